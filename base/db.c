@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_MS 5000
+
+enum err_code db_error(sqlite3 *handle, struct err *err, const char *what)
+{
+    int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;
+    int extended = handle ? sqlite3_extended_errcode(handle) : SQLITE_NOMEM;
+    const char *text = handle ? sqlite3_errmsg(handle) : "out of memory";
+    enum err_code mapped = ERR_DB;
+    switch (code & 0xFF) {
+    case SQLITE_NOMEM: mapped = ERR_NOMEM; break;
+    case SQLITE_FULL: mapped = ERR_NO_SPACE; break;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH: mapped = ERR_PERMISSION; break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: mapped = ERR_BUSY; break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: mapped = ERR_CORRUPT; break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR: mapped = ERR_IO; break;
+    case SQLITE_INTERRUPT: mapped = ERR_CANCELLED; break;
+    default: break;
+    }
+    if (extended == SQLITE_IOERR_NOMEM)
+        mapped = ERR_NOMEM;
+    return err_set(err, mapped, "%s: %s", what, text);
+}
+
+static enum err_code check_identity(struct db *self, int application_id, int version, bool *ret_empty, struct err *err)
+{
+    int64_t id = 0, found = 0, objects = 0;
+    enum err_code rc;
+    if ((rc = db_query_i64(self, "PRAGMA application_id", &id, err)) || (rc = db_query_i64(self, "PRAGMA user_version", &found, err)) ||
+        (rc = db_query_i64(self, "SELECT count(*) FROM sqlite_schema", &objects, err)))
+        return rc;
+    *ret_empty = id == 0 && objects == 0;
+    if (*ret_empty)
+        return ERR_OK;
+    if (id != application_id)
+        return err_set(err, ERR_INVALID, "not a database of this kind (application_id %lld)", (long long)id);
+    if (found != version)
+        return err_set(err, ERR_UNSUPPORTED, "database version %lld, this program writes %d", (long long)found, version);
+    return ERR_OK;
+}
+
+static enum err_code create(struct db *self, const char *schema, int application_id, int version, struct err *err)
+{
+    char identity[96];
+    snprintf(identity, sizeof identity, "PRAGMA application_id = %d; PRAGMA user_version = %d;", application_id, version);
+    enum err_code rc;
+    if ((rc = db_begin(self, err)))
+        return rc;
+    if ((rc = db_exec(self, schema, err)) || (rc = db_exec(self, identity, err)) || (rc = db_commit(self, err)))
+        db_rollback(self);
+    return rc;
+}
+
+enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err)
+{
+    self->handle = NULL;
+    if (mode == DB_READ && access(path, F_OK) != 0)
+        return err_set(err, ERR_NOT_FOUND, "no such database");
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    enum err_code rc;
+    if (sqlite3_open_v2(path, &self->handle, flags, NULL) != SQLITE_OK) {
+        rc = db_error(self->handle, err, "cannot open database");
+        db_close(self);
+        return rc;
+    }
+    sqlite3_busy_timeout(self->handle, BUSY_MS);
+    static const char *const pragmas[] = {
+        [DB_READ] = "PRAGMA query_only = ON; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -2000;",
+        [DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
+        [DB_BULK] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
+    };
+    bool empty = false;
+    if ((rc = db_exec(self, pragmas[mode], err)) || (rc = check_identity(self, application_id, version, &empty, err)))
+        goto fail;
+    if (empty && mode == DB_READ)
+        rc = err_set(err, ERR_INVALID, "empty database");
+    else if (empty)
+        rc = create(self, schema, application_id, version, err);
+    if (!rc)
+        return ERR_OK;
+fail:
+    db_close(self);
+    return rc;
+}
+
+void db_close(struct db *self)
+{
+    if (self && self->handle) {
+        sqlite3_close_v2(self->handle);
+        self->handle = NULL;
+    }
+}
+
+/* Bytes 18 and 19 of a database file say how it is written: 1 rollback journal, 2 WAL (SQLite file format, section 1.3). "PRAGMA journal_mode" refuses to change them while
+ * a reader has the file open; with every frame checkpointed and the -wal empty, the bytes are all that is left to change. */
+#define JOURNAL_BYTES_OFFSET 18
+
+static enum err_code leave_wal_and_sync(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return err_set_errno(err, errno, "cannot open the database again");
+    static const char rollback[2] = {1, 1};
+    enum err_code rc = ERR_OK;
+    if (pwrite(fd, rollback, sizeof rollback, JOURNAL_BYTES_OFFSET) != (ssize_t)sizeof rollback || fsync(fd) != 0)
+        rc = err_set_errno(err, errno, "cannot flush the database to disk");
+    close(fd);
+    return rc;
+}
+
+enum err_code db_seal(struct db *self, struct err *err)
+{
+    char path[4096];
+    const char *name = sqlite3_db_filename(self->handle, "main");
+    snprintf(path, sizeof path, "%s", name ? name : "");
+    int64_t busy = 1;
+    enum err_code rc = db_query_i64(self, "PRAGMA wal_checkpoint(TRUNCATE)", &busy, err);
+    if (!rc && busy)
+        rc = err_set(err, ERR_BUSY, "a reader holds the database");
+    db_close(self);
+    return rc ? rc : leave_wal_and_sync(path, err);
+}
+
+enum err_code db_exec(struct db *self, const char *sql, struct err *err)
+{
+    return sqlite3_exec(self->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? ERR_OK : db_error(self->handle, err, "database");
+}
+
+enum err_code db_begin(struct db *self, struct err *err)
+{
+    return db_exec(self, "BEGIN IMMEDIATE", err);
+}
+
+enum err_code db_commit(struct db *self, struct err *err)
+{
+    return db_exec(self, "COMMIT", err);
+}
+
+void db_rollback(struct db *self)
+{
+    if (self->handle && !sqlite3_get_autocommit(self->handle))
+        sqlite3_exec(self->handle, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum err_code db_prepare(struct db *self, sqlite3_stmt **ret, const char *sql, struct err *err)
+{
+    if (sqlite3_prepare_v3(self->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK)
+        return ERR_OK;
+    *ret = NULL;
+    return db_error(self->handle, err, "statement");
+}
+
+void db_finalize(sqlite3_stmt *stmt)
+{
+    sqlite3_finalize(stmt);
+}
+
+void db_bind_i64(sqlite3_stmt *stmt, int position, int64_t value)
+{
+    if (known(value))
+        sqlite3_bind_int64(stmt, position, value);
+    else
+        sqlite3_bind_null(stmt, position);
+}
+
+void db_bind_f64(sqlite3_stmt *stmt, int position, double value)
+{
+    if (isnan(value))
+        sqlite3_bind_null(stmt, position);
+    else
+        sqlite3_bind_double(stmt, position, value);
+}
+
+void db_bind_str(sqlite3_stmt *stmt, int position, struct str value)
+{
+    if (value.ptr)
+        sqlite3_bind_text64(stmt, position, value.ptr, value.len, SQLITE_STATIC, SQLITE_UTF8);
+    else
+        sqlite3_bind_null(stmt, position);
+}
+
+void db_bind_blob(sqlite3_stmt *stmt, int position, const void *bytes, size_t len)
+{
+    if (bytes)
+        sqlite3_bind_blob64(stmt, position, bytes, len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(stmt, position);
+}
+
+enum err_code db_step(sqlite3_stmt *stmt, struct err *err)
+{
+    int code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW)
+        return ERR_OK;
+    enum err_code rc = code == SQLITE_DONE ? ERR_EOF : db_error(sqlite3_db_handle(stmt), err, "database");
+    db_reset(stmt);
+    return rc;
+}
+
+enum err_code db_run(sqlite3_stmt *stmt, struct err *err)
+{
+    int code = sqlite3_step(stmt);
+    enum err_code rc = code == SQLITE_DONE || code == SQLITE_ROW ? ERR_OK : db_error(sqlite3_db_handle(stmt), err, "database");
+    db_reset(stmt);
+    return rc;
+}
+
+void db_reset(sqlite3_stmt *stmt)
+{
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
+}
+
+int64_t db_i64(sqlite3_stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? UNKNOWN : sqlite3_column_int64(stmt, column);
+}
+
+double db_f64(sqlite3_stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, column);
+}
+
+struct str db_str(sqlite3_stmt *stmt, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    return text ? (struct str){text, (size_t)sqlite3_column_bytes(stmt, column)} : STR_NONE;
+}
+
+struct str db_blob(sqlite3_stmt *stmt, int column)
+{
+    const char *bytes = sqlite3_column_blob(stmt, column);
+    return bytes ? (struct str){bytes, (size_t)sqlite3_column_bytes(stmt, column)} : STR_NONE;
+}
+
+bool db_is_null(sqlite3_stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_NULL;
+}
+
+enum err_code db_query_i64(struct db *self, const char *sql, int64_t *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self, &stmt, sql, err);
+    if (rc)
+        return rc;
+    *ret = UNKNOWN;
+    rc = db_step(stmt, err);
+    if (rc == ERR_OK)
+        *ret = db_i64(stmt, 0);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SQLite, behind one header: opening with our pragmas, versions, transactions, statements. <sqlite3.h> is included here and nowhere else; other
+ * code binds and reads through the short functions below, which map UNKNOWN to NULL and back.
+ * A connection belongs to one thread at a time. All functions that can fail fill `err` with SQLite's text. */
+#ifndef BASE_DB_H
+#define BASE_DB_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/units.h"
+
+/* PRAGMA application_id of our files: "AftG" and "AftC". */
+#define DB_APP_ID 0x41667447
+#define DB_CATALOG_ID 0x41667443
+
+/* PRAGMA user_version. A file of another version is rebuilt from its log (app) or from apps/ and the log directories (catalog). */
+#define DB_APP_VERSION 1
+#define DB_CATALOG_VERSION 1
+
+/* The two parts of schema.sql, compiled in. */
+extern const char schema_app_sql[];
+extern const char schema_catalog_sql[];
+
+enum db_mode {
+    DB_READ,       /* an existing file, never written; fails with ERR_NOT_FOUND when there is none */
+    DB_WRITE,      /* made when missing; WAL, synchronous=NORMAL */
+    DB_BULK,       /* a file that is being filled and can be thrown away: WAL, synchronous=OFF */
+};
+
+struct db {
+    sqlite3 *handle;   /* NULL when closed */
+};
+
+/* Opens; on failure *self is closed. Busy time-out 5 s. In DB_WRITE and DB_BULK an empty file gets `schema`, the id and the version. A file
+ * whose application_id is another's is ERR_INVALID, one of another version ERR_UNSUPPORTED. */
+enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;
+void db_close(struct db *self);                                                  /* idempotent */
+
+/* Leaves WAL behind and closes: after this the file is whole by itself (no -wal) and on disk. Readers that have it open meanwhile keep reading. Nothing may be open in it.
+ * ERR_BUSY: a reader did not let go within the busy time-out. Closed in any case. */
+enum err_code db_seal(struct db *self, struct err *err) WARN_UNUSED;
+
+enum err_code db_exec(struct db *self, const char *sql, struct err *err) WARN_UNUSED;     /* one or more statements, no values in them */
+enum err_code db_begin(struct db *self, struct err *err) WARN_UNUSED;                     /* BEGIN IMMEDIATE */
+enum err_code db_commit(struct db *self, struct err *err) WARN_UNUSED;
+void db_rollback(struct db *self);                                                        /* quiet when nothing is open */
+
+enum err_code db_prepare(struct db *self, sqlite3_stmt **ret, const char *sql, struct err *err) WARN_UNUSED;
+void db_finalize(sqlite3_stmt *stmt);                                            /* NULL is fine */
+
+/* Positions from 1. Text and blobs are borrowed until the statement is stepped and reset (SQLITE_STATIC). */
+void db_bind_i64(sqlite3_stmt *stmt, int position, int64_t value);               /* UNKNOWN binds NULL */
+void db_bind_f64(sqlite3_stmt *stmt, int position, double value);                /* NaN binds NULL */
+void db_bind_str(sqlite3_stmt *stmt, int position, struct str value);            /* unknown binds NULL */
+void db_bind_blob(sqlite3_stmt *stmt, int position, const void *bytes, size_t len);
+
+/* ERR_OK: a row is there. ERR_EOF: no (more) row; the statement is reset and its bindings cleared. */
+enum err_code db_step(sqlite3_stmt *stmt, struct err *err) WARN_UNUSED;
+/* For statements without rows: step, reset, clear. */
+enum err_code db_run(sqlite3_stmt *stmt, struct err *err) WARN_UNUSED;
+void db_reset(sqlite3_stmt *stmt);
+
+/* Columns from 0. */
+int64_t db_i64(sqlite3_stmt *stmt, int column);                                  /* NULL gives UNKNOWN */
+double db_f64(sqlite3_stmt *stmt, int column);                                   /* NULL gives NaN */
+struct str db_str(sqlite3_stmt *stmt, int column);                               /* borrowed until the next step; NULL gives STR_NONE */
+struct str db_blob(sqlite3_stmt *stmt, int column);
+bool db_is_null(sqlite3_stmt *stmt, int column);
+
+/* First column of the first row of a query without parameters; UNKNOWN when there is no row. */
+enum err_code db_query_i64(struct db *self, const char *sql, int64_t *ret, struct err *err) WARN_UNUSED;
+
+/* The error of the last call on this connection, mapped to our codes: full disk, read-only, busy, out of memory … */
+enum err_code db_error(sqlite3 *handle, struct err *err, const char *what);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/int_column.h"
+
+#include <string.h>
+
+#include "base/units.h"
+
+#define HEAD_BYTES ((size_t)16)
+#define COLUMN_VERSION 1
+
+static unsigned width_of(uint64_t range)
+{
+    unsigned width = 0;
+    while (range) {
+        width++;
+        range >>= 8;
+    }
+    return width;
+}
+
+static void put_le(char *out, uint64_t value, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++, value >>= 8)
+        out[i] = (char)(value & 0xFF);
+}
+
+static uint64_t get_le(const char *in, unsigned width)
+{
+    uint64_t value = 0;
+    for (unsigned i = width; i-- > 0;)
+        value = value << 8 | (unsigned char)in[i];
+    return value;
+}
+
+bool int_column_pack(const int64_t *values, size_t count, struct buf *out)
+{
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    size_t known_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t v = values[i];
+        if (!known(v))
+            continue;
+        known_count++;
+        low = MIN(low, v);
+        high = MAX(high, v);
+    }
+    if (!known_count)
+        return false;
+    unsigned width = width_of((uint64_t)high - (uint64_t)low);
+    size_t bitmap = known_count == count ? 0 : (count + 7) / 8;
+    size_t total = HEAD_BYTES + bitmap + count * width;
+    if (!buf_reserve(out, total + sizeof(uint64_t)))
+        return true;   /* buf_failed tells */
+    char *p = out->data + out->len;
+    memset(p, 0, HEAD_BYTES + bitmap);
+    p[0] = COLUMN_VERSION;
+    p[1] = (char)width;
+    p[2] = bitmap ? 1 : 0;
+    put_le(p + 4, count, 4);
+    put_le(p + 8, (uint64_t)low, 8);
+    char *bits = p + HEAD_BYTES, *cell = bits + bitmap;
+    for (size_t i = 0; i < count; i++, cell += width) {
+        uint64_t delta = 0;
+        if (known(values[i])) {
+            delta = (uint64_t)values[i] - (uint64_t)low;
+            if (bitmap)
+                bits[i / 8] = (char)(bits[i / 8] | 1 << (i % 8));
+        }
+        memcpy(cell, &delta, sizeof delta);   /* little-endian machines only; room for the overshoot was reserved */
+    }
+    out->len += total;
+    out->data[out->len] = '\0';
+    return true;
+}
+
+static enum err_code head(struct str blob, size_t *count, unsigned *width, bool *bitmap, struct err *err)
+{
+    if (blob.len < HEAD_BYTES || blob.ptr[0] != COLUMN_VERSION || (unsigned char)blob.ptr[1] > 8 || (unsigned char)blob.ptr[2] > 1)
+        return err_set(err, ERR_CORRUPT, "bad column head");
+    *width = (unsigned char)blob.ptr[1];
+    *bitmap = blob.ptr[2] == 1;
+    *count = (size_t)get_le(blob.ptr + 4, 4);
+    if (blob.len != HEAD_BYTES + (*bitmap ? (*count + 7) / 8 : 0) + *count * *width)
+        return err_set(err, ERR_CORRUPT, "bad column length");
+    return ERR_OK;
+}
+
+enum err_code int_column_count(struct str blob, size_t *ret_count, struct err *err)
+{
+    unsigned width;
+    bool bitmap;
+    return head(blob, ret_count, &width, &bitmap, err);
+}
+
+enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, struct err *err)
+{
+    size_t count;
+    unsigned width;
+    bool bitmap;
+    enum err_code rc = head(blob, &count, &width, &bitmap, err);
+    if (rc)
+        return rc;
+    if (count > room)
+        return err_set(err, ERR_CORRUPT, "column is longer than its chunk");
+    uint64_t base = get_le(blob.ptr + 8, 8);
+    const char *bits = blob.ptr + HEAD_BYTES, *cell = bits + (bitmap ? (count + 7) / 8 : 0), *end = blob.ptr + blob.len;
+    uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * width)) - 1;
+    size_t i = 0;
+    if (width)
+        for (; i < count && (size_t)(end - cell) >= sizeof(uint64_t); i++, cell += width) {
+            uint64_t raw;
+            memcpy(&raw, cell, sizeof raw);
+            ret[i] = (int64_t)(base + (raw & mask));
+        }
+    for (; i < count; i++, cell += width)
+        ret[i] = (int64_t)(base + get_le(cell, width));
+    if (bitmap)
+        for (i = 0; i < count; i++)
+            if (!(bits[i / 8] >> (i % 8) & 1))
+                ret[i] = UNKNOWN;
+    return ERR_OK;
+}
+
+size_t quantile_index(double q, size_t count)
+{
+    double at = q * (double)count;
+    if (!(at > 0))
+        return 0;
+    if (at >= (double)count)
+        return count - 1;
+    return (size_t)at;
+}
+
+void select_nth(int64_t *values, size_t count, size_t nth)
+{
+    size_t low = 0, high = count - 1;
+    while (high > low) {
+        /* Median of three: sorted and constant input stay linear. */
+        int64_t a = values[low], b = values[low + (high - low) / 2], c = values[high];
+        int64_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+        size_t i = low, j = high;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            int64_t swap = values[i];
+            values[i++] = values[j];
+            values[j--] = swap;
+        }
+        /* [low, j] ≤ pivot ≤ [j + 1, high] when i == j + 1; one element left over when i == j. */
+        if (i == j) {
+            if (nth == i)
+                return;
+            if (nth < i)
+                high = i - 1;
+            else
+                low = i + 1;
+        } else if (nth <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+}

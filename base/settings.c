@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/settings.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "base/attributes.h"
+#include "base/mem.h"
+#include "base/props.h"
+#include "base/units.h"
+
+#define MAX_LIST 10000
+#define MAX_REMARKS 100          /* a file with more unknown keys than that was written for something else */
+#define DAY_MS ((int64_t)86400000)
+
+const struct setting setting_table[SETTING_COUNT] = {
+    [SETTING_STORE] = {"afterglow.store", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_STORE", "--store", {NULL},
+        "Directory of the store: catalog.db and apps/. It is made where it is missing."},
+    [SETTING_LOGS] = {"spark.history.fs.logDirectory", SETTING_KIND_LIST, "file:/tmp/spark-events", NULL, 0, 0, "AFTERGLOW_LOGS", "--logs", {NULL},
+        "Where event logs are looked for: one or more directories, comma-separated (with --logs: repeated, or several after it). Directories below them are looked into as well."},
+    [SETTING_LOG_NAMES] = {"spark.history.fs.logDirectory.names", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Names for the log directories, by position; as many as there are directories, no two equal. Without them a directory is shown by its path."},
+    [SETTING_UPDATE_INTERVAL] = {"spark.history.fs.update.interval", SETTING_KIND_TIME, "10s", "s", 100, 36500 * DAY_MS, "AFTERGLOW_UPDATE_INTERVAL", NULL,
+        {"spark.history.fs.update.interval.seconds", "spark.history.fs.updateInterval", "spark.history.updateInterval", NULL},
+        "Pause between the end of one look at the log directories and the next."},
+    [SETTING_JOBS] = {"spark.history.fs.numReplayThreads", SETTING_KIND_NUMBER, NULL, NULL, 1, 256, "AFTERGLOW_JOBS", "--jobs", {"afterglow.jobs", NULL},
+        "How many logs are loaded at the same time. Without it: half the processors, at least two."},
+    [SETTING_LISTEN] = {"afterglow.listen", SETTING_KIND_TEXT, "127.0.0.1", NULL, 0, 0, "AFTERGLOW_LISTEN", "--listen", {NULL},
+        "Address on which the server answers: HOST, HOST:PORT, :PORT (every address) or [IPv6]:PORT."},
+    [SETTING_PORT] = {"spark.history.ui.port", SETTING_KIND_NUMBER, "18080", NULL, 0, 65535, NULL, NULL, {NULL},
+        "Port on which the server answers, where the address does not name one; 0: any free one."},
+    [SETTING_PROXY_BASE] = {"spark.ui.proxyBase", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "APPLICATION_WEB_PROXY_BASE", NULL, {NULL},
+        "Path under which a proxy shows the server, for example /history."},
+    [SETTING_LOG_LEVEL] = {"afterglow.log.level", SETTING_KIND_WORD, "info", "error warning info debug", 0, 0, "AFTERGLOW_LOG_LEVEL", "--log-level", {NULL},
+        "Least important kind of line on standard error: error, warning, info or debug."},
+};
+
+struct value {
+    enum setting_origin origin;
+    const char *text;            /* arena; lists: NULL */
+    int64_t number;
+    const char **items;          /* owned; texts in the arena */
+    size_t count, capacity;
+};
+
+struct settings {
+    struct arena arena;
+    struct value values[SETTING_COUNT];
+    const char *remarks[MAX_REMARKS];
+    size_t remark_count;
+};
+
+/* Splits "12min" into 12 and "min". Spark takes a whole number, then letters, blanks around, in any case. */
+static bool split_number(struct str text, int64_t *ret_number, char unit[8])
+{
+    size_t begin = 0, end = text.len;
+    while (begin < end && isspace((unsigned char)text.ptr[begin]))
+        begin++;
+    while (end > begin && isspace((unsigned char)text.ptr[end - 1]))
+        end--;
+    size_t digits = begin;
+    if (digits < end && text.ptr[digits] == '-')
+        digits++;
+    while (digits < end && isdigit((unsigned char)text.ptr[digits]))
+        digits++;
+    if (!str_to_i64((struct str){text.ptr + begin, digits - begin}, ret_number) || end - digits > 7)
+        return false;
+    for (size_t i = digits; i < end; i++) {
+        if (!isalpha((unsigned char)text.ptr[i]))
+            return false;
+        unit[i - digits] = (char)tolower((unsigned char)text.ptr[i]);
+    }
+    unit[end - digits] = '\0';
+    return true;
+}
+
+struct unit {
+    const char *name;
+    int64_t factor;
+};
+
+static bool scale(int64_t number, const char *name, const struct unit *units, size_t count, int64_t *ret)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(units[i].name, name) == 0)
+            return !__builtin_mul_overflow(number, units[i].factor, ret);
+    return false;
+}
+
+bool setting_parse_time(struct str text, const char *unit, int64_t *ret_ms)
+{
+    static const struct unit units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", DAY_MS}};
+    int64_t number;
+    char name[8];
+    if (!text.ptr || !split_number(text, &number, name))
+        return false;
+    if (strcmp(name, "us") == 0) {
+        *ret_ms = number / 1000;
+        return true;
+    }
+    return scale(number, name[0] ? name : unit, units, ARRAY_LENGTH(units), ret_ms);
+}
+
+bool setting_parse_size(struct str text, int64_t *ret_bytes)
+{
+    static const struct unit units[] = {{"", 1}, {"b", 1}, {"k", 1024}, {"kb", 1024}, {"m", 1 << 20}, {"mb", 1 << 20}, {"g", 1 << 30}, {"gb", 1 << 30},
+        {"t", (int64_t)1 << 40}, {"tb", (int64_t)1 << 40}, {"p", (int64_t)1 << 50}, {"pb", (int64_t)1 << 50}};
+    int64_t number;
+    char name[8];
+    return text.ptr && split_number(text, &number, name) && number >= 0 && scale(number, name, units, ARRAY_LENGTH(units), ret_bytes);
+}
+
+static bool is_word_of(const char *words, const char *text)
+{
+    size_t len = strlen(text);
+    for (const char *p = words; *p;) {
+        size_t word = strcspn(p, " ");
+        if (word == len && strncmp(p, text, len) == 0)
+            return true;
+        p += word;
+        p += *p == ' ';
+    }
+    return false;
+}
+
+static enum err_code parse_value(const struct setting *setting, const char *text, int64_t *ret, struct err *err)
+{
+    bool ok = true;
+    *ret = UNKNOWN;
+    switch (setting->kind) {
+    case SETTING_KIND_TEXT:
+    case SETTING_KIND_LIST: return ERR_OK;
+    case SETTING_KIND_WORD:
+        return is_word_of(setting->unit, text) ? ERR_OK : err_set(err, ERR_INVALID, "%s: '%s' is none of: %s", setting->key, text, setting->unit);
+    case SETTING_KIND_SWITCH:
+        if (strcasecmp(text, "true") == 0)
+            *ret = 1;
+        else if (strcasecmp(text, "false") == 0)
+            *ret = 0;
+        else
+            return err_set(err, ERR_INVALID, "%s: '%s' is neither true nor false", setting->key, text);
+        return ERR_OK;
+    case SETTING_KIND_NUMBER:
+        ok = str_to_i64(str_of(text), ret);
+        break;
+    case SETTING_KIND_TIME:
+        ok = setting_parse_time(str_of(text), setting->unit, ret);
+        break;
+    case SETTING_KIND_SIZE:
+        ok = setting_parse_size(str_of(text), ret);
+        break;
+    }
+    static const char *const wanted[] = {
+        [SETTING_KIND_NUMBER] = "a whole number", [SETTING_KIND_TIME] = "a time such as 500ms, 10s, 5min, 2h or 7d", [SETTING_KIND_SIZE] = "a size such as 512k, 64m or 2g"};
+    if (!ok)
+        return err_set(err, ERR_INVALID, "%s: '%s' is not %s", setting->key, text, wanted[setting->kind]);
+    if (*ret < setting->low || *ret > setting->high)
+        return err_set(err, ERR_INVALID, "%s: '%s' is not within %lld and %lld%s", setting->key, text, (long long)setting->low, (long long)setting->high,
+            setting->kind == SETTING_KIND_TIME ? " ms" : setting->kind == SETTING_KIND_SIZE ? " bytes" : "");
+    return ERR_OK;
+}
+
+static enum err_code add_item(struct settings *self, struct value *value, struct str item, struct err *err)
+{
+    const char *copy = arena_strndup(&self->arena, item.ptr, item.len);
+    if (!copy || mem_grow((void **)&value->items, &value->capacity, value->count + 1, MAX_LIST, sizeof *value->items))
+        return err_nomem(err);
+    value->items[value->count++] = copy;
+    return ERR_OK;
+}
+
+static enum err_code add_list(struct settings *self, struct value *value, const char *text, struct err *err)
+{
+    for (const char *p = text;; p++) {
+        size_t len = strcspn(p, ",");
+        const char *begin = p, *end = p + len;
+        while (begin < end && isspace((unsigned char)*begin))
+            begin++;
+        while (end > begin && isspace((unsigned char)end[-1]))
+            end--;
+        enum err_code rc = begin < end ? add_item(self, value, (struct str){begin, (size_t)(end - begin)}, err) : ERR_OK;
+        if (rc)
+            return rc;
+        p += len;
+        if (!*p)
+            return ERR_OK;
+    }
+}
+
+enum err_code settings_set(struct settings *self, enum setting_id id, const char *text, enum setting_origin origin, struct err *err)
+{
+    const struct setting *setting = &setting_table[id];
+    struct value *value = &self->values[id];
+    int64_t number;
+    enum err_code rc = parse_value(setting, text, &number, err);
+    if (rc)
+        return rc;
+    if (origin < value->origin)
+        return ERR_OK;
+    char *copy = arena_strndup(&self->arena, text, strlen(text));
+    if (!copy)
+        return err_nomem(err);
+    value->origin = origin;
+    value->text = copy;
+    value->number = number;
+    value->count = 0;
+    return setting->kind == SETTING_KIND_LIST ? add_list(self, value, text, err) : ERR_OK;
+}
+
+enum err_code settings_add(struct settings *self, enum setting_id id, const char *item, enum setting_origin origin, struct err *err)
+{
+    struct value *value = &self->values[id];
+    if (origin < value->origin)
+        return ERR_OK;
+    if (origin > value->origin) {
+        value->count = 0;
+        value->text = NULL;
+        value->origin = origin;
+    }
+    return add_item(self, value, str_of(item), err);
+}
+
+enum err_code settings_new(struct settings **ret, struct err *err)
+{
+    struct settings *self = mem_zalloc(sizeof *self);
+    if (!self)
+        return err_nomem(err);
+    arena_init(&self->arena, 4 * PROPS_MAX_BYTES);
+    enum err_code rc = ERR_OK;
+    for (int id = 0; id < SETTING_COUNT && !rc; id++) {
+        self->values[id].number = UNKNOWN;
+        if (setting_table[id].otherwise)
+            rc = settings_set(self, (enum setting_id)id, setting_table[id].otherwise, FROM_DEFAULT, err);
+    }
+    if (rc) {
+        settings_free(self);
+        return rc;
+    }
+    *ret = self;
+    return ERR_OK;
+}
+
+void settings_free(struct settings *self)
+{
+    if (!self)
+        return;
+    for (int id = 0; id < SETTING_COUNT; id++)
+        mem_free(self->values[id].items);
+    arena_dispose(&self->arena);
+    mem_free(self);
+}
+
+/* -1: no such key. */
+static int find_key(struct str key)
+{
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (str_is(key, setting_table[id].key))
+            return id;
+        for (size_t i = 0; setting_table[id].aliases[i]; i++)
+            if (str_is(key, setting_table[id].aliases[i]))
+                return id;
+    }
+    return -1;
+}
+
+static void remark_unknown(struct settings *self, struct str key, const char *where)
+{
+    if (self->remark_count == MAX_REMARKS || !str_starts(key, "afterglow."))
+        return;
+    const char *text = self->remark_count == MAX_REMARKS - 1 ? "further unknown afterglow.* settings are not listed"
+        : arena_printf(&self->arena, "%s: there is no setting %.*s", where, (int)MIN(key.len, (size_t)200), key.ptr);
+    if (text)
+        self->remarks[self->remark_count++] = text;
+}
+
+static enum err_code take_pair(struct settings *self, struct str key, const char *value, enum setting_origin origin, const char *where, struct err *err)
+{
+    int id = find_key(key);
+    if (id < 0) {
+        remark_unknown(self, key, where);
+        return ERR_OK;
+    }
+    enum err_code rc = settings_set(self, (enum setting_id)id, value, origin, err);
+    if (rc)
+        err_prefix(err, "%s", where);
+    return rc;
+}
+
+/* The next word of a shell-like text: blanks part words, '…' and "…" hold them together, a backslash takes the next character as it is (not inside '…'). */
+static bool next_word(const char **text, struct buf *out)
+{
+    const char *p = *text;
+    char quote = 0;
+    buf_clear(out);
+    while (isspace((unsigned char)*p))
+        p++;
+    if (!*p)
+        return false;
+    for (; *p && (quote || !isspace((unsigned char)*p)); p++) {
+        if (quote && *p == quote)
+            quote = 0;
+        else if (!quote && (*p == '\'' || *p == '"'))
+            quote = *p;
+        else if (*p == '\\' && quote != '\'' && p[1])
+            buf_char(out, *++p);
+        else
+            buf_char(out, *p);
+    }
+    *text = p;
+    return true;
+}
+
+static enum err_code load_java_options(struct settings *self, const char *text, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf word;
+    buf_init(&word, PROPS_MAX_BYTES);
+    while (next_word(&text, &word)) {
+        if (buf_failed(&word))
+            return err_nomem(err);
+        struct str pair = buf_str(&word);
+        if (!str_starts(pair, "-D"))
+            continue;                /* -Xmx and the like: nothing that a program without a JVM has */
+        const char *equals = memchr(pair.ptr, '=', pair.len);
+        if (!equals)
+            continue;
+        enum err_code rc = take_pair(self, (struct str){pair.ptr + 2, (size_t)(equals - pair.ptr) - 2}, equals + 1, FROM_ENVIRONMENT, "SPARK_HISTORY_OPTS", err);
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+static enum err_code load_environment(struct settings *self, struct err *err)
+{
+    const char *java = getenv("SPARK_HISTORY_OPTS");
+    enum err_code rc = java ? load_java_options(self, java, err) : ERR_OK;
+    for (int id = 0; id < SETTING_COUNT && !rc; id++) {           /* after the -D pairs: of equal origins the later wins */
+        const char *name = setting_table[id].environment, *text = name ? getenv(name) : NULL;
+        if (text && *text && (rc = settings_set(self, (enum setting_id)id, text, FROM_ENVIRONMENT, err)))
+            err_prefix(err, "%s", name);
+    }
+    return rc;
+}
+
+enum err_code settings_load(struct settings *self, const char *properties_file, struct err *err)
+{
+    enum err_code rc = load_environment(self, err);
+    if (rc || !properties_file)
+        return rc;
+    CLEANUP(props_dispose) struct props props;
+    props_init(&props);
+    if ((rc = props_read_file(&props, properties_file, err)))
+        return rc;
+    for (size_t i = 0; i < props.count && !rc; i++) {
+        char where[512];
+        snprintf(where, sizeof where, "%s, line %lld", properties_file, (long long)props.items[i].line);
+        rc = take_pair(self, props.items[i].key, props.items[i].value.ptr, FROM_FILE, where, err);
+    }
+    return rc;
+}
+
+const char *settings_remark(const struct settings *self, size_t index)
+{
+    return index < self->remark_count ? self->remarks[index] : NULL;
+}
+
+const char *settings_text(const struct settings *self, enum setting_id id)
+{
+    return self->values[id].text;
+}
+
+int64_t settings_i64(const struct settings *self, enum setting_id id)
+{
+    return self->values[id].number;
+}
+
+size_t settings_list_count(const struct settings *self, enum setting_id id)
+{
+    return self->values[id].count;
+}
+
+const char *settings_list_at(const struct settings *self, enum setting_id id, size_t index)
+{
+    return index < self->values[id].count ? self->values[id].items[index] : NULL;
+}
+
+enum setting_origin settings_origin(const struct settings *self, enum setting_id id)
+{
+    return self->values[id].origin;
+}
+
+/* Cuts "[::1]:8080", "host:80", ":80" or "host" into host and port text (NULL: none). An address with several colons and no brackets is an IPv6 address alone. */
+static bool split_address(const char *text, char host[256], const char **ret_port)
+{
+    const char *end, *colon = strrchr(text, ':');
+    *ret_port = NULL;
+    if (*text == '[') {
+        text++;
+        if (!(end = strchr(text, ']')) || (end[1] && end[1] != ':'))
+            return false;
+        *ret_port = end[1] ? end + 2 : NULL;
+    } else if (colon && strchr(text, ':') == colon) {
+        end = colon;
+        *ret_port = colon + 1;
+    } else {
+        end = text + strlen(text);
+    }
+    size_t len = (size_t)(end - text);
+    if (len >= 256)
+        return false;
+    memcpy(host, text, len);
+    host[len] = '\0';
+    if (len == 0)
+        memcpy(host, "0.0.0.0", sizeof "0.0.0.0");
+    return true;
+}
+
+enum err_code settings_listen(const struct settings *self, char *host, int *ret_port, struct err *err)
+{
+    const char *text = settings_text(self, SETTING_LISTEN), *port_text = NULL;
+    int64_t port = settings_i64(self, SETTING_PORT), named = UNKNOWN;
+    if (!split_address(text, host, &port_text) ||
+        (port_text && (!str_to_i64(str_of(port_text), &named) || named < 0 || named > 65535)))
+        return err_set(err, ERR_INVALID, "%s: '%s' is not HOST, HOST:PORT, :PORT or [IPv6]:PORT", setting_table[SETTING_LISTEN].key, text);
+    if (known(named) && settings_origin(self, SETTING_PORT) <= settings_origin(self, SETTING_LISTEN))
+        port = named;
+    *ret_port = (int)port;
+    return ERR_OK;
+}
+
+void settings_markdown(struct buf *out)
+{
+    buf_text(out, "| setting | default | environment | option | meaning |\n|---|---|---|---|---|\n");
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const struct setting *s = &setting_table[id];
+        buf_printf(out, "| `%s` | %s%s%s | %s%s%s | %s%s%s | %s |\n", s->key, s->otherwise ? "`" : "", s->otherwise ? s->otherwise : "–", s->otherwise ? "`" : "",
+            s->environment ? "`" : "", s->environment ? s->environment : "–", s->environment ? "`" : "", s->option ? "`" : "", s->option ? s->option : "–", s->option ? "`" : "", s->help);
+    }
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * afterglow ingest: runs the worker and shows what it does, to people, to pipes, or as JSON lines. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/attributes.h"
+#include "base/buf.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "ingest/worker.h"
+
+#define PIPE_PROGRESS_MS 5000
+#define LINE_WIDTH 100
+
+static const struct cli_option options[] = {
+    {"--store", "DIR", SETTING_STORE, "Directory of the store; made where it is missing (environment: AFTERGLOW_STORE)."},
+    {"--watch", NULL, CLI_OWN, "Go on: look for new and growing logs every spark.history.fs.update.interval (10 s) until stopped."},
+    {"--jobs", "N", SETTING_JOBS, "Load N logs at the same time (default: half the processors, at least two)."},
+    {"--json", NULL, CLI_OWN, "Print one JSON object a log on standard output, as soon as it is done."},
+    {"--control", NULL, CLI_OWN, "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"scan\" looks for new logs now; its end stops the program. For 'afterglow serve'."},
+    {NULL, NULL, 0, NULL},
+};
+
+static const struct cli_verb verb = {
+    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR…", "Read event logs into the store.", options,
+    "Each argument is an event log (a file, a rolling or legacy directory, a zip of the logs route) or a directory,\n"
+    "which is searched with everything below it. Without arguments the directories of spark.history.fs.logDirectory\n"
+    "are read. Logs that are in the store and did not change are not read again. Logs that were opened in the browser\n"
+    "come first, then small ones, then new ones.\n\n"
+    "Exit status: 0 done; 1 failed, or nothing could be read; 2 usage; 3 done, but some input was damaged: what was\n"
+    "readable is stored.\n",
+};
+
+struct show {
+    bool json, watch, terminal;
+    bool line_open;                  /* a progress line stands on the terminal */
+    int64_t began_ms, last_pipe_ms;
+    int64_t rate_time_ms, rate_bytes;/* start of the span the rate is taken over */
+    double rate;                     /* bytes a second */
+};
+
+static void clear_line(struct show *show)
+{
+    if (show->line_open)
+        fputs("\r\033[K", stderr);
+    show->line_open = false;
+}
+
+static void print_json(const struct worker_result *result)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    buf_init(&text, (size_t)1 << 20);
+    struct json_writer w;
+    json_writer_init(&w, json_sink_buf, &text, false);
+    json_object_begin(&w);
+    json_kv_text(&w, "path", result->path);
+    json_kv_text(&w, "key", result->app_key);
+    json_kv_text(&w, "appId", result->app_id);
+    json_kv_text(&w, "attemptId", result->attempt_id);
+    json_kv_text(&w, "state", log_state_name(result->state));
+    json_kv_bool(&w, "complete", result->complete);
+    json_key(&w, "flags");
+    json_array_begin(&w);
+    for (const char *p = result->flags; *p;) {
+        size_t len = strcspn(p, " ");
+        json_str(&w, (struct str){p, len});
+        p += len;
+        p += *p == ' ';
+    }
+    json_array_end(&w);
+    json_kv_i64(&w, "bytes", result->bytes);
+    json_kv_i64(&w, "lines", result->line_count);
+    json_kv_i64(&w, "badLines", result->bad_line_count);
+    json_kv_i64(&w, "tasks", result->task_count);
+    json_key(&w, "seconds");
+    if (known(result->load_ms))
+        json_f64(&w, (double)result->load_ms / 1000);
+    else
+        json_null(&w);
+    json_kv_text(&w, "message", result->message);
+    json_object_end(&w);
+    if (json_writer_end(&w))
+        return;
+    buf_char(&text, '\n');
+    fwrite(text.data, 1, text.len, stdout);
+    fflush(stdout);                  /* as soon as it is done, also into a pipe */
+}
+
+static void print_text(const struct worker_result *result)
+{
+    char tasks[FORMAT_BYTES], size[FORMAT_BYTES], time[FORMAT_BYTES];
+    printf("%-8s", log_state_name(result->state));
+    print_clean(stdout, str_of(result->path), 1000);
+    if (result->state == LOG_LOADED || result->state == LOG_PARTIAL) {
+        fputs("  ", stdout);
+        print_clean(stdout, str_of(result->app_id ? result->app_id : "?"), 100);
+        if (result->attempt_id) {
+            putchar('/');
+            print_clean(stdout, str_of(result->attempt_id), 40);
+        }
+        printf("  %s tasks, %s%s%s", format_count(result->task_count, tasks), format_size(result->bytes, size), result->fresh ? ", " : ", was in the store already",
+            result->fresh ? format_duration(result->load_ms, time) : "");
+    }
+    if (result->message) {
+        fputs("  ", stdout);
+        print_clean(stdout, str_of(result->message), 400);
+    }
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void log_result(const struct worker_result *result)
+{
+    char tasks[FORMAT_BYTES], size[FORMAT_BYTES], time[FORMAT_BYTES];
+    enum log_level level = result->state == LOG_FAILED || result->state == LOG_PARTIAL ? LOG_WARNING : LOG_INFO;
+    if (result->state == LOG_LOADED || result->state == LOG_PARTIAL)
+        log_line(level, "%s %s: %s tasks, %s, %s%s%s", log_state_name(result->state), result->path, format_count(result->task_count, tasks), format_size(result->bytes, size),
+            format_duration(result->load_ms, time), result->message ? ": " : "", result->message ? result->message : "");
+    else
+        log_line(level, "%s %s%s%s", log_state_name(result->state), result->path, result->message ? ": " : "", result->message ? result->message : "");
+}
+
+static void on_result(void *context, const struct worker_result *result)
+{
+    struct show *show = context;
+    clear_line(show);
+    if (show->json)
+        print_json(result);
+    else if (show->watch)
+        log_result(result);
+    else
+        print_text(result);
+}
+
+/* Over the last seconds, so that a slow log shows as slow. */
+static void measure_rate(struct show *show, int64_t now_ms, int64_t read_bytes)
+{
+    int64_t span_ms = now_ms - show->rate_time_ms;
+    if (span_ms < 2000 && show->rate > 0)
+        return;
+    if (span_ms > 0)
+        show->rate = (double)(read_bytes - show->rate_bytes) * 1000 / (double)span_ms;
+    if (span_ms >= 2000) {
+        show->rate_time_ms = now_ms;
+        show->rate_bytes = read_bytes;
+    }
+}
+
+static void print_progress(const struct show *show, const struct worker_progress *progress)
+{
+    char done[FORMAT_BYTES], total[FORMAT_BYTES], rate[FORMAT_BYTES], left[FORMAT_BYTES];
+    int64_t rest = progress->total_bytes - progress->read_bytes;
+    fprintf(stderr, "%zu of %zu logs, %s of %s, %s/s", progress->done_count, progress->total_count, format_size(progress->read_bytes, done),
+        format_size(progress->total_bytes, total), format_size((int64_t)show->rate, rate));
+    if (progress->listing_count)
+        fprintf(stderr, ", %zu to be listed", progress->listing_count);
+    else if (show->rate >= 1 && rest > 0)
+        fprintf(stderr, ", %s left", format_duration((int64_t)((double)rest * 1000 / show->rate), left));
+}
+
+static void on_progress(void *context, const struct worker_progress *progress)
+{
+    struct show *show = context;
+    int64_t now_ms = time_now_ms();
+    if (show->watch)
+        return;                      /* pages show it there */
+    measure_rate(show, now_ms, progress->read_bytes);
+    if (show->terminal) {
+        clear_line(show);
+        print_progress(show, progress);
+        if (progress->path) {
+            const char *slash = strrchr(progress->path, '/');
+            fputs("  ", stderr);
+            print_clean(stderr, str_of(slash ? slash + 1 : progress->path), 40);
+        }
+        fflush(stderr);
+        show->line_open = true;
+    } else if (now_ms - show->last_pipe_ms >= PIPE_PROGRESS_MS) {
+        show->last_pipe_ms = now_ms;
+        print_progress(show, progress);
+        fputc('\n', stderr);
+    }
+}
+
+/* Names belong to the log directories of the settings: arguments have them when they are those directories, as 'afterglow serve' passes them on. */
+static bool names_apply(const struct cli *cli, size_t count)
+{
+    size_t names = settings_list_count(cli->settings, SETTING_LOG_NAMES);
+    if (names == 0)
+        return false;
+    for (size_t i = 0; i < cli->argument_count; i++) {
+        const char *directory = settings_list_at(cli->settings, SETTING_LOGS, i);
+        if (!directory || strcmp(directory, cli->arguments[i]) != 0)
+            return false;
+    }
+    if (names != count)
+        log_warning("%zu names for %zu log directories: the names are not used", names, count);
+    return names == count;
+}
+
+/* The places: arguments, else the log directories of the settings. NULL after telling what is wrong. */
+static struct worker_place *places_of(const struct cli *cli, size_t *ret_count, int *ret_status)
+{
+    bool given = cli->argument_count > 0;
+    size_t count = given ? cli->argument_count : settings_list_count(cli->settings, SETTING_LOGS);
+    if (!given && settings_origin(cli->settings, SETTING_LOGS) == FROM_DEFAULT)
+        count = 0;
+    if (count == 0) {
+        *ret_status = cli_usage_error(&verb, "nothing to read: name a log or a directory");
+        return NULL;
+    }
+    bool named = names_apply(cli, count);
+    struct worker_place *places = mem_array(count, sizeof *places);
+    if (!places) {
+        log_error("out of memory");
+        *ret_status = EXIT_FAILED;
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *uri = given ? cli->arguments[i] : settings_list_at(cli->settings, SETTING_LOGS, i);
+        places[i] = (struct worker_place){.path = cli_local_path(uri), .name = named ? settings_list_at(cli->settings, SETTING_LOG_NAMES, i) : NULL};
+        if (!places[i].path) {
+            *ret_status = cli_usage_error(&verb, "%s: only files and directories of this machine can be read", uri);
+            mem_free(places);
+            return NULL;
+        }
+    }
+    *ret_count = count;
+    return places;
+}
+
+static int status_of(const struct worker_summary *s, bool watch)
+{
+    size_t bad = s->partial_count + s->failed_count + s->unreadable_count, good = s->loaded_count + s->partial_count;
+    if (watch)
+        return EXIT_DONE;
+    if (s->stopped || s->store_failed_count || s->missing_count || s->refused_count || (bad && !good))
+        return EXIT_FAILED;
+    return bad ? EXIT_DAMAGED : EXIT_DONE;
+}
+
+static void print_summary(const struct show *show, const struct worker_summary *s)
+{
+    char time[FORMAT_BYTES];
+    fprintf(stderr, "%zu loaded, %zu partial, %zu failed, %zu skipped", s->loaded_count, s->partial_count, s->failed_count + s->missing_count, s->skipped_count);
+    if (s->store_failed_count)
+        fprintf(stderr, ", %zu not loaded for want of memory or disk", s->store_failed_count);
+    fprintf(stderr, " in %s%s\n", format_duration(time_now_ms() - show->began_ms, time), s->stopped ? "; stopped" : "");
+}
+
+int cmd_ingest(int argc, char **argv)
+{
+    struct cli cli;
+    int status = cli_begin(&cli, &verb, argc, argv);
+    if (status >= 0)
+        return status;
+    struct show show = {.json = cli_switch(&cli, "--json"), .watch = cli_switch(&cli, "--watch"), .terminal = isatty(STDERR_FILENO) != 0, .began_ms = time_now_ms()};
+    show.last_pipe_ms = show.rate_time_ms = show.began_ms;
+    const char *store = cli_store(&cli);
+    size_t count = 0;
+    CLEANUP(mem_freep) struct worker_place *places = store ? places_of(&cli, &count, &status) : NULL;
+    if (!places) {
+        cli_end(&cli);
+        return status >= 0 ? status : EXIT_USAGE;
+    }
+    int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
+    const struct worker_options run = {.store_dir = store, .places = places, .place_count = count, .jobs = known(jobs) ? (int)jobs : worker_default_jobs(), .watch = show.watch,
+        .control = cli_switch(&cli, "--control"), .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL), .on_result = on_result, .on_progress = on_progress,
+        .context = &show};
+    struct worker_summary summary;
+    struct err err = {0};
+    enum err_code rc = worker_run(&run, &summary, &err);
+    clear_line(&show);
+    if (rc)
+        log_error("%s", err.message);
+    else if (!show.watch && !show.json)
+        print_summary(&show, &summary);
+    status = rc ? EXIT_FAILED : status_of(&summary, show.watch);
+    cli_end(&cli);
+    return status;
+}

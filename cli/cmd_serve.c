@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * afterglow serve: settings in, a running server until a signal says stop. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "server/server.h"
+
+static const struct cli_option options[] = {
+    {"--logs", "DIR…", SETTING_LOGS, "Where event logs lie; they are watched. Without it only what the store holds already is served."},
+    {"--store", "DIR", SETTING_STORE, "Where the results are kept."},
+    {"--listen", "HOST:PORT", SETTING_LISTEN, "Address to answer on; default 127.0.0.1:18080. Port 0 takes a free one and tells it."},
+    {"--jobs", "N", SETTING_JOBS, "How many logs are loaded at the same time."},
+    {"--assets", "DIR", CLI_OWN, "Serve the pages from this directory instead of the program (while developing them)."},
+    {NULL, NULL, 0, NULL},
+};
+
+static const struct cli_verb verb = {
+    "serve", "serve --logs DIR… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
+    "Answer HTTP: pages and REST interface over the store, and keep the store up to date.", options,
+    "Starts and watches one 'afterglow ingest --watch' beside itself. SIGTERM or Ctrl-C ends both in order.\n"};
+
+/* What was given on our command line is given on the child's; environment and files it reads itself. */
+static size_t ingest_options(const struct cli *cli, const char **out)
+{
+    static const struct {
+        const char *name;
+        enum setting_id id;
+    } passed[] = {{"--jobs", SETTING_JOBS}, {"--log-level", SETTING_LOG_LEVEL}};
+    size_t n = 0;
+    const char *file = cli_value(cli, "--properties-file");
+    if (file) {
+        out[n++] = "--properties-file";
+        out[n++] = file;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(passed); i++) {
+        if (settings_origin(cli->settings, passed[i].id) == FROM_COMMAND_LINE) {
+            out[n++] = passed[i].name;
+            out[n++] = settings_text(cli->settings, passed[i].id);
+        }
+    }
+    return n;
+}
+
+static int run(const struct server_settings *settings)
+{
+    struct err err = {0};
+    struct server *server = NULL;
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    /* Before any thread is made: all of them inherit the mask, and only sigwait below sees the signals. */
+    pthread_sigmask(SIG_BLOCK, &stops, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (server_new(&server, settings, &err) || server_start(server, &err)) {
+        fprintf(stderr, "afterglow serve: %s\n", err.message);
+        server_free(server);
+        return EXIT_FAILED;
+    }
+    log_info("listening on %s", server_address(server));
+    int signal_number = 0;
+    sigwait(&stops, &signal_number);
+    log_info("stopping (%s)", strsignal(signal_number));
+    server_free(server);
+    return EXIT_DONE;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    struct cli cli;
+    int status = cli_begin(&cli, &verb, argc, argv);
+    if (status >= 0)
+        return status;
+    struct err err = {0};
+    char host[256];
+    const char *options_for_ingest[8];
+    /* The History Server's default place is for those who ask for it by its key: a server that was given none serves its store. */
+    size_t place_count = settings_origin(cli.settings, SETTING_LOGS) == FROM_DEFAULT ? 0 : settings_list_count(cli.settings, SETTING_LOGS);
+    const char **places = mem_array(place_count + 1, sizeof *places);
+    struct server_settings settings = {.store_dir = cli_store(&cli), .host = host, .proxy_base = settings_text(cli.settings, SETTING_PROXY_BASE), .assets_dir = cli_value(&cli, "--assets"),
+                                       .places = places, .place_count = place_count, .ingest_options = options_for_ingest};
+    if (!places) {
+        fputs("afterglow serve: out of memory\n", stderr);
+        status = EXIT_FAILED;
+    } else if (!settings.store_dir) {
+        status = EXIT_USAGE;
+    } else if (cli.argument_count) {
+        status = cli_usage_error(&verb, "what is '%s'? directories of logs follow --logs", cli.arguments[0]);
+    } else if (settings_listen(cli.settings, host, &settings.port, &err)) {
+        status = cli_usage_error(&verb, "%s", err.message);
+    } else {
+        for (size_t i = 0; i < place_count; i++)
+            places[i] = settings_list_at(cli.settings, SETTING_LOGS, i);
+        settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
+        status = run(&settings);
+    }
+    mem_free(places);
+    cli_end(&cli);
+    return status;
+}

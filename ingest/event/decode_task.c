@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tasks: nine tenths of the bytes of a log. A task end is read in one walk; of its accumulables, most of the line, only those that people may see are kept. */
+#include "ingest/event/decode.h"
+
+/* Ids of the groups, above those of the metrics. */
+enum { GROUP_READ = TASK_METRIC_COUNT, GROUP_WRITE, GROUP_INPUT, GROUP_OUTPUT, GROUP_PUSH, GROUP_NOT_READ };
+
+/* One table of keys for each group of TASK_METRICS: a row passes where its group is defined to keep it. */
+#define X(id, column, group, key, accumulable) PICK_##group(JSON_KEY(key, METRIC_##id))
+#define KEEP(...) __VA_ARGS__,
+#define DROP(...)
+
+#define PICK_TOP KEEP
+#define PICK_INPUT DROP
+#define PICK_OUTPUT DROP
+#define PICK_SHUFFLE_READ DROP
+#define PICK_PUSH DROP
+#define PICK_SHUFFLE_WRITE DROP
+static const struct json_key top_keys[] = {
+    TASK_METRICS(X)
+    JSON_KEY("Shuffle Read Metrics", GROUP_READ), JSON_KEY("Shuffle Write Metrics", GROUP_WRITE), JSON_KEY("Input Metrics", GROUP_INPUT), JSON_KEY("Output Metrics", GROUP_OUTPUT),
+    JSON_KEY("Updated Blocks", GROUP_NOT_READ), JSON_KEY("Host Name", GROUP_NOT_READ), JSON_KEY("Shuffle Push Read Metrics", GROUP_PUSH),
+};
+#undef PICK_TOP
+#define PICK_TOP DROP
+#undef PICK_SHUFFLE_READ
+#define PICK_SHUFFLE_READ KEEP
+static const struct json_key read_keys[] = {
+    TASK_METRICS(X)
+    JSON_KEY("Push Based Shuffle", GROUP_PUSH), JSON_KEY("Shuffle Push Read Metrics", GROUP_PUSH),
+};
+#undef PICK_SHUFFLE_READ
+#define PICK_SHUFFLE_READ DROP
+#undef PICK_PUSH
+#define PICK_PUSH KEEP
+static const struct json_key push_keys[] = {
+    TASK_METRICS(X)
+    JSON_KEY("Merged Fallback Count", METRIC_PUSH_MERGED_FETCH_FALLBACK_COUNT),      /* the name that SHS up to 4.1 looks for */
+};
+#undef PICK_PUSH
+#define PICK_PUSH DROP
+#undef PICK_SHUFFLE_WRITE
+#define PICK_SHUFFLE_WRITE KEEP
+static const struct json_key write_keys[] = {TASK_METRICS(X)};
+#undef PICK_SHUFFLE_WRITE
+#define PICK_SHUFFLE_WRITE DROP
+#undef PICK_INPUT
+#define PICK_INPUT KEEP
+static const struct json_key input_keys[] = {TASK_METRICS(X)};
+#undef PICK_INPUT
+#define PICK_INPUT DROP
+#undef PICK_OUTPUT
+#define PICK_OUTPUT KEEP
+static const struct json_key output_keys[] = {TASK_METRICS(X)};
+#undef X
+
+static void no_metrics(int64_t metrics[TASK_METRIC_COUNT])
+{
+    for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
+        metrics[i] = UNKNOWN;
+}
+
+/* Of a group that comes twice the last one counts, like any duplicate key. */
+static void forget(int64_t metrics[TASK_METRIC_COUNT], const struct json_key *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (keys[i].id < TASK_METRIC_COUNT)
+            metrics[keys[i].id] = UNKNOWN;
+}
+
+static void metrics_group(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT], const struct json_key *keys, size_t count)
+{
+    struct json_object o;
+    forget(metrics, keys, count);
+    if (!json_object_begin(in, &o, keys, count))
+        return;
+    for (int key; (key = json_next(in, &o)) >= 0;)
+        if (LIKELY(key < TASK_METRIC_COUNT))
+            metrics[key] = json_count(in);
+        else
+            json_skip(in);
+}
+
+static void read_group(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT])
+{
+    struct json_object o;
+    forget(metrics, KEYS(read_keys));
+    if (!json_object_begin(in, &o, KEYS(read_keys)))
+        return;
+    for (int key; (key = json_next(in, &o)) >= 0;)
+        if (LIKELY(key < TASK_METRIC_COUNT))
+            metrics[key] = json_count(in);
+        else if (key == GROUP_PUSH)
+            metrics_group(in, metrics, KEYS(push_keys));
+        else
+            json_skip(in);
+}
+
+static bool task_metrics(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT])
+{
+    struct json_object o;
+    no_metrics(metrics);
+    if (!json_object_begin(in, &o, KEYS(top_keys)))
+        return false;
+    for (int key; (key = json_next(in, &o)) >= 0;)
+        if (LIKELY(key < TASK_METRIC_COUNT))
+            metrics[key] = json_count(in);
+        else
+            switch (key) {
+            case GROUP_READ: read_group(in, metrics); break;
+            case GROUP_WRITE: metrics_group(in, metrics, KEYS(write_keys)); break;
+            case GROUP_INPUT: metrics_group(in, metrics, KEYS(input_keys)); break;
+            case GROUP_OUTPUT: metrics_group(in, metrics, KEYS(output_keys)); break;
+            case GROUP_PUSH: metrics_group(in, metrics, KEYS(push_keys)); break;
+            default: json_skip(in);
+            }
+    return true;
+}
+
+/* Accumulables of a task end that people may see, and the peak of execution memory, which Spark 2.x has nowhere else. */
+struct kept_accumulables {
+    struct accumulable_list shown;
+    int64_t peak_execution_memory;
+};
+
+static void keep_accumulables(struct json_pull *in, struct kept_accumulables *ret)
+{
+    static const struct str peak_name = {"internal.metrics.peakExecutionMemory", sizeof "internal.metrics.peakExecutionMemory" - 1};
+    void *items = NULL;
+    size_t capacity = 0;
+    *ret = (struct kept_accumulables){.peak_execution_memory = UNKNOWN};
+    if (!json_array_begin(in))
+        return;
+    while (json_array_next(in)) {
+        struct accumulable one, *item;
+        if (!decode_accumulable(in, &one))
+            continue;
+        if (UNLIKELY(str_eq(one.name, peak_name)) && (!str_to_i64(one.update, &ret->peak_execution_memory) || ret->peak_execution_memory < 0))
+            ret->peak_execution_memory = UNKNOWN;
+        if (LIKELY(one.internal) || str_eq(one.metadata, STR_LIT("sql")))
+            continue;
+        if (!(item = list_push(in, &items, &ret->shown.count, &capacity, sizeof *item)))
+            break;
+        *item = one;
+    }
+    ret->shown.items = items;
+}
+
+static const struct json_key task_info_keys[] = {
+    JSON_KEY("Task ID", 0), JSON_KEY("Index", 1), JSON_KEY("Attempt", 2), JSON_KEY("Partition ID", 3), JSON_KEY("Launch Time", 4), JSON_KEY("Executor ID", 5), JSON_KEY("Host", 6),
+    JSON_KEY("Locality", 7), JSON_KEY("Speculative", 8), JSON_KEY("Getting Result Time", 9), JSON_KEY("Finish Time", 10), JSON_KEY("Failed", 11), JSON_KEY("Killed", 12),
+    JSON_KEY("Accumulables", 13),
+};
+
+static int64_t locality(struct str word)
+{
+    return str_eq(word, STR_LIT("PROCESS_LOCAL")) ? LOCALITY_PROCESS : str_eq(word, STR_LIT("NODE_LOCAL")) ? LOCALITY_NODE : str_eq(word, STR_LIT("NO_PREF")) ? LOCALITY_NONE :
+           str_eq(word, STR_LIT("RACK_LOCAL")) ? LOCALITY_RACK : str_eq(word, STR_LIT("ANY")) ? LOCALITY_ANY : UNKNOWN;
+}
+
+/* −1 is what Spark writes where there is no partition id. */
+static int64_t partition_id(struct json_pull *in)
+{
+    int64_t id = json_i64(in);
+    if (known(id) && id < 0)
+        return id == -1 ? UNKNOWN : json_negative(in);
+    return id;
+}
+
+static int64_t nonzero_time(struct json_pull *in)
+{
+    int64_t ms = decode_time(in);
+    return ms == 0 ? UNKNOWN : ms;
+}
+
+static void no_task(struct task_info *ret)
+{
+    *ret = (struct task_info){.id = UNKNOWN, .index = UNKNOWN, .attempt = 1, .partition_id = UNKNOWN, .launch_ms = UNKNOWN, .finish_ms = UNKNOWN, .getting_result_ms = UNKNOWN, .locality = UNKNOWN};
+}
+
+/* `accumulables` NULL: nobody wants them. */
+static void task_info(struct json_pull *in, struct task_info *ret, struct kept_accumulables *accumulables)
+{
+    struct json_object o;
+    no_task(ret);
+    if (accumulables)
+        *accumulables = (struct kept_accumulables){.peak_execution_memory = UNKNOWN};
+    if (json_object_begin(in, &o, KEYS(task_info_keys)))
+        for (int key; (key = json_next(in, &o)) >= 0;)
+            switch (key) {
+            case 0: ret->id = json_count(in); break;
+            case 1: ret->index = json_count(in); break;
+            case 2: ret->attempt = known_or(json_count(in), 1); break;
+            case 3: ret->partition_id = partition_id(in); break;
+            case 4: ret->launch_ms = decode_time(in); break;
+            case 5: ret->executor_id = json_str(in); break;
+            case 6: ret->host = json_str(in); break;
+            case 7: ret->locality = locality(json_str(in)); break;
+            case 8: ret->speculative = json_bool(in, false); break;
+            case 9: ret->getting_result_ms = nonzero_time(in); break;
+            case 10: ret->finish_ms = nonzero_time(in); break;
+            case 11: ret->failed = json_bool(in, false); break;
+            case 12: ret->killed = json_bool(in, false); break;
+            case 13:
+                if (accumulables) {
+                    keep_accumulables(in, accumulables);
+                    break;
+                }
+                FALLTHROUGH;
+            default: json_skip(in);
+            }
+}
+
+static const struct json_key task_start_keys[] = {JSON_KEY("Stage ID", 0), JSON_KEY("Stage Attempt ID", 1), JSON_KEY("Task Info", 2)};
+
+static void task_start(struct json_pull *in, struct event_task_start *ret)
+{
+    struct json_object o;
+    ret->stage_id = UNKNOWN;
+    ret->stage_attempt = 0;
+    no_task(&ret->info);
+    json_object_at(&o, KEYS(task_start_keys));
+    for (int key; (key = json_next(in, &o)) >= 0;)
+        switch (key) {
+        case 0: ret->stage_id = json_count(in); break;
+        case 1: ret->stage_attempt = known_or(json_count(in), 0); break;
+        case 2: task_info(in, &ret->info, NULL); break;
+        default: decode_other(in);
+        }
+}
+
+const char *decode_task_start(struct json_pull *in, struct event *event)
+{
+    task_start(in, &event->task_start);
+    return known(event->task_start.stage_id) && known(event->task_start.info.id) ? NULL : "task start without a stage id or a task id";
+}
+
+const char *decode_task_getting_result(struct json_pull *in, struct event *event)
+{
+    task_start(in, &event->task_start);
+    event->task_start.stage_id = event->task_start.stage_attempt = UNKNOWN;      /* Spark does not write them here */
+    return known(event->task_start.info.id) ? NULL : "task result fetch without a task id";
+}
+
+static const struct json_key task_end_keys[] = {
+    JSON_KEY("Stage ID", 0), JSON_KEY("Stage Attempt ID", 1), JSON_KEY("Task Type", 2), JSON_KEY("Task End Reason", 3), JSON_KEY("Task Info", 4), JSON_KEY("Task Executor Metrics", 5),
+    JSON_KEY("Task Metrics", 6),
+};
+
+const char *decode_task_end(struct json_pull *in, struct event *event)
+{
+    struct event_task_end *ret = &event->task_end;
+    struct kept_accumulables accumulables = {.peak_execution_memory = UNKNOWN};
+    struct json_object o;
+    bool metrics_seen = false, peaks_seen = false;
+    ret->stage_id = UNKNOWN;
+    ret->stage_attempt = 0;
+    no_task(&ret->info);
+    ret->reason = END_UNKNOWN;
+    ret->error = ret->kill_reason = STR_NONE;
+    ret->has_metrics = ret->has_peaks = false;
+    json_object_at(&o, KEYS(task_end_keys));
+    for (int key; (key = json_next(in, &o)) >= 0;)
+        switch (key) {
+        case 0: ret->stage_id = json_count(in); break;
+        case 1: ret->stage_attempt = known_or(json_count(in), 0); break;
+        case 2: json_skip(in); break;
+        case 3: decode_end_reason(in, ret); break;
+        case 4: task_info(in, &ret->info, &accumulables); break;
+        case 5:
+            ret->has_peaks = decode_peaks(in, ret->peaks);
+            peaks_seen = true;
+            break;
+        case 6:
+            ret->has_metrics = task_metrics(in, ret->metrics);
+            metrics_seen = true;
+            break;
+        default: decode_other(in);
+        }
+    if (!metrics_seen)
+        no_metrics(ret->metrics);
+    if (!peaks_seen)
+        peaks_unknown(ret->peaks);
+    if (ret->has_metrics && !known(ret->metrics[METRIC_PEAK_EXECUTION_MEMORY]))
+        ret->metrics[METRIC_PEAK_EXECUTION_MEMORY] = accumulables.peak_execution_memory;
+    ret->shown = accumulables.shown;
+    return known(ret->stage_id) && known(ret->info.id) ? NULL : "task end without a stage id or a task id";
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Jobs and stages: spec/core.md §2.5 and §2.6. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "ingest/model/app_model.h"
+#include "ingest/model/redact.h"
+
+#define MAX_TAG_COUNT 10000
+
+static bool fits_int32(int64_t id)
+{
+    return id >= INT32_MIN && id <= INT32_MAX;
+}
+
+static int64_t stage_key(int64_t stage_id, int64_t attempt)
+{
+    return (int64_t)((uint64_t)stage_id << 32 | (uint32_t)attempt);
+}
+
+struct stage *model_stage_find(struct app_model *self, int64_t stage_id, int64_t attempt)
+{
+    struct stage *last = self->last_stage;
+    if (last && last->stage_id == stage_id && last->attempt == attempt)
+        return last;
+    if (!fits_int32(stage_id) || !fits_int32(attempt))
+        return NULL;
+    struct stage *stage = imap_get(&self->stage_by_key, stage_key(stage_id, attempt));
+    if (stage)
+        self->last_stage = stage;
+    return stage;
+}
+
+struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id)
+{
+    struct stage_group *group = imap_get(&self->group_by_stage_id, stage_id);
+    if (group)
+        return group;
+    group = arena_zalloc(&self->arena, 1, sizeof *group);
+    return group && imap_put(&self->group_by_stage_id, stage_id, group) == 0 ? group : NULL;
+}
+
+struct stage *model_stage_get(struct app_model *self, int64_t stage_id, int64_t attempt)
+{
+    struct stage *stage = model_stage_find(self, stage_id, attempt);
+    if (stage)
+        return stage;
+    struct stage_group *group = model_stage_group(self, stage_id);
+    if (!group || mem_grow((void **)&group->attempts, &group->attempt_capacity, group->attempt_count + 1, MODEL_MAX_ENTITIES, sizeof *group->attempts))
+        return NULL;
+    stage = model_entity(self, &self->stages, sizeof *stage);
+    if (!stage)
+        return NULL;
+    stage->stage_ref = (int64_t)self->stages.count;
+    stage->stage_id = stage_id;
+    stage->attempt = attempt;
+    stage->details_text_id = stage->num_tasks = stage->submission_ms = stage->completion_ms = stage->first_task_launch_ms = stage->last_task_finish_ms = UNKNOWN;
+    stage->failure_text_id = stage->resource_profile_id = stage->shuffle_push_enabled = stage->shuffle_mergers_count = stage->sql_execution_id = UNKNOWN;
+    stage->first_task_seq = stage->last_task_seq = stage->task_time_ms = UNKNOWN;
+    for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
+        stage->metrics[i] = UNKNOWN;
+    for (size_t i = 0; i < EXECUTOR_METRIC_COUNT; i++)
+        stage->peaks[i] = UNKNOWN;
+    imap_init(&stage->executors, MODEL_MAX_ENTITIES);
+    stage->dirty = true;
+    if (imap_put(&self->stage_by_key, stage_key(stage_id, attempt), stage))
+        return NULL;
+    group->attempts[group->attempt_count++] = stage;
+    self->last_stage = stage;
+    return stage;
+}
+
+struct job_stage *job_stage_find(struct job *job, int64_t stage_id)
+{
+    /* Tasks come in runs of one stage: begin where the last search ended. Iterative jobs list thousands of stages. */
+    for (size_t i = 0, at = job->last_found; i < job->stage_count; i++, at++) {
+        if (at >= job->stage_count)
+            at = 0;
+        if (job->stages[at].stage_id == stage_id) {
+            job->last_found = at;
+            return &job->stages[at];
+        }
+    }
+    return NULL;
+}
+
+enum err_code kill_counts_add(struct app_model *self UNUSED, struct kill_counts *counts, int64_t text_id, struct err *err)
+{
+    for (size_t i = 0; i < counts->count; i++)
+        if (counts->items[i].reason_text_id == text_id) {
+            counts->items[i].task_count++;
+            return ERR_OK;
+        }
+    if (mem_grow((void **)&counts->items, &counts->capacity, counts->count + 1, MODEL_MAX_ENTITIES, sizeof *counts->items))
+        return err_nomem(err);
+    counts->items[counts->count++] = (struct kill_count){text_id, 1};
+    return ERR_OK;
+}
+
+static enum err_code copy_ids(struct app_model *self, struct id_list *to, const struct id_list *from, struct err *err)
+{
+    int64_t *items = arena_alloc(&self->arena, from->count * sizeof *items);
+    if (!items)
+        return err_nomem(err);
+    if (from->count)
+        memcpy(items, from->items, from->count * sizeof *items);
+    *to = (struct id_list){items, from->count};
+    return ERR_OK;
+}
+
+static enum err_code copy_accumulables(struct app_model *self, struct accumulable_list *to, const struct accumulable_list *from, struct err *err)
+{
+    struct accumulable *items = arena_zalloc(&self->arena, from->count, sizeof *items);
+    if (!items)
+        return err_nomem(err);
+    for (size_t i = 0; i < from->count; i++) {
+        items[i] = from->items[i];
+        if (arena_str(&self->arena, from->items[i].name, &items[i].name) || arena_str(&self->arena, from->items[i].update, &items[i].update) ||
+            arena_str(&self->arena, from->items[i].value, &items[i].value) || arena_str(&self->arena, from->items[i].metadata, &items[i].metadata))
+            return err_nomem(err);
+    }
+    *to = (struct accumulable_list){items, from->count};
+    return ERR_OK;
+}
+
+/* The latest description counts, where "latest" goes by what the event is and not by where its line stands. */
+static enum err_code apply_info(struct app_model *self, struct stage *stage, const struct stage_info *info, int level, struct err *err)
+{
+    stage->announced = 1;
+    stage->dirty = true;
+    if (level < stage->info_level)
+        return ERR_OK;
+    stage->info_level = level;
+    stage->lists_dirty = true;
+    enum err_code rc;
+    if ((rc = model_str(self, &stage->name, info->name, err)) || (rc = model_text_id(self, info->details, &stage->details_text_id, err)) ||
+        (rc = model_text_id(self, info->failure_reason, &stage->failure_text_id, err)) || (rc = copy_ids(self, &stage->parents, &info->parents, err)) ||
+        (rc = copy_accumulables(self, &stage->accumulables, &info->accumulables, err)))
+        return rc;
+    if (stage->rdds.count != info->rdd_count || !stage->rdds.items) {
+        stage->rdds.items = arena_alloc(&self->arena, info->rdd_count * sizeof *stage->rdds.items);
+        if (!stage->rdds.items)
+            return err_nomem(err);
+        stage->rdds.count = info->rdd_count;
+    }
+    for (size_t i = 0; i < info->rdd_count; i++)
+        stage->rdds.items[i] = info->rdds[i].id;
+    stage->num_tasks = info->num_tasks;
+    stage->submission_ms = info->submission_ms;
+    stage->completion_ms = info->completion_ms;
+    stage->resource_profile_id = info->resource_profile_id;
+    stage->shuffle_push_enabled = info->shuffle_push_enabled;
+    stage->shuffle_mergers_count = info->shuffle_mergers_count;
+    model_time(self, info->submission_ms);
+    model_time(self, info->completion_ms);
+    return ERR_OK;
+}
+
+static bool job_is_live(const struct job *job)
+{
+    return job->start_seen && job->status == JOB_NO_END;
+}
+
+static bool stage_lists_job(const struct stage *stage, const struct job *job)
+{
+    for (size_t i = 0; i < stage->job_count; i++)
+        if (stage->jobs[i] == job)
+            return true;
+    return false;
+}
+
+/* From now on the stage's tasks count for the job; tasks that ended before any job was known are handed over. */
+static enum err_code attach(struct stage *stage, struct job *job, struct err *err)
+{
+    if (stage_lists_job(stage, job))
+        return ERR_OK;
+    if (mem_grow((void **)&stage->jobs, &stage->job_capacity, stage->job_count + 1, MODEL_MAX_ENTITIES, sizeof *stage->jobs))
+        return err_nomem(err);
+    stage->jobs[stage->job_count++] = job;
+    struct task_counts *open = &stage->unattributed;
+    struct job_stage *listed = job_stage_find(job, stage->stage_id);
+    if (stage->job_count == 1 && listed && (open->active || open->completed || open->failed || open->killed)) {
+        job->tasks.active += open->active;
+        job->tasks.completed += open->completed;
+        job->tasks.failed += open->failed;
+        job->tasks.killed += open->killed;
+        *open = (struct task_counts){0};
+        for (int64_t i = 0; (size_t)i < stage->indices.capacity * 64; i++) {
+            int added = bit_set_has(&stage->indices, i) ? bit_set_add(&listed->indices, i) : 0;
+            if (added < 0)
+                return err_nomem(err);
+            job->completed_indices += added;
+        }
+    }
+    job->dirty = true;
+    return ERR_OK;
+}
+
+static void job_stage_ended(struct job *job, struct job_stage *listed, int64_t status)
+{
+    if (status == STAGE_COMPLETE && listed && !listed->completed) {
+        listed->completed = true;
+        job->completed_stages++;
+    }
+    if (status == STAGE_FAILED)
+        job->failed_stages++;
+    job->dirty = true;
+}
+
+static void skip_for_job(struct job *job, struct job_stage *listed, int64_t num_tasks)
+{
+    if (listed->skipped)
+        return;
+    listed->skipped = true;
+    listed->num_tasks = known_or(num_tasks, 0);
+    job->skipped_stages++;
+    job->skipped_tasks += listed->num_tasks;
+    job->dirty = job->lists_dirty = true;
+}
+
+/* JobEnd: what was never submitted was skipped. */
+static void skip_unsubmitted(struct app_model *self, struct job *job)
+{
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct stage_group *group = imap_get(&self->group_by_stage_id, job->stages[i].stage_id);
+        for (size_t a = 0; group && a < group->attempt_count; a++) {
+            struct stage *stage = group->attempts[a];
+            bool never = stage->status == STAGE_PENDING && !stage->task_rows && !stage->tasks.active;
+            if (!never && !stage->pending_again)
+                continue;
+            stage->pending_again = false;
+            if (never) {
+                stage->status = STAGE_SKIPPED;
+                stage->dirty = true;
+            }
+            skip_for_job(job, &job->stages[i], stage->num_tasks);
+        }
+    }
+}
+
+/* A stage that was taken for skipped did run: its own events come late in the log. */
+void model_stage_unskip(struct app_model *self, struct stage *stage)
+{
+    if (stage->status != STAGE_SKIPPED)
+        return;
+    stage->status = STAGE_PENDING;
+    stage->dirty = true;
+    struct stage_group *group = imap_get(&self->group_by_stage_id, stage->stage_id);
+    for (size_t i = 0; group && i < group->job_count; i++) {
+        struct job *job = group->jobs[i];
+        struct job_stage *listed = job_stage_find(job, stage->stage_id);
+        bool later = known(stage->submission_ms) && known(job->completion_ms) && stage->submission_ms > job->completion_ms;
+        if (!listed || !listed->skipped || later)
+            continue;
+        listed->skipped = false;
+        job->skipped_stages--;
+        job->skipped_tasks -= listed->num_tasks;
+        job->dirty = job->lists_dirty = true;
+    }
+}
+
+/* Comma-separated, empty ones dropped, distinct, sorted (JobData.jobTags since 3.5). */
+static enum err_code sorted_tags(struct app_model *self, struct job *job, struct str tags, struct err *err)
+{
+    if (!str_known(tags))
+        return ERR_OK;
+    struct str *items = NULL;
+    size_t count = 0, capacity = 0, start = 0;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i <= tags.len; i++) {
+        if (i < tags.len && tags.ptr[i] != ',')
+            continue;
+        struct str tag = {tags.ptr + start, i - start};
+        start = i + 1;
+        size_t at = 0;
+        while (at < count && str_compare(items[at], tag) < 0)
+            at++;
+        if (!tag.len || (at < count && str_eq(items[at], tag)) || count == MAX_TAG_COUNT)
+            continue;
+        if (mem_grow((void **)&items, &capacity, count + 1, MAX_TAG_COUNT, sizeof *items)) {
+            rc = err_nomem(err);
+            goto done;
+        }
+        memmove(items + at + 1, items + at, (count - at) * sizeof *items);
+        items[at] = tag;
+        count++;
+    }
+    char *text = arena_alloc(&self->arena, tags.len + 1);
+    if (!text) {
+        rc = err_nomem(err);
+        goto done;
+    }
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            text[len++] = ',';
+        memcpy(text + len, items[i].ptr, items[i].len);
+        len += items[i].len;
+    }
+    job->tags = (struct str){text, len};
+done:
+    mem_free(items);
+    return rc;
+}
+
+static enum err_code differing_properties(struct app_model *self, struct job *job, const struct kv_list *from, struct err *err)
+{
+    struct kv *kept = arena_zalloc(&self->arena, from->count, sizeof *kept);
+    if (!kept)
+        return err_nomem(err);
+    size_t count = 0;
+    for (size_t i = 0; i < from->count; i++) {
+        const struct kv *item = &from->items[i];
+        const struct str *usual = smap_get(&self->spark_properties, item->name);
+        if (usual && str_eq(*usual, item->value))
+            continue;
+        if (arena_str(&self->arena, item->name, &kept[count].name) || arena_str(&self->arena, item->value, &kept[count].value))
+            return err_nomem(err);
+        count++;
+    }
+    job->properties = (struct kv_list){kept, count};
+    redact_list(&job->properties);
+    return ERR_OK;
+}
+
+static struct job *job_get(struct app_model *self, int64_t job_id)
+{
+    struct job *job = imap_get(&self->job_by_id, job_id);
+    if (job)
+        return job;
+    job = model_entity(self, &self->jobs, sizeof *job);
+    if (!job || imap_put(&self->job_by_id, job_id, job))
+        return NULL;
+    job->job_id = job_id;
+    job->sql_execution_id = job->submission_ms = job->completion_ms = job->failure_text_id = UNKNOWN;
+    return job;
+}
+
+static enum err_code describe_job(struct app_model *self, struct job *job, const struct event_job_start *e, struct err *err)
+{
+    const struct stage_info *last = NULL;
+    for (size_t i = 0; i < e->stage_count; i++) {
+        if (!last || e->stages[i].id >= last->id)
+            last = &e->stages[i];
+        if (!known(e->stages[i].completion_ms))
+            job->num_tasks = add_known(job->num_tasks, e->stages[i].num_tasks);
+    }
+    enum err_code rc;
+    struct str sql = kv_find(&e->properties, "spark.sql.execution.id");
+    int64_t execution;
+    if (str_known(sql) && str_to_i64(sql, &execution))
+        job->sql_execution_id = execution;
+    if ((rc = model_str(self, &job->name, last ? last->name : STR_LIT(""), err)) ||
+        (rc = model_str(self, &job->description, kv_find(&e->properties, "spark.job.description"), err)) ||
+        (rc = model_str(self, &job->job_group, kv_find(&e->properties, "spark.jobGroup.id"), err)) ||
+        (rc = sorted_tags(self, job, kv_find(&e->properties, "spark.job.tags"), err)) || (rc = differing_properties(self, job, &e->properties, err)))
+        return rc;
+    job->submission_ms = e->submission_ms > 0 ? e->submission_ms : UNKNOWN;
+    model_time(self, job->submission_ms);
+    return ERR_OK;
+}
+
+enum err_code model_job_start(struct app_model *self, const struct event *event, struct err *err)
+{
+    const struct event_job_start *e = &event->job_start;
+    struct job *job = job_get(self, e->id);
+    if (!job)
+        return err_nomem(err);
+    if (job->start_seen) {
+        self->health.duplicate_event_count++;
+        return ERR_OK;
+    }
+    job->start_seen = 1;
+    job->dirty = job->lists_dirty = true;
+    enum err_code rc = describe_job(self, job, e, err);
+    if (rc)
+        return rc;
+    job->stages = arena_zalloc(&self->arena, e->stage_count, sizeof *job->stages);
+    if (!job->stages)
+        return err_nomem(err);
+    for (size_t i = 0; i < e->stage_count; i++)
+        job->stages[job->stage_count++] = (struct job_stage){.stage_id = e->stages[i].id, .num_tasks = known_or(e->stages[i].num_tasks, 0)};
+    for (size_t i = 0; i < e->stage_count; i++) {
+        const struct stage_info *info = &e->stages[i];
+        struct stage *stage = fits_int32(info->id) && fits_int32(info->attempt) ? model_stage_get(self, info->id, info->attempt) : NULL;
+        struct stage_group *group = stage ? model_stage_group(self, info->id) : NULL;
+        if (!group || mem_grow((void **)&group->jobs, &group->job_capacity, group->job_count + 1, MODEL_MAX_ENTITIES, sizeof *group->jobs))
+            return err_nomem(err);
+        group->jobs[group->job_count++] = job;
+        /* A stage that had ended before this job began is there for its output only. */
+        bool ended_before = stage->completed_seen && (known(stage->completion_ms) && known(job->submission_ms) ? stage->completion_ms <= job->submission_ms && stage->job_count > 0
+                                                                                                              : stage->job_count > 0);
+        if (ended_before || (stage->status == STAGE_SKIPPED && stage->job_count > 0)) {
+            stage->pending_again = true;
+            continue;
+        }
+        if ((rc = apply_info(self, stage, info, 1, err)) || (rc = model_rdds_of_stage(self, info, false, err)) || (rc = attach(stage, job, err)))
+            return rc;
+        if (!known(stage->sql_execution_id))
+            stage->sql_execution_id = job->sql_execution_id;
+        if (stage->completed_seen)
+            job_stage_ended(job, job_stage_find(job, stage->stage_id), stage->status);
+        else if (stage->submitted_seen)
+            job->active_stages++;
+    }
+    if (job->status != JOB_NO_END)
+        skip_unsubmitted(self, job);
+    return ERR_OK;
+}
+
+enum err_code model_job_end(struct app_model *self, const struct event *event, struct err *err)
+{
+    const struct event_job_end *e = &event->job_end;
+    struct job *job = job_get(self, e->id);
+    if (!job)
+        return err_nomem(err);
+    if (job->status != JOB_NO_END) {
+        self->health.duplicate_event_count++;
+        return ERR_OK;
+    }
+    skip_unsubmitted(self, job);
+    job->status = e->succeeded ? JOB_SUCCEEDED : JOB_FAILED;
+    job->completion_ms = e->completion_ms > 0 ? e->completion_ms : UNKNOWN;
+    if (known(job->completion_ms) && known(job->submission_ms) && job->completion_ms < job->submission_ms)
+        self->health.clock_step_count++;
+    model_time(self, job->completion_ms);
+    job->dirty = true;
+    return model_text_id(self, e->failure, &job->failure_text_id, err);
+}
+
+/* The jobs whom an attempt's tasks count for: those that run at its submission and list it. */
+static enum err_code assign_jobs(struct app_model *self, struct stage *stage, struct err *err)
+{
+    struct stage_group *group = imap_get(&self->group_by_stage_id, stage->stage_id);
+    bool any_live = false;
+    for (size_t i = 0; group && i < group->job_count; i++)
+        any_live |= job_is_live(group->jobs[i]);
+    if (!any_live)
+        return ERR_OK;   /* an order that cannot be: keep whom JobStart named */
+    for (size_t i = 0; i < stage->job_count;)
+        if (job_is_live(stage->jobs[i]))
+            i++;
+        else
+            stage->jobs[i] = stage->jobs[--stage->job_count];
+    for (size_t i = 0; i < group->job_count; i++) {
+        enum err_code rc = job_is_live(group->jobs[i]) ? attach(stage, group->jobs[i], err) : ERR_OK;
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+enum err_code model_stage_submitted(struct app_model *self, const struct event *event, struct err *err)
+{
+    const struct event_stage *e = &event->stage;
+    if (!fits_int32(e->info.id) || !fits_int32(e->info.attempt))
+        return ERR_OK;
+    struct stage *stage = model_stage_get(self, e->info.id, e->info.attempt);
+    if (!stage)
+        return err_nomem(err);
+    if (stage->submitted_seen) {
+        self->health.duplicate_event_count++;
+        return ERR_OK;
+    }
+    stage->submitted_seen = 1;
+    stage->pending_again = false;
+    enum err_code rc;
+    if ((rc = apply_info(self, stage, &e->info, 2, err)) || (rc = model_str(self, &stage->description, kv_find(&e->properties, "spark.job.description"), err)))
+        return rc;
+    struct str pool = kv_find(&e->properties, "spark.scheduler.pool");
+    if ((rc = model_str(self, &stage->pool, str_known(pool) ? pool : STR_LIT("default"), err)))
+        return rc;
+    int64_t execution;
+    struct str sql = kv_find(&e->properties, "spark.sql.execution.id");
+    if (str_known(sql) && str_to_i64(sql, &execution))
+        stage->sql_execution_id = execution;
+    model_stage_unskip(self, stage);
+    if (!stage->completed_seen)
+        stage->status = STAGE_ACTIVE;
+    if ((rc = assign_jobs(self, stage, err)) || (rc = model_rdds_of_stage(self, &e->info, true, err)))
+        return rc;
+    for (size_t i = 0; i < stage->job_count && !stage->completed_seen; i++) {
+        struct job *job = stage->jobs[i];
+        struct job_stage *listed = job_stage_find(job, stage->stage_id);
+        if (listed && listed->completed) {   /* resubmitted: no longer complete until it completes again */
+            listed->completed = false;
+            job->completed_stages--;
+        }
+        job->active_stages++;
+        job->dirty = true;
+    }
+    return ERR_OK;
+}
+
+enum err_code model_stage_completed(struct app_model *self, const struct event *event, struct err *err)
+{
+    const struct event_stage *e = &event->stage;
+    if (!fits_int32(e->info.id) || !fits_int32(e->info.attempt))
+        return ERR_OK;
+    struct stage *stage = model_stage_get(self, e->info.id, e->info.attempt);
+    if (!stage)
+        return err_nomem(err);
+    if (stage->completed_seen) {
+        self->health.duplicate_event_count++;
+        return ERR_OK;
+    }
+    enum err_code rc = apply_info(self, stage, &e->info, 3, err);
+    if (rc)
+        return rc;
+    model_stage_unskip(self, stage);
+    stage->completed_seen = 1;
+    stage->status = str_known(e->info.failure_reason) ? STAGE_FAILED : known(e->info.submission_ms) ? STAGE_COMPLETE : STAGE_SKIPPED;
+    stage->stats_due = true;
+    if (known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms)
+        self->health.clock_step_count++;
+    for (size_t i = 0; i < stage->job_count; i++) {
+        struct job *job = stage->jobs[i];
+        struct job_stage *listed = job_stage_find(job, stage->stage_id);
+        job_stage_ended(job, listed, stage->status);
+        if (stage->status == STAGE_SKIPPED && listed)
+            skip_for_job(job, listed, stage->num_tasks);
+        if (stage->submitted_seen)
+            job->active_stages--;
+    }
+    for (size_t i = 0; i < self->executors.count; i++)
+        model_stage_set_excluded(self->executors.items[i], stage->stage_id, false);
+    return ERR_OK;
+}

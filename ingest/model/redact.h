@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Secrets are replaced before they reach the store: a value whose key or own text matches Spark 4.3's default of spark.redaction.regex,
+ * (?i)secret|password|token|access[.]?key|credential (spec/shs-4.3.md), becomes *********(redacted), as Spark itself would have written it. */
+#ifndef MODEL_REDACT_H
+#define MODEL_REDACT_H
+
+#include <stdbool.h>
+
+#include "ingest/event/event.h"
+
+bool redact_matches(struct str text);
+void redact_list(struct kv_list *list);      /* in place */
+
+#endif

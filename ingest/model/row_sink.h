@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the model hands out as it goes, because keeping it would make memory follow the number of tasks. Implemented by store/app_writer; a test may implement it too.
+ * Rows are borrowed for the call. */
+#ifndef MODEL_ROW_SINK_H
+#define MODEL_ROW_SINK_H
+
+#include "base/err.h"
+#include "ingest/event/event.h"
+
+enum task_status { TASK_NO_END, TASK_SUCCESS, TASK_FAILED, TASK_KILLED, TASK_FETCHING };   /* as task.status in schema.sql */
+
+/* One row of table task; the names and their order are its columns. Nothing but numbers: store/task_store reads it as an array. */
+struct task_row {
+    int64_t task_seq, stage_ref, task_id, task_index, attempt, partition_id, executor_ref, host_ref;
+    int64_t launch_ms, finish_ms, getting_result_ms;
+    int64_t locality, speculative, status, end_reason, error_text_id, start_seen, has_metrics;
+    int64_t metrics[TASK_METRIC_COUNT];
+    int64_t peaks[EXECUTOR_METRIC_COUNT];
+};
+
+struct row_sink {
+    void *context;
+    enum err_code (*task)(void *context, const struct task_row *row, struct err *err);
+    enum err_code (*task_accumulable)(void *context, int64_t task_seq, int64_t ordinal, const struct accumulable *accumulable, struct err *err);
+    enum err_code (*text)(void *context, int64_t text_id, struct str body, struct err *err);
+};
+
+#endif

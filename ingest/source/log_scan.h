@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What log_scan.c (directories and files) and zip_scan.c (archives) share of one scan. */
+#ifndef SOURCE_LOG_SCAN_H
+#define SOURCE_LOG_SCAN_H
+
+#include "base/map.h"
+#include "ingest/source/log_entry.h"
+#include "ingest/source/log_layout.h"
+
+struct scanner {
+    const struct log_scan *scan;
+    struct imap seen;            /* inode → device + 1 of each file looked at */
+    const char *only;            /* zip: report just the entry with this path; NULL: all */
+};
+
+/* An entry with its path and its real directory set. `path` is copied. */
+enum err_code scanner_begin(struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err) WARN_UNUSED;
+
+/* Hands the entry over (it is empty afterwards, whatever comes back). */
+enum err_code scanner_emit(struct scanner *self, struct log_entry *entry);
+enum err_code scanner_reject(struct scanner *self, const char *path, enum reject_kind kind, const char *reason, int64_t bytes, int64_t modified_ms);
+
+/* All logs in the archive `dir`/`child->name`; one reject when there is none. */
+enum err_code zip_scan(struct scanner *self, const char *path, const char *dir, const struct log_child *archive, struct err *err) WARN_UNUSED;
+
+#endif

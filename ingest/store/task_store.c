@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/store/task_store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/int_column.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+const char *const task_metric_columns[TASK_METRIC_COUNT] = {
+#define X(id, column, group, key, accumulable) column,
+    TASK_METRICS(X)
+#undef X
+};
+
+const char *const executor_metric_columns[EXECUTOR_METRIC_COUNT] = {
+#define X(id, column, key) column,
+    EXECUTOR_METRICS(X)
+#undef X
+};
+
+/* Table task's columns before the metrics, in the order of struct task_row, which is all numbers: a row is read as an array. `packed` ones go to task_column too. */
+static const struct {
+    const char *name;
+    bool packed;
+} row_columns[] = {
+#define ROW(name, packed) {#name, packed}
+    ROW(task_seq, true),   ROW(stage_ref, false),  ROW(task_id, true),           ROW(task_index, true), ROW(attempt, true),     ROW(partition_id, true), ROW(executor_ref, true),
+    ROW(host_ref, true),   ROW(launch_ms, true),   ROW(finish_ms, true),         ROW(getting_result_ms, true), ROW(locality, true), ROW(speculative, true), ROW(status, true),
+    ROW(end_reason, true), ROW(error_text_id, true), ROW(start_seen, false),     ROW(has_metrics, true),
+#undef ROW
+};
+
+enum {
+    ROW_COLUMNS = ARRAY_LENGTH(row_columns),
+    TABLE_COLUMNS = ROW_COLUMNS + TASK_METRIC_COUNT,         /* of table task */
+    ALL_COLUMNS = TABLE_COLUMNS + EXECUTOR_METRIC_COUNT,     /* of task_column */
+};
+_Static_assert(sizeof(struct task_row) == ALL_COLUMNS * sizeof(int64_t), "struct task_row and its columns differ");
+#define COLUMN_BLOB_MAX ((size_t)64 << 20)       /* a chunk's column is 128 KiB; provisional rows may make one larger */
+#define MAX_STAGES ((size_t)50 << 20)
+#define MAX_STAGE_TASKS ((size_t)1 << 28)        /* for quantiles: 2 GiB of values; Spark's ids are 32-bit */
+
+/* Open chunk of one stage attempt. The struct stays when the stage is done: later rows need the next number. */
+struct chunk {
+    int64_t stage_ref, number;
+    int64_t *cells;                  /* ALL_COLUMNS × capacity, by column; owned; NULL while empty */
+    size_t count, capacity;
+    size_t solid;                    /* rows before the provisional ones */
+    size_t stored_rows;              /* in chunks written and let go */
+    bool dirty, provisional;
+};
+
+struct task_store {
+    struct db *db;
+    struct task_row bound;           /* what insert_task has bound */
+    bool is_bound;
+    sqlite3_stmt *insert_task, *insert_accumulable, *put_column, *drop_chunk, *get_column, *put_quantile, *drop_rows;
+    struct imap chunks;              /* stage_ref → struct chunk, owned */
+    size_t open_bytes;
+    struct buf blob;
+    int64_t first_provisional;
+    int64_t *values, *other;         /* scratch of summarise, owned */
+    size_t values_room, other_room;
+    unsigned char *keep;
+    size_t keep_room;
+};
+
+static enum err_code prepare(struct task_store *self, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf sql, marks;
+    buf_init(&sql, 65536);
+    buf_init(&marks, 65536);
+    buf_text(&sql, "INSERT INTO task (");
+    for (size_t i = 0; i < ROW_COLUMNS; i++)
+        buf_printf(&sql, "%s%s", i ? ", " : "", row_columns[i].name);
+    for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
+        buf_printf(&sql, ", %s", task_metric_columns[i]);
+    for (size_t i = 0; i < TABLE_COLUMNS; i++)
+        buf_text(&marks, i ? ", ?" : "?");
+    buf_printf(&sql, ") VALUES (%s)", marks.data ? marks.data : "");
+    if (buf_failed(&sql) || buf_failed(&marks))
+        return err_nomem(err);
+    const struct {
+        sqlite3_stmt **to;
+        const char *text;
+    } statements[] = {
+        {&self->insert_task, sql.data},
+        {&self->insert_accumulable, "INSERT OR REPLACE INTO task_accumulable (task_seq, ordinal, accumulable_id, name, update_text, value_text) VALUES (?, ?, ?, ?, ?, ?)"},
+        {&self->put_column, "INSERT OR REPLACE INTO task_column (stage_ref, column_id, chunk, packed) VALUES (?, ?, ?, ?)"},
+        {&self->drop_chunk, "DELETE FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk = ?"},
+        {&self->get_column, "SELECT chunk, packed FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk < ? ORDER BY chunk"},
+        {&self->put_quantile, "INSERT OR REPLACE INTO stage_quantile (stage_ref, name, task_count, min, p05, p25, p50, p75, p95, p99, max, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&self->drop_rows, "DELETE FROM task WHERE task_seq >= ?"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(statements); i++) {
+        enum err_code rc = db_prepare(self->db, statements[i].to, statements[i].text, err);
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+static const char *column_name(size_t column)
+{
+    if (column < ROW_COLUMNS)
+        return row_columns[column].name;
+    return column < TABLE_COLUMNS ? task_metric_columns[column - ROW_COLUMNS] : executor_metric_columns[column - TABLE_COLUMNS];
+}
+
+static enum err_code name_columns(struct task_store *self, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self->db, &stmt, "INSERT OR REPLACE INTO task_column_name (column_id, name) VALUES (?, ?)", err);
+    for (size_t i = 0; i < ALL_COLUMNS && !rc; i++) {
+        if (i < ROW_COLUMNS && !row_columns[i].packed)
+            continue;
+        db_bind_i64(stmt, 1, (int64_t)i);
+        db_bind_str(stmt, 2, str_of(column_name(i)));
+        rc = db_run(stmt, err);
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
+enum err_code task_store_new(struct task_store **ret, struct db *db, struct err *err)
+{
+    struct task_store *self = mem_zalloc(sizeof *self);
+    if (!self)
+        return err_nomem(err);
+    self->first_provisional = UNKNOWN;
+    imap_init(&self->chunks, MAX_STAGES);
+    buf_init(&self->blob, COLUMN_BLOB_MAX);
+    enum err_code rc = task_store_attach(self, db, err);
+    if (!rc)
+        rc = name_columns(self, err);
+    if (rc) {
+        task_store_free(self);
+        self = NULL;
+    }
+    *ret = self;
+    return rc;
+}
+
+static void let_cells_go(struct task_store *self, struct chunk *chunk)
+{
+    self->open_bytes -= chunk->capacity * ALL_COLUMNS * sizeof *chunk->cells;
+    mem_free(chunk->cells);
+    chunk->cells = NULL;
+    chunk->count = chunk->capacity = chunk->solid = 0;
+    chunk->dirty = false;
+}
+
+void task_store_detach(struct task_store *self)
+{
+    sqlite3_stmt **const statements[] = {&self->insert_task, &self->insert_accumulable, &self->put_column, &self->drop_chunk, &self->get_column, &self->put_quantile, &self->drop_rows};
+    for (size_t i = 0; i < ARRAY_LENGTH(statements); i++)
+        db_finalize(TAKE(*statements[i]));
+}
+
+enum err_code task_store_attach(struct task_store *self, struct db *db, struct err *err)
+{
+    self->db = db;
+    self->is_bound = false;
+    return prepare(self, err);
+}
+
+void task_store_free(struct task_store *self)
+{
+    if (!self)
+        return;
+    task_store_detach(self);
+    for (size_t i = 0; i < self->chunks.count; i++) {
+        struct chunk *chunk = self->chunks.entries[i].value;
+        mem_free(chunk->cells);
+        mem_free(chunk);
+    }
+    imap_dispose(&self->chunks);
+    buf_dispose(&self->blob);
+    mem_free(self->values);
+    mem_free(self->other);
+    mem_free(self->keep);
+    mem_free(self);
+}
+
+static struct chunk *chunk_get(struct task_store *self, int64_t stage_ref)
+{
+    struct chunk *chunk = imap_get(&self->chunks, stage_ref);
+    if (chunk)
+        return chunk;
+    chunk = mem_zalloc(sizeof *chunk);
+    if (!chunk)
+        return NULL;
+    chunk->stage_ref = stage_ref;
+    if (imap_put(&self->chunks, stage_ref, chunk)) {
+        mem_free(chunk);
+        return NULL;
+    }
+    return chunk;
+}
+
+static int grow_cells(struct task_store *self, struct chunk *chunk)
+{
+    size_t capacity = chunk->capacity ? chunk->capacity * 2 : 16;
+    int64_t *cells = mem_alloc(capacity * ALL_COLUMNS * sizeof *cells);
+    if (!cells)
+        return -1;
+    for (size_t c = 0; c < ALL_COLUMNS && chunk->count; c++)
+        memcpy(cells + c * capacity, chunk->cells + c * chunk->capacity, chunk->count * sizeof *cells);
+    mem_free(chunk->cells);
+    self->open_bytes += (capacity - chunk->capacity) * ALL_COLUMNS * sizeof *cells;
+    chunk->cells = cells;
+    chunk->capacity = capacity;
+    return 0;
+}
+
+/* Writes the chunk's columns over what was written of it before. */
+static enum err_code write_chunk(struct task_store *self, struct chunk *chunk, struct err *err)
+{
+    for (size_t c = 0; c < ALL_COLUMNS; c++) {
+        if (c < ROW_COLUMNS && !row_columns[c].packed)
+            continue;
+        buf_clear(&self->blob);
+        bool any = chunk->count && int_column_pack(chunk->cells + c * chunk->capacity, chunk->count, &self->blob);
+        if (buf_failed(&self->blob))
+            return err_nomem(err);
+        sqlite3_stmt *stmt = any ? self->put_column : self->drop_chunk;
+        db_bind_i64(stmt, 1, chunk->stage_ref);
+        db_bind_i64(stmt, 2, (int64_t)c);
+        db_bind_i64(stmt, 3, chunk->number);
+        if (any)
+            db_bind_blob(stmt, 4, self->blob.data, self->blob.len);
+        enum err_code rc = db_run(stmt, err);
+        if (rc)
+            return rc;
+    }
+    chunk->dirty = false;
+    return ERR_OK;
+}
+
+/* Writes and forgets the chunk's rows; the next row opens a new one. */
+static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, struct err *err)
+{
+    if (!chunk->count)
+        return ERR_OK;
+    enum err_code rc = chunk->dirty ? write_chunk(self, chunk, err) : ERR_OK;
+    if (rc)
+        return rc;
+    chunk->stored_rows += chunk->count;
+    chunk->number++;
+    let_cells_go(self, chunk);
+    return ERR_OK;
+}
+
+static enum err_code close_largest(struct task_store *self, struct err *err)
+{
+    struct chunk *largest = NULL;
+    for (size_t i = 0; i < self->chunks.count; i++) {
+        struct chunk *chunk = self->chunks.entries[i].value;
+        if (!chunk->provisional && (!largest || chunk->capacity > largest->capacity))
+            largest = chunk;
+    }
+    return largest ? close_chunk(self, largest, err) : ERR_OK;
+}
+
+/* Bindings outlive sqlite3_reset: only what differs from the row before is bound again, and half of a task's metrics are always 0. */
+static enum err_code insert_row(struct task_store *self, const struct task_row *row, struct err *err)
+{
+    sqlite3_stmt *stmt = self->insert_task;
+    const int64_t *values = &row->task_seq, *bound = &self->bound.task_seq;
+    for (int i = 0; i < TABLE_COLUMNS; i++)
+        if (values[i] != bound[i] || !self->is_bound)
+            db_bind_i64(stmt, i + 1, values[i]);
+    self->bound = *row;
+    self->is_bound = true;
+    int code = sqlite3_step(stmt);
+    sqlite3_reset(stmt);
+    return code == SQLITE_DONE ? ERR_OK : db_error(self->db->handle, err, "task row");
+}
+
+enum err_code task_store_add(struct task_store *self, const struct task_row *row, struct err *err)
+{
+    enum err_code rc = insert_row(self, row, err);
+    if (rc)
+        return rc;
+
+    struct chunk *chunk = chunk_get(self, row->stage_ref);
+    if (!chunk)
+        return err_nomem(err);
+    bool provisional = !known(row->end_reason);
+    if (provisional) {
+        if (!known(self->first_provisional))
+            self->first_provisional = row->task_seq;
+        if (!chunk->provisional)
+            chunk->solid = chunk->count;
+        chunk->provisional = true;
+    }
+    if (chunk->count >= TASK_CHUNK_ROWS && !chunk->provisional && (rc = close_chunk(self, chunk, err)))
+        return rc;
+    if (chunk->count == chunk->capacity) {
+        while (self->open_bytes > TASK_STORE_BYTES && !provisional) {
+            size_t before = self->open_bytes;
+            if ((rc = close_largest(self, err)))
+                return rc;
+            if (self->open_bytes == before)
+                break;
+        }
+        if (chunk->count == chunk->capacity && grow_cells(self, chunk))
+            return err_nomem(err);
+    }
+    const int64_t *values = &row->task_seq;
+    int64_t *cell = chunk->cells + chunk->count;
+    for (size_t i = 0; i < ALL_COLUMNS; i++, cell += chunk->capacity)
+        *cell = values[i];
+    chunk->count++;
+    chunk->dirty = true;
+    return ERR_OK;
+}
+
+enum err_code task_store_add_accumulable(struct task_store *self, int64_t task_seq, int64_t ordinal, const struct accumulable *accumulable, struct err *err)
+{
+    sqlite3_stmt *stmt = self->insert_accumulable;
+    db_bind_i64(stmt, 1, task_seq);
+    db_bind_i64(stmt, 2, ordinal);
+    db_bind_i64(stmt, 3, accumulable->id);
+    db_bind_str(stmt, 4, accumulable->name);
+    db_bind_str(stmt, 5, accumulable->update);
+    db_bind_str(stmt, 6, accumulable->value);
+    return db_run(stmt, err);
+}
+
+enum err_code task_store_flush(struct task_store *self, struct err *err)
+{
+    for (size_t i = 0; i < self->chunks.count; i++) {
+        struct chunk *chunk = self->chunks.entries[i].value;
+        enum err_code rc = chunk->dirty ? write_chunk(self, chunk, err) : ERR_OK;
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+static enum err_code room_for(int64_t **values, size_t *room, size_t need, struct err *err)
+{
+    return mem_grow((void **)values, room, need, MAX_STAGE_TASKS, sizeof **values) ? err_nomem(err) : ERR_OK;
+}
+
+/* A column of the whole stage attempt, in order of rows: `total` values. */
+static enum err_code load_column(struct task_store *self, const struct chunk *chunk, size_t column, int64_t *to, size_t total, struct err *err)
+{
+    /* A chunk without this column has no row: all unknown. Rows of a chunk are counted by task_seq, which every chunk has. */
+    const size_t first_column = 0;
+    size_t at = 0;
+    int64_t next_chunk = 0;
+    sqlite3_stmt *stmt = self->get_column;
+    enum err_code rc = ERR_OK;
+    if (chunk->stored_rows) {
+        db_bind_i64(stmt, 1, chunk->stage_ref);
+        db_bind_i64(stmt, 2, (int64_t)column);
+        db_bind_i64(stmt, 3, chunk->number);
+        while ((rc = db_step(stmt, err)) == ERR_OK) {
+            size_t count;
+            struct str blob = db_blob(stmt, 1);
+            for (; next_chunk < db_i64(stmt, 0); next_chunk++) {   /* skipped chunks are full ones, except where memory was short */
+                int64_t missing = 0;
+                sqlite3_stmt *length = NULL;
+                if ((rc = db_prepare(self->db, &length, "SELECT packed FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk = ?", err)))
+                    goto fail;
+                db_bind_i64(length, 1, chunk->stage_ref);
+                db_bind_i64(length, 2, (int64_t)first_column);
+                db_bind_i64(length, 3, next_chunk);
+                size_t rows = 0;
+                rc = db_step(length, err);
+                if (rc == ERR_OK)
+                    rc = int_column_count(db_blob(length, 0), &rows, err);
+                db_finalize(length);
+                if (rc && rc != ERR_EOF)
+                    goto fail;
+                missing = (int64_t)rows;
+                for (; missing > 0 && at < total; missing--)
+                    to[at++] = UNKNOWN;
+            }
+            if ((rc = int_column_unpack(blob, to + at, total - at, err)) || (rc = int_column_count(blob, &count, err)))
+                goto fail;
+            at += count;
+            next_chunk++;
+        }
+        if (rc != ERR_EOF)
+            return rc;
+    }
+    while (at < chunk->stored_rows)
+        to[at++] = UNKNOWN;
+    if (chunk->count)
+        memcpy(to + at, chunk->cells + column * chunk->capacity, chunk->count * sizeof *to);
+    return ERR_OK;
+fail:
+    db_reset(stmt);
+    return rc;
+}
+
+static size_t column_of(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(column_name(i), name) != 0)
+        i++;
+    return i;
+}
+
+static enum err_code put_quantiles(struct task_store *self, int64_t stage_ref, const char *name, size_t total, struct err *err)
+{
+    static const double at[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
+    size_t count = 0;
+    int64_t sum = UNKNOWN, low = INT64_MAX, high = INT64_MIN;
+    for (size_t i = 0; i < total; i++)
+        if (self->keep[i] && known(self->values[i])) {
+            int64_t value = self->values[count++] = self->values[i];
+            sum = add_known(sum, value);
+            low = MIN(low, value);
+            high = MAX(high, value);
+        }
+    sqlite3_stmt *stmt = self->put_quantile;
+    if (!count)
+        return ERR_OK;
+    db_bind_i64(stmt, 1, stage_ref);
+    db_bind_str(stmt, 2, str_of(name));
+    db_bind_i64(stmt, 3, (int64_t)count);
+    size_t done = 0;   /* values before it are in place */
+    for (size_t i = 0; i < ARRAY_LENGTH(at); i++) {
+        size_t nth = i + 1 == ARRAY_LENGTH(at) ? count - 1 : quantile_index(at[i], count);
+        if (nth >= done && low != high) {
+            select_nth(self->values + done, count - done, nth - done);
+            done = nth + 1;
+        }
+        db_bind_i64(stmt, 4 + (int)i, self->values[nth]);
+    }
+    db_bind_i64(stmt, 12, sum);
+    return db_run(stmt, err);
+}
+
+/* values −= column where both are known; UNKNOWN where the column is and `required`. */
+static enum err_code subtract(struct task_store *self, const struct chunk *chunk, size_t column, bool required, size_t total, struct err *err)
+{
+    enum err_code rc = load_column(self, chunk, column, self->other, total, err);
+    for (size_t i = 0; i < total && !rc; i++)
+        if (known(self->values[i]))
+            self->values[i] = known(self->other[i]) ? self->values[i] - self->other[i] : required ? UNKNOWN : self->values[i];
+    return rc;
+}
+
+static enum err_code load_duration(struct task_store *self, const struct chunk *chunk, int64_t *to, size_t total, struct err *err)
+{
+    enum err_code rc;
+    if ((rc = load_column(self, chunk, column_of("finish_ms"), to, total, err)) || (rc = load_column(self, chunk, column_of("launch_ms"), self->other, total, err)))
+        return rc;
+    for (size_t i = 0; i < total; i++)
+        to[i] = elapsed_known(self->other[i], to[i]);
+    return ERR_OK;
+}
+
+/* Getting-result time (spec/core.md §2.7): 0 where the result came with the end, else from the fetch's begin to the finish. */
+static enum err_code load_getting_result(struct task_store *self, const struct chunk *chunk, size_t total, struct err *err)
+{
+    enum err_code rc;
+    if ((rc = load_column(self, chunk, column_of("finish_ms"), self->values, total, err)) || (rc = load_column(self, chunk, column_of("getting_result_ms"), self->other, total, err)))
+        return rc;
+    for (size_t i = 0; i < total; i++)
+        self->values[i] = known(self->other[i]) ? elapsed_known(self->other[i], self->values[i]) : 0;
+    return ERR_OK;
+}
+
+static enum err_code derived_quantiles(struct task_store *self, const struct chunk *chunk, size_t total, struct err *err)
+{
+    enum err_code rc;
+    if ((rc = load_duration(self, chunk, self->values, total, err)) || (rc = put_quantiles(self, chunk->stage_ref, "duration_ms", total, err)))
+        return rc;
+    if ((rc = load_getting_result(self, chunk, total, err)) || (rc = put_quantiles(self, chunk->stage_ref, "getting_result_time_ms", total, err)))
+        return rc;
+    /* delay = duration − run − deserialise − serialise − getting result, not below 0. The last is duration-like: finish − fetch begin. */
+    if ((rc = load_column(self, chunk, column_of("getting_result_ms"), self->values, total, err)) || (rc = load_column(self, chunk, column_of("finish_ms"), self->other, total, err)))
+        return rc;
+    for (size_t i = 0; i < total; i++)   /* the moment at which the task itself was over */
+        self->values[i] = known(self->values[i]) ? min_known(self->values[i], self->other[i]) : self->other[i];
+    if ((rc = subtract(self, chunk, column_of("launch_ms"), true, total, err)) || (rc = subtract(self, chunk, column_of("executor_run_time_ms"), true, total, err)) ||
+        (rc = subtract(self, chunk, column_of("executor_deserialize_time_ms"), false, total, err)) ||
+        (rc = subtract(self, chunk, column_of("result_serialization_time_ms"), false, total, err)))
+        return rc;
+    for (size_t i = 0; i < total; i++)
+        self->values[i] = known(self->values[i]) && self->values[i] < 0 ? 0 : self->values[i];
+    if ((rc = put_quantiles(self, chunk->stage_ref, "scheduler_delay_ms", total, err)))
+        return rc;
+    static const struct {
+        const char *name;
+        int a, b;
+    } sums[] = {
+        {"shuffle_read_bytes", METRIC_SHUFFLE_REMOTE_READ, METRIC_SHUFFLE_LOCAL_READ},
+        {"shuffle_blocks_fetched", METRIC_SHUFFLE_REMOTE_BLOCKS_FETCHED, METRIC_SHUFFLE_LOCAL_BLOCKS_FETCHED},
+    };
+    for (size_t s = 0; s < ARRAY_LENGTH(sums); s++) {
+        if ((rc = load_column(self, chunk, ROW_COLUMNS + (size_t)sums[s].a, self->values, total, err)) || (rc = load_column(self, chunk, ROW_COLUMNS + (size_t)sums[s].b, self->other, total, err)))
+            return rc;
+        for (size_t i = 0; i < total; i++)
+            self->values[i] = add_known(self->values[i], self->other[i]);
+        if ((rc = put_quantiles(self, chunk->stage_ref, sums[s].name, total, err)))
+            return rc;
+    }
+    return ERR_OK;
+}
+
+enum err_code task_store_summarise(struct task_store *self, int64_t stage_ref, bool close, struct err *err)
+{
+    struct chunk *chunk = imap_get(&self->chunks, stage_ref);
+    if (!chunk)
+        return ERR_OK;
+    size_t total = chunk->stored_rows + chunk->count;
+    enum err_code rc;
+    if (!total)
+        return ERR_OK;
+    if ((rc = room_for(&self->values, &self->values_room, total, err)) || (rc = room_for(&self->other, &self->other_room, total, err)))
+        return rc;
+    if (mem_grow((void **)&self->keep, &self->keep_room, total, MAX_STAGE_TASKS, 1))
+        return err_nomem(err);
+    if ((rc = load_column(self, chunk, column_of("status"), self->values, total, err)) || (rc = load_column(self, chunk, column_of("has_metrics"), self->other, total, err)))
+        return rc;
+    for (size_t i = 0; i < total; i++)
+        self->keep[i] = self->values[i] == TASK_SUCCESS && self->other[i] == 1;
+    for (size_t m = 0; m < TASK_METRIC_COUNT; m++)
+        if ((rc = load_column(self, chunk, ROW_COLUMNS + m, self->values, total, err)) || (rc = put_quantiles(self, stage_ref, task_metric_columns[m], total, err)))
+            return rc;
+    if ((rc = derived_quantiles(self, chunk, total, err)))
+        return rc;
+    return close && !chunk->provisional ? close_chunk(self, chunk, err) : ERR_OK;
+}
+
+enum err_code task_store_resume(struct task_store *self, struct err *err)
+{
+    if (!known(self->first_provisional))
+        return ERR_OK;
+    db_bind_i64(self->drop_rows, 1, self->first_provisional);
+    enum err_code rc = db_run(self->drop_rows, err);
+    for (size_t i = 0; i < self->chunks.count && !rc; i++) {
+        struct chunk *chunk = self->chunks.entries[i].value;
+        if (!chunk->provisional)
+            continue;
+        chunk->provisional = false;
+        chunk->count = chunk->solid;
+        rc = write_chunk(self, chunk, err);
+    }
+    self->first_provisional = UNKNOWN;
+    return rc;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/worker_crew.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/attributes.h"
+#include "base/mem.h"
+
+static void run_list(struct job *job)
+{
+    job->rc = log_entry_probe(job->path, &job->entry, &job->err);
+    job->has_entry = true;           /* also where the log is gone: the entry may say what it is called now */
+    job->probed = !job->rc;
+    if (!job->rc)
+        job->rc = listing_read(&job->entry, &job->listing, &job->err);
+}
+
+/* The job of this thread. A load that is followed passes from job to job, but its progress always comes from the thread that is advancing it. */
+static _Thread_local struct job *current_job;
+
+static bool on_load_progress(void *context, int64_t read_bytes, int64_t total_bytes, int64_t line_count)
+{
+    struct crew *crew = context;
+    (void)total_bytes;
+    if (current_job) {
+        atomic_store_explicit(&current_job->read_bytes, read_bytes, memory_order_relaxed);
+        atomic_store_explicit(&current_job->line_count, line_count, memory_order_relaxed);
+    }
+    return !atomic_load(&crew->cancelled);
+}
+
+static void run_load(struct job *job)
+{
+    job->rc = log_entry_probe(job->path, &job->entry, &job->err);
+    job->has_entry = true;
+    job->probed = !job->rc;
+    if (job->rc)
+        return;
+    if (job->load) {
+        job->rc = load_advance(job->load, &job->entry, &job->report, &job->err);
+        if (!job->rc)
+            return;
+        load_free(job->load);
+        job->load = NULL;
+        if (job->rc != ERR_UNSUPPORTED)
+            return;
+        job->err = (struct err){0};  /* replaced or shrunk: anew */
+    }
+    const struct load_options options = {.store_dir = job->crew->store_dir, .app_key = job->app_key, .generation = job->generation,
+        .keep = job->keep && !job->entry.finished_name, .progress = on_load_progress, .progress_context = job->crew};
+    job->rc = load_run(&job->entry, &options, &job->report, &job->load, &job->err);
+}
+
+static void *work(void *context)
+{
+    struct job *job = context;
+    struct crew *crew = job->crew;
+    current_job = job;
+    pthread_mutex_lock(&crew->lock);
+    for (;;) {
+        while (job->state != JOB_STARTED && !crew->ending)
+            pthread_cond_wait(&crew->work, &crew->lock);
+        if (job->state != JOB_STARTED)
+            break;
+        pthread_mutex_unlock(&crew->lock);
+        if (job->kind == JOB_LIST)
+            run_list(job);
+        else
+            run_load(job);
+        pthread_mutex_lock(&crew->lock);
+        job->state = JOB_DONE;
+        /* The pipe does not block; when it is full the worker is awake anyway. */
+        if (write(crew->wake_fd, "j", 1) < 0 && errno != EAGAIN)
+            break;
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, int wake_fd, struct err *err)
+{
+    self->store_dir = store_dir;
+    self->wake_fd = wake_fd;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->work, NULL);
+    size_t wanted = CREW_LISTERS + (size_t)MIN(MAX(loaders, 1), CREW_MAX - CREW_LISTERS);
+    /* Signals are for the worker's thread. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = 0;
+    while (self->count < wanted && !failed) {
+        struct job *job = &self->jobs[self->count];
+        job->crew = self;
+        job->kind = self->count < CREW_LISTERS ? JOB_LIST : JOB_LOAD;
+        failed = pthread_create(&job->thread, NULL, work, job);
+        self->count += !failed;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed ? err_set_errno(err, failed, "cannot start a thread") : ERR_OK;
+}
+
+struct job *crew_free_job(struct crew *self, enum job_kind kind)
+{
+    struct job *found = NULL;
+    pthread_mutex_lock(&self->lock);
+    for (size_t i = 0; i < self->count && !found; i++)
+        if (self->jobs[i].kind == kind && self->jobs[i].state == JOB_FREE)
+            found = &self->jobs[i];
+    pthread_mutex_unlock(&self->lock);
+    return found;
+}
+
+void crew_start(struct crew *self, struct job *job)
+{
+    job->rc = ERR_OK;
+    job->err = (struct err){0};
+    job->report = (struct load_report){0};
+    job->entry = (struct log_entry){0};
+    atomic_store(&job->read_bytes, 0);
+    atomic_store(&job->line_count, 0);
+    pthread_mutex_lock(&self->lock);
+    job->state = JOB_STARTED;
+    pthread_cond_broadcast(&self->work);
+    pthread_mutex_unlock(&self->lock);
+}
+
+struct job *crew_next_done(struct crew *self)
+{
+    struct job *found = NULL;
+    pthread_mutex_lock(&self->lock);
+    for (size_t i = 0; i < self->count && !found; i++)
+        if (self->jobs[i].state == JOB_DONE)
+            found = &self->jobs[i];
+    pthread_mutex_unlock(&self->lock);
+    return found;
+}
+
+void crew_release(struct crew *self, struct job *job)
+{
+    if (job->has_entry)
+        log_entry_dispose(&job->entry);
+    job->has_entry = false;
+    mem_free(TAKE(job->path));
+    load_free(TAKE(job->load));
+    pthread_mutex_lock(&self->lock);
+    job->state = JOB_FREE;
+    pthread_mutex_unlock(&self->lock);
+}
+
+size_t crew_started_count(struct crew *self, enum job_kind kind)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&self->lock);
+    for (size_t i = 0; i < self->count; i++)
+        count += self->jobs[i].kind == kind && self->jobs[i].state != JOB_FREE;
+    pthread_mutex_unlock(&self->lock);
+    return count;
+}
+
+void crew_dispose(struct crew *self)
+{
+    atomic_store(&self->cancelled, true);
+    pthread_mutex_lock(&self->lock);
+    self->ending = true;
+    pthread_cond_broadcast(&self->work);
+    pthread_mutex_unlock(&self->lock);
+    for (size_t i = 0; i < self->count; i++)
+        pthread_join(self->jobs[i].thread, NULL);
+    for (size_t i = 0; i < self->count; i++)
+        if (self->jobs[i].state != JOB_FREE)
+            crew_release(self, &self->jobs[i]);
+    pthread_cond_destroy(&self->work);
+    pthread_mutex_destroy(&self->lock);
+}

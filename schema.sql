@@ -1,0 +1,596 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The contract between the parts of Afterglow: what ingest writes, analysis judges and server reads. Two databases, two parts:
+-- STORE/catalog.db knows every log and every run; STORE/apps/<key>.db holds one application attempt.
+--
+-- Everywhere: NULL means that the log does not say, never 0. …_ms is an epoch time or a duration in milliseconds (the comment says which
+-- where the name does not), …_ns nanoseconds, …_bytes bytes, everything else a count or an id. Times are those of the driver's clock, UTC.
+-- Enumerations are small integers, listed beside their column. Names follow Spark's: a reader of spec/core.md finds each key here.
+
+-- PART: catalog.db
+-- Written by ingest only. Can be rebuilt from apps/ and the log directories.
+
+-- One row: one place where logs are looked for (a directory; object stores and HDFS come as URIs).
+CREATE TABLE place (
+    place_id INTEGER PRIMARY KEY,
+    uri TEXT NOT NULL UNIQUE,            -- absolute path or URI
+    name TEXT,                           -- what people call it; NULL: the uri
+    last_scan_ms INTEGER,                -- when a scan last ended
+    last_scan_duration_ms INTEGER,
+    last_error TEXT,                     -- why the last scan failed; NULL: it did not
+    entry_count INTEGER                  -- entries the last scan saw
+) STRICT;
+
+-- One row: one log, or an entry that is none and why. Rows stay when the log goes ('gone'), so that a run is never forgotten.
+CREATE TABLE log (
+    log_id INTEGER PRIMARY KEY,
+    place_id INTEGER REFERENCES place,   -- NULL: named on a command line
+    path TEXT NOT NULL UNIQUE,           -- absolute path or URI of the file or directory
+    layout INTEGER NOT NULL,             -- 0 single file, 1 rolling directory, 2 legacy directory (1.0-1.2), 3 Databricks parts, 4 zip; spec/files.md 1
+    finished_name INTEGER NOT NULL,      -- 1: the name or the appstatus marker says that the application ended
+    bytes INTEGER NOT NULL,              -- stored size, all files
+    modified_ms INTEGER NOT NULL,        -- newest file
+    fingerprint TEXT NOT NULL,           -- device, inode, size, time of each file, in short: unchanged means nothing to do
+    state TEXT NOT NULL,                 -- waiting | loading | loaded | partial | failed | skipped | gone
+    reason TEXT,                         -- one line: why failed, partial or skipped
+    flags TEXT NOT NULL DEFAULT '',      -- blank-separated: cut lines gap name empty unreadable not-a-log notice
+    app_key TEXT,                        -- the run it holds, once known
+    first_seen_ms INTEGER NOT NULL,
+    changed_ms INTEGER NOT NULL,         -- when this row last changed
+    wanted_ms INTEGER,                   -- when somebody last opened it before it was loaded: goes first
+    tries INTEGER NOT NULL DEFAULT 0,    -- loads that killed the worker; set aside after the second
+    read_bytes INTEGER,                  -- progress of the running load, stored bytes
+    line_count INTEGER, bad_line_count INTEGER, task_count INTEGER, load_ms INTEGER
+) STRICT;
+CREATE INDEX log_by_state ON log (state);
+CREATE INDEX log_by_app ON log (app_key);
+
+-- One row: one application attempt, from the head and tail of its log at first and from the whole log once loaded.
+CREATE TABLE app (
+    app_key TEXT PRIMARY KEY,            -- file name below apps/ without .db
+    app_id TEXT NOT NULL,                -- as in the record, not as in the file name
+    attempt_id TEXT,                     -- NULL: the attempt has no id
+    name TEXT, user TEXT, spark_version TEXT,
+    queue TEXT,                          -- spark.yarn.queue
+    start_ms INTEGER, end_ms INTEGER,    -- epoch; end NULL: no end was read
+    exit_code INTEGER,                   -- of ApplicationEnd (4.0)
+    last_event_ms INTEGER,               -- latest time in the log
+    complete INTEGER NOT NULL,           -- 1: an ApplicationEnd record was read
+    log_id INTEGER NOT NULL REFERENCES log,   -- the log it comes from (several copies: complete, then larger, then newer)
+    loaded INTEGER NOT NULL,             -- 1: apps/<app_key>.db is there and whole
+    generation INTEGER NOT NULL,         -- grows with every load; part of ETags
+    -- The rest is NULL until loaded.
+    outcome TEXT,                        -- succeeded | failed | unknown (no job ended, or no end): from jobs and exit code
+    duration_ms INTEGER,                 -- end (or last event) - start
+    job_count INTEGER, failed_job_count INTEGER, stage_count INTEGER, failed_stage_count INTEGER,
+    task_count INTEGER, failed_task_count INTEGER, executor_count INTEGER, lost_executor_count INTEGER,
+    task_time_ms INTEGER,                -- sum of task durations
+    gc_time_ms INTEGER,                  -- sum of JVM GC time of tasks
+    input_bytes INTEGER, output_bytes INTEGER, shuffle_read_bytes INTEGER, shuffle_write_bytes INTEGER, disk_spill_bytes INTEGER,
+    skew_grade INTEGER, gc_grade INTEGER -- worst over its stages: 0 ok, 3 flagged, 4 severe (analysis/)
+) STRICT;
+CREATE INDEX app_by_id ON app (app_id);
+CREATE INDEX app_by_start ON app (start_ms);
+CREATE INDEX app_by_end ON app (end_ms);
+CREATE INDEX app_by_duration ON app (duration_ms);
+CREATE INDEX app_by_name ON app (name);
+CREATE INDEX app_by_user ON app (user);
+-- Findings and run history for baselines: added here by analysis.
+
+-- PART: apps/<key>.db
+-- One file: one attempt of one application. A finished file never changes.
+
+-- One row: how this file was made.
+CREATE TABLE load (
+    app_key TEXT NOT NULL,
+    generation INTEGER NOT NULL,         -- as in the catalogue
+    state TEXT NOT NULL,                 -- loading | done
+    program_version TEXT NOT NULL,
+    log_path TEXT NOT NULL,
+    layout INTEGER NOT NULL,             -- as log.layout
+    finished_name INTEGER NOT NULL,
+    log_modified_ms INTEGER,
+    stored_bytes INTEGER, read_bytes INTEGER,   -- of the log as stored; read_bytes grows while loading
+    text_bytes INTEGER,                  -- decompressed bytes read
+    line_count INTEGER,
+    started_ms INTEGER NOT NULL, ended_ms INTEGER   -- our clock
+) STRICT;
+
+-- One row: one file of the log, in reading order.
+CREATE TABLE log_file (
+    file_no INTEGER PRIMARY KEY,         -- from 1
+    name TEXT NOT NULL,
+    roll_index INTEGER,                  -- N of events_N_…; NULL for a single file
+    compact INTEGER NOT NULL,            -- 1: events before it were thinned out by a History Server
+    codec TEXT NOT NULL,                 -- none zstd lz4 snappy lzf gzip: by content
+    stored_bytes INTEGER, text_bytes INTEGER, line_count INTEGER,
+    problem TEXT                         -- NULL: read to its end
+) STRICT;
+
+-- One row: how far this log can be trusted. Counts are of what the log lacks or repeats.
+CREATE TABLE log_health (
+    complete INTEGER NOT NULL,           -- an ApplicationEnd record was read
+    flags TEXT NOT NULL,                 -- as log.flags
+    bad_line_count INTEGER NOT NULL,     -- lines that could not be used
+    cut INTEGER NOT NULL,                -- 1: the input ends in the middle of a line or frame
+    missing_files TEXT,                  -- blank-separated roll indices
+    compacted INTEGER NOT NULL,
+    no_log_start INTEGER NOT NULL, no_application_start INTEGER NOT NULL, no_environment INTEGER NOT NULL,
+    repeated_application_start_count INTEGER NOT NULL,
+    jobs_without_end INTEGER NOT NULL, stages_without_end INTEGER NOT NULL, tasks_without_end INTEGER NOT NULL,
+    jobs_without_start INTEGER NOT NULL, stages_without_start INTEGER NOT NULL, tasks_without_start INTEGER NOT NULL,
+    duplicate_event_count INTEGER NOT NULL,      -- the same end or start read again; counted once in all totals
+    unknown_event_count INTEGER NOT NULL,        -- events of classes that are not read here
+    out_of_range_number_count INTEGER NOT NULL,  -- numbers beyond 64 bits or impossible (negative sizes); stored as NULL
+    clock_step_count INTEGER NOT NULL,           -- ends before their begins
+    repaired_text_count INTEGER NOT NULL         -- texts that were not valid UTF-8
+) STRICT;
+
+-- One row: one sampled problem (the first 50), for people to look at.
+CREATE TABLE log_problem (
+    problem_no INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,                  -- line | frame | file | number | event
+    file_no INTEGER, line_no INTEGER,    -- line in that file, from 1
+    text_offset INTEGER,                 -- decompressed byte offset in that file
+    reason TEXT NOT NULL,
+    sample TEXT                          -- first bytes of the line, repaired to UTF-8
+) STRICT;
+
+-- One row: how often an event name occurred.
+CREATE TABLE event_count (
+    event TEXT PRIMARY KEY,
+    seen INTEGER NOT NULL,
+    handled INTEGER NOT NULL             -- 1: Afterglow reads it
+) STRICT;
+
+-- One row: the application attempt.
+CREATE TABLE application (
+    app_id TEXT NOT NULL,                -- from the record; from the file name where the record is missing
+    attempt_id TEXT, name TEXT, user TEXT, spark_version TEXT,
+    start_ms INTEGER, end_ms INTEGER,    -- epoch, as logged
+    exit_code INTEGER,                   -- (4.0)
+    first_event_ms INTEGER, last_event_ms INTEGER,    -- earliest and latest sound time in the log
+    view_acls TEXT, view_acls_groups TEXT, admin_acls TEXT, admin_acls_groups TEXT   -- of the first EnvironmentUpdate, as logged
+) STRICT;
+
+-- One row: one long or repeated text, stored once (failure texts, stage call stacks, kill reasons).
+CREATE TABLE text (
+    text_id INTEGER PRIMARY KEY,
+    body TEXT NOT NULL
+) STRICT;
+
+-- One row: one entry of the last EnvironmentUpdate, in the order of the log. Secrets are replaced before they get here.
+CREATE TABLE environment (
+    section INTEGER NOT NULL,            -- 0 JVM information, 1 Spark, 2 Hadoop, 3 system, 4 metrics properties, 5 class path (name = path, value = source)
+    name TEXT NOT NULL, value TEXT,
+    PRIMARY KEY (section, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one request of a resource profile (3.1).
+CREATE TABLE resource_request (
+    profile_id INTEGER NOT NULL,
+    kind INTEGER NOT NULL,               -- 0 executor, 1 task
+    name TEXT NOT NULL,                  -- cores memory memoryOverhead … (MiB for memory), cpus …
+    ordinal INTEGER NOT NULL,            -- order in the log
+    amount REAL NOT NULL,
+    resource_name TEXT, discovery_script TEXT, vendor TEXT,
+    PRIMARY KEY (profile_id, kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE resource_profile (profile_id INTEGER PRIMARY KEY) STRICT;
+
+-- One row: one other process (MiscellaneousProcessAdded, 3.2), for example a YARN application master.
+CREATE TABLE process (
+    process_id TEXT PRIMARY KEY,
+    add_ms INTEGER, host_port TEXT, total_cores INTEGER
+) STRICT;
+
+-- One row: one name and value that belongs to an executor, a process or the driver.
+CREATE TABLE owner_map (
+    owner_kind INTEGER NOT NULL,         -- 0 executor (owner = executor_ref), 1 process (owner = rowid of process), 2 driver of ApplicationStart (owner 0)
+    owner INTEGER NOT NULL,
+    map INTEGER NOT NULL,                -- 0 log URLs, 1 attributes, 2 resources (value: JSON array of addresses)
+    ordinal INTEGER NOT NULL,
+    name TEXT NOT NULL, value TEXT,
+    PRIMARY KEY (owner_kind, owner, map, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one host name.
+CREATE TABLE host (
+    host_ref INTEGER PRIMARY KEY,
+    name TEXT NOT NULL
+) STRICT;
+
+-- One row: one life of an executor; an id that comes back after its removal is a new row. 'driver' is one of them. Executors that only tasks speak of
+-- have a row too (announced 0).
+CREATE TABLE executor (
+    executor_ref INTEGER PRIMARY KEY,
+    executor_id TEXT NOT NULL,
+    announced INTEGER NOT NULL,          -- 1: ExecutorAdded or BlockManagerAdded was read
+    superseded INTEGER NOT NULL,         -- 1: a later row has the same id
+    host TEXT, host_port TEXT,
+    add_ms INTEGER, remove_ms INTEGER, remove_reason TEXT,
+    active INTEGER NOT NULL,             -- 0: removed
+    total_cores INTEGER, max_tasks INTEGER, resource_profile_id INTEGER,
+    max_memory_bytes INTEGER, max_on_heap_memory_bytes INTEGER, max_off_heap_memory_bytes INTEGER,
+    request_ms INTEGER, registration_ms INTEGER,         -- (3.4)
+    -- While it lived, as the History Server counts (spec/core.md 2.3)
+    active_tasks INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, completed_tasks INTEGER NOT NULL, total_tasks INTEGER NOT NULL,
+    total_duration_ms INTEGER NOT NULL, total_gc_time_ms INTEGER NOT NULL,
+    total_input_bytes INTEGER NOT NULL, total_shuffle_read_bytes INTEGER NOT NULL, total_shuffle_write_bytes INTEGER NOT NULL,
+    -- Over all its tasks, whenever their ends were read
+    task_count INTEGER NOT NULL, failed_task_count INTEGER NOT NULL, killed_task_count INTEGER NOT NULL, task_time_ms INTEGER NOT NULL, gc_time_ms INTEGER,
+    -- Storage at the end (needs spark.eventLog.logBlockUpdates.enabled)
+    rdd_blocks INTEGER NOT NULL, memory_used_bytes INTEGER NOT NULL, disk_used_bytes INTEGER NOT NULL, on_heap_used_bytes INTEGER, off_heap_used_bytes INTEGER,
+    is_excluded INTEGER NOT NULL,
+    excluded_in_stages TEXT NOT NULL,    -- blank-separated stage ids, ascending
+    peaks_set INTEGER NOT NULL,          -- 1: peak_* were updated at least once (spec/core.md 1.8)
+    peak_jvm_heap_memory_bytes INTEGER,
+    peak_jvm_off_heap_memory_bytes INTEGER,
+    peak_on_heap_execution_memory_bytes INTEGER,
+    peak_off_heap_execution_memory_bytes INTEGER,
+    peak_on_heap_storage_memory_bytes INTEGER,
+    peak_off_heap_storage_memory_bytes INTEGER,
+    peak_on_heap_unified_memory_bytes INTEGER,
+    peak_off_heap_unified_memory_bytes INTEGER,
+    peak_direct_pool_memory_bytes INTEGER,
+    peak_mapped_pool_memory_bytes INTEGER,
+    peak_process_tree_jvm_v_memory_bytes INTEGER,
+    peak_process_tree_jvm_rss_memory_bytes INTEGER,
+    peak_process_tree_python_v_memory_bytes INTEGER,
+    peak_process_tree_python_rss_memory_bytes INTEGER,
+    peak_process_tree_other_v_memory_bytes INTEGER,
+    peak_process_tree_other_rss_memory_bytes INTEGER,
+    peak_minor_gc_count INTEGER,
+    peak_minor_gc_time_ms INTEGER,
+    peak_major_gc_count INTEGER,
+    peak_major_gc_time_ms INTEGER,
+    peak_total_gc_time_ms INTEGER,
+    peak_concurrent_gc_count INTEGER,
+    peak_concurrent_gc_time_ms INTEGER
+) STRICT;
+CREATE INDEX executor_by_id ON executor (executor_id);
+
+-- One row: one exclusion (blacklisting) event; both spellings of one fact are one row.
+CREATE TABLE exclusion (
+    exclusion_no INTEGER PRIMARY KEY,
+    time_ms INTEGER,
+    lifted INTEGER NOT NULL,             -- 1: the exclusion ends
+    executor_id TEXT, host TEXT,         -- one of the two
+    stage_id INTEGER, stage_attempt INTEGER,   -- NULL: for the whole application
+    failures INTEGER                     -- tasks (executor) or executors (host) that failed
+) STRICT;
+
+-- One row: one job.
+CREATE TABLE job (
+    job_id INTEGER PRIMARY KEY,
+    name TEXT, description TEXT, job_group TEXT,
+    tags TEXT,                           -- comma-separated, sorted (3.5)
+    sql_execution_id INTEGER,
+    submission_ms INTEGER, completion_ms INTEGER,
+    status INTEGER NOT NULL,             -- 0 no end read (RUNNING there), 1 succeeded, 2 failed
+    failure_text_id INTEGER,             -- Job Result.Exception.Message
+    start_seen INTEGER NOT NULL,         -- 0: only its end was read
+    num_tasks INTEGER NOT NULL,          -- of stages without a completion time when the job began
+    active_tasks INTEGER NOT NULL, completed_tasks INTEGER NOT NULL, skipped_tasks INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, killed_tasks INTEGER NOT NULL,
+    completed_indices INTEGER NOT NULL,  -- distinct (stage, index) with a success
+    active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL
+) STRICT;
+
+-- One row: one stage that a job lists, in the order of its Stage Infos.
+CREATE TABLE job_stage (
+    job_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, stage_id INTEGER NOT NULL,
+    skipped INTEGER NOT NULL,            -- 1: skipped for this job
+    PRIMARY KEY (job_id, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX job_stage_by_stage ON job_stage (stage_id);
+
+-- One row: a property of JobStart that differs from the environment.
+CREATE TABLE job_property (
+    job_id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,
+    PRIMARY KEY (job_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row: how many tasks of a job or of a stage attempt were killed for one reason.
+CREATE TABLE kill_reason (
+    owner_kind INTEGER NOT NULL,         -- 0 job (owner = job_id), 1 stage attempt (owner = stage_ref)
+    owner INTEGER NOT NULL,
+    reason_text_id INTEGER NOT NULL REFERENCES text,
+    task_count INTEGER NOT NULL,
+    PRIMARY KEY (owner_kind, owner, reason_text_id)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one attempt of one stage. Sums are over all task ends that were read, each once.
+CREATE TABLE stage (
+    stage_ref INTEGER PRIMARY KEY,
+    stage_id INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    name TEXT, details_text_id INTEGER, description TEXT, pool TEXT,
+    status INTEGER NOT NULL,             -- 0 pending, 1 active (no end read), 2 complete, 3 failed, 4 skipped
+    announced INTEGER NOT NULL,          -- 0: only tasks speak of it
+    submitted_seen INTEGER NOT NULL, completed_seen INTEGER NOT NULL,
+    num_tasks INTEGER,
+    submission_ms INTEGER, completion_ms INTEGER, first_task_launch_ms INTEGER, last_task_finish_ms INTEGER,
+    failure_text_id INTEGER,
+    resource_profile_id INTEGER, shuffle_push_enabled INTEGER, shuffle_mergers_count INTEGER,
+    sql_execution_id INTEGER,            -- of its first job
+    active_tasks INTEGER NOT NULL, complete_tasks INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, killed_tasks INTEGER NOT NULL, completed_indices INTEGER NOT NULL,
+    speculative_tasks INTEGER NOT NULL, speculative_active INTEGER NOT NULL, speculative_completed INTEGER NOT NULL, speculative_failed INTEGER NOT NULL, speculative_killed INTEGER NOT NULL,
+    locality_process INTEGER NOT NULL, locality_node INTEGER NOT NULL, locality_none INTEGER NOT NULL, locality_rack INTEGER NOT NULL, locality_any INTEGER NOT NULL,   -- of TaskStarts
+    task_rows INTEGER NOT NULL,          -- rows in task
+    ended_tasks INTEGER NOT NULL,        -- of them, with an end
+    first_task_seq INTEGER, last_task_seq INTEGER,       -- its rows in task lie between
+    task_time_ms INTEGER,                -- sum of durations
+    peaks_set INTEGER NOT NULL,
+    executor_deserialize_time_ms INTEGER,  -- ms, deserialising the task on the executor
+    executor_deserialize_cpu_time_ns INTEGER,  -- ns (2.1)
+    executor_run_time_ms INTEGER,  -- ms, inside the task's run method
+    executor_cpu_time_ns INTEGER,  -- ns (2.1)
+    peak_execution_memory_bytes INTEGER,  -- (3.0 in Task Metrics; before, from the accumulable of that name)
+    peak_execution_memory_on_heap_bytes INTEGER,  -- (4.0)
+    peak_execution_memory_off_heap_bytes INTEGER,  -- (4.0)
+    result_size_bytes INTEGER,
+    jvm_gc_time_ms INTEGER,  -- ms
+    result_serialization_time_ms INTEGER,  -- ms
+    memory_spilled_bytes INTEGER,  -- size in memory of what was spilled
+    disk_spilled_bytes INTEGER,  -- size on disk of what was spilled
+    input_bytes INTEGER,
+    input_records INTEGER,  -- count (1.3)
+    output_bytes INTEGER,
+    output_records INTEGER,  -- count (1.3)
+    shuffle_remote_blocks_fetched INTEGER,  -- count
+    shuffle_local_blocks_fetched INTEGER,  -- count
+    shuffle_fetch_wait_time_ms INTEGER,  -- ms
+    shuffle_remote_read_bytes INTEGER,
+    shuffle_remote_read_to_disk_bytes INTEGER,  -- (2.3)
+    shuffle_local_read_bytes INTEGER,  -- (1.3.1)
+    shuffle_records_read INTEGER,  -- count (1.3)
+    shuffle_remote_requests_duration_ms INTEGER,  -- ms (3.4)
+    push_corrupt_merged_block_chunks INTEGER,  -- count (3.4), and so all push_*
+    push_merged_fetch_fallback_count INTEGER,  -- count
+    push_remote_merged_blocks_fetched INTEGER,  -- count
+    push_local_merged_blocks_fetched INTEGER,  -- count
+    push_remote_merged_chunks_fetched INTEGER,  -- count
+    push_local_merged_chunks_fetched INTEGER,  -- count
+    push_remote_merged_read_bytes INTEGER,
+    push_local_merged_read_bytes INTEGER,
+    push_remote_merged_requests_duration_ms INTEGER,  -- ms
+    shuffle_write_bytes INTEGER,
+    shuffle_write_time_ns INTEGER,  -- ns, as Spark logs it
+    shuffle_write_records INTEGER,  -- count (1.3)
+    peak_jvm_heap_memory_bytes INTEGER,
+    peak_jvm_off_heap_memory_bytes INTEGER,
+    peak_on_heap_execution_memory_bytes INTEGER,
+    peak_off_heap_execution_memory_bytes INTEGER,
+    peak_on_heap_storage_memory_bytes INTEGER,
+    peak_off_heap_storage_memory_bytes INTEGER,
+    peak_on_heap_unified_memory_bytes INTEGER,
+    peak_off_heap_unified_memory_bytes INTEGER,
+    peak_direct_pool_memory_bytes INTEGER,
+    peak_mapped_pool_memory_bytes INTEGER,
+    peak_process_tree_jvm_v_memory_bytes INTEGER,
+    peak_process_tree_jvm_rss_memory_bytes INTEGER,
+    peak_process_tree_python_v_memory_bytes INTEGER,
+    peak_process_tree_python_rss_memory_bytes INTEGER,
+    peak_process_tree_other_v_memory_bytes INTEGER,
+    peak_process_tree_other_rss_memory_bytes INTEGER,
+    peak_minor_gc_count INTEGER,
+    peak_minor_gc_time_ms INTEGER,
+    peak_major_gc_count INTEGER,
+    peak_major_gc_time_ms INTEGER,
+    peak_total_gc_time_ms INTEGER,
+    peak_concurrent_gc_count INTEGER,
+    peak_concurrent_gc_time_ms INTEGER
+) STRICT;
+CREATE UNIQUE INDEX stage_by_id ON stage (stage_id, attempt);
+
+CREATE TABLE stage_parent (
+    stage_id INTEGER NOT NULL, parent_id INTEGER NOT NULL,
+    PRIMARY KEY (stage_id, parent_id)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one RDD of a stage attempt, in the order of its RDD Info.
+CREATE TABLE stage_rdd (
+    stage_ref INTEGER NOT NULL, ordinal INTEGER NOT NULL, rdd_id INTEGER NOT NULL,
+    PRIMARY KEY (stage_ref, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one accumulable of a stage attempt's latest Stage Info, in the order of the log. Values are text: they may be numbers or anything.
+CREATE TABLE stage_accumulable (
+    stage_ref INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    accumulable_id INTEGER NOT NULL, name TEXT, update_text TEXT, value_text TEXT,
+    internal INTEGER NOT NULL, metadata TEXT,            -- 'sql' marks SQL metrics
+    PRIMARY KEY (stage_ref, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one task attempt. Rows come in the order in which their ends were read; tasks without an end follow at the end of the log.
+CREATE TABLE task (
+    task_seq INTEGER PRIMARY KEY,
+    stage_ref INTEGER NOT NULL,
+    task_id INTEGER NOT NULL, task_index INTEGER, attempt INTEGER, partition_id INTEGER,   -- partition NULL before 3.3
+    executor_ref INTEGER, host_ref INTEGER,
+    launch_ms INTEGER, finish_ms INTEGER,                -- epoch, as logged; finish NULL: no end read
+    getting_result_ms INTEGER,                           -- epoch: when the driver began to fetch the result; NULL: it came with the end
+    locality INTEGER,                    -- 0 PROCESS_LOCAL, 1 NODE_LOCAL, 2 NO_PREF, 3 RACK_LOCAL, 4 ANY
+    speculative INTEGER,
+    status INTEGER NOT NULL,             -- 0 no end read (RUNNING), 1 success, 2 failed, 3 killed, 4 fetching result: from the flags of Task Info
+    end_reason INTEGER,                  -- 0 Success, 1 Resubmitted, 2 FetchFailed, 3 ExceptionFailure, 4 TaskResultLost, 5 TaskKilled, 6 TaskCommitDenied, 7 ExecutorLostFailure, 8 UnknownReason, 9 another word
+    error_text_id INTEGER REFERENCES text,
+    start_seen INTEGER NOT NULL,         -- 1: TaskStart was read
+    has_metrics INTEGER NOT NULL,        -- 1: its end had Task Metrics
+    executor_deserialize_time_ms INTEGER,  -- ms, deserialising the task on the executor
+    executor_deserialize_cpu_time_ns INTEGER,  -- ns (2.1)
+    executor_run_time_ms INTEGER,  -- ms, inside the task's run method
+    executor_cpu_time_ns INTEGER,  -- ns (2.1)
+    peak_execution_memory_bytes INTEGER,  -- (3.0 in Task Metrics; before, from the accumulable of that name)
+    peak_execution_memory_on_heap_bytes INTEGER,  -- (4.0)
+    peak_execution_memory_off_heap_bytes INTEGER,  -- (4.0)
+    result_size_bytes INTEGER,
+    jvm_gc_time_ms INTEGER,  -- ms
+    result_serialization_time_ms INTEGER,  -- ms
+    memory_spilled_bytes INTEGER,  -- size in memory of what was spilled
+    disk_spilled_bytes INTEGER,  -- size on disk of what was spilled
+    input_bytes INTEGER,
+    input_records INTEGER,  -- count (1.3)
+    output_bytes INTEGER,
+    output_records INTEGER,  -- count (1.3)
+    shuffle_remote_blocks_fetched INTEGER,  -- count
+    shuffle_local_blocks_fetched INTEGER,  -- count
+    shuffle_fetch_wait_time_ms INTEGER,  -- ms
+    shuffle_remote_read_bytes INTEGER,
+    shuffle_remote_read_to_disk_bytes INTEGER,  -- (2.3)
+    shuffle_local_read_bytes INTEGER,  -- (1.3.1)
+    shuffle_records_read INTEGER,  -- count (1.3)
+    shuffle_remote_requests_duration_ms INTEGER,  -- ms (3.4)
+    push_corrupt_merged_block_chunks INTEGER,  -- count (3.4), and so all push_*
+    push_merged_fetch_fallback_count INTEGER,  -- count
+    push_remote_merged_blocks_fetched INTEGER,  -- count
+    push_local_merged_blocks_fetched INTEGER,  -- count
+    push_remote_merged_chunks_fetched INTEGER,  -- count
+    push_local_merged_chunks_fetched INTEGER,  -- count
+    push_remote_merged_read_bytes INTEGER,
+    push_local_merged_read_bytes INTEGER,
+    push_remote_merged_requests_duration_ms INTEGER,  -- ms
+    shuffle_write_bytes INTEGER,
+    shuffle_write_time_ns INTEGER,  -- ns, as Spark logs it
+    shuffle_write_records INTEGER  -- count (1.3)
+) STRICT;
+
+-- The same tasks by column, for sorting, quantiles and charts over a million of them. One row: one column of one chunk (up to 16384 tasks) of one stage
+-- attempt. Columns whose values are all unknown in a chunk have no row there. Format of the blob: base/int_column.h. Here, and only here, are also each task's
+-- Task Executor Metrics (peak_…, as in table stage): 23 more columns in every row would make loading a third slower, for values that are looked at by stage and executor.
+CREATE TABLE task_column (
+    stage_ref INTEGER NOT NULL, column_id INTEGER NOT NULL, chunk INTEGER NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (stage_ref, column_id, chunk)
+) STRICT;
+CREATE TABLE task_column_name (column_id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;   -- names are those of task's and, for peaks, of stage's columns
+
+-- One row: exact quantiles of one task column over the successful tasks with metrics of a stage attempt: element trunc(q * n), as Spark takes it.
+-- Besides task's columns: scheduler_delay_ms, getting_result_time_ms, shuffle_read_bytes (remote + local), shuffle_blocks_fetched.
+CREATE TABLE stage_quantile (
+    stage_ref INTEGER NOT NULL, name TEXT NOT NULL,
+    task_count INTEGER NOT NULL,         -- values that went in; tasks without this value do not
+    min INTEGER NOT NULL, p05 INTEGER NOT NULL, p25 INTEGER NOT NULL, p50 INTEGER NOT NULL, p75 INTEGER NOT NULL, p95 INTEGER NOT NULL, p99 INTEGER NOT NULL, max INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (stage_ref, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one accumulable of a task that people may see (not internal, not an SQL metric), in the order of the log.
+CREATE TABLE task_accumulable (
+    task_seq INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    accumulable_id INTEGER NOT NULL, name TEXT, update_text TEXT, value_text TEXT,
+    PRIMARY KEY (task_seq, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: what one executor did in one stage attempt.
+CREATE TABLE executor_stage (
+    stage_ref INTEGER NOT NULL, executor_id TEXT NOT NULL,
+    task_time_ms INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, succeeded_tasks INTEGER NOT NULL, killed_tasks INTEGER NOT NULL,
+    is_excluded INTEGER NOT NULL, peaks_set INTEGER NOT NULL,
+    executor_deserialize_time_ms INTEGER,  -- ms, deserialising the task on the executor
+    executor_deserialize_cpu_time_ns INTEGER,  -- ns (2.1)
+    executor_run_time_ms INTEGER,  -- ms, inside the task's run method
+    executor_cpu_time_ns INTEGER,  -- ns (2.1)
+    peak_execution_memory_bytes INTEGER,  -- (3.0 in Task Metrics; before, from the accumulable of that name)
+    peak_execution_memory_on_heap_bytes INTEGER,  -- (4.0)
+    peak_execution_memory_off_heap_bytes INTEGER,  -- (4.0)
+    result_size_bytes INTEGER,
+    jvm_gc_time_ms INTEGER,  -- ms
+    result_serialization_time_ms INTEGER,  -- ms
+    memory_spilled_bytes INTEGER,  -- size in memory of what was spilled
+    disk_spilled_bytes INTEGER,  -- size on disk of what was spilled
+    input_bytes INTEGER,
+    input_records INTEGER,  -- count (1.3)
+    output_bytes INTEGER,
+    output_records INTEGER,  -- count (1.3)
+    shuffle_remote_blocks_fetched INTEGER,  -- count
+    shuffle_local_blocks_fetched INTEGER,  -- count
+    shuffle_fetch_wait_time_ms INTEGER,  -- ms
+    shuffle_remote_read_bytes INTEGER,
+    shuffle_remote_read_to_disk_bytes INTEGER,  -- (2.3)
+    shuffle_local_read_bytes INTEGER,  -- (1.3.1)
+    shuffle_records_read INTEGER,  -- count (1.3)
+    shuffle_remote_requests_duration_ms INTEGER,  -- ms (3.4)
+    push_corrupt_merged_block_chunks INTEGER,  -- count (3.4), and so all push_*
+    push_merged_fetch_fallback_count INTEGER,  -- count
+    push_remote_merged_blocks_fetched INTEGER,  -- count
+    push_local_merged_blocks_fetched INTEGER,  -- count
+    push_remote_merged_chunks_fetched INTEGER,  -- count
+    push_local_merged_chunks_fetched INTEGER,  -- count
+    push_remote_merged_read_bytes INTEGER,
+    push_local_merged_read_bytes INTEGER,
+    push_remote_merged_requests_duration_ms INTEGER,  -- ms
+    shuffle_write_bytes INTEGER,
+    shuffle_write_time_ns INTEGER,  -- ns, as Spark logs it
+    shuffle_write_records INTEGER,  -- count (1.3)
+    peak_jvm_heap_memory_bytes INTEGER,
+    peak_jvm_off_heap_memory_bytes INTEGER,
+    peak_on_heap_execution_memory_bytes INTEGER,
+    peak_off_heap_execution_memory_bytes INTEGER,
+    peak_on_heap_storage_memory_bytes INTEGER,
+    peak_off_heap_storage_memory_bytes INTEGER,
+    peak_on_heap_unified_memory_bytes INTEGER,
+    peak_off_heap_unified_memory_bytes INTEGER,
+    peak_direct_pool_memory_bytes INTEGER,
+    peak_mapped_pool_memory_bytes INTEGER,
+    peak_process_tree_jvm_v_memory_bytes INTEGER,
+    peak_process_tree_jvm_rss_memory_bytes INTEGER,
+    peak_process_tree_python_v_memory_bytes INTEGER,
+    peak_process_tree_python_rss_memory_bytes INTEGER,
+    peak_process_tree_other_v_memory_bytes INTEGER,
+    peak_process_tree_other_rss_memory_bytes INTEGER,
+    peak_minor_gc_count INTEGER,
+    peak_minor_gc_time_ms INTEGER,
+    peak_major_gc_count INTEGER,
+    peak_major_gc_time_ms INTEGER,
+    peak_total_gc_time_ms INTEGER,
+    peak_concurrent_gc_count INTEGER,
+    peak_concurrent_gc_time_ms INTEGER,
+    PRIMARY KEY (stage_ref, executor_id)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one RDD, as last described. With rdd_parent, rdd_scope and stage_rdd this is the RDD operation graph (spec/core.md 2.10).
+CREATE TABLE rdd (
+    rdd_id INTEGER PRIMARY KEY,
+    name TEXT, callsite TEXT,
+    scope_id TEXT,                       -- innermost scope; NULL: none
+    use_disk INTEGER, use_memory INTEGER, use_off_heap INTEGER, deserialized INTEGER, replication INTEGER,   -- storage level
+    num_partitions INTEGER, barrier INTEGER,
+    determinism INTEGER,                 -- 0 DETERMINATE, 1 UNORDERED, 2 INDETERMINATE
+    tracked INTEGER NOT NULL,            -- 1: a submitted stage had it with a valid storage level, and it was not unpersisted
+    unpersisted INTEGER NOT NULL,
+    -- As first submitted with a valid level; what the storage page shows. Sizes need logged block updates.
+    storage_name TEXT, storage_level TEXT, storage_partitions INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER
+) STRICT;
+CREATE TABLE rdd_parent (
+    rdd_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, parent_id INTEGER NOT NULL,
+    PRIMARY KEY (rdd_id, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE rdd_scope (
+    scope_id TEXT PRIMARY KEY,
+    name TEXT, parent_scope_id TEXT
+) STRICT, WITHOUT ROWID;
+
+-- One row: one cached partition at the end of the log, in order of creation.
+CREATE TABLE rdd_partition (
+    rdd_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    block_name TEXT NOT NULL, storage_level TEXT, memory_used_bytes INTEGER, disk_used_bytes INTEGER,
+    executors TEXT NOT NULL,             -- blank-separated executor ids, in order
+    PRIMARY KEY (rdd_id, ordinal)
+) STRICT, WITHOUT ROWID;
+-- One row: what one executor held of one RDD.
+CREATE TABLE rdd_distribution (
+    rdd_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    executor_id TEXT NOT NULL, address TEXT,
+    memory_used_bytes INTEGER, memory_remaining_bytes INTEGER, disk_used_bytes INTEGER,
+    on_heap_used_bytes INTEGER, off_heap_used_bytes INTEGER, on_heap_remaining_bytes INTEGER, off_heap_remaining_bytes INTEGER,
+    PRIMARY KEY (rdd_id, ordinal)
+) STRICT, WITHOUT ROWID;
+-- One row: one receiver block on one executor.
+CREATE TABLE stream_block (
+    block_name TEXT NOT NULL, executor_id TEXT NOT NULL,
+    host_port TEXT, storage_level TEXT, use_memory INTEGER, use_disk INTEGER, deserialized INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER,
+    PRIMARY KEY (block_name, executor_id)
+) STRICT, WITHOUT ROWID;
+
+-- SQL executions, plans and metrics, streaming queries, Thrift and Connect sessions: here, when their events are read.
+-- Findings: here, written by analysis.

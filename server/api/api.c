@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/api.h"
+
+#include <stdio.h>
+
+#include "server/negotiate.h"
+#include "server/server.h"
+
+#define LONGEST_NAME 80              /* column names are ours */
+
+static void not_loaded(struct response *response, const struct app_ref *ref)
+{
+    static const char detail[] = "the log of this application is not loaded yet; it is loaded next";
+    struct str state = str_known(ref->state) ? ref->state : STR_LIT("waiting");
+    bool failed = str_is(state, "failed") || str_is(state, "gone");
+    response_status(response, 409);
+    response_cache(response, "no-cache, no-store, must-revalidate");
+    struct json_writer *json = response_json(response, false);
+    json_object_begin(json);
+    json_kv_i64(json, "status", 409);
+    json_kv_text(json, "error", "not_loaded");
+    if (failed && str_known(ref->reason))
+        json_kv_str(json, "detail", ref->reason);
+    else
+        json_kv_text(json, "detail", failed ? "the log of this application could not be loaded" : detail);
+    json_kv_str(json, "state", state);
+    json_object_end(json);
+}
+
+/* True: the client has this very answer. */
+static bool tag(struct api_ctx *ctx, const struct request *request, struct response *response, const struct app_ref *ref)
+{
+    char etag[128];
+    int n = snprintf(etag, sizeof etag, "\"%lld-%s\"", (long long)ref->generation, server_build(ctx->server));
+    struct str text = {etag, (size_t)n};
+    response_etag(response, text);
+    return negotiate_etag(request->if_none_match, text);
+}
+
+/* The name or an end record says that nothing will follow. */
+static enum err_code has_ended(struct db *db, bool *ret, struct err *err)
+{
+    int64_t ended = UNKNOWN;
+    enum err_code rc = db_query_i64(db, "SELECT max((SELECT max(finished_name) FROM load), ifnull((SELECT max(complete) FROM log_health), 0))", &ended, err);
+    *ret = ended == 1;
+    return rc;
+}
+
+bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err)
+{
+    *ret = (struct api_app){0};
+    *ret_rc = app_lookup(ctx, request, request->path_args[0], &ret->ref, err);
+    if (*ret_rc == ERR_NOT_FOUND) {
+        *ret_rc = ERR_OK;
+        response_error(response, 404, "not_found", "there is no application of this name");
+    } else if (*ret_rc == ERR_BUSY && !ret->ref.lease.db && str_known(ret->ref.key)) {
+        *ret_rc = ERR_OK;
+        not_loaded(response, &ret->ref);
+    } else if (!*ret_rc) {
+        ret->db = ret->ref.lease.db;
+        /* A file that is being filled changes under its generation: it has no tag. */
+        if ((ret->ref.loaded && tag(ctx, request, response, &ret->ref)) || (*ret_rc = has_ended(ret->db, &ret->ended, err))) {
+            api_app_close(ctx, ret);
+            return false;
+        }
+        return true;
+    }
+    app_ref_dispose(ctx, &ret->ref);
+    return false;
+}
+
+void api_app_close(struct api_ctx *ctx, struct api_app *app)
+{
+    app_ref_dispose(ctx, &app->ref);
+    app->db = NULL;
+}
+
+void api_bad_parameter(struct response *response, const struct err *err)
+{
+    response_error(response, 400, "bad_parameter", "%s", err->message);
+}
+
+/* executor_run_time_ms -> executorRunTimeMs. `out` has LONGEST_NAME bytes. */
+static struct str camel_case(struct str name, char *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < name.len && n < LONGEST_NAME; i++) {
+        bool after = name.ptr[i] == '_' && i + 1 < name.len;
+        char c = name.ptr[i += after];
+        out[n++] = after && c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    }
+    return (struct str){out, n};
+}
+
+void api_key(struct json_writer *json, const char *column_name)
+{
+    char key[LONGEST_NAME];
+    json_key_str(json, camel_case(str_of(column_name), key));
+}
+
+void api_name(struct json_writer *json, const char *key, struct str column_name)
+{
+    char name[LONGEST_NAME];
+    json_kv_str(json, key, camel_case(column_name, name));
+}
+
+static void column_value(struct json_writer *json, sqlite3_stmt *stmt, int i)
+{
+    switch (sqlite3_column_type(stmt, i)) {
+    case SQLITE_INTEGER: json_i64(json, db_i64(stmt, i)); break;
+    case SQLITE_FLOAT: json_f64(json, db_f64(stmt, i)); break;
+    case SQLITE_TEXT: json_str(json, db_str(stmt, i)); break;
+    default: json_null(json);
+    }
+}
+
+void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        api_key(json, sqlite3_column_name(stmt, i));
+        column_value(json, stmt, i);
+    }
+}
+
+static void each_word(struct json_writer *json, const char *key, struct str text, char separator, bool numbers)
+{
+    json_key(json, key);
+    json_array_begin(json);
+    while (text.len) {
+        const char *p = memchr(text.ptr, separator, text.len);
+        struct str word = {text.ptr, p ? (size_t)(p - text.ptr) : text.len};
+        text = p ? (struct str){p + 1, text.len - word.len - 1} : (struct str){NULL, 0};
+        int64_t number;
+        if (numbers && str_to_i64(word, &number))
+            json_i64(json, number);
+        else if (!numbers && word.len)
+            json_str(json, word);
+    }
+    json_array_end(json);
+}
+
+void api_words(struct json_writer *json, const char *key, struct str text, char separator)
+{
+    each_word(json, key, text, separator, false);
+}
+
+void api_numbers(struct json_writer *json, const char *key, struct str blank_separated)
+{
+    each_word(json, key, blank_separated, ' ', true);
+}
+
+void api_skew(struct json_writer *json, const struct annotate_spread *spread)
+{
+    static const char *const bytes[] = {[ANNOTATE_BYTES_NONE] = NULL, [ANNOTATE_BYTES_SHUFFLE_READ] = "shuffleRead", [ANNOTATE_BYTES_INPUT] = "input"};
+    struct annotate_skew skew = annotate_skew(spread);
+    json_key(json, "skew");
+    json_object_begin(json);
+    json_kv_i64(json, "grade", (int64_t)skew.grade);
+    json_kv_f64(json, "durationRatio", skew.duration_ratio);
+    json_kv_f64(json, "bytesRatio", skew.bytes_ratio);
+    json_kv_text(json, "bytes", bytes[skew.bytes]);
+    json_object_end(json);
+}
+
+void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms)
+{
+    struct annotate_gc gc = annotate_gc(task_time_ms, gc_time_ms);
+    json_key(json, "gc");
+    json_object_begin(json);
+    json_kv_i64(json, "grade", (int64_t)gc.grade);
+    json_kv_f64(json, "share", gc.share);
+    json_object_end(json);
+}
+
+static int64_t argument(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? UNKNOWN : sqlite3_value_int64(value);
+}
+
+static void skew_grade(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    struct annotate_spread spread = {argument(values[0]), argument(values[1]), argument(values[2]), argument(values[3]), argument(values[4]), argument(values[5]), argument(values[6])};
+    sqlite3_result_int(context, (int)annotate_skew(&spread).grade);
+}
+
+static void gc_grade(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_int(context, (int)annotate_gc(argument(values[0]), argument(values[1])).grade);
+}
+
+enum err_code api_register_grades(struct db *db, struct err *err)
+{
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    if (sqlite3_create_function_v2(db->handle, "skew_grade", 7, flags, NULL, skew_grade, NULL, NULL, NULL) ||
+        sqlite3_create_function_v2(db->handle, "gc_grade", 2, flags, NULL, gc_grade, NULL, NULL, NULL))
+        return db_error(db->handle, err, "cannot add SQL functions");
+    return ERR_OK;
+}
+
+int64_t api_path_id(const struct request *request, size_t index)
+{
+    int64_t id;
+    return str_to_i64(request->path_args[index], &id) ? id : UNKNOWN;
+}
+
+void api_peaks(struct json_writer *json, sqlite3_stmt *stmt, int64_t set, int first)
+{
+    static const size_t prefix = sizeof "peak_" - 1;
+    json_key(json, "peaks");
+    if (set != 1) {
+        json_null(json);
+        return;
+    }
+    json_object_begin(json);
+    for (int i = first; i < first + API_PEAK_COUNT; i++) {
+        api_key(json, sqlite3_column_name(stmt, i) + prefix);
+        column_value(json, stmt, i);
+    }
+    json_object_end(json);
+}

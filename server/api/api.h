@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the handlers of /api/afterglow/v1 share: opening a run, errors, and writing rows as JSON. Columns become keys by their names: executor_run_time_ms is
+ * executorRunTimeMs, so the SQL of a handler says what its answer looks like. */
+#ifndef SERVER_API_API_H
+#define SERVER_API_API_H
+
+#include "analysis/annotate.h"
+#include "server/api_context.h"
+#include "server/app_lookup.h"
+
+/* One run, opened for one request. */
+struct api_app {
+    struct app_ref ref;
+    struct db *db;                   /* borrowed from ref.lease */
+    bool ended;                      /* the log has ended: what has no end in it never will */
+};
+
+/* Opens the run that path argument 0 names. True: go on, and api_app_close it. False: the answer is made (404, 409 not_loaded, 304) or *ret_rc is not ERR_OK. */
+bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err);
+void api_app_close(struct api_ctx *ctx, struct api_app *app);
+
+/* 400 bad_parameter with the sentence of err. */
+void api_bad_parameter(struct response *response, const struct err *err);
+
+/* Columns [first, end) of the row as keys and values: integers, reals, texts, null. */
+void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end);
+
+/* A key made from a column's name. */
+void api_key(struct json_writer *json, const char *column_name);
+
+/* The same as the value of a key. */
+void api_name(struct json_writer *json, const char *key, struct str column_name);
+
+/* Words of a text, split at `separator`, empty ones left out; unknown: an empty array. Numbers only where the text holds nothing else. */
+void api_words(struct json_writer *json, const char *key, struct str text, char separator);
+void api_numbers(struct json_writer *json, const char *key, struct str blank_separated);
+
+void api_skew(struct json_writer *json, const struct annotate_spread *spread);
+void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms);
+
+/* SQL functions skew_grade(task_count, median, max, median shuffle, max shuffle, median input, max input) and gc_grade(task_time_ms, gc_time_ms), for filters over judgements. */
+enum err_code api_register_grades(struct db *db, struct err *err) WARN_UNUSED;
+
+/* Path argument as a number; the router has seen that it is digits. A longer one than an id can be gives UNKNOWN, which is nobody's. */
+int64_t api_path_id(const struct request *request, size_t index);
+
+/* The word of a code, or NULL beyond the table. */
+#define API_WORD(words, code) ((code) >= 0 && (code) < (int64_t)ARRAY_LENGTH(words) ? (words)[code] : NULL)
+
+/* Writes "peaks": the 23 columns peak_… from `first` on, without that prefix, or null when set is not 1. */
+#define API_PEAK_COUNT 23
+void api_peaks(struct json_writer *json, sqlite3_stmt *stmt, int64_t set, int first);
+
+/* The peak columns of the tables executor and executor_stage, and the metrics of task, stage and executor_stage, in the order of schema.sql, for SELECT lists. */
+#define API_PEAK_COLUMNS(t) \
+    t "peak_jvm_heap_memory_bytes, " t "peak_jvm_off_heap_memory_bytes, " t "peak_on_heap_execution_memory_bytes, " t "peak_off_heap_execution_memory_bytes, " \
+    t "peak_on_heap_storage_memory_bytes, " t "peak_off_heap_storage_memory_bytes, " t "peak_on_heap_unified_memory_bytes, " t "peak_off_heap_unified_memory_bytes, " \
+    t "peak_direct_pool_memory_bytes, " t "peak_mapped_pool_memory_bytes, " t "peak_process_tree_jvm_v_memory_bytes, " t "peak_process_tree_jvm_rss_memory_bytes, " \
+    t "peak_process_tree_python_v_memory_bytes, " t "peak_process_tree_python_rss_memory_bytes, " t "peak_process_tree_other_v_memory_bytes, " \
+    t "peak_process_tree_other_rss_memory_bytes, " t "peak_minor_gc_count, " t "peak_minor_gc_time_ms, " t "peak_major_gc_count, " t "peak_major_gc_time_ms, " \
+    t "peak_total_gc_time_ms, " t "peak_concurrent_gc_count, " t "peak_concurrent_gc_time_ms"
+
+#endif

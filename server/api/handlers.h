@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The handlers of /api/afterglow/v1 (routes.c), and what they lend each other. */
+#ifndef SERVER_API_HANDLERS_H
+#define SERVER_API_HANDLERS_H
+
+#include "server/api/api.h"
+#include "server/api/list.h"
+
+api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
+
+/* The members of an application's item; the caller's object is open. ERR_NOT_FOUND: no such key. */
+enum err_code app_item(struct json_writer *json, struct db *catalog, struct str app_key, struct err *err) WARN_UNUSED;
+
+/* Stage and job items as array elements, for all rows of `where` (which begins with " WHERE" or is empty and may end with an order and a limit). */
+enum err_code stage_items(struct json_writer *json, const struct api_app *app, struct arena *arena, struct query *where, struct err *err) WARN_UNUSED;
+enum err_code job_items(struct json_writer *json, const struct api_app *app, struct arena *arena, struct query *where, struct err *err) WARN_UNUSED;
+
+/* The members of one stage's item; the caller's object is open. */
+enum err_code stage_item(struct json_writer *json, const struct api_app *app, int64_t stage_ref, struct arena *arena, struct err *err) WARN_UNUSED;
+
+/* The stage attempt of path arguments 1 and 2; UNKNOWN: there is none. */
+enum err_code stage_find(struct db *db, const struct request *request, int64_t *ret_stage_ref, struct err *err) WARN_UNUSED;
+
+/* "health":{…} */
+enum err_code health_object(struct json_writer *json, const struct api_app *app, struct err *err) WARN_UNUSED;
+
+/* What "slowest" means, for lists of stages and for an application's page. */
+extern const char stage_duration_sql[];
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/handlers.h"
+
+#define V "/api/afterglow/v1"
+
+const struct route api_routes[] = {
+    {V "/status", api_status, "the server: version, places that are watched, counts of logs by state, the ingest process"},
+    {V "/apps", api_apps, "list of applications and of logs that are none yet"},
+    {V "/apps/{ref}", api_app, "one application: its row, log, health, slowest stages, failures"},
+    {V "/apps/{ref}/health", api_health, "how far its log can be trusted: counts, files, sampled problems, events by name"},
+    {V "/apps/{ref}/jobs", api_jobs, "list of jobs"},
+    {V "/apps/{ref}/jobs/{id:d}", api_job, "one job with its stages and own properties"},
+    {V "/apps/{ref}/stages", api_stages, "list of stage attempts"},
+    {V "/apps/{ref}/stages/{id:d}.{attempt:d}", api_stage, "one stage attempt: quantiles, histogram, executors, errors"},
+    {V "/apps/{ref}/stages/{id:d}.{attempt:d}/tasks", api_tasks, "list of the tasks of a stage attempt"},
+    {V "/apps/{ref}/executors", api_executors, "list of executors, the driver among them"},
+    {V "/apps/{ref}/environment", api_environment, "settings, class path and resource profiles"},
+    {V "/apps/{ref}/storage", api_storage, "cached RDDs"},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "server/api/handlers.h"
+#include "server/task_columns.h"
+
+#define BINS_PER_DECADE 8            /* a bin is a third wider than the one before: a twofold task is two or three bins away */
+#define MAX_EDGES 160                /* of 64-bit milliseconds */
+#define MAX_ERRORS ((size_t)1 << 20) /* different failure texts of one stage */
+
+static const char find_sql[] = "SELECT stage_ref FROM stage WHERE stage_id = ? AND attempt = ?";
+
+static const char detail_sql[] =
+    "SELECT s.locality_process, s.locality_node, s.locality_none, s.locality_rack, s.locality_any,"
+    "       s.speculative_tasks, s.speculative_active, s.speculative_completed, s.speculative_failed, s.speculative_killed,"
+    "       (SELECT group_concat(parent_id, ' ') FROM (SELECT parent_id FROM stage_parent WHERE stage_id = s.stage_id ORDER BY parent_id)),"
+    "       (SELECT group_concat(rdd_id, ' ') FROM (SELECT rdd_id FROM stage_rdd WHERE stage_ref = s.stage_ref ORDER BY ordinal)),"
+    "       (SELECT group_concat(attempt, ' ') FROM (SELECT attempt FROM stage o WHERE o.stage_id = s.stage_id ORDER BY attempt)),"
+    "       t.body AS details, s.resource_profile_id"
+    "  FROM stage s LEFT JOIN text t ON t.text_id = s.details_text_id WHERE s.stage_ref = ?";
+
+static void write_numbers(struct json_writer *json, sqlite3_stmt *stmt, const char *key, int first, const char *const names[5])
+{
+    json_key(json, key);
+    json_object_begin(json);
+    for (int i = 0; i < 5; i++)
+        json_kv_i64(json, names[i], db_i64(stmt, first + i));
+    json_object_end(json);
+}
+
+static enum err_code write_details(struct json_writer *json, struct db *db, int64_t stage_ref, struct err *err)
+{
+    static const char *const localities[5] = {"process", "node", "none", "rack", "any"};
+    static const char *const speculation[5] = {"tasks", "active", "completed", "failed", "killed"};
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, detail_sql, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, stage_ref);
+    if ((rc = db_step(stmt, err)) == ERR_OK) {
+        api_columns(json, stmt, 13, 15);
+        api_numbers(json, "parents", db_str(stmt, 10));
+        api_numbers(json, "rddIds", db_str(stmt, 11));
+        api_numbers(json, "attempts", db_str(stmt, 12));
+        write_numbers(json, stmt, "locality", 0, localities);
+        write_numbers(json, stmt, "speculation", 5, speculation);
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static const char *unit_of(struct str column)
+{
+    return str_ends(column, "_ms") ? "ms" : str_ends(column, "_ns") ? "ns" : str_ends(column, "_bytes") ? "bytes" : "count";
+}
+
+static const char quantiles_sql[] = "SELECT name, task_count AS count, min, p05, p25, p50, p75, p95, p99, max, sum FROM stage_quantile WHERE stage_ref = ? ORDER BY name";
+
+static enum err_code write_quantiles(struct json_writer *json, struct db *db, int64_t stage_ref, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, quantiles_sql, err);
+    if (!rc)
+        db_bind_i64(stmt, 1, stage_ref);
+    json_key(json, "quantiles");
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        struct str name = db_str(stmt, 0);
+        json_object_begin(json);
+        api_name(json, "name", name);
+        json_kv_text(json, "unit", unit_of(name));
+        api_columns(json, stmt, 1, 11);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* Rising whole milliseconds from the smallest to beyond the largest value, ever farther apart. Returns how many. */
+static size_t make_edges(int64_t low, int64_t high, int64_t edges[MAX_EDGES])
+{
+    size_t n = 0;
+    edges[n++] = low;
+    double step = pow(10, 1.0 / BINS_PER_DECADE), edge = low > 0 ? (double)low : 1;
+    if (low <= 0)
+        edges[n++] = 1;
+    while (edges[n - 1] <= high && n < MAX_EDGES) {
+        edge = edge * step;
+        int64_t whole = edge < 9e18 ? (int64_t)ceil(edge) : INT64_MAX;
+        if (whole > edges[n - 1])
+            edges[n++] = whole;
+        else if (whole == INT64_MAX)
+            break;
+    }
+    return n;
+}
+
+static size_t bin_of(int64_t value, const int64_t *edges, size_t edge_count)
+{
+    size_t low = 0, high = edge_count - 1;       /* edges[low] <= value < edges[high] */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (value < edges[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+static enum err_code write_histogram(struct json_writer *json, struct task_columns *columns, struct err *err)
+{
+    const int64_t *duration;
+    enum err_code rc = task_columns_get(columns, "duration_ms", &duration, err);
+    if (rc)
+        return rc;
+    size_t count = task_columns_count(columns), edge_count = 0;
+    int64_t low = UNKNOWN, high = UNKNOWN, edges[MAX_EDGES], counts[MAX_EDGES] = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (known(duration[i])) {    /* a clock that stepped back makes a negative one: it counts as nothing */
+            low = min_known(low, MAX(duration[i], 0));
+            high = max_known(high, MAX(duration[i], 0));
+        }
+    }
+    if (known(low)) {
+        edge_count = make_edges(low, high, edges);
+        for (size_t i = 0; i < count; i++)
+            if (known(duration[i]))
+                counts[bin_of(MAX(duration[i], 0), edges, edge_count)]++;
+    }
+    json_key(json, "histogram");
+    json_object_begin(json);
+    json_key(json, "edgesMs");
+    json_array_begin(json);
+    for (size_t i = 0; i < edge_count; i++)
+        json_i64(json, edges[i]);
+    json_array_end(json);
+    json_key(json, "counts");
+    json_array_begin(json);
+    for (size_t i = 0; i + 1 < edge_count; i++)
+        json_i64(json, counts[i]);
+    json_array_end(json);
+    json_object_end(json);
+    return ERR_OK;
+}
+
+static const char executors_sql[] =
+    "SELECT x.is_excluded, x.peaks_set, x.task_time_ms, x.jvm_gc_time_ms,"
+    "       x.executor_id, (SELECT host FROM executor e WHERE e.executor_id = x.executor_id ORDER BY e.executor_ref DESC LIMIT 1) AS host,"
+    "       x.succeeded_tasks + x.failed_tasks + x.killed_tasks AS task_count, x.succeeded_tasks, x.failed_tasks, x.killed_tasks, x.task_time_ms,"
+    "       x.executor_run_time_ms AS run_time_ms, x.jvm_gc_time_ms AS gc_time_ms, x.input_bytes, x.input_records, x.output_bytes, x.output_records,"
+    "       CASE WHEN x.shuffle_remote_read_bytes IS NOT NULL OR x.shuffle_local_read_bytes IS NOT NULL"
+    "            THEN ifnull(x.shuffle_remote_read_bytes, 0) + ifnull(x.shuffle_local_read_bytes, 0) END AS shuffle_read_bytes,"
+    "       x.shuffle_records_read AS shuffle_read_records, x.shuffle_write_bytes, x.shuffle_write_records, x.memory_spilled_bytes, x.disk_spilled_bytes, " API_PEAK_COLUMNS("x.")
+    "  FROM executor_stage x WHERE x.stage_ref = ?"
+    " ORDER BY x.executor_id <> 'driver', x.executor_id GLOB '*[^0-9]*', CAST(x.executor_id AS INTEGER), x.executor_id";
+#define EXECUTORS_FIRST_PEAK 23
+
+static enum err_code write_executors(struct json_writer *json, struct db *db, int64_t stage_ref, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, executors_sql, err);
+    if (!rc)
+        db_bind_i64(stmt, 1, stage_ref);
+    json_key(json, "executors");
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        json_object_begin(json);
+        api_columns(json, stmt, 4, EXECUTORS_FIRST_PEAK);
+        json_kv_bool(json, "isExcluded", db_i64(stmt, 0) == 1);
+        api_gc(json, db_i64(stmt, 2), db_i64(stmt, 3));
+        api_peaks(json, stmt, db_i64(stmt, 1), EXECUTORS_FIRST_PEAK);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+struct error_group {
+    int64_t text_id, count, first_task_id;
+};
+
+static int more_frequent(const void *a, const void *b)
+{
+    const struct error_group *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->first_task_id < y->first_task_id ? -1 : x->first_task_id > y->first_task_id;
+}
+
+static enum err_code group_errors(struct task_columns *columns, struct error_group **groups, size_t *group_count, struct imap *by_text, struct err *err)
+{
+    const int64_t *text, *task;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, "error_text_id", &text, err)) || (rc = task_columns_get(columns, "task_id", &task, err)))
+        return rc;
+    size_t capacity = 0;
+    for (size_t i = 0; i < task_columns_count(columns); i++) {
+        if (!known(text[i]))
+            continue;
+        size_t at = (size_t)(uintptr_t)imap_get(by_text, text[i]);       /* index + 1 */
+        if (!at) {
+            if (mem_grow((void **)groups, &capacity, *group_count + 1, MAX_ERRORS, sizeof **groups))
+                return err_nomem(err);
+            (*groups)[*group_count] = (struct error_group){text[i], 0, task[i]};
+            at = ++*group_count;
+            if (imap_put(by_text, text[i], (void *)(uintptr_t)at))
+                return err_nomem(err);
+        }
+        struct error_group *group = &(*groups)[at - 1];
+        group->count++;
+        group->first_task_id = MIN(group->first_task_id, task[i]);
+    }
+    if (*group_count)
+        qsort(*groups, *group_count, sizeof **groups, more_frequent);
+    return ERR_OK;
+}
+
+static enum err_code write_groups(struct json_writer *json, struct db *db, const struct error_group *groups, size_t group_count, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT body FROM text WHERE text_id = ?", err);
+    for (size_t i = 0; i < group_count && !rc; i++) {
+        db_bind_i64(stmt, 1, groups[i].text_id);
+        rc = db_step(stmt, err);
+        if (rc && rc != ERR_EOF)
+            break;
+        json_object_begin(json);
+        json_kv_str(json, "text", rc ? STR_NONE : db_str(stmt, 0));
+        json_kv_i64(json, "count", groups[i].count);
+        json_kv_i64(json, "firstTaskId", groups[i].first_task_id);
+        json_object_end(json);
+        db_reset(stmt);
+        rc = ERR_OK;
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
+static enum err_code write_errors(struct json_writer *json, struct db *db, struct task_columns *columns, struct err *err)
+{
+    CLEANUP(imap_dispose) struct imap by_text;
+    CLEANUP(mem_freep) struct error_group *groups = NULL;
+    size_t group_count = 0;
+    imap_init(&by_text, MAX_ERRORS);
+    enum err_code rc = group_errors(columns, &groups, &group_count, &by_text, err);
+    json_key(json, "errors");
+    json_array_begin(json);
+    if (!rc)
+        rc = write_groups(json, db, groups, group_count, err);
+    json_array_end(json);
+    return rc;
+}
+
+static const char kills_sql[] =
+    "SELECT t.body AS reason, k.task_count AS count FROM kill_reason k LEFT JOIN text t ON t.text_id = k.reason_text_id"
+    " WHERE k.owner_kind = 1 AND k.owner = ? ORDER BY k.task_count DESC, t.body";
+
+/* What the application's author counts; Spark's own metrics stand in the quantiles. Ids may pass 2^53. */
+static const char accumulables_sql[] =
+    "SELECT CAST(accumulable_id AS TEXT) AS id, name, value_text AS value FROM stage_accumulable"
+    " WHERE stage_ref = ? AND internal = 0 AND metadata IS NOT 'sql' ORDER BY ordinal";
+
+static enum err_code write_list(struct json_writer *json, struct db *db, const char *key, const char *sql, int64_t stage_ref, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, sql, err);
+    if (!rc)
+        db_bind_i64(stmt, 1, stage_ref);
+    json_key(json, key);
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        json_object_begin(json);
+        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+enum err_code stage_find(struct db *db, const struct request *request, int64_t *ret_stage_ref, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *ret_stage_ref = UNKNOWN;
+    enum err_code rc = db_prepare(db, &stmt, find_sql, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, api_path_id(request, 1));
+    db_bind_i64(stmt, 2, api_path_id(request, 2));
+    if ((rc = db_step(stmt, err)) == ERR_OK)
+        *ret_stage_ref = db_i64(stmt, 0);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code write_stage(struct json_writer *json, const struct api_app *app, int64_t stage_ref, struct task_columns *columns, struct arena *arena, struct err *err)
+{
+    enum err_code rc;
+    json_object_begin(json);
+    if (!(rc = stage_item(json, app, stage_ref, arena, err)) && !(rc = write_details(json, app->db, stage_ref, err)) && !(rc = write_quantiles(json, app->db, stage_ref, err)) &&
+        !(rc = write_histogram(json, columns, err)) && !(rc = write_executors(json, app->db, stage_ref, err)) && !(rc = write_errors(json, app->db, columns, err)) &&
+        !(rc = write_list(json, app->db, "killReasons", kills_sql, stage_ref, err)))
+        rc = write_list(json, app->db, "accumulables", accumulables_sql, stage_ref, err);
+    json_object_end(json);
+    return rc;
+}
+
+enum err_code api_stage(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    struct api_app app;
+    struct task_columns *columns = NULL;
+    int64_t stage_ref;
+    enum err_code rc;
+    if (!api_app_open(ctx, request, response, &app, &rc, err))
+        return rc;
+    rc = stage_find(app.db, request, &stage_ref, err);
+    if (!rc && !known(stage_ref))
+        response_error(response, 404, "not_found", "there is no such stage attempt");
+    else if (!rc && !(rc = task_columns_open(&columns, app.db, stage_ref, err)))
+        rc = write_stage(response_json(response, false), &app, stage_ref, columns, request->arena, err);
+    task_columns_free(columns);
+    api_app_close(ctx, &app);
+    return rc;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of stage attempts and what one row of it holds. Judgements (skew, GC) are made at read time from the measures, by analysis/annotate.h. */
+#include "server/api/handlers.h"
+
+/* From the first task's launch, as the History Server counts: waiting for executors is not the stage's work. */
+#define DURATION \
+    "CASE WHEN s.completion_ms >= coalesce(s.first_task_launch_ms, s.submission_ms) THEN s.completion_ms - coalesce(s.first_task_launch_ms, s.submission_ms) END"
+const char stage_duration_sql[] = DURATION;
+
+#define SHUFFLE_READ \
+    "CASE WHEN s.shuffle_remote_read_bytes IS NOT NULL OR s.shuffle_local_read_bytes IS NOT NULL" \
+    " THEN ifnull(s.shuffle_remote_read_bytes, 0) + ifnull(s.shuffle_local_read_bytes, 0) END"
+
+static const struct list_sort sorts[] = {
+    {"id", "s.stage_id"},
+    {"submission", "s.submission_ms"},
+    {"duration", DURATION},
+    {"tasks", "s.num_tasks"},
+    {"failedTasks", "s.failed_tasks"},
+    {"median", "d.p50"},
+    {"max", "d.max"},
+    {"ratio", "CAST(d.max AS REAL) / max(d.p50, 1)"},
+    {"input", "s.input_bytes"},
+    {"output", "s.output_bytes"},
+    {"shuffleRead", SHUFFLE_READ},
+    {"shuffleWrite", "s.shuffle_write_bytes"},
+    {"spill", "s.disk_spilled_bytes"},
+    {"gcShare", "CASE WHEN s.task_time_ms > 0 THEN CAST(s.jvm_gc_time_ms AS REAL) / s.task_time_ms END"},
+    {"taskTime", "s.task_time_ms"},
+    {NULL, NULL},
+};
+
+/* By stage.status; the same words are what ?status= takes. */
+static const char *const statuses[] = {"pending", "active", "complete", "failed", "skipped", "unknown"};
+enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKIPPED, STATUS_UNKNOWN };
+
+#define ITEM_COLUMNS \
+    "SELECT s.status," \
+    "       (SELECT group_concat(j.job_id, ' ') FROM (SELECT DISTINCT job_id FROM job_stage WHERE stage_id = s.stage_id ORDER BY job_id) j)," \
+    "       d.task_count, r.p50, r.max, i.p50, i.max," \
+    "       s.stage_id, s.attempt, s.name, s.description, s.submission_ms, s.completion_ms, s.first_task_launch_ms, " DURATION " AS duration_ms, s.num_tasks," \
+    "       s.complete_tasks, s.failed_tasks, s.killed_tasks, s.active_tasks, s.ended_tasks, s.task_time_ms, d.p50 AS median_ms, d.p95 AS p95_ms, d.max AS max_ms," \
+    "       s.input_bytes, s.input_records, s.output_bytes, s.output_records, " SHUFFLE_READ " AS shuffle_read_bytes, s.shuffle_records_read AS shuffle_read_records," \
+    "       s.shuffle_write_bytes, s.shuffle_write_records, s.memory_spilled_bytes, s.disk_spilled_bytes, s.jvm_gc_time_ms AS gc_time_ms," \
+    "       s.executor_run_time_ms AS run_time_ms, s.executor_cpu_time_ns AS cpu_time_ns, s.sql_execution_id, s.pool, t.body AS failure"
+#define ITEM_FIRST_PLAIN 7
+#define ITEM_TASK_TIME 21
+#define ITEM_MEDIAN 22
+#define ITEM_MAX 24
+#define ITEM_GC_TIME 35
+#define ITEM_END 41
+#define ITEM_FROM \
+    " FROM stage s" \
+    " LEFT JOIN stage_quantile d ON d.stage_ref = s.stage_ref AND d.name = 'duration_ms'" \
+    " LEFT JOIN stage_quantile r ON r.stage_ref = s.stage_ref AND r.name = 'shuffle_read_bytes'" \
+    " LEFT JOIN stage_quantile i ON i.stage_ref = s.stage_ref AND i.name = 'input_bytes'" \
+    " LEFT JOIN text t ON t.text_id = s.failure_text_id"
+
+static void write_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
+{
+    int64_t status = db_i64(stmt, 0);
+    bool endless = status == STATUS_PENDING || status == STATUS_ACTIVE;
+    api_columns(json, stmt, ITEM_FIRST_PLAIN, ITEM_END);
+    json_kv_text(json, "status", API_WORD(statuses, endless && ended ? STATUS_UNKNOWN : status));
+    api_numbers(json, "jobIds", db_str(stmt, 1));
+    api_skew(json, &(struct annotate_spread){.task_count = db_i64(stmt, 2), .median_ms = db_i64(stmt, ITEM_MEDIAN), .max_ms = db_i64(stmt, ITEM_MAX),
+                                             .median_shuffle_read_bytes = db_i64(stmt, 3), .max_shuffle_read_bytes = db_i64(stmt, 4), .median_input_bytes = db_i64(stmt, 5),
+                                             .max_input_bytes = db_i64(stmt, 6)});
+    api_gc(json, db_i64(stmt, ITEM_TASK_TIME), db_i64(stmt, ITEM_GC_TIME));
+}
+
+static enum err_code each_item(struct json_writer *json, const struct api_app *app, struct query *query, bool as_elements, int64_t *ret_count, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = query_prepare(query, app->db, &stmt, err);
+    for (*ret_count = 0; !rc && (rc = db_step(stmt, err)) == ERR_OK; ++*ret_count) {
+        if (as_elements)
+            json_object_begin(json);
+        write_item(json, stmt, app->ended);
+        if (as_elements)
+            json_object_end(json);
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+enum err_code stage_items(struct json_writer *json, const struct api_app *app, struct arena *arena, struct query *where, struct err *err)
+{
+    CLEANUP(query_dispose) struct query query;
+    query_init(&query, arena);
+    query_add(&query, ITEM_COLUMNS ITEM_FROM);
+    query_append(&query, where);
+    int64_t count;
+    return each_item(json, app, &query, true, &count, err);
+}
+
+enum err_code stage_item(struct json_writer *json, const struct api_app *app, int64_t stage_ref, struct arena *arena, struct err *err)
+{
+    CLEANUP(query_dispose) struct query query;
+    query_init(&query, arena);
+    query_number(&query, ITEM_COLUMNS ITEM_FROM " WHERE s.stage_ref = ?", stage_ref);
+    int64_t count;
+    return each_item(json, app, &query, false, &count, err);
+}
+
+struct filters {
+    struct str q;
+    int status;                      /* -1: any */
+    int64_t job, grade, skipped;
+};
+
+static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
+{
+    self->q = request_param(request, "q");
+    enum err_code rc;
+    if ((rc = param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self->status, err)) ||
+        (rc = request_param_i64(request, "job", UNKNOWN, 0, INT64_MAX, &self->job, err)) || (rc = request_param_i64(request, "skipped", 1, 0, 1, &self->skipped, err)))
+        return rc;
+    return request_param_i64(request, "grade", 0, 0, 4, &self->grade, err);
+}
+
+static void where_stages(struct query *query, const struct filters *filters, bool ended)
+{
+    query_add(query, " WHERE 1");
+    if (filters->q.len)
+        query_contains(query, " AND (s.name LIKE ? ESCAPE '\\' OR s.description LIKE ? ESCAPE '\\' OR s.stage_id LIKE ? ESCAPE '\\')", filters->q);
+    bool endless = filters->status == STATUS_PENDING || filters->status == STATUS_ACTIVE;
+    if (filters->status == STATUS_UNKNOWN ? !ended : endless && ended)
+        query_add(query, " AND 0");
+    else if (filters->status == STATUS_UNKNOWN)
+        query_add(query, " AND s.status IN (0, 1)");
+    else if (filters->status >= 0)
+        query_number(query, " AND s.status = ?", filters->status);
+    if (!filters->skipped)
+        query_add(query, " AND s.status <> 4");
+    if (known(filters->job))
+        query_number(query, " AND s.stage_id IN (SELECT stage_id FROM job_stage WHERE job_id = ?)", filters->job);
+    if (filters->grade > 0)
+        query_number(query, " AND max(skew_grade(d.task_count, d.p50, d.max, r.p50, r.max, i.p50, i.max), gc_grade(s.task_time_ms, s.jvm_gc_time_ms)) >= ?", filters->grade);
+}
+
+static enum err_code write_list(const struct api_app *app, struct list *list, const struct filters *filters, const struct request *request, struct response *response, struct err *err)
+{
+    CLEANUP(query_dispose) struct query where;
+    CLEANUP(query_dispose) struct query count;
+    query_init(&where, request->arena);
+    query_init(&count, request->arena);
+    where_stages(&where, filters, app->ended);
+    query_add(&count, filters->grade > 0 ? "SELECT count(*)" ITEM_FROM : "SELECT count(*) FROM stage s");
+    query_append(&count, &where);
+    int64_t total;
+    enum err_code rc;
+    if ((rc = api_register_grades(app->db, err)) || (rc = query_i64(&count, app->db, &total, err)))
+        return rc;
+    list_total(list, total);
+    query_order(&where, list, "s.stage_id");
+    query_add(&where, list->descending ? ", s.attempt DESC" : ", s.attempt");
+    query_number(&where, " LIMIT ?", list->limit);
+    query_number(&where, " OFFSET ?", list->offset);
+    struct json_writer *json = response_json(response, false);
+    list_begin(list, json);
+    rc = stage_items(json, app, request->arena, &where, err);
+    list_end(list, json);
+    json_object_end(json);
+    return rc;
+}
+
+enum err_code api_stages(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    struct list list;
+    struct filters filters;
+    if (list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err)) {
+        api_bad_parameter(response, err);
+        return ERR_OK;
+    }
+    struct api_app app;
+    enum err_code rc;
+    if (!api_app_open(ctx, request, response, &app, &rc, err))
+        return rc;
+    rc = write_list(&app, &list, &filters, request, response, err);
+    api_app_close(ctx, &app);
+    return rc;
+}

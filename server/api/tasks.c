@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tasks of one stage attempt. A million of them are filtered and sorted by column (task_columns.h), and only the rows of the page are read. Texts sort by rank: the position
+ * of a text among all, so that every order is one over numbers. */
+#include "base/map.h"
+#include "base/mem.h"
+#include "server/api/handlers.h"
+#include "server/task_columns.h"
+
+#define MAX_TEXTS ((size_t)1 << 24)  /* executors, hosts or failure texts of one application */
+
+static const char *const statuses[] = {"running", "success", "failed", "killed", "fetching", "unknown"};      /* by task.status */
+enum { STATUS_RUNNING, STATUS_SUCCESS, STATUS_FAILED, STATUS_KILLED, STATUS_FETCHING, STATUS_UNKNOWN };
+static const char *const localities[] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
+static const char *const end_reasons[] = {"Success", "Resubmitted", "FetchFailed", "ExceptionFailure", "TaskResultLost", "TaskKilled", "TaskCommitDenied", "ExecutorLostFailure",
+                                          "UnknownReason", "Other"};
+
+/* Orders over texts: the column that refers to them and all texts in order. */
+static const struct text_order {
+    const char *name, *column, *sql;
+} text_orders[] = {
+    {"executor", "executor_ref",
+     "SELECT executor_ref FROM executor ORDER BY executor_id <> 'driver', executor_id GLOB '*[^0-9]*', CAST(executor_id AS INTEGER), executor_id, executor_ref"},
+    {"host", "host_ref", "SELECT host_ref FROM host ORDER BY name"},
+    {"error", "error_text_id", "SELECT text_id FROM text ORDER BY body"},
+};
+
+/* Names whose column is called otherwise; every other key is the column's name in camel case. */
+static const struct {
+    const char *name, *column;
+} renamed[] = {{"index", "task_index"}, {"executorId", "executor_ref"}};
+
+/* getting_result and scheduler_delay as in spec/core.md 2.7. */
+static const char row_sql[] =
+    "SELECT t.status, t.locality, t.speculative, t.end_reason,"
+    "       t.task_id, t.task_index AS \"index\", t.attempt, t.partition_id, e.executor_id, coalesce(h.name, e.host) AS host, t.launch_ms, t.finish_ms, t.finish_ms - t.launch_ms AS duration_ms, x.body AS error,"
+    "       max(0, t.finish_ms - t.launch_ms - ifnull(t.executor_run_time_ms, 0) - ifnull(t.executor_deserialize_time_ms, 0) - ifnull(t.result_serialization_time_ms, 0)"
+    "              - CASE WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END) AS scheduler_delay_ms,"
+    "       CASE WHEN t.finish_ms IS NULL THEN NULL WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END AS getting_result_time_ms,"
+    "       CASE WHEN t.shuffle_remote_read_bytes IS NOT NULL OR t.shuffle_local_read_bytes IS NOT NULL"
+    "            THEN ifnull(t.shuffle_remote_read_bytes, 0) + ifnull(t.shuffle_local_read_bytes, 0) END AS shuffle_read_bytes,"
+    "       t.executor_deserialize_time_ms, t.executor_deserialize_cpu_time_ns, t.executor_run_time_ms, t.executor_cpu_time_ns, t.peak_execution_memory_bytes,"
+    "       t.peak_execution_memory_on_heap_bytes, t.peak_execution_memory_off_heap_bytes, t.result_size_bytes, t.jvm_gc_time_ms, t.result_serialization_time_ms,"
+    "       t.memory_spilled_bytes, t.disk_spilled_bytes, t.input_bytes, t.input_records, t.output_bytes, t.output_records, t.shuffle_remote_blocks_fetched,"
+    "       t.shuffle_local_blocks_fetched, t.shuffle_fetch_wait_time_ms, t.shuffle_remote_read_bytes, t.shuffle_remote_read_to_disk_bytes, t.shuffle_local_read_bytes,"
+    "       t.shuffle_records_read, t.shuffle_remote_requests_duration_ms, t.push_corrupt_merged_block_chunks, t.push_merged_fetch_fallback_count,"
+    "       t.push_remote_merged_blocks_fetched, t.push_local_merged_blocks_fetched, t.push_remote_merged_chunks_fetched, t.push_local_merged_chunks_fetched,"
+    "       t.push_remote_merged_read_bytes, t.push_local_merged_read_bytes, t.push_remote_merged_requests_duration_ms, t.shuffle_write_bytes, t.shuffle_write_time_ns,"
+    "       t.shuffle_write_records"
+    "  FROM task t LEFT JOIN executor e ON e.executor_ref = t.executor_ref LEFT JOIN host h ON h.host_ref = t.host_ref LEFT JOIN text x ON x.text_id = t.error_text_id"
+    " WHERE t.task_seq = ?";
+#define ROW_FIRST_PLAIN 4
+
+struct filters {
+    int status, locality;            /* -1: any */
+    struct str executor, host, q;
+    int64_t least_duration_ms;
+};
+
+static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
+{
+    self->executor = request_param(request, "executor");
+    self->host = request_param(request, "host");
+    self->q = request_param(request, "q");
+    enum err_code rc;
+    if ((rc = param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self->status, err)) ||
+        (rc = param_word(request, "locality", localities, ARRAY_LENGTH(localities), &self->locality, err)))
+        return rc;
+    return request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err);
+}
+
+/* ---- order ---- */
+
+static const struct text_order *find_text_order(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(text_orders); i++)
+        if (str_is(name, text_orders[i].name))
+            return &text_orders[i];
+    return NULL;
+}
+
+/* executorRunTimeMs -> executor_run_time_ms. False: too long for any of ours. */
+static bool column_name(struct str key, char *out, size_t room)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(renamed); i++)
+        if (str_is(key, renamed[i].name))
+            key = str_of(renamed[i].column);
+    size_t n = 0;
+    for (size_t i = 0; i < key.len; i++) {
+        char c = key.ptr[i];
+        bool capital = c >= 'A' && c <= 'Z';
+        if (n + 3 > room)
+            return false;
+        if (capital)
+            out[n++] = '_';
+        out[n++] = capital ? (char)(c - 'A' + 'a') : c;
+    }
+    out[n] = '\0';
+    return n > 0;
+}
+
+/* ref -> rank + 1, for every row of sql. */
+static enum err_code read_ranks(struct db *db, const char *sql, struct imap *out, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, sql, err);
+    for (uintptr_t rank = 1; !rc && (rc = db_step(stmt, err)) == ERR_OK; rank++)
+        if (imap_put(out, db_i64(stmt, 0), (void *)rank))
+            rc = err_nomem(err);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code rank_keys(struct db *db, struct task_columns *columns, const struct text_order *order, int64_t *keys, struct err *err)
+{
+    CLEANUP(imap_dispose) struct imap ranks;
+    imap_init(&ranks, MAX_TEXTS);
+    const int64_t *refs;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, order->column, &refs, err)) || (rc = read_ranks(db, order->sql, &ranks, err)))
+        return rc;
+    for (size_t i = 0; i < task_columns_count(columns); i++) {
+        void *rank = known(refs[i]) ? imap_get(&ranks, refs[i]) : NULL;
+        keys[i] = rank ? (int64_t)(uintptr_t)rank : UNKNOWN;
+    }
+    return ERR_OK;
+}
+
+/* ---- filters ---- */
+
+static void keep_equal(unsigned char *keep, const int64_t *values, size_t count, int64_t value)
+{
+    for (size_t i = 0; i < count; i++)
+        keep[i] &= values[i] == value;
+}
+
+static void keep_members(unsigned char *keep, const int64_t *values, size_t count, const struct imap *set)
+{
+    for (size_t i = 0; i < count; i++)
+        keep[i] = keep[i] && known(values[i]) && imap_get(set, values[i]);
+}
+
+/* A status without an end is "running" in a log that goes on and "unknown" in one that has ended. */
+static void keep_status(unsigned char *keep, const int64_t *values, size_t count, int status, bool ended)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t shown = ended && (values[i] == STATUS_RUNNING || values[i] == STATUS_FETCHING) ? STATUS_UNKNOWN : values[i];
+        keep[i] = keep[i] && (shown == status || (status == STATUS_RUNNING && shown == STATUS_FETCHING));
+    }
+}
+
+/* Tasks whose reference is among the rows of sql, which takes the text. */
+static enum err_code keep_by_text(struct db *db, struct task_columns *columns, const char *column, const char *sql, struct str text, unsigned char *keep, struct err *err)
+{
+    CLEANUP(imap_dispose) struct imap set;
+    imap_init(&set, MAX_TEXTS);
+    const int64_t *refs;
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, column, &refs, err)) || (rc = db_prepare(db, &stmt, sql, err)))
+        return rc;
+    db_bind_str(stmt, 1, text);
+    while ((rc = db_step(stmt, err)) == ERR_OK)
+        if (imap_put(&set, db_i64(stmt, 0), (void *)(uintptr_t)1)) {
+            rc = err_nomem(err);
+            break;
+        }
+    db_finalize(stmt);
+    if (rc != ERR_EOF)
+        return rc;
+    keep_members(keep, refs, task_columns_count(columns), &set);
+    return ERR_OK;
+}
+
+/* A task id, or a part of the failure's text. */
+static enum err_code keep_by_search(struct db *db, struct task_columns *columns, struct str q, struct arena *arena, unsigned char *keep, struct err *err)
+{
+    size_t count = task_columns_count(columns);
+    CLEANUP(mem_freep) unsigned char *by_error = mem_alloc(count + 1);
+    CLEANUP(imap_dispose) struct imap set;
+    CLEANUP(query_dispose) struct query query;
+    imap_init(&set, MAX_TEXTS);
+    query_init(&query, arena);
+    if (!by_error)
+        return err_nomem(err);
+    memcpy(by_error, keep, count);
+    query_contains(&query, "SELECT text_id FROM text WHERE body LIKE ? ESCAPE '\\'", q);
+    const int64_t *refs, *ids;
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, "error_text_id", &refs, err)) || (rc = task_columns_get(columns, "task_id", &ids, err)) || (rc = query_prepare(&query, db, &stmt, err)))
+        return rc;
+    while ((rc = db_step(stmt, err)) == ERR_OK)
+        if (imap_put(&set, db_i64(stmt, 0), (void *)(uintptr_t)1)) {
+            rc = err_nomem(err);
+            break;
+        }
+    db_finalize(stmt);
+    if (rc != ERR_EOF)
+        return rc;
+    int64_t id;
+    bool is_id = str_to_i64(q, &id);
+    keep_members(by_error, refs, count, &set);
+    for (size_t i = 0; i < count; i++)
+        keep[i] = by_error[i] || (keep[i] && is_id && ids[i] == id);
+    return ERR_OK;
+}
+
+static enum err_code apply_filters(const struct api_app *app, struct task_columns *columns, const struct filters *filters, struct arena *arena, unsigned char *keep, struct err *err)
+{
+    size_t count = task_columns_count(columns);
+    const int64_t *values;
+    enum err_code rc = ERR_OK;
+    if (filters->status >= 0 && !(rc = task_columns_get(columns, "status", &values, err)))
+        keep_status(keep, values, count, filters->status, app->ended);
+    if (!rc && filters->locality >= 0 && !(rc = task_columns_get(columns, "locality", &values, err)))
+        keep_equal(keep, values, count, filters->locality);
+    if (!rc && known(filters->least_duration_ms) && !(rc = task_columns_get(columns, "duration_ms", &values, err)))
+        for (size_t i = 0; i < count; i++)
+            keep[i] &= values[i] >= filters->least_duration_ms;          /* UNKNOWN is below every number */
+    if (!rc && filters->executor.len)
+        rc = keep_by_text(app->db, columns, "executor_ref", "SELECT executor_ref FROM executor WHERE executor_id = ?", filters->executor, keep, err);
+    if (!rc && filters->host.len)
+        rc = keep_by_text(app->db, columns, "host_ref", "SELECT host_ref FROM host WHERE name = ?", filters->host, keep, err);
+    if (!rc && filters->q.len)
+        rc = keep_by_search(app->db, columns, filters->q, arena, keep, err);
+    return rc;
+}
+
+static bool any_filter(const struct filters *filters)
+{
+    return filters->status >= 0 || filters->locality >= 0 || known(filters->least_duration_ms) || filters->executor.len || filters->host.len || filters->q.len;
+}
+
+/* ---- answer ---- */
+
+static void write_row(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
+{
+    int64_t status = db_i64(stmt, 0);
+    json_object_begin(json);
+    api_columns(json, stmt, ROW_FIRST_PLAIN, sqlite3_column_count(stmt));
+    json_kv_text(json, "status", API_WORD(statuses, ended && (status == STATUS_RUNNING || status == STATUS_FETCHING) ? STATUS_UNKNOWN : status));
+    json_kv_text(json, "locality", API_WORD(localities, db_i64(stmt, 1)));
+    json_key(json, "speculative");
+    if (db_is_null(stmt, 2))
+        json_null(json);
+    else
+        json_bool(json, db_i64(stmt, 2) == 1);
+    json_kv_text(json, "endReason", API_WORD(end_reasons, db_i64(stmt, 3)));
+    json_object_end(json);
+}
+
+static enum err_code write_rows(struct json_writer *json, const struct api_app *app, const int64_t *task_seq, const size_t *positions, size_t count, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(app->db, &stmt, row_sql, err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        db_bind_i64(stmt, 1, task_seq[positions[i]]);
+        if ((rc = db_step(stmt, err)) == ERR_OK) {
+            write_row(json, stmt, app->ended);
+            db_reset(stmt);
+        } else if (rc == ERR_EOF) {
+            rc = err_set(err, ERR_CORRUPT, "a task of the columns has no row");
+        }
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
+struct task_list {
+    struct list list;
+    struct filters filters;
+    struct str sort;                 /* without the minus */
+};
+
+static enum err_code write_page(const struct api_app *app, struct task_columns *columns, struct task_list *self, const int64_t *key, const int64_t *tie, const int64_t *task_seq,
+                                const unsigned char *keep, struct response *response, struct err *err)
+{
+    size_t count = task_columns_count(columns), kept = 0, found = 0;
+    for (size_t i = 0; keep && i < count; i++)
+        kept += keep[i];
+    list_total(&self->list, (int64_t)(keep ? kept : count));
+    CLEANUP(mem_freep) size_t *positions = mem_array((size_t)self->list.limit, sizeof *positions);
+    if (!positions)
+        return err_nomem(err);
+    enum err_code rc = task_columns_page(key, tie, keep, count, self->list.descending, (size_t)self->list.offset, (size_t)self->list.limit, positions, &found, &kept, err);
+    if (rc)
+        return rc;
+    struct json_writer *json = response_json(response, false);
+    list_begin(&self->list, json);
+    rc = write_rows(json, app, task_seq, positions, found, err);
+    list_end(&self->list, json);
+    json_kv_i64(json, "allTasks", (int64_t)count);
+    json_object_end(json);
+    return rc;
+}
+
+static enum err_code write_list(const struct api_app *app, struct task_columns *columns, struct task_list *self, const struct request *request, struct response *response, struct err *err)
+{
+    size_t count = task_columns_count(columns);
+    CLEANUP(mem_freep) int64_t *ranks = NULL;
+    CLEANUP(mem_freep) unsigned char *keep = NULL;
+    const int64_t *key = NULL, *tie, *task_seq;
+    const struct text_order *order = find_text_order(self->sort);
+    char name[96];
+    enum err_code rc;
+    if (order) {
+        if (!(key = ranks = mem_array(count + 1, sizeof *ranks)))
+            return err_nomem(err);
+        rc = rank_keys(app->db, columns, order, ranks, err);
+    } else {
+        rc = column_name(self->sort, name, sizeof name) ? task_columns_get(columns, name, &key, err) : ERR_NOT_FOUND;
+    }
+    if (rc == ERR_NOT_FOUND) {
+        response_error(response, 400, "bad_parameter", "cannot sort by that key");
+        return ERR_OK;
+    }
+    if (rc || (rc = task_columns_get(columns, "task_id", &tie, err)) || (rc = task_columns_get(columns, "task_seq", &task_seq, err)))
+        return rc;
+    if (any_filter(&self->filters)) {
+        if (!(keep = mem_alloc(count + 1)))
+            return err_nomem(err);
+        memset(keep, 1, count);
+        if ((rc = apply_filters(app, columns, &self->filters, request->arena, keep, err)))
+            return rc;
+    }
+    return write_page(app, columns, self, key, tie, task_seq, keep, response, err);
+}
+
+enum err_code api_tasks(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    struct task_list list = {0};
+    list.sort = request_param(request, "sort");
+    if (!list.sort.len)
+        list.sort = STR_LIT("-durationMs");
+    list.list.descending = list.sort.ptr[0] == '-';
+    if (list.list.descending)
+        list.sort = (struct str){list.sort.ptr + 1, list.sort.len - 1};
+    if (list_read_page(&list.list, request, err) || read_filters(&list.filters, request, err)) {
+        api_bad_parameter(response, err);
+        return ERR_OK;
+    }
+    struct api_app app;
+    struct task_columns *columns = NULL;
+    int64_t stage_ref;
+    enum err_code rc;
+    if (!api_app_open(ctx, request, response, &app, &rc, err))
+        return rc;
+    rc = stage_find(app.db, request, &stage_ref, err);
+    if (!rc && !known(stage_ref))
+        response_error(response, 404, "not_found", "there is no such stage attempt");
+    else if (!rc && !(rc = task_columns_open(&columns, app.db, stage_ref, err)))
+        rc = write_list(&app, columns, &list, request, response, err);
+    task_columns_free(columns);
+    api_app_close(ctx, &app);
+    return rc;
+}

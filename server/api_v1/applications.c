@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * applications, applications/{app}, applications/{app}/{attempt}: from the catalogue alone, so that a run is listed before it is loaded (spec/core.md §3.3). */
+#include "server/api_v1/v1.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "server/api_v1/dates.h"
+#include "server/api_v1/resources.h"
+
+#define MAX_APPS ((size_t)1 << 24)
+#define MAX_ID_BYTES ((size_t)1 << 30)
+#define MAX_ATTEMPTS 4096            /* of one application; YARN's default is 2 */
+
+/* Attempts of one application, newest first; of several copies of an attempt the best one (app_lookup.h). */
+static const char attempts_sql[] =
+    "SELECT a.app_id, a.name, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.modified_ms, a.user, a.spark_version, p.name, p.uri, l.path, a.exit_code "
+    "FROM app a JOIN log l ON l.log_id = a.log_id LEFT JOIN place p ON p.place_id = l.place_id "
+    "WHERE a.app_id = ?1 AND NOT EXISTS ("
+    "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id "
+    "  AND (b.complete, m.bytes, m.modified_ms, b.app_key) > (a.complete, l.bytes, l.modified_ms, a.app_key)) "
+    "ORDER BY a.start_ms DESC, a.attempt_id DESC";
+
+/* As the server names it: a URI. */
+static enum err_code source_uri(struct json_writer *w, const char *key, struct str name, struct arena *arena, struct err *err)
+{
+    if (!str_starts(name, "/")) {
+        v1_text(w, key, name);
+        return ERR_OK;
+    }
+    const char *uri = arena_printf(arena, "file://%.*s", (int)name.len, name.ptr);
+    if (!uri)
+        return err_nomem(err);
+    json_kv_text(w, key, uri);
+    return ERR_OK;
+}
+
+static struct str folder_of(struct str path)
+{
+    while (path.len && path.ptr[path.len - 1] != '/')
+        path.len--;
+    while (path.len > 1 && path.ptr[path.len - 1] == '/')
+        path.len--;
+    return path;
+}
+
+/* One attempt object from a row of attempts_sql. */
+static enum err_code write_attempt(struct json_writer *w, sqlite3_stmt *row, struct arena *arena, struct err *err)
+{
+    bool complete = db_i64(row, 5) == 1;
+    int64_t start_ms = known_or(db_i64(row, 3), -1), end_ms = complete ? known_or(db_i64(row, 4), -1) : -1, updated_ms = known_or(db_i64(row, 6), -1);
+    struct str full = str_known(db_str(row, 10)) ? db_str(row, 10) : folder_of(db_str(row, 11));
+    struct str name = str_known(db_str(row, 9)) ? db_str(row, 9) : full;
+    json_object_begin(w);
+    v1_text_if(w, "attemptId", db_str(row, 2));
+    v1_date(w, "startTime", start_ms);
+    v1_date(w, "endTime", end_ms);
+    v1_date(w, "lastUpdated", updated_ms);
+    v1_count(w, "duration", complete ? elapsed_known(start_ms, end_ms) : 0);
+    v1_text(w, "sparkUser", db_str(row, 7));
+    json_kv_bool(w, "completed", complete);
+    v1_text(w, "appSparkVersion", db_str(row, 8));
+    if (!db_is_null(row, 12))
+        v1_count(w, "exitCode", db_i64(row, 12));
+    enum err_code rc = source_uri(w, "logSourceName", name, arena, err);
+    if (rc == ERR_OK)
+        rc = source_uri(w, "logSourceFullPath", full, arena, err);
+    json_kv_i64(w, "startTimeEpoch", start_ms);
+    json_kv_i64(w, "endTimeEpoch", end_ms);
+    json_kv_i64(w, "lastUpdatedEpoch", updated_ms);
+    json_object_end(w);
+    return rc;
+}
+
+/* One application object from attempts_sql, bound to an id. *ret_any: there is such an application; if not, nothing was written. */
+static enum err_code write_application(struct json_writer *(*begin)(void *), void *context, sqlite3_stmt *rows, struct arena *arena, bool *ret_any, struct err *err)
+{
+    struct json_writer *w = NULL;
+    enum err_code rc;
+    while ((rc = db_step(rows, err)) == ERR_OK) {
+        if (!w) {
+            w = begin(context);
+            json_object_begin(w);
+            json_kv_str(w, "id", db_str(rows, 0));
+            v1_text(w, "name", db_str(rows, 1));
+            json_key(w, "attempts");
+            json_array_begin(w);
+        }
+        if ((rc = write_attempt(w, rows, arena, err)))
+            break;
+    }
+    *ret_any = w != NULL;
+    if (w) {
+        json_array_end(w);
+        json_object_end(w);
+    }
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* ---- The list ---- */
+
+struct filters {
+    bool completed, running;
+    int64_t min_start_ms, max_start_ms, min_end_ms, max_end_ms, now_ms;
+};
+
+struct entry {
+    char *id;                        /* arena of the list */
+    int64_t end_ms;                  /* of the newest attempt; -1: has not ended */
+};
+
+/* One attempt while its application is being looked at. */
+struct attempt {
+    struct str id;                   /* scratch arena */
+    int64_t start_ms, end_ms, bytes, modified_ms;
+    bool complete;
+};
+
+struct list {
+    struct entry *entries;
+    size_t count, capacity;
+    struct attempt *attempts;        /* of the application at hand */
+    size_t attempt_count, attempt_capacity;
+    struct str app_id;               /* scratch */
+    struct arena ids, scratch;
+};
+
+static bool better_copy(const struct attempt *a, const struct attempt *b)
+{
+    if (a->complete != b->complete)
+        return a->complete;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes;
+    return a->modified_ms > b->modified_ms;
+}
+
+static enum err_code add_attempt(struct list *self, const struct attempt *attempt, struct err *err)
+{
+    for (size_t i = 0; i < self->attempt_count; i++) {
+        struct attempt *have = &self->attempts[i];
+        if (str_known(have->id) != str_known(attempt->id) || !str_eq(have->id, attempt->id))
+            continue;
+        if (better_copy(attempt, have))
+            *have = *attempt;
+        return ERR_OK;
+    }
+    if (mem_grow((void **)&self->attempts, &self->attempt_capacity, self->attempt_count + 1, MAX_ATTEMPTS, sizeof *self->attempts))
+        return err_set(err, ERR_LIMIT, "too many attempts of one application");
+    self->attempts[self->attempt_count++] = *attempt;
+    return ERR_OK;
+}
+
+/* Keeps the application at hand if the filters do. */
+static enum err_code end_application(struct list *self, const struct filters *filters, struct err *err)
+{
+    if (!self->attempt_count)
+        return ERR_OK;
+    const struct attempt *newest = &self->attempts[0];
+    for (size_t i = 1; i < self->attempt_count; i++)
+        if (self->attempts[i].start_ms > newest->start_ms)
+            newest = &self->attempts[i];
+    bool running = !newest->complete, keep = false;
+    for (size_t i = 0; i < self->attempt_count && !keep; i++) {
+        const struct attempt *a = &self->attempts[i];
+        bool start_fits = a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms;
+        keep = start_fits && (running ? filters->max_end_ms > filters->now_ms : a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms);
+    }
+    if (keep && (running ? filters->running : filters->completed)) {
+        struct entry entry = {arena_strndup(&self->ids, self->app_id.ptr, self->app_id.len), newest->end_ms};
+        if (!entry.id || mem_grow((void **)&self->entries, &self->capacity, self->count + 1, MAX_APPS, sizeof *self->entries))
+            return err_nomem(err);
+        self->entries[self->count++] = entry;
+    }
+    self->attempt_count = 0;
+    arena_reset(&self->scratch);
+    return ERR_OK;
+}
+
+static enum err_code scan(struct list *self, struct db *catalog, const struct filters *filters, struct err *err)
+{
+    sqlite3_stmt *rows = NULL;
+    enum err_code rc = db_prepare(catalog, &rows,
+                                  "SELECT a.app_id, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.bytes, l.modified_ms "
+                                  "FROM app a JOIN log l ON l.log_id = a.log_id ORDER BY a.app_id",
+                                  err);
+    if (rc)
+        return rc;
+    while ((rc = db_step(rows, err)) == ERR_OK) {
+        struct str id = db_str(rows, 0);
+        if (!self->attempt_count || !str_eq(id, self->app_id)) {
+            if ((rc = end_application(self, filters, err)))
+                break;
+            if (arena_str(&self->scratch, id, &self->app_id)) {
+                rc = err_nomem(err);
+                break;
+            }
+        }
+        bool complete = db_i64(rows, 4) == 1;
+        struct attempt attempt = {STR_NONE, known_or(db_i64(rows, 2), -1), complete ? known_or(db_i64(rows, 3), -1) : -1, db_i64(rows, 5), db_i64(rows, 6), complete};
+        if (arena_str(&self->scratch, db_str(rows, 1), &attempt.id))
+            rc = err_nomem(err);
+        if (rc || (rc = add_attempt(self, &attempt, err)))
+            break;
+    }
+    db_finalize(rows);
+    return rc == ERR_EOF ? end_application(self, filters, err) : rc;
+}
+
+/* Latest end first, those without an end last; ids downward. */
+static int by_end(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->end_ms != y->end_ms)
+        return x->end_ms > y->end_ms ? -1 : 1;
+    return strcmp(y->id, x->id);
+}
+
+static struct json_writer *same_writer(void *context)
+{
+    return context;
+}
+
+static enum err_code write_list(struct list *self, size_t limit, struct db *catalog, const struct request *request, struct json_writer *w, struct err *err)
+{
+    if (self->count)
+        qsort(self->entries, self->count, sizeof *self->entries, by_end);
+    sqlite3_stmt *rows = NULL;
+    enum err_code rc = db_prepare(catalog, &rows, attempts_sql, err);
+    if (rc)
+        return rc;
+    json_array_begin(w);
+    for (size_t i = 0; i < self->count && i < limit && rc == ERR_OK; i++) {
+        bool any;
+        db_bind_str(rows, 1, str_of(self->entries[i].id));
+        rc = write_application(same_writer, w, rows, request->arena, &any, err);
+    }
+    json_array_end(w);
+    db_finalize(rows);
+    return rc;
+}
+
+/* An absent or empty date filters nothing. False: answered 400. */
+static bool date_param(const struct request *request, struct response *response, const char *name, int64_t otherwise, int64_t *ret)
+{
+    struct str text = request_param(request, name);
+    *ret = otherwise;
+    if (!text.len || v1_parse_date(text, ret))
+        return true;
+    response_plain(response, 400, "Couldn't parse date: %.*s", (int)text.len, text.ptr);
+    return false;
+}
+
+enum err_code v1_applications(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    static const char *const statuses[] = {"COMPLETED", "RUNNING"};
+    unsigned status;
+    bool given;
+    int64_t limit;
+    if (!v1_param_words(request, "status", statuses, ARRAY_LENGTH(statuses), &status, &given) || !v1_param_int(request, "limit", INT32_MAX, &limit))
+        return v1_not_found(response);
+    struct filters filters = {.completed = !given || (status & 1u), .running = !given || (status & 2u), .now_ms = time_now_ms()};
+    if (!date_param(request, response, "minDate", INT64_MIN, &filters.min_start_ms) || !date_param(request, response, "maxDate", INT64_MAX, &filters.max_start_ms) ||
+        !date_param(request, response, "minEndDate", INT64_MIN, &filters.min_end_ms) || !date_param(request, response, "maxEndDate", INT64_MAX, &filters.max_end_ms))
+        return ERR_OK;
+
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc == ERR_NOT_FOUND) {       /* a store that nothing was ingested into yet */
+        struct json_writer *w = response_json(response, true);
+        json_array_begin(w);
+        json_array_end(w);
+        return ERR_OK;
+    }
+    if (rc)
+        return rc;
+    struct list list = {0};
+    arena_init(&list.ids, MAX_ID_BYTES);
+    arena_init(&list.scratch, MAX_ID_BYTES);
+    rc = scan(&list, catalog.db, &filters, err);
+    if (rc == ERR_OK)
+        rc = write_list(&list, limit > 0 ? (size_t)limit : 0, catalog.db, request, response_json(response, true), err);
+    mem_free(list.entries);
+    mem_free(list.attempts);
+    arena_dispose(&list.ids);
+    arena_dispose(&list.scratch);
+    db_pool_return(ctx->pool, &catalog);
+    return rc;
+}
+
+/* ---- One ---- */
+
+static struct json_writer *begin_json(void *response)
+{
+    return response_json(response, true);
+}
+
+enum err_code v1_application(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    struct str app = request->path_args[0];
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    bool any = false;
+    if (rc == ERR_OK) {
+        sqlite3_stmt *rows = NULL;
+        if ((rc = db_prepare(catalog.db, &rows, attempts_sql, err)) == ERR_OK) {
+            db_bind_str(rows, 1, app);
+            rc = write_application(begin_json, response, rows, request->arena, &any, err);
+            db_finalize(rows);
+        }
+        db_pool_return(ctx->pool, &catalog);
+    }
+    if (rc != ERR_OK && rc != ERR_NOT_FOUND)
+        return rc;
+    if (!any)
+        response_plain(response, 404, "unknown app: %.*s", (int)app.len, app.ptr);
+    return ERR_OK;
+}
+
+enum err_code v1_attempt(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    struct str app = request->path_args[0], attempt = request->path_args[1];
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    bool any = false;
+    if (rc == ERR_OK) {
+        sqlite3_stmt *rows = NULL;
+        if ((rc = db_prepare(catalog.db, &rows, attempts_sql, err)) == ERR_OK) {
+            db_bind_str(rows, 1, app);
+            while (!any && (rc = db_step(rows, err)) == ERR_OK) {
+                any = str_known(db_str(rows, 2)) && str_eq(db_str(rows, 2), attempt);
+                if (any)
+                    rc = write_attempt(response_json(response, true), rows, request->arena, err);
+            }
+            db_finalize(rows);
+        }
+        db_pool_return(ctx->pool, &catalog);
+    }
+    if (rc != ERR_OK && rc != ERR_EOF && rc != ERR_NOT_FOUND)
+        return rc;
+    if (!any)
+        response_plain(response, 404, "unknown app %.*s, attempt %.*s", (int)app.len, app.ptr, (int)attempt.len, attempt.ptr);
+    return ERR_OK;
+}
+
+enum err_code v1_version(struct api_ctx *ctx UNUSED, const struct request *request UNUSED, struct response *response, struct err *err UNUSED)
+{
+    struct json_writer *w = response_json(response, true);
+    json_object_begin(w);
+    json_kv_text(w, "spark", V1_SPARK_VERSION);
+    json_object_end(w);
+    return ERR_OK;
+}

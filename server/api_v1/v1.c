@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api_v1/v1.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/time.h"
+#include "base/units.h"
+#include "server/server.h"
+
+#define RETRY_SECONDS STR_LIT("2")
+
+static void answer_unknown(const struct v1_scope *scope)
+{
+    if (str_known(scope->attempt))
+        response_plain(scope->response, 404, "no such app: %.*s/%.*s", (int)scope->app.len, scope->app.ptr, (int)scope->attempt.len, scope->attempt.ptr);
+    else
+        response_plain(scope->response, 404, "no such app: %.*s", (int)scope->app.len, scope->app.ptr);
+}
+
+enum err_code v1_no_such_app(struct v1_scope *scope)
+{
+    answer_unknown(scope);
+    return ERR_OK;
+}
+
+enum err_code v1_not_found(struct response *response)
+{
+    static const char page[] = "<html>\n<head>\n<title>Error 404 Not Found</title>\n</head>\n<body>\n<h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n";
+    response_status(response, 404);
+    response_content_type(response, "text/html;charset=iso-8859-1");
+    return response_write(response, page, sizeof page - 1);
+}
+
+static enum err_code answer_not_loaded(const struct v1_scope *scope, const struct app_ref *ref)
+{
+    response_header(scope->response, "Retry-After", RETRY_SECONDS);
+    response_plain(scope->response, 503, "application %.*s is not loaded yet (%.*s%s%.*s)", (int)scope->app.len, scope->app.ptr, (int)ref->state.len, ref->state.ptr,
+                   str_known(ref->reason) ? ": " : "", (int)ref->reason.len, str_known(ref->reason) ? ref->reason.ptr : "");
+    return ERR_OK;
+}
+
+static enum err_code set_etag(const struct v1_scope *scope, const struct app_ref *ref, struct err *err)
+{
+    const char *etag = arena_printf(scope->request->arena, "\"%" PRId64 "-%s\"", ref->generation, server_build(scope->ctx->server));
+    if (!etag)
+        return err_nomem(err);
+    response_etag(scope->response, str_of(etag));
+    return ERR_OK;
+}
+
+enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, struct response *response, size_t own_count, v1_answer *answer, struct err *err)
+{
+    struct v1_scope scope = {.ctx = ctx, .request = request, .response = response, .app = request->path_args[0], .attempt = STR_NONE};
+    if (request->path_arg_count == own_count + 2)
+        scope.attempt = request->path_args[1];
+    for (size_t i = 0; i < own_count; i++)
+        scope.own[i] = request->path_args[request->path_arg_count - own_count + i];
+
+    struct app_ref ref;
+    enum err_code rc = app_lookup_v1(ctx, request, scope.app, scope.attempt, &ref, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = v1_no_such_app(&scope);
+    else if (rc == ERR_BUSY || (rc == ERR_OK && !ref.loaded))
+        rc = answer_not_loaded(&scope, &ref);
+    else if (rc == ERR_OK && (rc = set_etag(&scope, &ref, err)) == ERR_OK) {
+        scope.db = ref.lease.db;
+        rc = answer(&scope, err);
+    }
+    app_ref_dispose(ctx, &ref);
+    return rc;
+}
+
+bool v1_path_int(struct str text, int64_t *ret)
+{
+    return str_to_i64(text, ret) && *ret >= 0 && *ret <= INT32_MAX;
+}
+
+bool v1_param_int(const struct request *request, const char *name, int64_t otherwise, int64_t *ret)
+{
+    struct str text = request_param(request, name);
+    *ret = otherwise;
+    return text.len == 0 || (str_to_i64(text, ret) && *ret >= INT32_MIN && *ret <= INT32_MAX);
+}
+
+static bool same_word(struct str text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
+bool v1_param_words(const struct request *request, const char *name, const char *const *words, size_t word_count, unsigned *ret_mask, bool *ret_given)
+{
+    *ret_mask = 0;
+    *ret_given = false;
+    for (size_t i = 0; i < request->param_count; i++) {
+        if (!str_is(request->params[i].name, name))
+            continue;
+        struct str value = request->params[i].value;
+        *ret_given = true;
+        if (!value.len)
+            continue;
+        size_t w = 0;
+        while (w < word_count && !same_word(value, words[w]))
+            w++;
+        if (w == word_count)
+            return false;
+        *ret_mask |= 1u << w;
+    }
+    return true;
+}
+
+/* What Java's Double.parseDouble takes, but for hexadecimal: blanks around, a sign, NaN, Infinity, digits with a point and an exponent, a letter d or f behind. */
+static bool java_double(struct str text, double *ret)
+{
+    while (text.len && (unsigned char)text.ptr[0] <= ' ')
+        text = (struct str){text.ptr + 1, text.len - 1};
+    while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
+        text.len--;
+    char copy[64];                   /* longer numbers hold nothing that a quantile could mean */
+    if (!text.len || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    const char *p = copy;
+    bool negative = *p == '-';
+    p += *p == '-' || *p == '+';
+    if (strcmp(p, "NaN") == 0 || strcmp(p, "Infinity") == 0) {
+        *ret = *p == 'N' ? (double)NAN : negative ? (double)-INFINITY : (double)INFINITY;
+        return true;
+    }
+    size_t whole = strspn(p, "0123456789");
+    p += whole;
+    size_t fraction = *p == '.' ? strspn(++p, "0123456789") : 0;
+    p += fraction;
+    if (!whole && !fraction)
+        return false;
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        p += *p == '-' || *p == '+';
+        size_t exponent = strspn(p, "0123456789");
+        if (!exponent)
+            return false;
+        p += exponent;
+    }
+    if (*p && strchr("dDfF", *p))
+        p++;
+    *ret = strtod(copy, NULL);
+    return *p == '\0';
+}
+
+/* Java's order of doubles: NaN after everything. */
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
+    return x < y ? -1 : x > y;
+}
+
+enum err_code v1_param_quantiles(const struct request *request, struct response *response, const char *otherwise, const double **ret, size_t *ret_count, bool *ret_answered,
+                                 struct err *err)
+{
+    struct str text = request_param(request, "quantiles");
+    if (!str_known(text))
+        text = str_of(otherwise);
+    *ret_answered = false;
+    *ret_count = 0;
+    double *values = arena_zalloc(request->arena, text.len / 2 + 1, sizeof *values);
+    if (!values)
+        return err_nomem(err);
+    *ret = values;
+    size_t end = text.len;           /* empty parts at the end are dropped, as Java's split does; a wholly empty text is one empty part */
+    while (end && text.ptr[end - 1] == ',')
+        end--;
+    if (!end && text.len)
+        return ERR_OK;
+    for (size_t at = 0;;) {
+        const char *comma = end > at ? memchr(text.ptr + at, ',', end - at) : NULL;
+        struct str part = {text.ptr + at, comma ? (size_t)(comma - text.ptr) - at : end - at};
+        if (!java_double(part, &values[*ret_count])) {
+            response_plain(response, 400, "Bad value for parameter \"quantiles\".  Expected a double, got \"%.*s\"", (int)part.len, part.ptr);
+            *ret_answered = true;
+            return ERR_OK;
+        }
+        ++*ret_count;
+        if (!comma)
+            break;
+        at += part.len + 1;
+    }
+    qsort(values, *ret_count, sizeof *values, by_value);
+    return ERR_OK;
+}
+
+void v1_date(struct json_writer *w, const char *key, int64_t epoch_ms)
+{
+    char text[TIME_ISO_BYTES];
+    json_kv_text(w, key, time_format_gmt(known_or(epoch_ms, -1), text));
+}
+
+void v1_date_if(struct json_writer *w, const char *key, int64_t epoch_ms)
+{
+    if (known(epoch_ms))
+        v1_date(w, key, epoch_ms);
+}
+
+void v1_count(struct json_writer *w, const char *key, int64_t value)
+{
+    json_kv_i64(w, key, known_or(value, 0));
+}
+
+void v1_text(struct json_writer *w, const char *key, struct str value)
+{
+    json_kv_str(w, key, str_known(value) ? value : STR_LIT(""));
+}
+
+void v1_text_if(struct json_writer *w, const char *key, struct str value)
+{
+    if (str_known(value))
+        json_kv_str(w, key, value);
+}
+
+void v1_double(struct json_writer *w, double value)
+{
+    if (!isfinite(value)) {
+        json_text(w, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    /* The shortest digits that read back: d.ddddE[-]x */
+    char digits[32];
+    int precision = 0;
+    do
+        snprintf(digits, sizeof digits, "%.*e", precision, value);
+    while (strtod(digits, NULL) != value && ++precision < 17);
+    char text[48];
+    double size = fabs(value);
+    int len;
+    if (size == 0 || (size >= 1e-3 && size < 1e7)) {
+        const char *e = strchr(digits, 'e');
+        int exponent = e ? atoi(e + 1) : 0;
+        len = snprintf(text, sizeof text, "%.*f", precision > exponent ? precision - exponent : 1, value);
+    } else {
+        char *e = strchr(digits, 'e');
+        int exponent = e ? atoi(e + 1) : 0;
+        if (e)
+            *e = '\0';
+        len = snprintf(text, sizeof text, "%s%sE%d", digits, precision ? "" : ".0", exponent);
+    }
+    json_raw(w, (struct str){text, (size_t)len});
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/app_lookup.h"
+
+#include "server/server.h"
+
+/* A row of the catalogue that answers to the address, best copy first. */
+#define LOOKUP_COLUMNS "SELECT a.app_key, a.app_id, a.attempt_id, a.generation, a.log_id, a.loaded, l.state, l.reason FROM app a JOIN log l ON l.log_id = a.log_id "
+#define BEST_COPY "a.complete DESC, l.bytes DESC, l.modified_ms DESC, a.app_key DESC"
+
+static const char by_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 AND a.attempt_id IS ?2 ORDER BY " BEST_COPY " LIMIT 1";
+static const char by_key_sql[] = LOOKUP_COLUMNS "WHERE a.app_key = ?1";
+static const char newest_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 ORDER BY a.start_ms DESC, a.attempt_id DESC, " BEST_COPY " LIMIT 1";
+
+/* ERR_NOT_FOUND: no row. Fills *ret but for the lease. */
+static enum err_code find(struct db *catalog, const struct request *request, const char *sql, struct str first, struct str second, struct app_ref *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(catalog, &stmt, sql, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, first);
+    if (sql == by_attempt_sql)
+        db_bind_str(stmt, 2, second);
+    if ((rc = db_step(stmt, err)) == ERR_OK) {
+        ret->generation = db_i64(stmt, 3);
+        ret->log_id = db_i64(stmt, 4);
+        ret->loaded = db_i64(stmt, 5) == 1;
+        if (arena_str(request->arena, db_str(stmt, 0), &ret->key) || arena_str(request->arena, db_str(stmt, 1), &ret->app_id) ||
+            arena_str(request->arena, db_str(stmt, 2), &ret->attempt_id) || arena_str(request->arena, db_str(stmt, 6), &ret->state) ||
+            arena_str(request->arena, db_str(stmt, 7), &ret->reason))
+            rc = err_nomem(err);
+    } else if (rc == ERR_EOF) {
+        rc = err_set(err, ERR_NOT_FOUND, "no such application");
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
+/* The run is known: its database, or the mark that somebody wants it. */
+static enum err_code open_app(struct api_ctx *ctx, struct app_ref *ret, struct err *err)
+{
+    enum err_code rc = db_pool_app(ctx->pool, ret->key, &ret->lease, err);
+    if (rc == ERR_OK && ret->loaded)
+        return ERR_OK;
+    server_want(ctx->server, ret->log_id);
+    /* Gone, written by another version, or not yet begun: ingest makes it anew from the log. */
+    if (rc == ERR_NOT_FOUND || rc == ERR_UNSUPPORTED || (rc == ERR_INVALID && !ret->loaded))
+        return err_set(err, ERR_BUSY, "not loaded yet (%.*s)", (int)MIN(ret->state.len, 100), ret->state.ptr);
+    return rc;
+}
+
+enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, struct app_ref *ret, struct err *err)
+{
+    *ret = (struct app_ref){0};
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc)
+        return rc;
+    rc = find(catalog.db, request, by_attempt_sql, app, attempt, ret, err);
+    db_pool_return(ctx->pool, &catalog);
+    return rc ? rc : open_app(ctx, ret, err);
+}
+
+/* "id.attempt": either part may hold full stops, so each of them is tried, from the last. */
+static enum err_code find_id_attempt(struct db *catalog, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+{
+    enum err_code rc = ERR_NOT_FOUND;
+    for (size_t i = ref.len; rc == ERR_NOT_FOUND && i-- > 1;)
+        if (ref.ptr[i] == '.')
+            rc = find(catalog, request, by_attempt_sql, (struct str){ref.ptr, i}, (struct str){ref.ptr + i + 1, ref.len - i - 1}, ret, err);
+    return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "no such application") : rc;
+}
+
+enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+{
+    *ret = (struct app_ref){0};
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc)
+        return rc;
+    rc = find(catalog.db, request, by_key_sql, ref, STR_NONE, ret, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = find(catalog.db, request, newest_attempt_sql, ref, STR_NONE, ret, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = find_id_attempt(catalog.db, request, ref, ret, err);
+    db_pool_return(ctx->pool, &catalog);
+    return rc ? rc : open_app(ctx, ret, err);
+}
+
+void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref)
+{
+    db_pool_return(ctx->pool, &ref->lease);
+}

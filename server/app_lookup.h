@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From what an address says to a run: the one place that decides which application attempt is meant and whether it can be read. Used by both APIs and by redirects. */
+#ifndef SERVER_APP_LOOKUP_H
+#define SERVER_APP_LOOKUP_H
+
+#include "server/api_context.h"
+#include "server/db_pool.h"
+
+struct app_ref {
+    struct db_lease lease;           /* of the app's database; return it with app_ref_dispose */
+    struct str key, app_id, attempt_id;      /* arena of the request; attempt STR_NONE: has none */
+    int64_t generation;
+    int64_t log_id;
+    struct str state, reason;        /* of its log (schema.sql, log.state); reason STR_NONE: none */
+    bool loaded;                     /* false: the file is still being filled */
+};
+
+/* The History Server's rule (spec/core.md §3.2): an application whose attempts have ids is addressed with `attempt`, one without is addressed without (STR_NONE).
+ * Of copies in several places the best counts: complete, then larger, then newer. ERR_NOT_FOUND: no such. ERR_BUSY: known but nothing of it is readable yet
+ * (it was marked wanted); *ret then holds everything but the lease. Dispose in every case. */
+enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, struct app_ref *ret, struct err *err) WARN_UNUSED;
+
+/* Our rule: store key, application id (its newest attempt), or "id.attempt", in that order. The same results. */
+enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err) WARN_UNUSED;
+
+void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref);      /* idempotent */
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Read-only connections to catalog.db and apps/<key>.db, kept open for reuse: opening costs some milliseconds, a reuse microseconds. At most DB_POOL_MAX_IDLE idle connections stay,
+ * least recently used go first. A connection is lent to one call at a time. A file that was replaced (new inode) is opened anew. Threads: safe. */
+#ifndef SERVER_DB_POOL_H
+#define SERVER_DB_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/db.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#define DB_POOL_MAX_IDLE 64          /* with 2 MB cache each this stays below the server's memory budget */
+
+struct db_pool;
+
+/* A lent database. */
+struct db_lease {
+    struct db *db;
+    void *slot;                      /* the pool's own */
+};
+
+enum err_code db_pool_new(struct db_pool **ret, const char *store_dir, struct err *err) WARN_UNUSED;
+enum err_code db_pool_catalog(struct db_pool *self, struct db_lease *ret, struct err *err) WARN_UNUSED;
+
+/* apps/<key>.db, or apps/<key>.loading.db while it is being filled for the first time. ERR_NOT_FOUND: neither is there. */
+enum err_code db_pool_app(struct db_pool *self, struct str app_key, struct db_lease *ret, struct err *err) WARN_UNUSED;
+void db_pool_return(struct db_pool *self, struct db_lease *lease);      /* idempotent */
+void db_pool_free(struct db_pool *self);
+
+#endif

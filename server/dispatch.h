@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who answers an address: health, the two APIs by their route tables, pages, assets, or an honest 404. And how errors look there. */
+#ifndef SERVER_DISPATCH_H
+#define SERVER_DISPATCH_H
+
+#include "server/request.h"
+#include "server/response.h"
+#include "server/server.h"
+
+void dispatch(struct server *server, struct request *request, struct response *response);
+
+/* An error in the form of whatever lives at `path`: JSON for our API, bare text elsewhere. */
+void dispatch_refuse(struct str path, struct response *response, int status, const char *error, const char *detail);
+
+#endif

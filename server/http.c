@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "server/dispatch.h"
+#include "server/negotiate.h"
+#include "server/proxy.h"
+#include "server/response_body.h"
+
+#define MAX_CONNECTIONS 1024u                /* over all threads; each costs CONNECTION_BYTES while it is open */
+#define MAX_CONNECTIONS_PER_CLIENT 512u      /* a reverse proxy is one client, so not much less than all */
+#define CONNECTION_BYTES ((size_t)32 << 10)  /* head of a request and of an answer: bounds the number and length of headers (longer: 431 by the library) */
+#define IDLE_SECONDS 30u                     /* without a byte in either direction */
+#define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
+#define ANSWER_SECONDS 3600                  /* for an answer of known length; streams (zips of any size) end by idling only */
+#define STOP_SECONDS 5                       /* for running answers when the server stops */
+#define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
+#define BACKLOG 511
+#define DESCRIPTORS 8192                     /* connections, databases with their -wal and -shm, temporary files */
+
+static const char page_policy[] = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'";
+
+enum phase { PHASE_READING, PHASE_ANSWERING, PHASE_STREAMING };
+
+/* One open connection. In a list, for the watch over total times. */
+struct connection {
+    struct connection *next, *previous;
+    int fd;
+    enum phase phase;
+    int64_t since_ns;                        /* of the phase */
+};
+
+struct http {
+    struct server *server;
+    struct MHD_Daemon *daemon;
+    int listen_fd;
+    const char *temp_dir, *proxy_base;
+    atomic_int running;                      /* answers being made or sent */
+    pthread_mutex_t lock;
+    pthread_cond_t stop_watching;
+    pthread_t watcher;
+    bool watching;
+    struct connection *connections;
+};
+
+/* One request, from its first line to the end of its answer. */
+struct exchange {
+    struct arena arena;
+    struct request request;
+    struct response *response;
+    struct str address;                      /* as in the request line */
+    bool too_long, seen, answered;
+    int64_t begin_ns;
+    int status;
+    int64_t bytes;
+    const char *method;                      /* arena */
+};
+
+/* ---- listening ---- */
+
+static enum err_code bind_one(const struct addrinfo *at, int *ret_fd)
+{
+    int one = 1, zero = 0;
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return ERR_IO;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (at->ai_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);       /* ":port" means both families */
+    if (bind(fd, at->ai_addr, at->ai_addrlen) || listen(fd, BACKLOG)) {
+        int kept = errno;
+        close(fd);
+        errno = kept;
+        return ERR_IO;
+    }
+    *ret_fd = fd;
+    return ERR_OK;
+}
+
+static void address_text(int fd, const char *host, char *out)
+{
+    struct sockaddr_storage real;
+    socklen_t len = sizeof real;
+    unsigned port = 0;
+    if (getsockname(fd, (struct sockaddr *)&real, &len) == 0) {
+        struct sockaddr_in6 six;
+        struct sockaddr_in four;
+        memcpy(&six, &real, sizeof six);
+        memcpy(&four, &real, sizeof four);
+        port = ntohs(real.ss_family == AF_INET6 ? six.sin6_port : four.sin_port);
+    }
+    snprintf(out, HTTP_ADDRESS_BYTES, strchr(host, ':') ? "[%.64s]:%u" : "%.64s:%u", host[0] ? host : "localhost", port);
+}
+
+enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_address, struct err *err)
+{
+    *ret_fd = -1;
+    char service[16];
+    snprintf(service, sizeof service, "%d", port);
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found = NULL;
+    int code = getaddrinfo(host[0] ? host : NULL, service, &hints, &found);
+    if (code)
+        return err_set(err, ERR_INVALID, "cannot listen on %s: %s", host, gai_strerror(code));
+    errno = 0;
+    int first_errno = 0;
+    /* Without a host both families are there; the IPv6 one serves both, IPv4 alone where the machine has no IPv6. */
+    for (int family = host[0] ? AF_UNSPEC : AF_INET6; *ret_fd < 0; family = AF_INET) {
+        for (struct addrinfo *at = found; at && *ret_fd < 0; at = at->ai_next)
+            if ((family == AF_UNSPEC || at->ai_family == family) && bind_one(at, ret_fd) && !first_errno)
+                first_errno = errno;
+        if (family != AF_INET6)
+            break;
+    }
+    freeaddrinfo(found);
+    if (*ret_fd < 0 && first_errno == EADDRINUSE)
+        return err_set(err, ERR_BUSY, "cannot listen on %s port %d: another program has it; choose another with --listen, or stop that program", host[0] ? host : "all addresses", port);
+    if (*ret_fd < 0)
+        return err_set_errno(err, first_errno, "cannot listen on %s port %d", host[0] ? host : "all addresses", port);
+    address_text(*ret_fd, host, ret_address);
+    return ERR_OK;
+}
+
+/* ---- connections and their total times ---- */
+
+static void set_phase(struct http *self, struct MHD_Connection *connection, enum phase phase)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct connection *c = info ? info->socket_context : NULL;
+    if (!c)
+        return;
+    pthread_mutex_lock(&self->lock);
+    c->phase = phase;
+    c->since_ns = time_monotonic_ns();
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode code)
+{
+    struct http *self = cls;
+    struct connection *c = *socket_context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (!info || !(c = mem_zalloc(sizeof *c)))
+            return;
+        c->fd = info->connect_fd;
+        c->since_ns = time_monotonic_ns();
+        *socket_context = c;
+        pthread_mutex_lock(&self->lock);
+        c->next = self->connections;
+        if (c->next)
+            c->next->previous = c;
+        self->connections = c;
+        pthread_mutex_unlock(&self->lock);
+    } else if (c) {
+        /* The library closes the descriptor after this call, so the watcher never touches a foreign one. */
+        pthread_mutex_lock(&self->lock);
+        *(c->previous ? &c->previous->next : &self->connections) = c->next;
+        if (c->next)
+            c->next->previous = c->previous;
+        pthread_mutex_unlock(&self->lock);
+        mem_free(c);
+        *socket_context = NULL;
+    }
+}
+
+static void *watch(void *context)
+{
+    struct http *self = context;
+    pthread_mutex_lock(&self->lock);
+    while (self->watching) {
+        int64_t now = time_monotonic_ns();
+        for (struct connection *c = self->connections; c; c = c->next) {
+            int64_t seconds = (now - c->since_ns) / ((int64_t)1000 * NS_PER_MS);
+            if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || (c->phase == PHASE_ANSWERING && seconds >= ANSWER_SECONDS))
+                shutdown(c->fd, SHUT_RDWR);
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        pthread_cond_timedwait(&self->stop_watching, &self->lock, &until);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+/* ---- one request ---- */
+
+static void exchange_free(struct exchange *self)
+{
+    if (!self)
+        return;
+    response_free(self->response);
+    arena_dispose(&self->arena);
+    mem_free(self);
+}
+
+/* First sight of a request: the address, before the library cuts it up. */
+static void *on_address(void *cls, const char *address, struct MHD_Connection *connection)
+{
+    struct http *self = cls;
+    (void)connection;
+    struct exchange *exchange = mem_zalloc(sizeof *exchange);
+    if (!exchange)
+        return NULL;
+    atomic_fetch_add(&self->running, 1);
+    arena_init(&exchange->arena, REQUEST_ARENA_BYTES);
+    exchange->begin_ns = time_monotonic_ns();
+    exchange->request.arena = &exchange->arena;
+    struct str text = str_of(address);
+    exchange->too_long = text.len > REQUEST_MAX_URL;
+    text.len = MIN(text.len, (size_t)REQUEST_MAX_URL);
+    if (arena_str(&exchange->arena, text, &exchange->address)) {
+        atomic_fetch_sub(&self->running, 1);
+        exchange_free(exchange);
+        return NULL;
+    }
+    return exchange;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
+{
+    struct http *self = cls;
+    struct exchange *exchange = *context;
+    set_phase(self, connection, PHASE_READING);
+    if (!exchange)
+        return;
+    *context = NULL;
+    if (exchange->answered)
+        log_debug("http method=%s path=\"%.*s\" status=%d bytes=%" PRId64 " ms=%.2f whole=%s", exchange->method, (int)MIN(exchange->address.len, 512), exchange->address.ptr,
+                  exchange->status, exchange->bytes, (double)(time_monotonic_ns() - exchange->begin_ns) / NS_PER_MS, code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
+    exchange_free(exchange);
+    atomic_fetch_sub(&self->running, 1);
+}
+
+static struct str header(struct MHD_Connection *connection, const char *name)
+{
+    return str_of(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name));
+}
+
+static bool has_body(struct MHD_Connection *connection)
+{
+    struct str length = header(connection, "Content-Length");
+    return str_known(header(connection, "Transfer-Encoding")) || (length.len && !str_is(length, "0"));
+}
+
+static bool is_get_or_head(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+/* Fills the exchange's response, whatever happens; false: not even that was possible. */
+static bool make_answer(struct http *self, struct MHD_Connection *connection, const char *method, struct exchange *exchange)
+{
+    struct request *request = &exchange->request;
+    struct err err = {0};
+    request->method = str_of(exchange->method);
+    request->if_none_match = header(connection, "If-None-Match");
+    request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
+    request->user = STR_NONE;
+    request->path = request->raw_path = exchange->address;
+    if (response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, &err))
+        return false;
+    struct response *response = exchange->response;
+    struct str prefix = proxy_prefix(str_of(self->proxy_base), header(connection, "X-Forwarded-Context"), header(connection, "X-Forwarded-Prefix"));
+
+    if (exchange->too_long) {
+        dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
+    } else if (!is_get_or_head(method)) {
+        dispatch_refuse(request->path, response, 405, "method_not_allowed", "only GET and HEAD are answered");
+        response_header(response, "Allow", STR_LIT("GET, HEAD"));
+    } else if (has_body(connection)) {
+        dispatch_refuse(request->path, response, 413, "body_not_allowed", "a request has no body here");
+    } else {
+        enum err_code rc = request_parse(request, exchange->address, prefix, &err);
+        if (rc == ERR_OK)
+            dispatch(self->server, request, response);
+        else if (rc == ERR_NOMEM)
+            dispatch_refuse(exchange->address, response, 503, "busy", err.message);
+        else
+            dispatch_refuse(exchange->address, response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
+    }
+    return true;
+}
+
+static bool finish_answer(struct exchange *exchange, struct response_parts *parts)
+{
+    struct err err = {0};
+    if (response_finish(exchange->response, exchange->request.if_none_match, parts, &err) == ERR_OK)
+        return true;
+    log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err.message);
+    dispatch_refuse(exchange->request.path, exchange->response, err.code == ERR_NOMEM ? 503 : 500, err.code == ERR_NOMEM ? "busy" : "internal", err.message);
+    return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
+}
+
+static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t room)
+{
+    const struct response_parts *parts = cls;
+    (void)position;
+    int64_t n = parts->read(parts->context, out, room);
+    return n > 0 ? (ssize_t)n : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void free_stream(void *cls)
+{
+    struct response_parts *parts = cls;
+    parts->done(parts->context);
+    mem_free(parts);
+}
+
+static struct MHD_Response *library_response(struct exchange *exchange, const struct response_parts *parts)
+{
+    struct MHD_Response *out = NULL;
+    if (parts->kind == RESPONSE_FILE) {
+        int fd = response_take_fd(exchange->response);
+        if (!(out = MHD_create_response_from_fd64((uint64_t)parts->file_bytes, fd)))
+            close(fd);
+    } else if (parts->kind == RESPONSE_STREAM) {
+        struct response_parts *kept = mem_alloc(sizeof *kept);
+        if (!kept)
+            return NULL;
+        *kept = *parts;
+        if ((out = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)64 << 10, read_stream, kept, free_stream)))
+            response_take_stream(exchange->response);
+        else
+            mem_free(kept);
+    } else {
+        /* The library's parameter lacks a const; PERSISTENT means that it only reads. The bytes live as long as the exchange. */
+        out = MHD_create_response_from_buffer(parts->memory.len, (void *)(uintptr_t)(parts->memory.len ? parts->memory.ptr : ""), MHD_RESPMEM_PERSISTENT);
+    }
+    return out;
+}
+
+static bool add_headers(struct MHD_Response *out, const struct response_parts *parts)
+{
+    bool html = parts->content_type && strncmp(parts->content_type, "text/html", 9) == 0;
+    const struct response_header fixed[] = {
+        {"Cache-Control", parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag}, {"Content-Encoding", parts->gzip ? "gzip" : NULL},
+        {"Vary", html ? "Accept-Encoding, X-Forwarded-Context, X-Forwarded-Prefix" : parts->varies ? "Accept-Encoding" : NULL},
+        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
+        {"Content-Security-Policy", html ? page_policy : NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)
+        if (fixed[i].value && MHD_add_response_header(out, fixed[i].name, fixed[i].value) != MHD_YES)
+            return false;
+    for (size_t i = 0; i < parts->header_count; i++)
+        if (MHD_add_response_header(out, parts->headers[i].name, parts->headers[i].value) != MHD_YES)
+            return false;
+    return true;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method, const char *version, const char *upload_data, size_t *upload_data_size,
+                                  void **context)
+{
+    (void)url;
+    (void)version;
+    (void)upload_data;
+    struct http *self = cls;
+    struct exchange *exchange = *context;
+    if (!exchange)
+        return MHD_NO;               /* there was no memory to begin with */
+    if (exchange->answered) {        /* rest of a refused body */
+        *upload_data_size = 0;
+        return MHD_YES;
+    }
+    /* Called first when the head is there, then for the body or its absence. An answer to the first call would close the connection: right for what will not be read, only for that. */
+    bool refused = exchange->too_long || !is_get_or_head(method) || has_body(connection);
+    if (!exchange->seen && !refused) {
+        exchange->seen = true;
+        return MHD_YES;
+    }
+    exchange->answered = true;
+    struct response_parts parts;
+    exchange->method = arena_strndup(&exchange->arena, method, MIN(strlen(method), (size_t)32));
+    if (!exchange->method || !make_answer(self, connection, method, exchange) || !finish_answer(exchange, &parts))
+        return MHD_NO;
+    exchange->status = parts.status;
+    exchange->bytes = parts.kind == RESPONSE_FILE ? parts.file_bytes : parts.kind == RESPONSE_MEMORY ? (int64_t)parts.memory.len : -1;
+    set_phase(self, connection, parts.kind == RESPONSE_STREAM ? PHASE_STREAMING : PHASE_ANSWERING);
+    struct MHD_Response *out = library_response(exchange, &parts);
+    if (!out)
+        return MHD_NO;
+    enum MHD_Result queued = add_headers(out, &parts) ? MHD_queue_response(connection, (unsigned)parts.status, out) : MHD_NO;
+    MHD_destroy_response(out);
+    return queued;
+}
+
+/* ---- life ---- */
+
+static void library_log(void *cls, const char *fmt, va_list args)
+{
+    (void)cls;
+    char text[512];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    vsnprintf(text, sizeof text, fmt, args);
+#pragma GCC diagnostic pop
+    log_debug("http library: %s", text);
+}
+
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS) {
+        limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)DESCRIPTORS);
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+enum err_code http_start(struct http **ret, const struct http_settings *settings, struct server *server, struct err *err)
+{
+    struct http *self = *ret = mem_zalloc(sizeof *self);
+    if (!self) {
+        close(settings->listen_fd);
+        return err_nomem(err);
+    }
+    self->server = server;
+    self->listen_fd = settings->listen_fd;
+    self->temp_dir = settings->temp_dir;
+    self->proxy_base = settings->proxy_base;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->stop_watching, NULL);
+    raise_descriptors();
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
+                                    MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                                    MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+                                    MHD_OPTION_URI_LOG_CALLBACK, on_address, self, MHD_OPTION_NOTIFY_COMPLETED, on_completed, self, MHD_OPTION_NOTIFY_CONNECTION, on_connection, self,
+                                    MHD_OPTION_END);
+    self->watching = self->daemon != NULL;
+    if (!self->daemon || pthread_create(&self->watcher, NULL, watch, self)) {
+        self->watching = false;
+        http_stop(TAKE(*ret));
+        return err_set(err, ERR_IO, "the HTTP threads cannot be started");
+    }
+    return ERR_OK;
+}
+
+void http_stop(struct http *self)
+{
+    if (!self)
+        return;
+    if (self->daemon)
+        MHD_quiesce_daemon(self->daemon);    /* accept no more; the descriptor is ours again */
+    for (int tenths = 0; tenths < STOP_SECONDS * 10 && atomic_load(&self->running) > 0; tenths++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    if (self->watching) {
+        pthread_mutex_lock(&self->lock);
+        self->watching = false;
+        pthread_cond_signal(&self->stop_watching);
+        pthread_mutex_unlock(&self->lock);
+        pthread_join(self->watcher, NULL);
+    }
+    if (self->daemon)
+        MHD_stop_daemon(self->daemon);
+    close(self->listen_fd);
+    pthread_cond_destroy(&self->stop_watching);
+    pthread_mutex_destroy(&self->lock);
+    mem_free(self);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * HTTP/1.1 over a listening socket: the only file that knows libmicrohttpd. A pool of threads, each with an epoll set; a handler runs in the thread of its connection. Only GET and HEAD,
+ * no request bodies; everything a client can send or hold has a limit (http.c, top). Speaks to the rest through struct request, struct response and dispatch.h. */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include "base/err.h"
+#include "server/server.h"
+
+struct http;
+
+struct http_settings {
+    int listen_fd;                   /* owned by http from http_start on, also when that fails */
+    unsigned threads;
+    const char *temp_dir;            /* borrowed: for long answers */
+    const char *proxy_base;          /* borrowed; NULL: none */
+};
+
+/* To a bound, listening socket. host: a name, an IPv4 or a bare IPv6 address, "" for all; port 0: a free one. Text of the real address to `ret_address`
+ * ("127.0.0.1:18080"). ERR_BUSY: the port is taken. */
+#define HTTP_ADDRESS_BYTES 128
+enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_address, struct err *err) WARN_UNUSED;
+
+enum err_code http_start(struct http **ret, const struct http_settings *settings, struct server *server, struct err *err) WARN_UNUSED;
+
+/* Stops accepting, lets running answers finish for some seconds, closes what is left. NULL is fine. */
+void http_stop(struct http *self);
+
+#endif

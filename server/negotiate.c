@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/negotiate.h"
+
+#include <strings.h>
+
+static struct str trim(struct str s)
+{
+    while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t'))
+        s = (struct str){s.ptr + 1, s.len - 1};
+    while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t'))
+        s.len--;
+    return s;
+}
+
+static struct str next_item(struct str *rest, char separator)
+{
+    const char *p = rest->len ? memchr(rest->ptr, separator, rest->len) : NULL;
+    struct str item = {rest->ptr, p ? (size_t)(p - rest->ptr) : rest->len};
+    *rest = p ? (struct str){p + 1, rest->len - item.len - 1} : (struct str){rest->ptr + rest->len, 0};
+    return trim(item);
+}
+
+static bool same_word(struct str s, const char *word)
+{
+    return s.len == strlen(word) && strncasecmp(s.ptr, word, s.len) == 0;
+}
+
+/* "q=0", "q=0.000": refused. */
+static bool weight_is_zero(struct str weight)
+{
+    if (weight.len < 3 || (weight.ptr[0] != 'q' && weight.ptr[0] != 'Q') || weight.ptr[1] != '=')
+        return false;
+    for (size_t i = 2; i < weight.len; i++)
+        if (weight.ptr[i] != '0' && weight.ptr[i] != '.')
+            return false;
+    return true;
+}
+
+bool negotiate_gzip(struct str accept_encoding)
+{
+    bool star = false;
+    while (accept_encoding.len) {
+        struct str item = next_item(&accept_encoding, ',');
+        struct str coding = next_item(&item, ';');
+        bool refused = weight_is_zero(trim(item));
+        if (same_word(coding, "gzip") || same_word(coding, "x-gzip"))
+            return !refused;
+        if (same_word(coding, "*"))
+            star = !refused;
+    }
+    return star;
+}
+
+static struct str without_weak(struct str tag)
+{
+    return tag.len >= 2 && tag.ptr[0] == 'W' && tag.ptr[1] == '/' ? (struct str){tag.ptr + 2, tag.len - 2} : tag;
+}
+
+bool negotiate_etag(struct str if_none_match, struct str etag)
+{
+    if (!etag.len)
+        return false;
+    etag = without_weak(etag);
+    while (if_none_match.len) {
+        struct str item = next_item(&if_none_match, ',');
+        if (str_is(item, "*") || str_eq(without_weak(item), etag))
+            return true;
+    }
+    return false;
+}

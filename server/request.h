@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One HTTP request as handlers see it: no type of the HTTP library. Made and owned by http.c; handlers borrow it for the call. All text is percent-decoded
+ * once (/api/v1 decodes again where the History Server does) and may be anything but a NUL: bound it, escape it. */
+#ifndef SERVER_REQUEST_H
+#define SERVER_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#define REQUEST_MAX_URL 8192         /* path and query; the History Server's header limit (spark.ui.requestHeaderSize) */
+#define REQUEST_MAX_PARAMS 256
+#define REQUEST_MAX_PATH_ARGS 8
+
+struct request_param {
+    struct str name, value;
+};
+
+struct request {
+    struct str method;               /* GET or HEAD; others are answered before a handler runs */
+    struct str path;                 /* decoded, prefix removed, begins with / */
+    struct str raw_path;             /* the same before decoding: routes are matched on it, so that %2F stays inside its segment */
+    struct str prefix;               /* what a proxy put before us ("" or "/gateway"), for links */
+    struct request_param params[REQUEST_MAX_PARAMS];
+    size_t param_count;
+    struct str path_args[REQUEST_MAX_PATH_ARGS];   /* what the route's {…} matched, in order */
+    size_t path_arg_count;
+    struct str user;                 /* from the trusted proxy header; STR_NONE: nobody */
+    struct str if_none_match;
+    bool accepts_gzip;
+    struct arena *arena;             /* dies with the request */
+};
+
+/* Fills path, raw_path, prefix and params from the address of the request line ("/a%20b?q=1") and a clean prefix (proxy.h) that is removed where the path begins with it.
+ * ERR_LIMIT: more parameters than REQUEST_MAX_PARAMS. ERR_INVALID: does not begin with /, a % without two hex digits, or a NUL. Texts go to the arena. */
+enum err_code request_parse(struct request *self, struct str address, struct str prefix, struct err *err) WARN_UNUSED;
+
+/* Percent-decodes `in` into the arena, once; `plus`: + means a blank. ERR_INVALID as above. */
+enum err_code request_decode(struct arena *arena, struct str in, bool plus, struct str *ret, struct err *err) WARN_UNUSED;
+
+/* First value of a query parameter; STR_NONE when absent. */
+struct str request_param(const struct request *self, const char *name);
+
+/* Whole decimal integer within [low, high]. Absent: *ret = otherwise. ERR_INVALID with a sentence when it is no such number. */
+enum err_code request_param_i64(const struct request *self, const char *name, int64_t otherwise, int64_t low, int64_t high, int64_t *ret, struct err *err) WARN_UNUSED;
+
+/* The History Server's booleans: only `true`, in any case, is true. */
+bool request_param_true(const struct request *self, const char *name, bool otherwise);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `afterglow serve` as one object: settings, the pool of databases, the HTTP threads (http.h) and the watched ingest child (supervise.h).
+ * Made by cli/cmd_serve.c. Handlers get it through struct api_ctx and use the accessors below, which any thread may call. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "server/supervise.h"
+
+#define SERVER_BUILD_BYTES 32
+
+/* All borrowed, and must outlive the server. */
+struct server_settings {
+    const char *store_dir;
+    const char *host;                /* to listen on: name, IPv4 or bare IPv6 address; "": all */
+    int port;                        /* 0: a free one */
+    const char *proxy_base;          /* spark.ui.proxyBase; NULL or "": none */
+    const char *assets_dir;          /* pages from disk while developing; NULL: from the binary */
+    const char *const *places;       /* logs for the ingest child; none: no child, only what the store holds is served */
+    size_t place_count;
+    const char *const *ingest_options;       /* further arguments for the child, before the places */
+    size_t ingest_option_count;
+    unsigned threads;                /* 0: two for each core, at least four */
+};
+
+struct db_pool;
+struct server;
+
+/* Opens the store and binds the address; nothing is answered yet. ERR_BUSY: the port is taken. ERR_NOT_FOUND: no store there and no places that could make one. */
+enum err_code server_new(struct server **ret, const struct server_settings *settings, struct err *err) WARN_UNUSED;
+
+/* Starts the child (if any) and the HTTP threads. */
+enum err_code server_start(struct server *self, struct err *err) WARN_UNUSED;
+
+/* "http://127.0.0.1:18080/", static in self; with the real port after server_new. */
+const char *server_address(const struct server *self);
+
+/* Stops accepting, lets running answers finish for some seconds, ends the child gracefully, frees. NULL is fine. */
+void server_free(struct server *self);
+
+/* For dispatch.c. */
+struct db_pool *server_pool(struct server *self);                 /* borrowed */
+const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
+
+/* For handlers. */
+const char *server_store(const struct server *self);             /* static in self */
+const char *server_build(const struct server *self);             /* names this very program file; part of ETags; static in self */
+void server_ingest_status(struct server *self, struct ingest_status *ret);
+
+/* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */
+void server_want(struct server *self, int64_t log_id);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ingest child: `afterglow ingest --watch --control --store S PLACES…`, the same program file. It is started again, ever more slowly, when it dies: a log that kills the
+ * worker costs the worker, not the server. The only channel to it is a pipe on its standard input: lines "want LOG_ID". When the server ends, however it ends, the child
+ * reads end of file there and stops. A thread of its own watches; all functions may be called from any thread. */
+#ifndef SERVER_SUPERVISE_H
+#define SERVER_SUPERVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define SUPERVISE_FIRST_DELAY_MS 1000
+#define SUPERVISE_LONGEST_DELAY_MS 60000     /* a child that cannot start must not eat a core, and must be back within a minute once it can */
+#define SUPERVISE_HEALTHY_MS 60000           /* a child that lived this long starts the ladder anew */
+#define SUPERVISE_STOP_MS 10000              /* for its last commit, before it is killed */
+
+struct ingest_status {
+    bool enabled;                    /* there is a child to watch */
+    bool running;
+    int64_t restarts;                /* starts after the first */
+    char message[256];               /* why it last ended; empty: it did not */
+};
+
+struct supervisor;
+
+/* argv is borrowed until supervise_free; argv[0] is the file to run; ends with NULL. */
+enum err_code supervise_start(struct supervisor **ret, const char *const *argv, struct err *err) WARN_UNUSED;
+void supervise_status(struct supervisor *self, struct ingest_status *ret);
+void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
+void supervise_free(struct supervisor *self);                     /* closes the pipe, asks with SIGTERM, waits, at last kills; NULL is fine */
+
+#endif

@@ -1,0 +1,702 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/task_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/int_column.h"
+#include "base/mem.h"
+#include "base/units.h"
+
+#define MAX_CHUNKS ((size_t)1 << 20)
+#define MAX_COLUMNS 160              /* table task has some 80, and there are the derived ones */
+
+/* Where the tasks of one chunk stand in a column. */
+struct chunk {
+    int64_t number;
+    size_t first, count;
+};
+
+struct column {
+    char *name;                      /* owned */
+    int64_t *values;                 /* owned; in order of task_seq */
+};
+
+struct task_columns {
+    struct db *db;                   /* borrowed */
+    int64_t stage_ref, first_seq, last_seq;
+    size_t count;
+    bool from_rows;                  /* no packed columns yet: read from table task */
+    struct chunk *chunks;            /* by number */
+    size_t chunk_count, chunk_capacity, largest_chunk;
+    struct column *columns;
+    size_t column_count, column_capacity;
+};
+
+static const char packed_sql[] =
+    "SELECT chunk, packed FROM task_column WHERE stage_ref = ?1 AND column_id = (SELECT column_id FROM task_column_name WHERE name = ?2) ORDER BY chunk";
+
+/* Adds a column to the set; its values are not set yet. */
+static enum err_code add_column(struct task_columns *self, const char *name, int64_t **ret, struct err *err)
+{
+    if (mem_grow((void **)&self->columns, &self->column_capacity, self->column_count + 1, MAX_COLUMNS, sizeof *self->columns))
+        return err_nomem(err);
+    int64_t *values = mem_alloc((self->count ? self->count : 1) * sizeof *values);
+    char *copy = mem_strndup(name, strlen(name));
+    if (!values || !copy) {
+        mem_free(values);
+        mem_free(copy);
+        return err_nomem(err);
+    }
+    self->columns[self->column_count++] = (struct column){copy, values};
+    *ret = values;
+    return ERR_OK;
+}
+
+static void drop_last_column(struct task_columns *self)
+{
+    struct column *last = &self->columns[--self->column_count];
+    mem_free(last->name);
+    mem_free(last->values);
+}
+
+static enum err_code add_chunk(struct task_columns *self, int64_t number, struct str packed, size_t room, int64_t *ids, struct err *err)
+{
+    size_t count;
+    enum err_code rc = int_column_count(packed, &count, err);
+    if (rc)
+        return rc;
+    if (mem_grow((void **)&self->chunks, &self->chunk_capacity, self->chunk_count + 1, MAX_CHUNKS, sizeof *self->chunks))
+        return err_nomem(err);
+    struct chunk chunk = {number, self->chunk_count ? self->chunks[self->chunk_count - 1].first + self->chunks[self->chunk_count - 1].count : 0, count};
+    if (count > room - chunk.first)
+        return err_set(err, ERR_NOT_FOUND, "more tasks in the columns than in the stage");
+    self->chunks[self->chunk_count++] = chunk;
+    self->largest_chunk = MAX(self->largest_chunk, count);
+    return int_column_unpack(packed, ids + chunk.first, count, err);
+}
+
+/* The chunks' sizes are those of task_id, which every task has; it becomes the first column. ERR_NOT_FOUND: the columns do not hold the stage's tasks (yet). */
+static enum err_code read_chunks(struct task_columns *self, struct err *err)
+{
+    int64_t *ids;
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc;
+    if ((rc = add_column(self, "task_id", &ids, err)) || (rc = db_prepare(self->db, &stmt, packed_sql, err)))
+        return rc;
+    db_bind_i64(stmt, 1, self->stage_ref);
+    db_bind_str(stmt, 2, STR_LIT("task_id"));
+    size_t total = 0;
+    while ((rc = db_step(stmt, err)) == ERR_OK) {
+        if ((rc = add_chunk(self, db_i64(stmt, 0), db_blob(stmt, 1), self->count, ids, err)))
+            break;
+        total += self->chunks[self->chunk_count - 1].count;
+    }
+    db_finalize(stmt);
+    if (rc == ERR_EOF)
+        rc = total == self->count ? ERR_OK : err_set(err, ERR_NOT_FOUND, "fewer tasks in the columns than in the stage");
+    if (rc)
+        drop_last_column(self);
+    return rc;
+}
+
+static enum err_code count_rows(struct task_columns *self, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self->db, &stmt, "SELECT count(*) FROM task WHERE stage_ref = ?1 AND task_seq BETWEEN ?2 AND ?3", err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, self->stage_ref);
+    db_bind_i64(stmt, 2, self->first_seq);
+    db_bind_i64(stmt, 3, self->last_seq);
+    if ((rc = db_step(stmt, err)) == ERR_OK) {
+        int64_t rows = db_i64(stmt, 0);
+        if (rows > (int64_t)TASK_COLUMNS_MAX_TASKS)
+            rc = err_set(err, ERR_LIMIT, "the stage has more tasks than can be sorted");
+        else
+            self->count = (size_t)rows;
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
+static enum err_code open_stage(struct task_columns *self, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self->db, &stmt, "SELECT task_rows, first_task_seq, last_task_seq FROM stage WHERE stage_ref = ?1", err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, self->stage_ref);
+    int64_t rows = 0;
+    if ((rc = db_step(stmt, err)) == ERR_OK) {
+        rows = db_i64(stmt, 0);
+        self->first_seq = db_i64(stmt, 1);
+        self->last_seq = db_i64(stmt, 2);
+    }
+    db_finalize(stmt);
+    if (rc == ERR_EOF || (rc == ERR_OK && (rows <= 0 || !known(self->first_seq) || !known(self->last_seq))))
+        return ERR_OK;
+    if (rc)
+        return rc;
+    if (rows > (int64_t)TASK_COLUMNS_MAX_TASKS)
+        return err_set(err, ERR_LIMIT, "the stage has more tasks than can be sorted");
+    self->count = (size_t)rows;
+    if ((rc = read_chunks(self, err)) != ERR_NOT_FOUND)
+        return rc;
+    self->from_rows = true;
+    return count_rows(self, err);
+}
+
+enum err_code task_columns_open(struct task_columns **ret, struct db *db, int64_t stage_ref, struct err *err)
+{
+    *ret = NULL;
+    struct task_columns *self = mem_zalloc(sizeof *self);
+    if (!self)
+        return err_nomem(err);
+    self->db = db;
+    self->stage_ref = stage_ref;
+    enum err_code rc = open_stage(self, err);
+    if (rc) {
+        task_columns_free(self);
+        return rc;
+    }
+    *ret = self;
+    return ERR_OK;
+}
+
+size_t task_columns_count(const struct task_columns *self)
+{
+    return self->count;
+}
+
+void task_columns_free(struct task_columns *self)
+{
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->column_count; i++) {
+        mem_free(self->columns[i].name);
+        mem_free(self->columns[i].values);
+    }
+    mem_free(self->columns);
+    mem_free(self->chunks);
+    mem_free(self);
+}
+
+/* One packed column, chunk by chunk. */
+struct reader {
+    sqlite3_stmt *stmt;              /* NULL: ended */
+    int64_t number;                  /* chunk of the row at hand */
+};
+
+static enum err_code reader_step(struct reader *self, struct err *err)
+{
+    enum err_code rc = db_step(self->stmt, err);
+    if (rc == ERR_OK) {
+        self->number = db_i64(self->stmt, 0);
+        return ERR_OK;
+    }
+    db_finalize(TAKE(self->stmt));
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code reader_open(struct reader *self, const struct task_columns *set, const char *name, struct err *err)
+{
+    enum err_code rc = db_prepare(set->db, &self->stmt, packed_sql, err);
+    if (rc)
+        return rc;
+    db_bind_i64(self->stmt, 1, set->stage_ref);
+    db_bind_str(self->stmt, 2, str_of(name));
+    return reader_step(self, err);
+}
+
+/* The chunk's values; unknown ones where the column has no such chunk. Chunks are asked for in order. */
+static enum err_code reader_chunk(struct reader *self, const struct chunk *chunk, int64_t *out, struct err *err)
+{
+    if (!self->stmt || self->number > chunk->number) {
+        for (size_t i = 0; i < chunk->count; i++)
+            out[i] = UNKNOWN;
+        return ERR_OK;
+    }
+    size_t count;
+    enum err_code rc = int_column_count(db_blob(self->stmt, 1), &count, err);
+    if (rc)
+        return rc;
+    if (self->number != chunk->number || count != chunk->count)
+        return err_set(err, ERR_CORRUPT, "the columns of a stage are not equally long");
+    if ((rc = int_column_unpack(db_blob(self->stmt, 1), out, count, err)))
+        return rc;
+    return reader_step(self, err);
+}
+
+/* All chunks were read: nothing may be left. */
+static enum err_code reader_end(struct reader *self, struct err *err)
+{
+    if (!self->stmt)
+        return ERR_OK;
+    db_finalize(TAKE(self->stmt));
+    return err_set(err, ERR_CORRUPT, "the columns of a stage are not equally long");
+}
+
+static enum err_code unpack(struct task_columns *self, const char *name, int64_t *values, struct err *err)
+{
+    struct reader reader = {0};
+    enum err_code rc = reader_open(&reader, self, name, err);
+    for (size_t i = 0; i < self->chunk_count && rc == ERR_OK; i++)
+        rc = reader_chunk(&reader, &self->chunks[i], values + self->chunks[i].first, err);
+    if (rc == ERR_OK)
+        rc = reader_end(&reader, err);
+    db_finalize(reader.stmt);
+    return rc;
+}
+
+/* `name` was found in the schema of table task, so it is a plain word. */
+static enum err_code read_rows(struct task_columns *self, const char *name, int64_t *values, struct err *err)
+{
+    char sql[256];
+    sqlite3_snprintf(sizeof sql, sql, "SELECT \"%w\" FROM task WHERE stage_ref = ?1 AND task_seq BETWEEN ?2 AND ?3 ORDER BY task_seq", name);
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self->db, &stmt, sql, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, self->stage_ref);
+    db_bind_i64(stmt, 2, self->first_seq);
+    db_bind_i64(stmt, 3, self->last_seq);
+    /* A log that is being loaded may have gained rows since the count. */
+    size_t n = 0;
+    while (n < self->count && (rc = db_step(stmt, err)) == ERR_OK)
+        values[n++] = db_i64(stmt, 0);
+    for (size_t i = n; i < self->count; i++)
+        values[i] = UNKNOWN;
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code is_task_column(struct db *db, const char *name, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT 1 FROM pragma_table_xinfo('task') WHERE name = ?1", err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(name));
+    rc = db_step(stmt, err);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "no such task column") : rc;
+}
+
+static enum err_code load(struct task_columns *self, const char *name, int64_t *values, struct err *err)
+{
+    bool contiguous = self->count && (uint64_t)self->last_seq - (uint64_t)self->first_seq + 1 == self->count;
+    if (strcmp(name, "task_seq") == 0 && contiguous) {
+        for (size_t i = 0; i < self->count; i++)
+            values[i] = self->first_seq + (int64_t)i;
+        return ERR_OK;
+    }
+    if (self->from_rows)
+        return read_rows(self, name, values, err);
+    enum err_code rc = unpack(self, name, values, err);
+    /* A database whose writer kept no such column still has the rows. */
+    if (rc == ERR_OK && strcmp(name, "task_seq") == 0 && self->count && !known(values[0]))
+        rc = read_rows(self, name, values, err);
+    return rc;
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+    int64_t out;
+    if (__builtin_sub_overflow(a, b, &out))
+        return b < 0 ? INT64_MAX : INT64_MIN + 1;
+    return out;
+}
+
+#define MAX_INPUTS 6
+
+/* The columns that a derived one is made of, and the derivation of one task. in[] in the order of the names. */
+struct derived {
+    const char *name;
+    const char *from[MAX_INPUTS];
+    int64_t (*value)(const int64_t *in);
+};
+
+static int64_t duration(const int64_t *in)
+{
+    return known(in[0]) && known(in[1]) ? minus(in[0], in[1]) : UNKNOWN;
+}
+
+int64_t task_getting_result_time_ms(int64_t finish_ms, int64_t getting_result_ms)
+{
+    if (!known(finish_ms))
+        return UNKNOWN;
+    return known(getting_result_ms) && getting_result_ms > 0 ? minus(finish_ms, getting_result_ms) : 0;
+}
+
+int64_t task_scheduler_delay_ms(int64_t finish_ms, int64_t launch_ms, int64_t getting_result_ms, int64_t run_time_ms, int64_t deserialize_time_ms,
+                                int64_t result_serialization_time_ms)
+{
+    if (!known(finish_ms) || !known(launch_ms))
+        return UNKNOWN;
+    int64_t left = minus(finish_ms, launch_ms);
+    left = minus(left, known_or(run_time_ms, 0));
+    left = minus(left, known_or(deserialize_time_ms, 0));
+    left = minus(left, known_or(result_serialization_time_ms, 0));
+    left = minus(left, task_getting_result_time_ms(finish_ms, getting_result_ms));
+    return MAX(left, 0);
+}
+
+static int64_t getting_result(const int64_t *in)
+{
+    return task_getting_result_time_ms(in[0], in[1]);
+}
+
+static int64_t scheduler_delay(const int64_t *in)
+{
+    return task_scheduler_delay_ms(in[0], in[1], in[2], in[3], in[4], in[5]);
+}
+
+static int64_t sum(const int64_t *in)
+{
+    return add_known(in[0], in[1]);
+}
+
+static const struct derived derived_columns[] = {
+    {"duration_ms", {"finish_ms", "launch_ms"}, duration},
+    {"getting_result_time_ms", {"finish_ms", "getting_result_ms"}, getting_result},
+    {"scheduler_delay_ms",
+     {"finish_ms", "launch_ms", "getting_result_ms", "executor_run_time_ms", "executor_deserialize_time_ms", "result_serialization_time_ms"},
+     scheduler_delay},
+    {"shuffle_read_bytes", {"shuffle_remote_read_bytes", "shuffle_local_read_bytes"}, sum},
+    {"shuffle_blocks_fetched", {"shuffle_remote_blocks_fetched", "shuffle_local_blocks_fetched"}, sum},
+};
+
+static const int64_t *loaded(const struct task_columns *self, const char *name)
+{
+    for (size_t i = 0; i < self->column_count; i++)
+        if (strcmp(self->columns[i].name, name) == 0)
+            return self->columns[i].values;
+    return NULL;
+}
+
+static enum err_code get_plain(struct task_columns *self, const char *name, const int64_t **ret, struct err *err)
+{
+    *ret = loaded(self, name);
+    if (*ret)
+        return ERR_OK;
+    enum err_code rc = is_task_column(self->db, name, err);
+    int64_t *values;
+    if (rc || (rc = add_column(self, name, &values, err)))
+        return rc;
+    if ((rc = load(self, name, values, err)))
+        drop_last_column(self);
+    else
+        *ret = values;
+    return rc;
+}
+
+static void derive(const struct derived *derived, size_t inputs, const int64_t *const *from, int64_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t in[MAX_INPUTS];
+        for (size_t c = 0; c < inputs; c++)
+            in[c] = from[c][i];
+        out[i] = derived->value(in);
+    }
+}
+
+/* Chunk by chunk: the columns behind a derived one need no memory of their own. */
+static enum err_code derive_packed(struct task_columns *self, const struct derived *derived, size_t inputs, int64_t *out, struct err *err)
+{
+    struct reader readers[MAX_INPUTS] = {0};
+    const int64_t *from[MAX_INPUTS];
+    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((self->largest_chunk ? self->largest_chunk : 1) * inputs * sizeof *scratch);
+    enum err_code rc = scratch ? ERR_OK : err_nomem(err);
+    for (size_t c = 0; c < inputs && rc == ERR_OK; c++)
+        rc = reader_open(&readers[c], self, derived->from[c], err);
+    for (size_t i = 0; i < self->chunk_count && rc == ERR_OK; i++) {
+        const struct chunk *chunk = &self->chunks[i];
+        for (size_t c = 0; c < inputs && rc == ERR_OK; c++) {
+            from[c] = scratch + c * self->largest_chunk;
+            rc = reader_chunk(&readers[c], chunk, scratch + c * self->largest_chunk, err);
+        }
+        if (rc == ERR_OK)
+            derive(derived, inputs, from, out + chunk->first, chunk->count);
+    }
+    for (size_t c = 0; c < inputs; c++) {
+        if (rc == ERR_OK)
+            rc = reader_end(&readers[c], err);
+        db_finalize(readers[c].stmt);
+    }
+    return rc;
+}
+
+static enum err_code derive_rows(struct task_columns *self, const struct derived *derived, size_t inputs, int64_t *out, struct err *err)
+{
+    const int64_t *from[MAX_INPUTS];
+    for (size_t c = 0; c < inputs; c++) {
+        enum err_code rc = get_plain(self, derived->from[c], &from[c], err);
+        if (rc)
+            return rc;
+    }
+    derive(derived, inputs, from, out, self->count);
+    return ERR_OK;
+}
+
+static enum err_code get_derived(struct task_columns *self, const struct derived *derived, const int64_t **ret, struct err *err)
+{
+    size_t inputs = 0;
+    while (inputs < MAX_INPUTS && derived->from[inputs])
+        inputs++;
+    CLEANUP(mem_freep) int64_t *made = mem_alloc((self->count ? self->count : 1) * sizeof *made);
+    char *name = mem_strndup(derived->name, strlen(derived->name));
+    enum err_code rc = made && name ? ERR_OK : err_nomem(err);
+    if (rc == ERR_OK)
+        rc = self->from_rows ? derive_rows(self, derived, inputs, made, err) : derive_packed(self, derived, inputs, made, err);
+    if (rc == ERR_OK && mem_grow((void **)&self->columns, &self->column_capacity, self->column_count + 1, MAX_COLUMNS, sizeof *self->columns))
+        rc = err_nomem(err);
+    if (rc) {
+        mem_free(name);
+        return rc;
+    }
+    *ret = made;
+    self->columns[self->column_count++] = (struct column){name, TAKE(made)};
+    return ERR_OK;
+}
+
+enum err_code task_columns_get(struct task_columns *self, const char *name, const int64_t **ret, struct err *err)
+{
+    *ret = loaded(self, name);
+    if (*ret)
+        return ERR_OK;
+    for (size_t i = 0; i < ARRAY_LENGTH(derived_columns); i++)
+        if (strcmp(name, derived_columns[i].name) == 0)
+            return get_derived(self, &derived_columns[i], ret, err);
+    return get_plain(self, name, ret, err);
+}
+
+/* ---- A page without sorting everything ----
+ *
+ * A histogram over the range of the keys tells in which bucket the first row of the page lies and in which the last, and how many rows lie before. If few rows are in those
+ * buckets they are sorted with what is between; a full bucket is looked at more closely until it holds few rows or one value. Of many rows with one value the tie decides,
+ * found in the same way, so that a column of a million equal values costs no more than another.
+ * The loops are written without branches on the data: a column's values come in no order that a processor could guess. */
+
+#define BUCKETS ((size_t)4096)
+#define SORT_AT_MOST 1024            /* rows of an end's bucket that are sorted as they are */
+
+/* The rows that a search looks at: those with a known key, or those whose key is one value. */
+struct rows {
+    const int64_t *key;
+    const unsigned char *keep;       /* NULL: all */
+    size_t count;
+    bool any_known;
+    int64_t equal;
+};
+
+static size_t in(const struct rows *self, size_t i)
+{
+    size_t wanted = self->any_known ? known(self->key[i]) : self->key[i] == self->equal;
+    return wanted & (self->keep ? self->keep[i] != 0 : 1);
+}
+
+/* A range of values around a rank. */
+struct span {
+    int64_t low, high;
+    size_t below, inside;            /* rows under low; rows from low to high */
+};
+
+static bool one_value(const struct span *self)
+{
+    return self->low == self->high;
+}
+
+/* More than one wants to sort, and nothing to narrow. */
+static bool crowded(const struct span *self)
+{
+    return one_value(self) && self->inside > SORT_AT_MOST;
+}
+
+static unsigned shift_of(const struct span *self)
+{
+    uint64_t range = (uint64_t)self->high - (uint64_t)self->low;
+    unsigned shift = 0;
+    while (range >> shift >= BUCKETS)
+        shift++;
+    return shift;
+}
+
+static void fill_histogram(const struct rows *rows, const int64_t *values, const struct span *span, unsigned shift, size_t *histogram)
+{
+    memset(histogram, 0, BUCKETS * sizeof *histogram);
+    uint64_t base = (uint64_t)span->low, range = (uint64_t)span->high - base;
+    for (size_t i = 0; i < rows->count; i++) {
+        uint64_t at = (uint64_t)values[i] - base;
+        size_t inside = in(rows, i) & (at <= range);
+        histogram[(at & (0 - (uint64_t)inside)) >> shift] += inside;
+    }
+}
+
+/* The bucket with the rank, as a span. */
+static struct span bucket_of(const struct span *span, unsigned shift, const size_t *histogram, size_t rank)
+{
+    size_t below = span->below, bucket = 0;
+    while (rank - below >= histogram[bucket])
+        below += histogram[bucket++];
+    uint64_t low = (uint64_t)span->low + ((uint64_t)bucket << shift), high = low + (((uint64_t)1 << shift) - 1);
+    if (high - (uint64_t)span->low > (uint64_t)span->high - (uint64_t)span->low)
+        high = (uint64_t)span->high;
+    return (struct span){(int64_t)low, (int64_t)high, below, histogram[bucket]};
+}
+
+/* Spans of the ranks `first` ≤ `last` in the order of `values`: few rows each, or one value. There are more than `last` rows. */
+static void find_spans(const struct rows *rows, const int64_t *values, size_t first, size_t last, struct span *ret_first, struct span *ret_last)
+{
+    struct span all = {INT64_MAX, INT64_MIN, 0, 0};
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t inside = in(rows, i);
+        int64_t at_least = inside ? values[i] : INT64_MAX, at_most = inside ? values[i] : INT64_MIN;
+        all.low = MIN(all.low, at_least);
+        all.high = MAX(all.high, at_most);
+        all.inside += inside;
+    }
+    *ret_first = *ret_last = all;
+    if (one_value(&all))
+        return;
+    size_t histogram[BUCKETS];
+    unsigned shift = shift_of(&all);
+    fill_histogram(rows, values, &all, shift, histogram);
+    *ret_first = bucket_of(&all, shift, histogram, first);
+    *ret_last = bucket_of(&all, shift, histogram, last);
+    bool together = ret_first->low == ret_last->low;
+    while (!one_value(ret_first) && ret_first->inside > SORT_AT_MOST) {
+        struct span span = *ret_first;
+        shift = shift_of(&span);
+        fill_histogram(rows, values, &span, shift, histogram);
+        *ret_first = bucket_of(&span, shift, histogram, first);
+        if (together) {
+            *ret_last = bucket_of(&span, shift, histogram, last);
+            together = ret_first->low == ret_last->low;
+        }
+    }
+    while (!one_value(ret_last) && ret_last->inside > SORT_AT_MOST) {
+        struct span span = *ret_last;
+        shift = shift_of(&span);
+        fill_histogram(rows, values, &span, shift, histogram);
+        *ret_last = bucket_of(&span, shift, histogram, last);
+    }
+}
+
+struct candidate {
+    int64_t key, tie;
+    size_t position;
+};
+
+static int by_key_tie_position(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* Sorts the `expected` rows whose key and tie lie in these ranges and gives the positions of ranks [from, to) among them. */
+static enum err_code sort_some(const struct rows *rows, const int64_t *tie, int64_t low, int64_t high, int64_t tie_low, int64_t tie_high, size_t expected, size_t from,
+                               size_t to, size_t *out, struct err *err)
+{
+    CLEANUP(mem_freep) struct candidate *found = mem_alloc(expected * sizeof *found);
+    if (!found)
+        return err_nomem(err);
+    size_t n = 0;
+    for (size_t i = 0; i < rows->count && n < expected; i++)
+        if (((rows->key[i] >= low) & (rows->key[i] <= high) & (tie[i] >= tie_low) & (tie[i] <= tie_high)) && in(rows, i))
+            found[n++] = (struct candidate){rows->key[i], tie[i], i};
+    qsort(found, n, sizeof *found, by_key_tie_position);
+    for (size_t rank = from; rank < to; rank++)
+        out[rank - from] = found[rank].position;
+    return ERR_OK;
+}
+
+/* Of the `group` rows whose key is `value`, those of ranks [from, to) by tie and position. */
+static enum err_code select_equal(const struct rows *all, const int64_t *tie, int64_t value, size_t group, size_t from, size_t to, size_t *out, struct err *err)
+{
+    if (from >= to)
+        return ERR_OK;
+    struct rows rows = {all->key, all->keep, all->count, false, value};
+    struct span first = {INT64_MIN, INT64_MAX, 0, group}, last = first;
+    if (group > SORT_AT_MOST)
+        find_spans(&rows, tie, from, to - 1, &first, &last);
+    return sort_some(&rows, tie, value, value, first.low, last.high, last.below + last.inside - first.below, from - first.below, to - first.below, out, err);
+}
+
+/* Of the rows with a known key, those of ranks [from, to) in ascending order. */
+static enum err_code select_known(const struct rows *rows, const int64_t *tie, size_t from, size_t to, size_t *out, struct err *err)
+{
+    if (from >= to)
+        return ERR_OK;
+    struct span first, last;
+    find_spans(rows, rows->key, from, to - 1, &first, &last);
+    /* What is sorted: ranks [begin, end), keys [low, high]. A crowd at an end stands aside. */
+    size_t begin = first.below, end = last.below + last.inside;
+    int64_t low = first.low, high = last.high;
+    enum err_code rc;
+    if (crowded(&first)) {
+        begin = first.below + first.inside;
+        low = first.high < INT64_MAX ? first.high + 1 : INT64_MAX;
+        if ((rc = select_equal(rows, tie, first.low, first.inside, from - first.below, MIN(to, begin) - first.below, out, err)))
+            return rc;
+        if (to <= begin)
+            return ERR_OK;
+    }
+    if (crowded(&last)) {
+        end = last.below;
+        high = last.low - 1;
+        size_t skip = MAX(from, end);
+        if ((rc = select_equal(rows, tie, last.low, last.inside, skip - end, to - end, out + (skip - from), err)))
+            return rc;
+    }
+    size_t sorted_from = MAX(from, begin), sorted_to = MIN(to, end);
+    if (sorted_from >= sorted_to)
+        return ERR_OK;
+    return sort_some(rows, tie, low, high, INT64_MIN, INT64_MAX, end - begin, sorted_from - begin, sorted_to - begin, out + (sorted_from - from), err);
+}
+
+static void reverse(size_t *values, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        size_t swap = values[i];
+        values[i] = values[count - 1 - i];
+        values[count - 1 - i] = swap;
+    }
+}
+
+enum err_code task_columns_page(const int64_t *key, const int64_t *tie, const unsigned char *keep, size_t count, bool descending, size_t offset, size_t limit,
+                                size_t *ret_positions, size_t *ret_count, size_t *ret_total, struct err *err)
+{
+    struct rows rows = {key, keep, count, true, 0};
+    size_t known_count = 0, total = 0;
+    for (size_t i = 0; i < count; i++) {
+        known_count += in(&rows, i);
+        total += keep ? keep[i] != 0 : 1;
+    }
+    *ret_total = total;
+    *ret_count = 0;
+    if (offset >= total || !limit)
+        return ERR_OK;
+    size_t end = offset + MIN(limit, total - offset), unknown_count = total - known_count;
+    size_t from = MIN(offset, known_count), to = MIN(end, known_count), written = to - from;
+    enum err_code rc = descending ? select_known(&rows, tie, known_count - to, known_count - from, ret_positions, err) : select_known(&rows, tie, from, to, ret_positions, err);
+    if (rc)
+        return rc;
+    if (descending)
+        reverse(ret_positions, written);
+    size_t *unknowns = ret_positions + written;
+    from = MAX(offset, known_count) - known_count;
+    to = MAX(end, known_count) - known_count;
+    rc = descending ? select_equal(&rows, tie, UNKNOWN, unknown_count, unknown_count - to, unknown_count - from, unknowns, err)
+                    : select_equal(&rows, tie, UNKNOWN, unknown_count, from, to, unknowns, err);
+    if (rc)
+        return rc;
+    if (descending)
+        reverse(unknowns, to - from);
+    *ret_count = written + (to - from);
+    return ERR_OK;
+}

@@ -1,0 +1,390 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the budgets of Afterglow and prints them as a table. Called by tools/bench, which builds the program first.
+
+    bench.py [--tasks N] [--apps N] [--runs N] [--only WORD[,WORD]]
+
+--tasks  tasks of the log that memory and the stage page are measured with (default 1,000,000, all in one stage); the log for the load time has three tenths of
+         them in 100 stages, about 1 GB
+--apps   rows of the application list (default 100,000)
+--runs   how often each time is taken; medians are shown (default 5)
+--only   parts to run: load memory store open stage api list server script
+
+Times are ratios within one run, or answers of a warm server on loopback. Logs are made by ../shared/tools/make_big_log.py ($AFTERGLOW_SHARED) and kept in build/bench.
+"""
+import argparse
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tree
+
+WORK = tree.ROOT / "build/bench"
+API = "/api/afterglow/v1"
+HISTORY_SERVER_BYTES_A_SECOND = 85e6  # raw log, Spark 4.3 on 2 cores, measured once; its 1.2 GB of memory for 900 MB of log aside
+MIB = 1 << 20
+PARTS = "load memory store open stage api list server script".split()
+BINARY = tree.binary()
+
+
+class Table:
+    """The rows as they come: what, measured, must, aim, verdict. A limit is (value, "at most" or "at least")."""
+
+    def __init__(self):
+        self.rows, self.missed = [], 0
+        print(f"{'what':58} {'measured':>12} {'must':>12} {'aim':>12}  verdict", flush=True)
+
+    def add(self, what, value, unit, must, aim, at_least=False):
+        def good(limit):
+            return value >= limit if at_least else value <= limit
+
+        def show(number):
+            digits = 0 if number == int(number) or number >= 100 else 1 if number >= 10 else 2
+            return f"{number:.{digits}f} {unit}"
+
+        verdict = "aim" if good(aim) else "must" if good(must) else "MISSED"
+        self.missed += verdict == "MISSED"
+        sign = "≥ " if at_least else "≤ "
+        print(f"{what:58} {show(value):>12} {sign + show(must):>12} {sign + show(aim):>12}  {verdict}", flush=True)
+
+    @staticmethod
+    def note(text):
+        print(f"    {text}", flush=True)
+
+
+def make_log(name, *arguments):
+    """A log of make_big_log.py, made once; (path, labels)."""
+    path, labels = WORK / f"{name}.zstd", WORK / f"{name}.labels"
+    if not path.exists() or not labels.exists():
+        print(f"making {path.name} …", file=sys.stderr, flush=True)
+        part = path.with_suffix(".part")
+        subprocess.run([sys.executable, "-B", MAKER, "-o", part, "--codec", "zstd", "--labels", labels, *arguments], check=True, stdout=subprocess.DEVNULL)
+        part.rename(path)
+    return path
+
+
+def raw_bytes(log):
+    """Decompressed size, counted once."""
+    kept = log.with_suffix(".bytes")
+    if not kept.exists():
+        process = subprocess.Popen(["zstd", "-dcq", log], stdout=subprocess.PIPE)
+        total = 0
+        while chunk := process.stdout.read(1 << 20):
+            total += len(chunk)
+        process.wait()
+        kept.write_text(str(total))
+    return int(kept.read_text())
+
+
+def load(log, store, *arguments):
+    """(seconds, peak resident bytes, row of --json) of one load into a fresh store."""
+    shutil.rmtree(store, ignore_errors=True)
+    begun = time.monotonic()
+    process = subprocess.Popen([BINARY, "ingest", "--store", str(store), "--json", *arguments, str(log)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith(b"{")]
+    if process.returncode not in (0, 3) or not rows:
+        sys.exit(f"afterglow ingest {log} ended with {process.returncode}")
+    return seconds, usage.ru_maxrss << 10, rows[0]
+
+
+def count_lines(log):
+    begun = time.monotonic()
+    subprocess.run(f"zstd -dcq '{log}' | wc -l", shell=True, check=True, stdout=subprocess.DEVNULL)
+    return time.monotonic() - begun
+
+
+def store_bytes(store):
+    return sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
+
+
+class Server:
+    """`afterglow serve` over a store, without log places: it only answers."""
+
+    def __init__(self, store):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        empty = WORK / "no-logs"
+        empty.mkdir(exist_ok=True)
+        self.log = open(WORK / "serve.log", "w")
+        self.process = subprocess.Popen([BINARY, "serve", "--store", str(store), "--logs", str(empty), "--listen", f"127.0.0.1:{self.port}"], stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                break
+            if self.process.poll() is not None:
+                sys.exit(f"afterglow serve ended with {self.process.returncode}: see {self.log.name}")
+            time.sleep(0.05)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.get("/healthz")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.log.close()
+
+    def get(self, path):
+        """(milliseconds, body)"""
+        begun = time.monotonic()
+        self.connection.request("GET", path)
+        answer = self.connection.getresponse()
+        body = answer.read()
+        ms = (time.monotonic() - begun) * 1000
+        if answer.status != 200:
+            sys.exit(f"GET {path} answered {answer.status}: {body[:200]!r}")
+        return ms, body
+
+    def median_ms(self, path, runs):
+        self.get(path)
+        return statistics.median(self.get(path)[0] for _ in range(runs))
+
+    def peak_bytes(self):
+        """Of the process that answers; the ingest child is one of its own."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s*(\d+) kB", status).group(1)) << 10
+
+
+def camel(name):
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def metric_columns():
+    """The columns of table task that can be sorted by: those that schema.sql gives units or counts, in the API's spelling."""
+    body = re.search(r"CREATE TABLE task \((.*?)\n\) STRICT", tree.text("schema.sql"), re.S).group(1)
+    body = re.sub(r"--.*", "", body)
+    names = re.findall(r"\b([a-z][a-z0-9_]*) INTEGER", body)
+    return [camel(name) for name in names if name not in ("stage_ref", "task_seq") and not name.endswith(("_ref", "_text_id"))]
+
+
+def part_load(table, options):
+    log = make_log(f"many-stages-{options.tasks * 3 // 10}", "--tasks", str(options.tasks * 3 // 10), "--stages", "100", "--skew", "10", "--fail-rate", "0.001")
+    raw, store = raw_bytes(log), WORK / "store-load"
+    loads, counts = [], []
+    for _ in range(options.runs):  # alternating: what slows the machine down slows both
+        counts.append(count_lines(log))
+        loads.append(load(log, store)[0])
+    seconds, counting = statistics.median(loads), statistics.median(counts)
+    table.add(f"load of {raw / 1e9:.2f} GB in {options.tasks * 3 // 10:,} tasks ÷ zstd -dc | wc -l", seconds / counting, "×", 2, 1)
+    table.note(f"{seconds:.2f} s against {counting:.2f} s, {raw / seconds / 1e6:.0f} MB/s; all runs: {' '.join(f'{a / b:.2f}' for a, b in zip(loads, counts))}")
+    table.add("the same against a History Server's 85 MB/s", raw / seconds / HISTORY_SERVER_BYTES_A_SECOND, "×", 8, 18, at_least=True)
+    table.add("store ÷ raw log, 100 stages", 100 * store_bytes(store) / raw, "%", 8, 4)
+
+
+def one_stage(options):
+    """The store with all tasks in one stage, loaded once a run of this script."""
+    if not hasattr(one_stage, "found"):
+        log = make_log(f"one-stage-{options.tasks}", "--tasks", str(options.tasks), "--stages", "1", "--skew", "10", "--fail-rate", "0.001")
+        seconds, peak, row = load(log, WORK / "store-stage")
+        one_stage.found = log, WORK / "store-stage", seconds, peak, row
+    return one_stage.found
+
+
+def part_memory(table, options):
+    _, _, seconds, peak, row = one_stage(options)
+    table.add(f"memory of a load, {row['tasks']:,} tasks in one stage", peak / MIB, "MiB", 300, 128)
+    table.note(f"loaded in {seconds:.1f} s")
+
+
+def part_store(table, options):
+    log, store, *_ = one_stage(options)
+    table.add("store ÷ raw log, one stage", 100 * store_bytes(store) / raw_bytes(log), "%", 8, 4)
+
+
+def part_open(table, options):
+    """A server just started: the first answers it gives about an application."""
+    _, store, _, _, row = one_stage(options)
+    overview, stages = [], []
+    for _ in range(options.runs):
+        with Server(store) as server:
+            overview.append(server.get(f"{API}/apps/{row['appId']}")[0])
+            stages.append(server.get(f"{API}/apps/{row['appId']}/stages")[0])
+    table.add("opening an application: overview, server just started", statistics.median(overview), "ms", 50, 10)
+    table.add("opening an application: its stages then", statistics.median(stages), "ms", 50, 10)
+
+
+def stage_path(server, app):
+    stage = json.loads(server.get(f"{API}/apps/{app}/stages?sort=-tasks&limit=1")[1])["items"][0]
+    return f"{API}/apps/{app}/stages/{stage['stageId']}.{stage['attempt']}"
+
+
+def part_stage(table, options):
+    _, store, _, _, row = one_stage(options)
+    with Server(store) as server:
+        base = stage_path(server, row["appId"])
+        table.add("stage: quantiles, histogram, executors", server.median_ms(base, options.runs), "ms", 100, 20)
+        refused, times = [], {}
+        for key in dict.fromkeys(["durationMs", "schedulerDelayMs", "gettingResultTimeMs", "shuffleReadBytes", "error", "executor", "host"] + metric_columns()):
+            for sort in (key, "-" + key):
+                server.connection.request("GET", f"{base}/tasks?sort={sort}&limit=50")
+                answer = server.connection.getresponse()
+                answer.read()
+                if answer.status == 400:
+                    refused.append(sort)
+                else:
+                    times[sort] = server.median_ms(f"{base}/tasks?sort={sort}&limit=50", options.runs)
+        worst = max(times, key=times.get)
+        table.add(f"stage: task page, worst of {len(times)} orders ({worst})", times[worst], "ms", 100, 20)
+        table.note(f"median order {statistics.median(times.values()):.1f} ms" + (f"; refused as sort keys: {' '.join(refused)}" if refused else ""))
+        pages = row["tasks"] // 50
+        queries = {"last page": f"sort=-durationMs&limit=50&page={pages}", "failed tasks": "status=failed&sort=-durationMs", "one executor": "executor=1&sort=-executorRunTimeMs", "error text": "q=connection&sort=-durationMs",
+                   "long tasks": "minDurationMs=1000&sort=-durationMs"}
+        times = {what: server.median_ms(f"{base}/tasks?{query}", options.runs) for what, query in queries.items()}
+        worst = max(times, key=times.get)
+        table.add(f"stage: task page, worst filter ({worst})", times[worst], "ms", 100, 20)
+
+
+def samples():
+    """A store with the repository's sample logs."""
+    if not hasattr(samples, "store"):
+        samples.store = WORK / "store-samples"
+        load(tree.ROOT / "tests/data/logs", samples.store)
+    return samples.store
+
+
+def part_api(table, options):
+    if not shutil.which("wrk"):
+        table.note("wrk is not installed: the answers at 32 connections are not measured")
+        return
+    with Server(samples()) as server:
+        apps = json.loads(server.get(f"{API}/apps?sort=-tasks&limit=1&state=loaded")[1])["items"]
+        app = f"{API}/apps/{apps[0]['ref']}"
+        paths = {"applications": f"{API}/apps", "overview": app, "jobs": f"{app}/jobs", "stages": f"{app}/stages", "stage": stage_path(server, apps[0]["ref"]), "tasks": stage_path(server, apps[0]["ref"]) + "/tasks",
+                 "executors": f"{app}/executors", "environment": f"{app}/environment"}
+        slowest, rates = {}, []
+        for what, path in paths.items():
+            out = subprocess.run(["wrk", "-t1", "-c32", "-d3s", "--latency", f"http://127.0.0.1:{server.port}{path}"], capture_output=True, text=True).stdout
+            if "Non-2xx" in out:
+                sys.exit(f"wrk {path}: {out}")
+            number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", out).groups()
+            slowest[what] = float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+            rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
+            rates.append(f"{what} {slowest[what]:.1f} ms at {rate:.0f}/s")
+        table.add("API answers, median of p99 at 32 connections", statistics.median(slowest.values()), "ms", 10, 3)
+        table.note("; ".join(rates))
+
+
+def multiply_catalog(store, wanted):
+    """The rows of a small catalogue again and again, with other ids and times: what the list would be asked about."""
+    db = sqlite3.connect(store / "catalog.db")
+    apps, logs = ([row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in ("app", "log"))
+    have = db.execute("SELECT count(*) FROM app").fetchone()[0]
+    high = db.execute("SELECT max(log_id) FROM log").fetchone()[0]
+    with db:
+        for copy in range(1, -(-wanted // have)):
+            change = {"log_id": f"log_id + {high * copy}", "path": f"path || '-{copy}'", "app_key": f"app_key || '-{copy}'", "app_id": f"app_id || '-{copy}'", "start_ms": f"start_ms - {copy * 8640000}", "end_ms": f"end_ms - {copy * 8640000}"}
+            for table, names in (("log", logs), ("app", apps)):
+                db.execute(f"INSERT INTO {table} ({', '.join(names)}) SELECT {', '.join(change.get(name, name) for name in names)} FROM {table} WHERE log_id <= {high}")
+        db.execute("ANALYZE")
+    total = db.execute("SELECT count(*) FROM app").fetchone()[0]
+    db.close()
+    return total
+
+
+def part_list(table, options):
+    logs, store = WORK / "fleet", WORK / "store-fleet"
+    if not logs.exists():
+        subprocess.run([sys.executable, "-B", MAKER, "--apps", "1000", "-o", logs, "--codec", "zstd"], check=True, stdout=subprocess.DEVNULL)
+    begun = time.monotonic()
+    load(logs, store)
+    table.note(f"1,000 small logs loaded in {time.monotonic() - begun:.1f} s; their catalogue rows are multiplied")
+    total = multiply_catalog(store, options.apps)
+    queries = ["", "sort=-duration", "sort=name", "sort=-taskTime", "q=fraud", "q=0042", "user=alice&sort=-tasks", "outcome=failed", "minDurationMs=60000&sort=-end", "grade=3", "state=loaded&page=1000", "q=nothing-has-this-name"]
+    with Server(store) as server:
+        times = {query or "no filter": server.median_ms(f"{API}/apps?{query}", options.runs) for query in queries}
+    worst = max(times, key=times.get)
+    table.add(f"list of {total:,} applications, worst of {len(times)} ({worst})", times[worst], "ms", 50, 10)
+    table.note(f"median {statistics.median(times.values()):.1f} ms")
+
+
+def part_server(table, options):
+    store = WORK / "store-fleet-50"
+    logs = WORK / "fleet"
+    if not logs.exists():
+        subprocess.run([sys.executable, "-B", MAKER, "--apps", "1000", "-o", logs, "--codec", "zstd"], check=True, stdout=subprocess.DEVNULL)
+    fifty = WORK / "fleet-50"
+    shutil.rmtree(fifty, ignore_errors=True)
+    fifty.mkdir()
+    for path in sorted(logs.iterdir())[:30]:
+        shutil.copy(path, fifty)
+    shutil.copytree(tree.ROOT / "tests/data/logs", fifty / "samples")
+    load(fifty, store)
+    with Server(store) as server:
+        refs = [item["ref"] for item in json.loads(server.get(f"{API}/apps?limit=50&state=loaded")[1])["items"]]
+
+        def reader(number):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            for turn in range(len(refs)):
+                for page in ("", "/jobs", "/stages", "/executors", "/environment"):
+                    connection.request("GET", f"{API}/apps/{refs[(number + turn) % len(refs)]}{page}")
+                    connection.getresponse().read()
+
+        readers = [threading.Thread(target=reader, args=(number,)) for number in range(64)]
+        for thread in readers:
+            thread.start()
+        for thread in readers:
+            thread.join()
+        table.add(f"server memory, {len(refs)} applications open, 64 connections", server.peak_bytes() / MIB, "MiB", 128, 64)
+
+
+def part_script(table, _options):
+    scripts = sorted((tree.ROOT / "web/dist").rglob("*.js"))
+    if not scripts:
+        table.note("web/dist is not built: no size of the JavaScript")
+        return
+    table.add("JavaScript, gzip", sum(len(gzip.compress(path.read_bytes(), 9)) for path in scripts) / 1000, "kB", 120, 80)
+
+
+def main():
+    global MAKER
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=1000000)
+    parser.add_argument("--apps", type=int, default=100000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default=",".join(PARTS))
+    options = parser.parse_args()
+    parts = options.only.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {' '.join(PARTS)}")
+    MAKER = tree.SHARED / "tools/make_big_log.py"
+    if not MAKER.exists():
+        without = {"api", "script"}
+        print(f"{MAKER} is not there (set AFTERGLOW_SHARED): only {' and '.join(sorted(without))} can be measured", file=sys.stderr)
+        parts = [part for part in parts if part in without]
+    if tree.sanitized(BINARY):
+        print("this program was built with sanitizers: its times mean nothing", file=sys.stderr)
+    WORK.mkdir(parents=True, exist_ok=True)
+    print(f"{os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}")
+    table = Table()
+    for part in PARTS:
+        if part in parts:
+            globals()[f"part_{part}"](table, options)
+    print(f"{table.missed} missed")
+    return 1 if table.missed else 0
+
+
+sys.exit(main())

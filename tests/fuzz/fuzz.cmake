@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/fuzz/fuzz_NAME.c holds LLVMFuzzerTestOneInput. With -DAFTERGLOW_FUZZ=ON (preset fuzz, clang) it becomes a libFuzzer program, build/fuzz/fuzz_NAME;
+# otherwise replay_NAME, which feeds it the files of corpus/NAME and is run by ctest. Both build all that there is with the target `fuzzers`.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+add_custom_target(fuzzers)
+foreach(source IN LISTS fuzz_sources)
+    get_filename_component(program ${source} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "" name ${program})
+    if(AFTERGLOW_FUZZ)
+        add_executable(${program} ${source})
+        target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    else()
+        set(program replay_${name})
+        add_executable(${program} ${source} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
+        add_test(NAME fuzz_corpus_${name} COMMAND ${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+        set_tests_properties(fuzz_corpus_${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+    endif()
+    target_link_libraries(${program} PRIVATE ag_server ag_ingest)
+    add_dependencies(fuzzers ${program})
+endforeach()

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold when the machine fails under a load: no signal, a clear message, nothing finished lost, and a clean run afterwards that ends as if nothing had been.
+
+    failures.py CASE        the functions below named case_…
+
+Reference in each case: an undisturbed load of the same logs into a store of its own; afterwards the dumps of all applications must be equal.
+"""
+import contextlib
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import runs
+import tree
+
+SAMPLES = tree.ROOT / "tests/data/logs"
+KILLS = 25
+BINARY = tree.binary()
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+@contextlib.contextmanager
+def mounted(folder, *options):
+    """A tmpfs on `folder`; the test is skipped where mounting is not allowed (no root, a container without the right)."""
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", folder], capture_output=True, text=True)
+    if done.returncode:
+        tree.skip(f"cannot mount a tmpfs here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def dumps(store):
+    """Application key: its dump, for every attempt that is loaded."""
+    return {app["key"]: runs.stable(runs.dump(BINARY, store, app["key"]), tree.ROOT) for app in runs.listed(BINARY, store) if app["state"] in ("loaded", "partial")}
+
+
+def reference(work, logs):
+    done = runs.ingest(BINARY, work / "reference", logs)
+    expect(done.returncode in (0, 3), f"the undisturbed load ended with {done.returncode}: {done.stderr[-300:]}")
+    found = dumps(work / "reference")
+    expect(found, "the undisturbed load stored nothing")
+    return found
+
+
+def expect_clean_load(store, logs, wanted, what):
+    done = runs.ingest(BINARY, store, logs)
+    expect(done.returncode in (0, 3), f"the load after {what} ended with {done.returncode}: {done.stderr[-300:]}")
+    found = dumps(store)
+    expect(found.keys() == wanted.keys(), f"after {what}: {sorted(wanted.keys() ^ found.keys())} differ between the stores")
+    for key, text in wanted.items():
+        expect(found[key] == text, f"after {what}: the dump of {key} is not what an undisturbed load gives")
+    left = [p.name for p in (store / "apps").iterdir() if not p.name.endswith(".db") or p.name.endswith(".loading.db")]
+    expect(not left, f"after {what}: left over in apps/: {left}")
+
+
+def expect_refusal(done, pattern, what):
+    """Ended by itself with status 1 and a message that says why."""
+    expect(done.returncode == 1, f"{what}: exit status {done.returncode}, not 1: {done.stderr[-300:]}")
+    said = done.stderr + " ".join(str(row.get("message")) for row in done.rows)
+    expect(re.search(pattern, said, re.I), f"{what}: the message does not say why: {said.strip()[-300:]!r}")
+
+
+def case_disk_full(work):
+    log = next((SAMPLES / "big_stage").iterdir())
+    wanted = reference(work, log)
+    store = work / "small"
+    with mounted(store, "size=400k"):
+        expect_refusal(runs.ingest(BINARY, store, log), r"space|full|quota", "a full disk")
+        subprocess.run(["mount", "-o", "remount,size=100m", store], check=True)
+        expect_clean_load(store, log, wanted, "a full disk")
+
+
+def case_file_size_limit(work):
+    log = next((SAMPLES / "big_stage").iterdir())
+    wanted = reference(work, log)
+    store = work / "store"
+    for kib in (16, 150, 400):
+        done = runs.ingest(BINARY, store, log, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kib << 10, kib << 10)))
+        expect_refusal(done, r"space|full|too large|limit|write|I/O", f"a limit of {kib} KiB a file")
+    expect_clean_load(store, log, wanted, "file size limits")
+
+
+def case_read_only_store(work):
+    log = SAMPLES / "tiny_app"
+    wanted = reference(work, log)
+    if os.getuid() == 0:
+        empty, full = work / "empty", work / "full"
+        with mounted(empty, "size=10m"), mounted(full, "size=10m"):
+            expect(runs.ingest(BINARY, full, log).returncode == 0, "the load before the store became read-only failed")
+            for folder in (empty, full):
+                subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+            expect_refusal(runs.ingest(BINARY, empty, log), r"read-?only|permission|denied", "an empty read-only store")
+            expect_refusal(runs.ingest(BINARY, full, SAMPLES / "failures"), r"read-?only|permission|denied", "a read-only store")
+            expect(dumps(full) == wanted, "a read-only store cannot be listed and dumped")
+    else:
+        empty = work / "empty"
+        empty.mkdir(mode=0o555)
+        expect_refusal(runs.ingest(BINARY, empty, log), r"read-?only|permission|denied", "a store without write permission")
+
+
+def case_killed_at_random(work):
+    begun = time.monotonic()
+    wanted = reference(work, SAMPLES)
+    whole = time.monotonic() - begun
+    store = work / "store"
+    chance = random.Random(3)
+    finished = set()
+    for kill in range(KILLS):
+        process = subprocess.Popen([BINARY, "ingest", "--store", str(store), str(SAMPLES)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, whole / 4))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if not (store / "catalog.db").exists():
+            continue
+        loaded = {app["key"] for app in runs.listed(BINARY, store) if app["state"] in ("loaded", "partial")}
+        expect(finished <= loaded, f"kill {kill}: {sorted(finished - loaded)} had been finished and are gone")
+        finished = loaded
+        for key in chance.sample(sorted(loaded), min(2, len(loaded))):
+            expect(runs.stable(runs.dump(BINARY, store, key), tree.ROOT) == wanted[key], f"kill {kill}: {key} is listed as loaded and is not whole")
+    print(f"{KILLS} kills, {len(finished)} of {len(wanted)} finished before the clean run")
+    expect_clean_load(store, SAMPLES, wanted, f"{KILLS} kills")
+
+
+def case_memory_limit(work):
+    if tree.sanitized(BINARY):
+        tree.skip("the address sanitizer needs the whole address space")
+    log = next((SAMPLES / "big_stage").iterdir())
+    wanted = reference(work, log)
+    store = work / "store"
+    refused = 0
+    for mib in range(40, 400, 20):
+        done = runs.ingest(BINARY, store, log, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20)))
+        if done.returncode in (0, 3):
+            break
+        refused += 1
+        expect_refusal(done, r"memory|thread|resource", f"{mib} MiB of address space")
+    print(f"{refused} limits refused, loads with {mib} MiB of address space")
+    shutil.rmtree(store / "apps", ignore_errors=True)
+    expect_clean_load(store, log, wanted, "memory limits")
+
+
+def case_two_at_once(work):
+    wanted = reference(work, SAMPLES)
+    store = work / "store"
+    command = [BINARY, "ingest", "--store", str(store), str(SAMPLES)]
+    processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) for _ in range(3)]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        expect(process.returncode in (0, 3), f"one of three at once ended with {process.returncode}: {errors[-300:]}")
+    expect(dumps(store) == wanted, "three at once stored something else than one")
+    expect_clean_load(store, SAMPLES, wanted, "three at once")
+
+
+def case_foreign_store(work):
+    log = SAMPLES / "tiny_app"
+    wanted = reference(work, log)
+    store = work / "text"
+    store.mkdir()
+    (store / "catalog.db").write_text("not a database, " * 500)
+    done = runs.ingest(BINARY, store, log)
+    expect(done.returncode in (0, 1), f"a catalogue that is text: exit status {done.returncode}: {done.stderr[-300:]}")
+    expect(done.returncode == 0 or "catalog" in done.stderr, f"a catalogue that is text: the message does not name it: {done.stderr[-300:]!r}")
+
+    store = work / "other-version"
+    runs.ingest(BINARY, store, log)
+    with open(store / "catalog.db", "r+b") as catalog:
+        catalog.seek(60)  # user_version in SQLite's header
+        catalog.write(b"\0\0\x7f\xff")
+    expect_clean_load_anew(store, log, wanted)
+
+    store = work / "damaged-app"
+    runs.ingest(BINARY, store, log)
+    for app in (store / "apps").glob("*.db"):
+        app.write_bytes(os.urandom(50000))
+    for part in store.glob("catalog.db*"):
+        part.unlink()
+    expect_clean_load(store, log, wanted, "noise in place of an application's file and a lost catalogue")
+
+
+def expect_clean_load_anew(store, log, wanted):
+    done = runs.ingest(BINARY, store, log)
+    expect(done.returncode in (0, 3), f"a catalogue of another version: exit status {done.returncode}: {done.stderr[-300:]}")
+    expect(dumps(store) == wanted, "a catalogue of another version: not all is there afterwards")
+
+
+def main():
+    case = globals().get(f"case_{sys.argv[1]}") if len(sys.argv) == 2 else None
+    if not case:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            case(pathlib.Path(work))
+        except (Failure, RuntimeError) as failure:
+            print(f"{sys.argv[1]}: {failure}")
+            sys.exit(1)
+    print("1 passed, 0 failed")
+
+
+main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, failure, api, static, web.
+# A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
+include(tests/fuzz/fuzz.cmake)
+if(AFTERGLOW_FUZZ)
+    return()
+endif()
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+find_program(PYTHON3 python3)
+find_program(NODE NAMES node nodejs)
+if(NOT CMOCKA_FOUND OR NOT PYTHON3)
+    message(STATUS "cmocka or python3 is missing: built without tests (tools/test installs them)")
+    return()
+endif()
+
+# Unit tests: tests/unit/<floor>/test_<file>.c, one program each, linked with its floor.
+function(unit_tests folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/${folder}/test_*.c)
+    foreach(source IN LISTS sources)
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_link_libraries(${name} PRIVATE ${ARGN} PkgConfig::CMOCKA)
+        target_compile_definitions(${name} PRIVATE TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+        add_test(NAME ${name} COMMAND ${name})
+        set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
+    endforeach()
+endfunction()
+
+unit_tests(base ag_base)
+unit_tests(source ag_source)
+unit_tests(event ag_event)
+unit_tests(model ag_model)
+unit_tests(store ag_store)
+unit_tests(ingest ag_ingest)
+unit_tests(analysis ag_analysis)
+unit_tests(server ag_server)
+
+# script_test(NAME LABEL SECONDS COMMAND…): the program under test is in $AFTERGLOW_BINARY, the top of the tree in $AFTERGLOW_ROOT.
+function(script_test name label seconds)
+    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${seconds} SKIP_RETURN_CODE 77
+        ENVIRONMENT "AFTERGLOW_BINARY=$<TARGET_FILE:afterglow>;AFTERGLOW_ROOT=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+set(SUPPORT ${CMAKE_SOURCE_DIR}/tests/support)
+foreach(check includes house settings)
+    script_test(check_${check} static 60 ${PYTHON3} ${SUPPORT}/check_${check}.py)
+endforeach()
+
+file(GLOB goldens CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/golden/*.txt)
+foreach(golden IN LISTS goldens)
+    get_filename_component(name ${golden} NAME_WE)
+    script_test(golden_${name} golden 60 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/golden.py ${name})
+endforeach()
+
+script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
+script_test(damaged_shared damaged 900 ${PYTHON3} ${SUPPORT}/damaged.py shared)
+
+foreach(case disk_full file_size_limit read_only_store killed_at_random memory_limit two_at_once foreign_store)
+    script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})
+endforeach()
+
+if(NODE)
+    file(GLOB suites CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/api/*.test.js ${CMAKE_SOURCE_DIR}/tests/api/*.test.mjs)
+    foreach(suite IN LISTS suites)
+        get_filename_component(name ${suite} NAME_WE)
+        script_test(api_${name} api 300 ${NODE} --test ${suite})
+    endforeach()
+    find_program(NPM npm)
+    if(AFTERGLOW_WEB AND NPM)
+        script_test(web_check web 300 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/web run check)
+        script_test(web_unit web 300 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/web test)
+        script_test(web_browser web 600 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/tests/web test)
+    endif()
+endif()

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whole loads: a growing log read piece by piece gives what one reading gives, and the n-th allocation may fail for every n. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <malloc.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/db.h"
+#include "base/mem.h"
+#include "ingest/pipeline.h"
+#include "ingest/source/log_entry.h"
+
+struct fixture {
+    char dir[64], log[128], db[160];
+};
+
+/* A little log with every core kind of record in it: two stages, a failed task, an executor that is removed. */
+static const char *const lines[] = {
+    "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.7\"}",
+    "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":0,\"Executor Resource Requests\":{\"cores\":{\"Resource Name\":\"cores\",\"Amount\":2,\"Discovery "
+    "Script\":\"\",\"Vendor\":\"\"}},\"Task Resource Requests\":{\"cpus\":{\"Resource Name\":\"cpus\",\"Amount\":1.0}}}",
+    "{\"Event\":\"SparkListenerBlockManagerAdded\",\"Block Manager ID\":{\"Executor ID\":\"driver\",\"Host\":\"d\",\"Port\":1},\"Maximum Memory\":100,\"Timestamp\":1795985796737,\"Maximum "
+    "Onheap Memory\":100,\"Maximum Offheap Memory\":0}",
+    "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"JVM Information\":{\"Java Version\":\"17\"},\"Spark Properties\":{\"spark.app.id\":\"app-1\",\"spark.my.password\":\"hunter2\"},\"Hadoop "
+    "Properties\":{},\"System Properties\":{},\"Metrics Properties\":{},\"Classpath Entries\":{}}",
+    "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"small\",\"App ID\":\"app-1\",\"Timestamp\":1795985796000,\"User\":\"me\"}",
+    "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":1795985801990,\"Executor ID\":\"1\",\"Executor "
+    "Info\":{\"Host\":\"h\",\"Total Cores\":2,\"Log Urls\":{\"stdout\":\"http://h/1\"},\"Attributes\":{},\"Resources\":{\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\"]}},\"Resource Profile Id\":0}}",
+    "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Submission Time\":1795985804535,\"Stage Infos\":[{\"Stage ID\":0,\"Stage Attempt ID\":0,\"Stage Name\":\"map\",\"Number of Tasks\":2,\"RDD "
+    "Info\":[{\"RDD ID\":0,\"Name\":\"r\",\"Scope\":\"{\\\"id\\\":\\\"5\\\",\\\"name\\\":\\\"map\\\"}\",\"Callsite\":\"c\",\"Parent IDs\":[],\"Storage Level\":{\"Use Disk\":false,\"Use "
+    "Memory\":true,\"Deserialized\":true,\"Replication\":1},\"Barrier\":false,\"Number of Partitions\":2,\"Number of Cached Partitions\":0,\"Memory Size\":0,\"Disk Size\":0}],\"Parent "
+    "IDs\":[],\"Details\":\"stack\",\"Accumulables\":[]}],\"Stage IDs\":[0],\"Properties\":{\"spark.job.description\":\"d\",\"spark.job.tags\":\"b,a\"}}",
+    "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":0,\"Stage Attempt ID\":0,\"Stage Name\":\"map\",\"Number of Tasks\":2,\"RDD Info\":[{\"RDD ID\":0,\"Name\":\"r\",\"Parent "
+    "IDs\":[],\"Storage Level\":{\"Use Disk\":false,\"Use Memory\":true,\"Deserialized\":true,\"Replication\":1},\"Number of Partitions\":2,\"Number of Cached Partitions\":0,\"Memory "
+    "Size\":0,\"Disk Size\":0}],\"Parent IDs\":[],\"Details\":\"stack\",\"Submission Time\":1795985804540,\"Accumulables\":[]},\"Properties\":{}}",
+    "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task Info\":{\"Task ID\":0,\"Index\":0,\"Attempt\":0,\"Launch Time\":1795985804600,\"Executor "
+    "ID\":\"1\",\"Host\":\"h\",\"Locality\":\"ANY\",\"Speculative\":false,\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}",
+    "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task Info\":{\"Task ID\":1,\"Index\":1,\"Attempt\":0,\"Launch Time\":1795985804601,\"Executor "
+    "ID\":\"1\",\"Host\":\"h\",\"Locality\":\"ANY\",\"Speculative\":false,\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}",
+    "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task Type\":\"ResultTask\",\"Task End Reason\":{\"Reason\":\"Success\"},\"Task Info\":{\"Task "
+    "ID\":0,\"Index\":0,\"Attempt\":0,\"Launch Time\":1795985804600,\"Executor ID\":\"1\",\"Host\":\"h\",\"Locality\":\"ANY\",\"Speculative\":false,\"Getting Result Time\":0,\"Finish "
+    "Time\":1795985804700,\"Failed\":false,\"Killed\":false,\"Accumulables\":[{\"ID\":9,\"Name\":\"mine\",\"Update\":\"1\",\"Value\":\"1\",\"Internal\":false}]},\"Task Metrics\":{\"Executor Run "
+    "Time\":90,\"JVM GC Time\":5,\"Input Metrics\":{\"Bytes Read\":10,\"Records Read\":1}}}",
+    "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task Type\":\"ResultTask\",\"Task End Reason\":{\"Reason\":\"ExceptionFailure\",\"Class "
+    "Name\":\"E\",\"Description\":\"d\",\"Stack Trace\":[],\"Full Stack Trace\":\"E: d\",\"Accumulator Updates\":[]},\"Task Info\":{\"Task ID\":1,\"Index\":1,\"Attempt\":0,\"Launch "
+    "Time\":1795985804601,\"Executor ID\":\"1\",\"Host\":\"h\",\"Locality\":\"ANY\",\"Speculative\":false,\"Getting Result Time\":0,\"Finish Time\":1795985804800,\"Failed\":true,\"Killed\":false,"
+    "\"Accumulables\":[]}}",
+    "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":0,\"Stage Attempt ID\":0,\"Stage Name\":\"map\",\"Number of Tasks\":2,\"RDD Info\":[],\"Parent "
+    "IDs\":[],\"Details\":\"stack\",\"Submission Time\":1795985804540,\"Completion Time\":1795985804810,\"Failure "
+    "Reason\":\"gone\",\"Accumulables\":[{\"ID\":9,\"Name\":\"mine\",\"Value\":\"1\",\"Internal\":false}]}}",
+    "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0,\"Completion Time\":1795985804820,\"Job Result\":{\"Result\":\"JobFailed\",\"Exception\":{\"Message\":\"gone\",\"Stack Trace\":[]}}}",
+    "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":1795985804830,\"Executor ID\":\"1\",\"Removed Reason\":\"lost\"}",
+    "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":1795985804900}",
+};
+enum { LINES = ARRAY_LENGTH(lines) };
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    snprintf(f->dir, sizeof f->dir, "/tmp/test_pipeline.XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->log, sizeof f->log, "%s/apps", f->dir);
+    assert_int_equal(mkdir(f->log, 0755), 0);
+    snprintf(f->log, sizeof f->log, "%s/app-1.inprogress", f->dir);
+    snprintf(f->db, sizeof f->db, "%s/apps/key.db", f->dir);
+    *state = f;
+    return 0;
+}
+
+static size_t entries_in_apps(const struct fixture *f, bool remove)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/apps", f->dir);
+    DIR *dir = opendir(path);
+    size_t count = 0;
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (e->d_name[0] == '.')
+            continue;
+        count++;
+        snprintf(path, sizeof path, "%s/apps/%s", f->dir, e->d_name);
+        if (remove)
+            unlink(path);
+    }
+    closedir(dir);
+    return count;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    entries_in_apps(f, true);
+    unlink(f->log);
+    snprintf(path, sizeof path, "%s/apps", f->dir);
+    rmdir(path);
+    rmdir(f->dir);
+    free(f);
+    return 0;
+}
+
+/* The first `whole` lines, and `part` bytes of the next. */
+static void write_log(const struct fixture *f, size_t whole, size_t part)
+{
+    FILE *out = fopen(f->log, "w");
+    for (size_t i = 0; i < whole; i++)
+        fprintf(out, "%s\n", lines[i]);
+    if (whole < LINES)
+        fwrite(lines[whole], 1, MIN(part, strlen(lines[whole]) - 1), out);
+    fclose(out);
+}
+
+static struct load_options options_for(const struct fixture *f, bool keep)
+{
+    return (struct load_options){.store_dir = f->dir, .app_key = "key", .generation = 1, .keep = keep};
+}
+
+static int64_t number(const struct fixture *f, const char *sql)
+{
+    struct db db;
+    struct err err = {0};
+    int64_t out = UNKNOWN;
+    if (db_open(&db, f->db, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, &err) || db_query_i64(&db, sql, &out, &err))
+        fail_msg("%s: %s", sql, err.message);
+    db_close(&db);
+    return out;
+}
+
+static void check_whole_log(const struct fixture *f, const struct load_report *report)
+{
+    assert_true(report->complete);
+    assert_int_equal(report->task_count, 2);
+    assert_int_equal(report->bad_line_count, 0);
+    assert_int_equal(report->line_count >= LINES, 1);
+    assert_string_equal(report->app_id, "app-1");
+    assert_string_equal(report->outcome, "failed");
+    assert_int_equal(report->duration_ms, 8900);
+    assert_int_equal(number(f, "SELECT count(*) FROM task"), 2);
+    assert_int_equal(number(f, "SELECT status FROM task WHERE task_id = 1"), 2);
+    assert_int_equal(number(f, "SELECT executor_run_time_ms FROM stage"), 90);
+    assert_int_equal(number(f, "SELECT executor_run_time_ms FROM task WHERE task_id = 1") == UNKNOWN, 1);
+    assert_int_equal(number(f, "SELECT failed_tasks FROM executor_stage WHERE executor_id = '1'"), 1);
+    assert_int_equal(number(f, "SELECT succeeded_tasks FROM executor_stage WHERE executor_id = '1'"), 1);
+    assert_int_equal(number(f, "SELECT p50 FROM stage_quantile WHERE name = 'executor_run_time_ms'"), 90);
+    assert_int_equal(number(f, "SELECT count(*) FROM text WHERE body = 'E: d'"), 1);
+    assert_int_equal(number(f, "SELECT count(*) FROM job WHERE tags = 'a,b' AND description = 'd' AND status = 2"), 1);
+    assert_int_equal(number(f, "SELECT count(*) FROM environment WHERE value LIKE '%hunter2%'"), 0);
+    assert_int_equal(number(f, "SELECT count(*) FROM rdd_scope WHERE scope_id = '5' AND name = 'map'"), 1);
+    assert_int_equal(number(f, "SELECT count(*) FROM task_accumulable WHERE name = 'mine'"), 1);
+    assert_int_equal(number(f, "SELECT count(*) FROM load WHERE state = 'done'"), 1);
+}
+
+static void one_reading_stores_the_run(void **state)
+{
+    struct fixture *f = *state;
+    struct log_entry entry;
+    struct err err = {0};
+    write_log(f, LINES, 0);
+    assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+    struct load_options options = options_for(f, false);
+    struct load_report report;
+    assert_int_equal(load_run(&entry, &options, &report, NULL, &err), ERR_OK);
+    check_whole_log(f, &report);
+    assert_int_equal(entries_in_apps(f, false), 1);   /* nothing but key.db */
+    log_entry_dispose(&entry);
+}
+
+static void a_growing_log_read_in_pieces_is_the_same(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    struct load *load = NULL;
+    struct load_report report;
+    for (size_t whole = 5; whole <= LINES; whole++) {
+        struct log_entry entry;
+        write_log(f, whole, whole * 37 % 150);   /* the end is in the middle of a line */
+        assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+        struct load_options options = options_for(f, true);
+        enum err_code rc = load ? load_advance(load, &entry, &report, &err) : load_run(&entry, &options, &report, &load, &err);
+        if (rc)
+            fail_msg("%zu lines: %s", whole, err.message);
+        assert_non_null(load);
+        assert_int_equal(report.bad_line_count, 0);
+        assert_int_equal(report.flags & (FLAG_CUT | FLAG_LINES), 0);
+        /* tasks that have begun and not ended are there, and are not running twice */
+        assert_int_equal(number(f, "SELECT count(*) FROM task"), whole < 9 ? 0 : whole < 10 ? 1 : 2);
+        assert_int_equal(number(f, "SELECT count(*) FROM task WHERE status = 0"), whole < 9 ? 0 : whole < 10 ? 1 : whole < 11 ? 2 : whole < 12 ? 1 : 0);
+        log_entry_dispose(&entry);
+    }
+    load_free(load);
+    check_whole_log(f, &report);
+}
+
+/* SQLite through the same allocator, so that its failures are walked too. */
+static void *sqlite_alloc(int bytes) { return mem_alloc((size_t)bytes); }
+static void sqlite_free(void *p) { mem_free(p); }
+static void *sqlite_realloc(void *p, int bytes) { return mem_realloc(p, (size_t)bytes); }
+static int sqlite_size(void *p) { return (int)malloc_usable_size(p); }
+static int sqlite_roundup(int bytes) { return (bytes + 7) & ~7; }
+static int sqlite_init(void *context UNUSED) { return SQLITE_OK; }
+static void sqlite_shutdown_memory(void *context UNUSED) {}
+
+static void every_allocation_may_fail(void **state)
+{
+    struct fixture *f = *state;
+    write_log(f, LINES, 0);
+    uint64_t n = 1, step = 1;
+    for (;; n += step) {
+        struct log_entry entry;
+        struct err err = {0};
+        struct load_report report;
+        struct load_options options = options_for(f, false);
+        mem_fail_at(n, 0);
+        enum err_code rc = log_entry_probe(f->log, &entry, &err);
+        if (!rc) {
+            rc = load_run(&entry, &options, &report, NULL, &err);
+            log_entry_dispose(&entry);
+        }
+        uint64_t made = mem_alloc_count();
+        mem_fail_at(0, 0);
+        if (rc) {
+            assert_true(err.message[0] != '\0');
+            assert_int_equal(access(f->db, F_OK), -1);
+            assert_int_equal(entries_in_apps(f, false), 0);   /* what failed leaves nothing behind */
+        } else
+            entries_in_apps(f, true);   /* SQLite can do without some of its allocations */
+        if (made < n)
+            break;
+        if (n > 1500)
+            step = 11;   /* from there on it is SQLite preparing one statement after another: every eleventh will do */
+    }
+    assert_true(n > 500);
+}
+
+int main(void)
+{
+    static const struct sqlite3_mem_methods methods = {sqlite_alloc, sqlite_free, sqlite_realloc, sqlite_size, sqlite_roundup, sqlite_init, sqlite_shutdown_memory, NULL};
+    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) != SQLITE_OK)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_reading_stores_the_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_growing_log_read_in_pieces_is_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

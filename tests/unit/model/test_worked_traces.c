@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The worked traces of spec/core.md §8 and what an order of events must not change. A trace is drawn as short text lines that a small helper turns into event records:
+ *
+ *   JS job stage:tasks…          JE job ok|failed time        SS stage.attempt time      SC stage.attempt time [failure]
+ *   TS stage.attempt id index exec time                       EA exec time               ER exec time
+ *   TE stage.attempt id index exec launch finish run REASON   (REASON: ok, fail, kill:<why>, resub, fetch, lost) */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "ingest/event/event_decode.h"
+#include "ingest/model/app_model.h"
+
+struct recorder {
+    struct task_row rows[64];
+    size_t row_count;
+    char texts[32][400];
+};
+
+static enum err_code record_task(void *context, const struct task_row *row, struct err *err UNUSED)
+{
+    struct recorder *self = context;
+    assert_true(self->row_count < ARRAY_LENGTH(self->rows));
+    self->rows[self->row_count++] = *row;
+    return ERR_OK;
+}
+
+static enum err_code record_accumulable(void *context UNUSED, int64_t seq UNUSED, int64_t ordinal UNUSED, const struct accumulable *a UNUSED, struct err *err UNUSED)
+{
+    return ERR_OK;
+}
+
+static enum err_code record_text(void *context, int64_t id, struct str body, struct err *err UNUSED)
+{
+    struct recorder *self = context;
+    assert_true(id > 0 && (size_t)id < ARRAY_LENGTH(self->texts));
+    snprintf(self->texts[id], sizeof self->texts[id], "%.*s", (int)body.len, body.ptr);
+    return ERR_OK;
+}
+
+struct trace {
+    struct recorder recorder;
+    struct app_model *model;
+    struct arena scratch;
+};
+
+static void apply_json(struct trace *t, const char *json)
+{
+    size_t len = strlen(json);
+    char *line = calloc(1, len + EVENT_LINE_PADDING);
+    memcpy(line, json, len);
+    struct event event;
+    struct err err = {0};
+    arena_reset(&t->scratch);
+    enum err_code rc = event_decode((struct str){line, len}, &t->scratch, &event, &err);
+    if (rc)
+        fail_msg("%s: %s", err.message, json);
+    assert_int_equal(app_model_apply(t->model, &event, &err), ERR_OK);
+    free(line);
+}
+
+#define STAGE_JSON "{\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Stage Name\":\"s%d\",\"Number of Tasks\":%d,\"RDD Info\":[],\"Parent IDs\":[],\"Details\":\"d\""
+
+static int tasks_of_stage[16];
+
+static void apply_line(struct trace *t, const char *line)
+{
+    char json[4000], what[32], reason[64] = "", exec[16];
+    int job, stage, attempt, id, index, n;
+    long long at, launch, finish, run;
+    if (sscanf(line, "EA %15s %lld", exec, &at) == 2)
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":%lld,\"Executor ID\":\"%s\",\"Executor Info\":{\"Host\":\"h%s\",\"Total Cores\":4,\"Log Urls\":{}}}", at, exec, exec);
+    else if (sscanf(line, "ER %15s %lld", exec, &at) == 2)
+        snprintf(json, sizeof json, "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":%lld,\"Executor ID\":\"%s\",\"Removed Reason\":\"lost\"}", at, exec);
+    else if (sscanf(line, "JS %d%n", &job, &n) == 1) {
+        size_t len = (size_t)snprintf(json, sizeof json, "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":%d,\"Submission Time\":1100,\"Stage Infos\":[", job);
+        const char *p = line + n, *comma = "";
+        for (int tasks, used; sscanf(p, " %d:%d%n", &stage, &tasks, &used) == 2; p += used, comma = ",") {
+            tasks_of_stage[stage] = tasks;
+            len += (size_t)snprintf(json + len, sizeof json - len, "%s" STAGE_JSON "}", comma, stage, 0, stage, tasks);
+        }
+        snprintf(json + len, sizeof json - len, "],\"Stage IDs\":[],\"Properties\":{}}");
+    } else if (sscanf(line, "JE %d %31s %lld", &job, what, &at) == 3)
+        snprintf(json, sizeof json, "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":%d,\"Completion Time\":%lld,\"Job Result\":{\"Result\":\"%s\"}}", job, at,
+                 strcmp(what, "ok") == 0 ? "JobSucceeded" : "JobFailed");
+    else if (sscanf(line, "SS %d.%d %lld", &stage, &attempt, &at) == 3)
+        snprintf(json, sizeof json, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":" STAGE_JSON ",\"Submission Time\":%lld},\"Properties\":{}}", stage, attempt, stage,
+                 tasks_of_stage[stage], at);
+    else if (sscanf(line, "SC %d.%d %lld %63s", &stage, &attempt, &at, reason) >= 3)
+        snprintf(json, sizeof json, "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":" STAGE_JSON ",\"Submission Time\":1150,\"Completion Time\":%lld%s%s%s}}", stage, attempt, stage,
+                 tasks_of_stage[stage], at, reason[0] ? ",\"Failure Reason\":\"" : "", reason, reason[0] ? "\"" : "");
+    else if (sscanf(line, "TS %d.%d %d %d %15s %lld %31s", &stage, &attempt, &id, &index, exec, &launch, what) >= 6)
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Task Info\":{\"Task ID\":%d,\"Index\":%d,\"Attempt\":0,\"Launch Time\":%lld,\"Executor ID\":\"%s\","
+                 "\"Host\":\"h%s\",\"Locality\":\"ANY\",\"Speculative\":%s,\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}",
+                 stage, attempt, id, index, launch, exec, exec, strstr(line, " spec") ? "true" : "false");
+    else if (sscanf(line, "TE %d.%d %d %d %15s %lld %lld %lld %63s", &stage, &attempt, &id, &index, exec, &launch, &finish, &run, reason) == 9) {
+        char why[600], metrics[1200] = "";
+        if (strcmp(reason, "ok") == 0)
+            snprintf(why, sizeof why, "{\"Reason\":\"Success\"}");
+        else if (strcmp(reason, "resub") == 0)
+            snprintf(why, sizeof why, "{\"Reason\":\"Resubmitted\"}");
+        else if (strncmp(reason, "kill:", 5) == 0)
+            snprintf(why, sizeof why, "{\"Reason\":\"TaskKilled\",\"Kill Reason\":\"%s\"}", reason + 5);
+        else if (strcmp(reason, "lost") == 0)
+            snprintf(why, sizeof why, "{\"Reason\":\"ExecutorLostFailure\",\"Executor ID\":\"%s\",\"Exit Caused By App\":false,\"Loss Reason\":\"lost\"}", exec);
+        else if (strcmp(reason, "fetch") == 0)
+            snprintf(why, sizeof why,
+                     "{\"Reason\":\"FetchFailed\",\"Block Manager Address\":{\"Executor ID\":\"1\",\"Host\":\"h1\",\"Port\":7},\"Shuffle ID\":0,\"Map ID\":3,\"Map Index\":0,\"Reduce ID\":0,"
+                     "\"Message\":\"gone\"}");
+        else
+            snprintf(why, sizeof why, "{\"Reason\":\"ExceptionFailure\",\"Class Name\":\"E\",\"Description\":\"d\",\"Stack Trace\":[],\"Full Stack Trace\":\"E: d\",\"Accumulator Updates\":[]}");
+        if (run >= 0)
+            snprintf(metrics, sizeof metrics,
+                     ",\"Task Metrics\":{\"Executor Deserialize Time\":1,\"Executor Run Time\":%lld,\"Result Size\":0,\"JVM GC Time\":0,\"Result Serialization Time\":0,\"Memory Bytes Spilled\":0,"
+                     "\"Disk Bytes Spilled\":0,\"Input Metrics\":{\"Bytes Read\":10,\"Records Read\":1}}",
+                     run);
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Task Type\":\"ResultTask\",\"Task End Reason\":%s,\"Task Info\":{\"Task ID\":%d,\"Index\":%d,\"Attempt\":0,"
+                 "\"Launch Time\":%lld,\"Executor ID\":\"%s\",\"Host\":\"h%s\",\"Locality\":\"ANY\",\"Speculative\":%s,\"Getting Result Time\":0,\"Finish Time\":%lld,\"Failed\":%s,\"Killed\":%s,"
+                 "\"Accumulables\":[]}%s}",
+                 stage, attempt, why, id, index, launch, exec, exec, strstr(line, " spec") ? "true" : "false", finish,
+                 strcmp(reason, "fail") == 0 || strcmp(reason, "lost") == 0 || strcmp(reason, "fetch") == 0 ? "true" : "false", strncmp(reason, "kill:", 5) == 0 ? "true" : "false", metrics);
+    } else {
+        fail_msg("no such trace line: %s", line);
+        return;
+    }
+    apply_json(t, json);
+}
+
+static struct trace *play(const char *const *lines, size_t count)
+{
+    struct trace *t = calloc(1, sizeof *t);
+    t->model = app_model_new((struct row_sink){&t->recorder, record_task, record_accumulable, record_text});
+    assert_non_null(t->model);
+    arena_init(&t->scratch, 1 << 20);
+    for (size_t i = 0; i < count; i++)
+        apply_line(t, lines[i]);
+    return t;
+}
+#define PLAY(...) play((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void end(struct trace *t)
+{
+    app_model_free(t->model);
+    arena_dispose(&t->scratch);
+    free(t);
+}
+
+static const struct job *job_of(const struct trace *t, int64_t id)
+{
+    const struct job *job = imap_get(&t->model->job_by_id, id);
+    assert_non_null(job);
+    return job;
+}
+
+static const struct stage *stage_of(const struct trace *t, int64_t id, int64_t attempt)
+{
+    const struct stage *stage = model_stage_find(t->model, id, attempt);
+    assert_non_null(stage);
+    return stage;
+}
+
+static const struct executor *executor_of(const struct trace *t, const char *id)
+{
+    const struct executor *executor = model_executor_find(t->model, str_of(id));
+    assert_non_null(executor);
+    return executor;
+}
+
+static const struct executor_stage *summary_of(const struct trace *t, const struct stage *stage, const char *id)
+{
+    return imap_get(&stage->executors, executor_of(t, id)->id_serial);
+}
+
+/* §8.1 */
+static void failed_job_whose_last_task_is_killed_after_its_end(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:3", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TS 0.0 1 1 1 1200", "TS 0.0 2 2 1 1210", "TE 0.0 0 0 1 1200 1300 90 ok",
+                           "TE 0.0 1 1 1 1200 1400 150 fail", "SC 0.0 1410 gone", "JE 0 failed 1420", "TE 0.0 2 2 1 1210 1500 200 kill:Stage_cancelled");
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->status, JOB_FAILED);
+    assert_int_equal(job->num_tasks, 3);
+    assert_int_equal(job->tasks.active, 0);
+    assert_int_equal(job->tasks.completed, 1);
+    assert_int_equal(job->tasks.failed, 1);
+    assert_int_equal(job->tasks.killed, 1);
+    assert_int_equal(job->completed_indices, 1);
+    assert_int_equal(job->active_stages, 0);
+    assert_int_equal(job->completed_stages, 0);
+    assert_int_equal(job->failed_stages, 1);
+    assert_int_equal(job->kills.count, 1);
+    assert_string_equal(t->recorder.texts[job->kills.items[0].reason_text_id], "Stage_cancelled");
+    assert_int_equal(job->kills.items[0].task_count, 1);
+    const struct stage *stage = stage_of(t, 0, 0);
+    assert_int_equal(stage->status, STAGE_FAILED);
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 440);
+    assert_int_equal(summary_of(t, stage, "1")->task_time_ms, 590);
+    const struct executor *executor = executor_of(t, "1");
+    assert_int_equal(executor->failed_tasks, 1);
+    assert_int_equal(executor->completed_tasks, 1);
+    assert_int_equal(executor->total_tasks, 3);
+    assert_int_equal(executor->total_duration_ms, 590);
+    assert_int_equal(executor->active_tasks, 0);
+    end(t);
+}
+
+/* §8.2 */
+static void speculative_copy_wins(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "EA 2 1000", "JS 0 0:2", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TS 0.0 1 1 1 1200", "TE 0.0 0 0 1 1200 1300 90 ok", "TS 0.0 2 1 2 1400 spec",
+                           "TE 0.0 2 1 2 1400 1500 80 ok spec", "SC 0.0 1501", "JE 0 ok 1502", "TE 0.0 1 1 1 1200 1510 300 kill:another");
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->status, JOB_SUCCEEDED);
+    assert_int_equal(job->tasks.completed, 2);
+    assert_int_equal(job->completed_indices, 2);
+    assert_int_equal(job->tasks.killed, 1);
+    const struct stage *stage = stage_of(t, 0, 0);
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 470);
+    assert_int_equal(stage->speculative_tasks, 1);
+    assert_int_equal(stage->speculative.active, 0);
+    assert_int_equal(stage->speculative.completed, 1);
+    assert_int_equal(executor_of(t, "1")->completed_tasks, 1);
+    assert_int_equal(executor_of(t, "1")->total_tasks, 2);
+    assert_int_equal(executor_of(t, "1")->total_duration_ms, 410);
+    end(t);
+}
+
+/* §8.3, with spec/shs-4.3.md: the resubmitted end adds no time */
+static void executor_lost_and_map_output_resubmitted(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "EA 2 1000", "JS 0 0:2", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TS 0.0 1 1 1 1200", "TE 0.0 0 0 1 1200 1300 90 ok", "ER 1 1350",
+                           "TE 0.0 1 1 1 1200 1350 -1 lost", "TE 0.0 0 0 1 1200 1300 90 resub", "TS 0.0 2 0 2 1400", "TS 0.0 3 1 2 1400", "TE 0.0 2 0 2 1400 1500 70 ok",
+                           "TE 0.0 3 1 2 1400 1520 60 ok", "SC 0.0 1530", "JE 0 ok 1540");
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->tasks.completed, 3);
+    assert_int_equal(job->completed_indices, 2);
+    assert_int_equal(job->tasks.failed, 2);
+    assert_int_equal(job->tasks.active, 0);
+    const struct stage *stage = stage_of(t, 0, 0);
+    assert_int_equal(stage->tasks.completed, 3);
+    assert_int_equal(stage->tasks.failed, 2);
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 220);
+    const struct executor_stage *summary = summary_of(t, stage, "1");
+    assert_int_equal(summary->task_time_ms, 250);
+    assert_int_equal(summary->succeeded_tasks, 1);
+    assert_int_equal(summary->failed_tasks, 2);
+    const struct executor *executor = executor_of(t, "1");
+    assert_int_equal(executor->active, 0);
+    assert_int_equal(executor->active_tasks, 1);
+    assert_int_equal(executor->failed_tasks, 0);
+    assert_int_equal(executor->completed_tasks, 1);
+    assert_int_equal(executor->total_tasks, 2);
+    assert_int_equal(executor->total_duration_ms, 100);
+    assert_int_equal(executor->total_input_bytes, 10);
+    assert_int_equal(t->recorder.row_count, 4);
+    assert_int_equal(t->recorder.rows[0].status, TASK_SUCCESS);
+    assert_string_equal(t->recorder.texts[t->recorder.rows[1].error_text_id], "ExecutorLostFailure (executor 1 exited unrelated to the running tasks) Reason: lost");
+    end(t);
+}
+
+/* §8.4 */
+static void stage_never_submitted_is_skipped(void **state UNUSED)
+{
+    struct trace *t = PLAY("JS 0 0:4 1:2", "SS 1.0 1150", "SC 1.0 1200", "JE 0 ok 1210");
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->num_tasks, 6);
+    assert_int_equal(job->skipped_tasks, 4);
+    assert_int_equal(job->skipped_stages, 1);
+    assert_int_equal(job->completed_stages, 1);
+    assert_int_equal(stage_of(t, 0, 0)->status, STAGE_SKIPPED);
+    assert_int_equal(stage_of(t, 1, 0)->status, STAGE_COMPLETE);
+    end(t);
+}
+
+/* §8.5 */
+static void fetch_failure_and_stage_retry(void **state UNUSED)
+{
+    struct trace *t = PLAY("JS 0 0:1 1:1", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TE 0.0 0 0 1 1200 1300 90 ok", "SC 0.0 1310", "SS 1.0 1320", "TS 1.0 1 0 2 1330", "TE 1.0 1 0 2 1330 1340 5 fetch",
+                           "SC 1.0 1350 FetchFailed", "SS 0.1 1360", "TS 0.1 2 0 2 1370", "TE 0.1 2 0 2 1370 1380 9 ok", "SC 0.1 1390", "SS 1.1 1400", "TS 1.1 3 0 2 1410",
+                           "TE 1.1 3 0 2 1410 1420 9 ok", "SC 1.1 1430", "JE 0 ok 1440");
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->num_tasks, 2);
+    assert_int_equal(job->tasks.completed, 3);
+    assert_int_equal(job->completed_indices, 2);
+    assert_int_equal(job->tasks.failed, 1);
+    assert_int_equal(job->completed_stages, 2);
+    assert_int_equal(job->failed_stages, 1);
+    assert_int_equal(job->active_stages, 0);
+    assert_int_equal(stage_of(t, 0, 0)->status, STAGE_COMPLETE);
+    assert_int_equal(stage_of(t, 0, 1)->status, STAGE_COMPLETE);
+    assert_int_equal(stage_of(t, 1, 0)->status, STAGE_FAILED);
+    assert_int_equal(stage_of(t, 1, 1)->status, STAGE_COMPLETE);
+    assert_string_equal(t->recorder.texts[t->recorder.rows[1].error_text_id],
+                        "FetchFailed(BlockManagerId(1, h1, 7, None), shuffleId=0, mapIndex=0, mapId=3, reduceId=0, message=\ngone\n)");
+    end(t);
+}
+
+static void check_totals(const struct trace *t)
+{
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->status, JOB_SUCCEEDED);
+    assert_int_equal(job->num_tasks, 5);
+    assert_int_equal(job->tasks.active, 0);
+    assert_int_equal(job->tasks.completed, 2);
+    assert_int_equal(job->tasks.failed, 1);
+    assert_int_equal(job->completed_indices, 2);
+    assert_int_equal(job->skipped_tasks, 3);
+    assert_int_equal(job->skipped_stages, 1);
+    assert_int_equal(job->completed_stages, 1);
+    assert_int_equal(job->active_stages, 0);
+    const struct stage *stage = stage_of(t, 1, 0);
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_int_equal(stage->tasks.completed, 2);
+    assert_int_equal(stage->tasks.failed, 1);
+    assert_int_equal(stage->tasks.active, 0);
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 210);
+    assert_int_equal(stage->locality[LOCALITY_ANY], 3);
+    assert_int_equal(stage->first_task_launch_ms, 1200);
+    assert_int_equal(t->model->task_end_count, 3);
+}
+
+/* Every rotation and the reverse of a log gives the same totals: pain.md's order-independence. */
+static void order_of_events_does_not_change_totals(void **state UNUSED)
+{
+    static const char *const lines[] = {"EA 1 1000", "JS 0 0:3 1:2", "SS 1.0 1150", "TS 1.0 0 0 1 1200", "TS 1.0 1 1 1 1200", "TE 1.0 0 0 1 1200 1300 90 ok", "TE 1.0 1 1 1 1200 1310 50 fail",
+                                        "TS 1.0 2 1 1 1320", "TE 1.0 2 1 1 1320 1400 70 ok", "SC 1.0 1410", "JE 0 ok 1420"};
+    enum { COUNT = ARRAY_LENGTH(lines) };
+    for (size_t shift = 0; shift < COUNT; shift++)
+        for (int reverse = 0; reverse < 2; reverse++) {
+            const char *turned[COUNT];
+            tasks_of_stage[0] = 3;
+            tasks_of_stage[1] = 2;
+            for (size_t i = 0; i < COUNT; i++)
+                turned[reverse ? COUNT - 1 - i : i] = lines[(i + shift) % COUNT];
+            struct trace *t = play(turned, COUNT);
+            check_totals(t);
+            end(t);
+        }
+}
+
+static void a_line_read_twice_counts_once(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:3 1:2", "JS 0 0:3 1:2", "SS 1.0 1150", "TS 1.0 0 0 1 1200", "TS 1.0 0 0 1 1200", "TS 1.0 1 1 1 1200", "TE 1.0 0 0 1 1200 1300 90 ok",
+                           "TE 1.0 0 0 1 1200 1300 90 ok", "TE 1.0 1 1 1 1200 1310 50 fail", "TS 1.0 2 1 1 1320", "TE 1.0 2 1 1 1320 1400 70 ok", "SC 1.0 1410", "SC 1.0 1410", "JE 0 ok 1420",
+                           "JE 0 ok 1420");
+    check_totals(t);
+    assert_int_equal(t->model->health.duplicate_event_count, 5);
+    end(t);
+}
+
+static void task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_on(void **state UNUSED)
+{
+    struct trace *t = PLAY("JS 0 0:2", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TS 0.0 1 1 1 1200", "TE 0.0 0 0 1 1200 1300 90 ok");
+    struct err err;
+    assert_int_equal(app_model_finish(t->model, &err), ERR_OK);
+    assert_int_equal(t->recorder.row_count, 2);
+    assert_int_equal(t->recorder.rows[1].status, TASK_NO_END);
+    assert_int_equal(t->recorder.rows[1].task_seq, 2);
+    assert_int_equal(t->recorder.rows[1].finish_ms, UNKNOWN);
+    assert_int_equal(t->model->health.tasks_without_end, 1);
+    assert_int_equal(stage_of(t, 0, 0)->task_rows, 2);
+    apply_line(t, "TE 0.0 1 1 1 1200 1310 50 ok");
+    assert_int_equal(app_model_finish(t->model, &err), ERR_OK);
+    assert_int_equal(t->recorder.row_count, 3);
+    assert_int_equal(t->recorder.rows[2].task_seq, 2);
+    assert_int_equal(t->recorder.rows[2].status, TASK_SUCCESS);
+    assert_int_equal(t->model->health.tasks_without_end, 0);
+    assert_int_equal(stage_of(t, 0, 0)->task_rows, 2);
+    end(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failed_job_whose_last_task_is_killed_after_its_end),
+        cmocka_unit_test(speculative_copy_wins),
+        cmocka_unit_test(executor_lost_and_map_output_resubmitted),
+        cmocka_unit_test(stage_never_submitted_is_skipped),
+        cmocka_unit_test(fetch_failure_and_stage_retry),
+        cmocka_unit_test(order_of_events_does_not_change_totals),
+        cmocka_unit_test(a_line_read_twice_counts_once),
+        cmocka_unit_test(task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/response_body.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+
+static struct arena arena;
+static struct response *response;
+static struct response_parts parts;
+
+static int begin(bool accepts_gzip, const char *dir)
+{
+    arena_init(&arena, (size_t)1 << 20);
+    return response_new(&response, &arena, accepts_gzip, dir, NULL);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return begin(false, "/tmp");
+}
+
+static int setup_gzip(void **state)
+{
+    (void)state;
+    return begin(true, "/tmp");
+}
+
+static int setup_no_dir(void **state)
+{
+    (void)state;
+    return begin(false, "/nonexistent/afterglow");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    response_free(response);
+    arena_dispose(&arena);
+    return 0;
+}
+
+static void finish(const char *if_none_match)
+{
+    struct err err = {0};
+    assert_int_equal(response_finish(response, str_of(if_none_match), &parts, &err), ERR_OK);
+}
+
+/* 17 bytes a piece, numbered. */
+static void write_pieces(size_t count)
+{
+    char piece[32];
+    for (size_t i = 0; i < count; i++) {
+        int n = snprintf(piece, sizeof piece, "piece %010zu\n", i);
+        assert_int_equal(n, 17);
+        assert_int_equal(response_write(response, piece, (size_t)n), ERR_OK);
+    }
+}
+
+static void check_pieces(const char *body, size_t len, size_t count)
+{
+    char piece[32];
+    assert_int_equal(len, count * 17);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(piece, sizeof piece, "piece %010zu\n", i);
+        assert_memory_equal(body + i * 17, piece, 17);
+    }
+}
+
+static void a_short_body_stays_in_memory(void **state)
+{
+    (void)state;
+    write_pieces(3);
+    finish(NULL);
+    assert_int_equal(parts.kind, RESPONSE_MEMORY);
+    assert_int_equal(parts.status, 200);
+    check_pieces(parts.memory.ptr, parts.memory.len, 3);
+}
+
+static void a_mebibyte_stays_in_memory(void **state)
+{
+    (void)state;
+    size_t fits = RESPONSE_MEMORY_BYTES / 17;
+    write_pieces(fits);
+    finish(NULL);
+    assert_int_equal(parts.kind, RESPONSE_MEMORY);
+}
+
+static void a_spilled_body_is_whole_and_its_file_has_no_name(void **state)
+{
+    (void)state;
+    size_t count = RESPONSE_MEMORY_BYTES / 17 + 1000;
+    write_pieces(count);
+    finish(NULL);
+    assert_int_equal(parts.kind, RESPONSE_FILE);
+    assert_int_equal(parts.file_bytes, count * 17);
+    char *body = test_malloc((size_t)parts.file_bytes);
+    assert_int_equal(pread(parts.fd, body, (size_t)parts.file_bytes, 0), parts.file_bytes);
+    check_pieces(body, (size_t)parts.file_bytes, count);
+    test_free(body);
+    int fd = response_take_fd(response);
+    assert_int_equal(fd, parts.fd);
+    close(fd);
+}
+
+static void a_missing_temporary_directory_is_told_once_the_body_is_long(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char block[4096];
+    memset(block, 'x', sizeof block);
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i <= RESPONSE_MEMORY_BYTES / sizeof block && !rc; i++)
+        rc = response_write(response, block, sizeof block);
+    assert_int_equal(rc, ERR_NOT_FOUND);
+    assert_int_equal(response_finish(response, STR_NONE, &parts, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "/nonexistent/afterglow"));
+    response_error(response, 500, "internal", "%s", err.message);      /* the answer can still be made an error */
+    finish(NULL);
+    assert_int_equal(parts.status, 500);
+}
+
+static void inflate_and_check(const char *bytes, size_t len, size_t count)
+{
+    z_stream z = {0};
+    char *out = test_malloc(count * 17 + 1);
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    z.next_in = (z_const Bytef *)(uintptr_t)bytes;
+    z.avail_in = (uInt)len;
+    z.next_out = (Bytef *)out;
+    z.avail_out = (uInt)(count * 17 + 1);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    check_pieces(out, z.total_out, count);
+    inflateEnd(&z);
+    test_free(out);
+}
+
+static void long_text_is_compressed_on_the_way(void **state)
+{
+    (void)state;
+    response_content_type(response, "text/plain");
+    write_pieces(200000);
+    finish(NULL);
+    assert_true(parts.gzip && parts.varies);
+    assert_int_equal(parts.kind, RESPONSE_MEMORY);
+    assert_true(parts.memory.len < 200000 * 17 / 4);
+    inflate_and_check(parts.memory.ptr, parts.memory.len, 200000);
+}
+
+static void short_or_unknown_bodies_are_not_compressed(void **state)
+{
+    (void)state;
+    response_content_type(response, "text/plain");
+    write_pieces(60);                /* 1020 bytes */
+    finish(NULL);
+    assert_false(parts.gzip);
+    check_pieces(parts.memory.ptr, parts.memory.len, 60);
+    response_plain(response, 200, "%s", "");
+    response_content_type(response, "application/zip");
+    write_pieces(1000);
+    finish(NULL);
+    assert_false(parts.gzip || parts.varies);
+}
+
+static void an_error_forgets_what_was_written(void **state)
+{
+    (void)state;
+    struct json_writer *json = response_json(response, false);
+    response_etag(response, STR_LIT("\"1\""));
+    response_header(response, "X-Test", STR_LIT("1"));
+    json_object_begin(json);
+    json_key(json, "half");
+    response_error(response, 404, "not_found", "there is no %s", "\"job\"");
+    finish(NULL);
+    assert_int_equal(parts.status, 404);
+    assert_null(parts.etag);
+    assert_int_equal(parts.header_count, 0);
+    assert_string_equal(parts.content_type, "application/json");
+    assert_true(str_is(parts.memory, "{\"status\":404,\"error\":\"not_found\",\"detail\":\"there is no \\\"job\\\"\"}"));
+}
+
+static void a_known_tag_gives_304_without_a_body(void **state)
+{
+    (void)state;
+    response_etag(response, STR_LIT("\"7-x\""));
+    response_content_type(response, "application/json");
+    write_pieces(1);
+    finish("\"6-x\", \"7-x\"");
+    assert_int_equal(parts.status, 304);
+    assert_int_equal(parts.memory.len, 0);
+    assert_string_equal(parts.etag, "W/\"7-x\"");
+}
+
+static void a_tag_names_one_sequence_of_bytes(void **state)
+{
+    (void)state;
+    response_etag(response, STR_LIT("\"7-x\""));
+    response_content_type(response, "application/zip");
+    write_pieces(1);
+    finish("\"8-x\"");
+    assert_int_equal(parts.status, 200);
+    assert_string_equal(parts.etag, "\"7-x\"");      /* never compressed: strong */
+}
+
+static void an_error_is_never_304(void **state)
+{
+    (void)state;
+    response_status(response, 409);
+    response_etag(response, STR_LIT("\"7-x\""));
+    finish("\"7-x\"");
+    assert_int_equal(parts.status, 409);
+}
+
+static void headers_with_line_breaks_are_left_out(void **state)
+{
+    (void)state;
+    response_header(response, "X-Good", STR_LIT("a b"));
+    response_header(response, "X-Bad", STR_LIT("a\r\nSet-Cookie: x"));
+    response_header(response, "X-Nul", (struct str){"a\0b", 3});
+    response_etag(response, STR_LIT("\"a\nb\""));
+    finish(NULL);
+    assert_int_equal(parts.header_count, 1);
+    assert_string_equal(parts.headers[0].name, "X-Good");
+    assert_null(parts.etag);
+}
+
+static void a_static_body_has_its_twin(void **state)
+{
+    (void)state;
+    response_static(response, "text/css", STR_LIT("plain"), STR_LIT("twin"));
+    finish(NULL);
+    assert_true(parts.gzip && parts.varies);
+    assert_true(str_is(parts.memory, "twin"));
+}
+
+static int done_count;
+
+static int64_t read_nothing(void *context, char *out, size_t room)
+{
+    (void)context, (void)out, (void)room;
+    return 0;
+}
+
+static void count_done(void *context)
+{
+    (void)context;
+    done_count++;
+}
+
+static void the_context_of_a_stream_is_freed_once(void **state)
+{
+    (void)state;
+    done_count = 0;
+    response_stream(response, read_nothing, count_done, NULL);
+    response_error(response, 500, "internal", "too late");
+    assert_int_equal(done_count, 1);
+    response_stream(response, read_nothing, count_done, NULL);
+    finish(NULL);
+    assert_int_equal(parts.kind, RESPONSE_STREAM);
+    response_take_stream(response);
+    response_free(TAKE(response));
+    assert_int_equal(done_count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_short_body_stays_in_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_mebibyte_stays_in_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_spilled_body_is_whole_and_its_file_has_no_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_missing_temporary_directory_is_told_once_the_body_is_long, setup_no_dir, teardown),
+        cmocka_unit_test_setup_teardown(long_text_is_compressed_on_the_way, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(short_or_unknown_bodies_are_not_compressed, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(an_error_forgets_what_was_written, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_known_tag_gives_304_without_a_body, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_tag_names_one_sequence_of_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_is_never_304, setup, teardown),
+        cmocka_unit_test_setup_teardown(headers_with_line_breaks_are_left_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_static_body_has_its_twin, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(the_context_of_a_stream_is_freed_once, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

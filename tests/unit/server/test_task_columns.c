@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/int_column.h"
+#include "base/units.h"
+#include "server/task_columns.h"
+
+#define U UNKNOWN
+
+/* ---- A stage in memory ---- */
+
+static int open_memory(void **state)
+{
+    static struct db db;
+    assert_int_equal(db_open(&db, ":memory:", DB_WRITE, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL), ERR_OK);
+    assert_int_equal(db_exec(&db, "PRAGMA foreign_keys = OFF", NULL), ERR_OK);
+    *state = &db;
+    return 0;
+}
+
+static int close_memory(void **state)
+{
+    db_close(*state);
+    return 0;
+}
+
+static void sql(struct db *db, const char *text)
+{
+    struct err err = {0};
+    if (db_exec(db, text, &err))
+        fail_msg("%s: %s", err.message, text);
+}
+
+static void add_stage(struct db *db, int64_t ref, int64_t rows, int64_t first, int64_t last)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, active_tasks, complete_tasks, failed_tasks, killed_tasks, "
+             "completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process, locality_node, "
+             "locality_none, locality_rack, locality_any, task_rows, ended_tasks, first_task_seq, last_task_seq, peaks_set) "
+             "VALUES (%lld, %lld, 0, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, %lld, %lld, %lld, 0)",
+             (long long)ref, (long long)ref, (long long)rows, (long long)rows, (long long)first, (long long)last);
+    sql(db, text);
+}
+
+static void add_chunk(struct db *db, int64_t ref, const char *name, int64_t chunk, const int64_t *values, size_t count)
+{
+    struct buf packed;
+    sqlite3_stmt *stmt;
+    buf_init(&packed, 1 << 24);
+    if (!int_column_pack(values, count, &packed))
+        return;                      /* all unknown: no row */
+    assert_int_equal(db_prepare(db, &stmt, "INSERT INTO task_column_name (name) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM task_column_name WHERE name = ?1)", NULL), ERR_OK);
+    db_bind_str(stmt, 1, str_of(name));
+    assert_int_equal(db_run(stmt, NULL), ERR_OK);
+    db_finalize(stmt);
+    assert_int_equal(
+        db_prepare(db, &stmt, "INSERT INTO task_column (stage_ref, column_id, chunk, packed) SELECT ?1, column_id, ?3, ?4 FROM task_column_name WHERE name = ?2", NULL), ERR_OK);
+    db_bind_i64(stmt, 1, ref);
+    db_bind_str(stmt, 2, str_of(name));
+    db_bind_i64(stmt, 3, chunk);
+    db_bind_blob(stmt, 4, packed.data, packed.len);
+    assert_int_equal(db_run(stmt, NULL), ERR_OK);
+    db_finalize(stmt);
+    buf_dispose(&packed);
+}
+
+static struct task_columns *open_stage(struct db *db, int64_t ref)
+{
+    struct task_columns *columns;
+    assert_int_equal(task_columns_open(&columns, db, ref, NULL), ERR_OK);
+    return columns;
+}
+
+static void assert_column(struct task_columns *columns, const char *name, const int64_t *expected, size_t count)
+{
+    const int64_t *values;
+    struct err err = {0};
+    if (task_columns_get(columns, name, &values, &err))
+        fail_msg("%s: %s", name, err.message);
+    assert_int_equal(task_columns_count(columns), count);
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != expected[i])
+            fail_msg("%s[%zu] is %lld, not %lld", name, i, (long long)values[i], (long long)expected[i]);
+}
+
+static void chunks_follow_one_another_and_missing_ones_are_unknown(void **state)
+{
+    struct db *db = *state;
+    add_stage(db, 7, 5, 11, 15);
+    add_chunk(db, 7, "task_id", 0, (int64_t[]){100, 101, 102}, 3);
+    add_chunk(db, 7, "task_id", 1, (int64_t[]){103, 104}, 2);
+    add_chunk(db, 7, "input_bytes", 1, (int64_t[]){U, 9}, 2);
+    struct task_columns *columns = open_stage(db, 7);
+    assert_column(columns, "task_id", (int64_t[]){100, 101, 102, 103, 104}, 5);
+    assert_column(columns, "input_bytes", (int64_t[]){U, U, U, U, 9}, 5);
+    assert_column(columns, "output_bytes", (int64_t[]){U, U, U, U, U}, 5);
+    assert_column(columns, "task_seq", (int64_t[]){11, 12, 13, 14, 15}, 5);
+    task_columns_free(columns);
+}
+
+static void strewn_rows_take_their_numbers_from_the_column(void **state)
+{
+    struct db *db = *state;
+    add_stage(db, 1, 3, 4, 90);
+    add_chunk(db, 1, "task_id", 0, (int64_t[]){1, 2, 3}, 3);
+    add_chunk(db, 1, "task_seq", 0, (int64_t[]){4, 6, 90}, 3);
+    struct task_columns *columns = open_stage(db, 1);
+    assert_column(columns, "task_seq", (int64_t[]){4, 6, 90}, 3);
+    task_columns_free(columns);
+}
+
+static void a_stage_without_columns_is_read_from_its_rows(void **state)
+{
+    struct db *db = *state;
+    add_stage(db, 2, 3, 1, 4);
+    sql(db, "INSERT INTO task (task_seq, stage_ref, task_id, status, start_seen, has_metrics, launch_ms, finish_ms, input_bytes) VALUES "
+            "(1, 2, 50, 1, 1, 1, 1000, 1300, 5), (2, 3, 51, 1, 1, 1, 0, 9, 9), (3, 2, 52, 2, 1, 0, 1000, 1100, NULL), (4, 2, 53, 0, 1, 0, 1200, NULL, NULL)");
+    struct task_columns *columns = open_stage(db, 2);
+    assert_column(columns, "task_id", (int64_t[]){50, 52, 53}, 3);
+    assert_column(columns, "task_seq", (int64_t[]){1, 3, 4}, 3);
+    assert_column(columns, "input_bytes", (int64_t[]){5, U, U}, 3);
+    assert_column(columns, "duration_ms", (int64_t[]){300, 100, U}, 3);
+    task_columns_free(columns);
+}
+
+static void derived_columns_follow_sparks_formulas(void **state)
+{
+    struct db *db = *state;
+    enum { N = 5 };
+    add_stage(db, 3, N, 1, N);
+    /* Ended; ended with a fetched result; more work than time (never below 0); no metrics; without an end. */
+    add_chunk(db, 3, "task_id", 0, (int64_t[]){1, 2, 3, 4, 5}, N);
+    add_chunk(db, 3, "launch_ms", 0, (int64_t[]){2000, 2000, 2000, 2000, 2000}, N);
+    add_chunk(db, 3, "finish_ms", 0, (int64_t[]){2100, 2500, 2010, 2050, U}, N);
+    add_chunk(db, 3, "getting_result_ms", 0, (int64_t[]){U, 2400, 0, U, 2400}, N);
+    add_chunk(db, 3, "executor_run_time_ms", 0, (int64_t[]){90, 300, 90, U, U}, N);
+    add_chunk(db, 3, "executor_deserialize_time_ms", 0, (int64_t[]){1, 10, 1, U, U}, N);
+    add_chunk(db, 3, "result_serialization_time_ms", 0, (int64_t[]){2, 5, U, U, U}, N);
+    add_chunk(db, 3, "shuffle_remote_read_bytes", 0, (int64_t[]){7, U, 0, U, U}, N);
+    add_chunk(db, 3, "shuffle_local_read_bytes", 0, (int64_t[]){4, 5, 0, U, U}, N);
+    add_chunk(db, 3, "shuffle_local_blocks_fetched", 0, (int64_t[]){2, 3, 0, U, U}, N);
+    struct task_columns *columns = open_stage(db, 3);
+    assert_column(columns, "duration_ms", (int64_t[]){100, 500, 10, 50, U}, N);
+    assert_column(columns, "getting_result_time_ms", (int64_t[]){0, 100, 0, 0, U}, N);
+    assert_column(columns, "scheduler_delay_ms", (int64_t[]){7, 85, 0, 50, U}, N);
+    assert_column(columns, "shuffle_read_bytes", (int64_t[]){11, 5, 0, U, U}, N);
+    assert_column(columns, "shuffle_blocks_fetched", (int64_t[]){2, 3, 0, U, U}, N);
+    task_columns_free(columns);
+}
+
+static void impossible_times_saturate(void **state)
+{
+    (void)state;
+    assert_int_equal(task_scheduler_delay_ms(INT64_MAX, -5, U, 0, 0, 0), INT64_MAX);
+    assert_int_equal(task_scheduler_delay_ms(INT64_MIN + 1, INT64_MAX, U, INT64_MAX, INT64_MAX, 3), 0);
+    assert_int_equal(task_getting_result_time_ms(INT64_MIN + 1, INT64_MAX), INT64_MIN + 1);
+}
+
+static void unknown_names_are_refused(void **state)
+{
+    struct db *db = *state;
+    add_stage(db, 4, 1, 1, 1);
+    add_chunk(db, 4, "task_id", 0, (int64_t[]){1}, 1);
+    struct task_columns *columns = open_stage(db, 4);
+    const int64_t *values;
+    assert_int_equal(task_columns_get(columns, "no_such", &values, NULL), ERR_NOT_FOUND);
+    assert_int_equal(task_columns_get(columns, "input_bytes\" FROM task; --", &values, NULL), ERR_NOT_FOUND);
+    task_columns_free(columns);
+}
+
+static void damaged_columns_are_an_error(void **state)
+{
+    struct db *db = *state;
+    const int64_t *values;
+    add_stage(db, 5, 3, 1, 3);
+    add_chunk(db, 5, "task_id", 0, (int64_t[]){1, 2, 3}, 3);
+    add_chunk(db, 5, "input_bytes", 0, (int64_t[]){1, 2, 3, 4}, 4);
+    add_chunk(db, 5, "output_bytes", 6, (int64_t[]){1, 2, 3}, 3);
+    add_chunk(db, 5, "launch_ms", 0, (int64_t[]){1, 2, 3}, 3);
+    sql(db, "UPDATE task_column SET packed = x'0108000003' WHERE column_id = (SELECT column_id FROM task_column_name WHERE name = 'launch_ms')");
+    struct task_columns *columns = open_stage(db, 5);
+    assert_int_equal(task_columns_get(columns, "input_bytes", &values, NULL), ERR_CORRUPT);
+    assert_int_equal(task_columns_get(columns, "output_bytes", &values, NULL), ERR_CORRUPT);
+    assert_int_equal(task_columns_get(columns, "launch_ms", &values, NULL), ERR_CORRUPT);
+    assert_column(columns, "task_id", (int64_t[]){1, 2, 3}, 3);
+    task_columns_free(columns);
+}
+
+static void a_stage_without_tasks_is_empty(void **state)
+{
+    struct task_columns *columns = open_stage(*state, 999);
+    assert_int_equal(task_columns_count(columns), 0);
+    assert_column(columns, "task_id", NULL, 0);
+    assert_column(columns, "scheduler_delay_ms", NULL, 0);
+    task_columns_free(columns);
+}
+
+/* ---- Pages ---- */
+
+static void assert_page(const int64_t *key, const int64_t *tie, const unsigned char *keep, size_t count, bool descending, size_t offset, size_t limit, const size_t *expected,
+                        size_t expected_count, size_t expected_total)
+{
+    size_t positions[16], written, total;
+    assert_int_equal(task_columns_page(key, tie, keep, count, descending, offset, limit, positions, &written, &total, NULL), ERR_OK);
+    assert_int_equal(written, expected_count);
+    assert_int_equal(total, expected_total);
+    for (size_t i = 0; i < written; i++)
+        assert_int_equal(positions[i], expected[i]);
+}
+
+static void pages_put_unknowns_last_either_way(void **state)
+{
+    (void)state;
+    const int64_t key[] = {5, U, 3, 5, U, 9}, tie[] = {1, 2, 3, 4, 5, 6};
+    assert_page(key, tie, NULL, 6, false, 0, 6, (size_t[]){2, 0, 3, 5, 1, 4}, 6, 6);
+    assert_page(key, tie, NULL, 6, true, 0, 6, (size_t[]){5, 3, 0, 2, 4, 1}, 6, 6);
+    assert_page(key, tie, NULL, 6, true, 3, 2, (size_t[]){2, 4}, 2, 6);
+    assert_page(key, tie, NULL, 6, false, 5, 10, (size_t[]){4}, 1, 6);
+    assert_page(key, tie, NULL, 6, false, 6, 10, NULL, 0, 6);
+    assert_page(key, tie, (const unsigned char[]){1, 0, 0, 1, 1, 0}, 6, false, 0, 6, (size_t[]){0, 3, 4}, 3, 3);
+    assert_page(key, tie, NULL, 0, false, 0, 6, NULL, 0, 0);
+}
+
+struct row {
+    int64_t key, tie;
+    size_t position;
+};
+
+static int as_the_page_orders(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (known(x->key) != known(y->key))
+        return known(x->key) ? -1 : 1;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->position < y->position ? -1 : 1;
+}
+
+/* Any page of any mixture of few and many different values, unknowns, filters and repeated ties is the slice of the sorted whole. */
+static void pages_are_slices_of_the_sorted_whole(void **state)
+{
+    (void)state;
+    enum { MOST = 400 };
+    static int64_t key[MOST], tie[MOST];
+    static unsigned char keep[MOST];
+    static struct row rows[MOST];
+    static size_t positions[MOST];
+    srand(42);
+    for (int round = 0; round < 3000; round++) {
+        size_t count = (size_t)(rand() % MOST), kept = 0, known_count = 0;
+        int kinds = 1 + rand() % (round % 3 ? 5 : 1000), tie_kinds = round % 5 ? 1000000 : 3, unknown_of_ten = rand() % 11;
+        for (size_t i = 0; i < count; i++) {
+            key[i] = rand() % 10 < unknown_of_ten ? U : rand() % kinds - kinds / 2;
+            tie[i] = rand() % tie_kinds;
+            keep[i] = rand() % 4 != 0;
+            if (keep[i])
+                rows[kept++] = (struct row){key[i], tie[i], i};
+        }
+        qsort(rows, kept, sizeof *rows, as_the_page_orders);
+        while (known_count < kept && known(rows[known_count].key))
+            known_count++;
+        bool descending = rand() % 2;
+        size_t offset = (size_t)(rand() % (MOST + 10)), limit = (size_t)(rand() % 60), written, total;
+        if (round % 7 == 0)
+            offset = 0, limit = MOST;
+        assert_int_equal(task_columns_page(key, tie, keep, count, descending, offset, limit, positions, &written, &total, NULL), ERR_OK);
+        assert_int_equal(total, kept);
+        size_t expected = offset < kept ? (limit < kept - offset ? limit : kept - offset) : 0;
+        assert_int_equal(written, expected);
+        for (size_t i = 0; i < written; i++) {
+            size_t rank = offset + i;
+            if (descending)
+                rank = rank < known_count ? known_count - 1 - rank : kept - 1 - (rank - known_count);
+            assert_int_equal(positions[i], rows[rank].position);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(chunks_follow_one_another_and_missing_ones_are_unknown, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(strewn_rows_take_their_numbers_from_the_column, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(a_stage_without_columns_is_read_from_its_rows, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(derived_columns_follow_sparks_formulas, open_memory, close_memory),
+        cmocka_unit_test(impossible_times_saturate),
+        cmocka_unit_test_setup_teardown(unknown_names_are_refused, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(damaged_columns_are_an_error, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(a_stage_without_tasks_is_empty, open_memory, close_memory),
+        cmocka_unit_test(pages_put_unknowns_last_either_way),
+        cmocka_unit_test(pages_are_slices_of_the_sorted_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

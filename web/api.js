@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The only caller of fetch. Addresses are relative to the base of the document, so a proxy's prefix needs no thought. Answers carry an ETag and the
+ * browser asks again with it; what was shown last is kept here too, so that Back is drawn at once and then checked.
+ */
+
+/** A call that failed: which, with what status, and the server's own sentence. */
+export class ApiError extends Error {
+  /** @param {string} path @param {number} status 0: no answer at all @param {string} code @param {string} detail */
+  constructor(path, status, code, detail) {
+    super(detail);
+    this.detail = detail;
+    this.path = path;
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const ROOT = "api/afterglow/v1/";
+/** Answers kept for Back: lists of a page or so each, so this many are a few MiB. */
+const KEPT_ANSWERS = 60;
+/** @type {Map<string, unknown>} */
+const kept = new Map();
+
+/** What was answered last time. @param {string} path */
+export const remembered = (path) => kept.get(path);
+
+/** @param {(string | number)[]} parts @param {URLSearchParams | Record<string, string | number | null | undefined>} [query] */
+export function apiPath(parts, query) {
+  const q = new URLSearchParams();
+  for (const [k, v] of query instanceof URLSearchParams ? query : Object.entries(query ?? {})) {
+    if (v !== null && v !== undefined && v !== "") q.set(k, String(v));
+  }
+  const s = q.toString();
+  return parts.map((p) => encodeURIComponent(p)).join("/") + (s ? "?" + s : "");
+}
+
+/** @param {string} path as apiPath makes it @param {AbortSignal} [signal] @returns {Promise<any>} */
+export async function get(path, signal) {
+  /** @type {Response} */
+  let answer;
+  try {
+    answer = await fetch(new URL(ROOT + path, document.baseURI), { signal, headers: { Accept: "application/json" }, credentials: "same-origin" });
+  } catch (e) {
+    if (signal?.aborted) throw e;
+    throw new ApiError(path, 0, "unreachable", "");
+  }
+  /** @type {any} */
+  let body = null;
+  try {
+    body = await answer.json();
+  } catch (e) {
+    if (signal?.aborted) throw e;
+    if (answer.ok) throw new ApiError(path, answer.status, "not_json", "");
+  }
+  if (!answer.ok) throw new ApiError(path, answer.status, String(body?.error ?? answer.statusText), String(body?.detail ?? ""));
+  kept.delete(path);
+  kept.set(path, body);
+  if (kept.size > KEPT_ANSWERS) kept.delete(/** @type {string} */ (kept.keys().next().value));
+  return body;
+}

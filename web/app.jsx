@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The page: reads the address, shows the view for it, and keeps the frame (bar, rail, keys, preferences). */
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { apiPath } from "./api.js";
+import { AppHead } from "./components/app-head.jsx";
+import { TopBar } from "./components/bar.jsx";
+import { KeyHelp, useKeys } from "./components/keys.jsx";
+import { Rail, entries } from "./components/rail.jsx";
+import { Failure, Skeleton } from "./components/states.jsx";
+import { useData, usePoll } from "./components/use-data.js";
+import { setZone } from "./lib/format.js";
+import { setLang, t } from "./lib/i18n.js";
+import * as paths from "./lib/paths.js";
+import * as prefsStore from "./lib/prefs.js";
+import { current, go, onChange, start } from "./lib/router.js";
+import { findPage } from "./routes.js";
+import { Apps } from "./views/apps.jsx";
+import { NotFound } from "./views/not-found.jsx";
+import { NotLoaded } from "./views/not-loaded.jsx";
+
+/** How often a run that is being read, or waits for it, is asked again. Finished runs are never polled. */
+const POLL_MS = 1000;
+
+/** @param {import("./lib/prefs.js").Prefs} p */
+function apply(p) {
+  setLang(p.lang);
+  setZone(p.zone);
+  document.documentElement.dataset.theme = p.theme;
+}
+
+function Root() {
+  const [, redraw] = useState(0);
+  const [prefs, setPrefs] = useState(prefsStore.load);
+  const [help, setHelp] = useState(false);
+  useEffect(() => onChange(() => redraw((n) => n + 1)), []);
+  apply(prefs);
+  /** @param {Partial<import("./lib/prefs.js").Prefs>} change */
+  const change = (change) => {
+    prefsStore.save(change);
+    setPrefs({ ...prefs, ...change });
+  };
+  const route = current();
+  const ref = route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
+  const frame = { prefs, change, keys: () => setHelp(true) };
+  return <>
+    {ref !== null ? <AppFrame key={ref} appRef={ref} rest={route.parts.slice(2)} frame={frame} /> : <PlainFrame here={route.parts.length ? "none" : "apps"} path={route.path} frame={frame} />}
+    {help ? <KeyHelp close={() => setHelp(false)} /> : null}
+  </>;
+}
+
+/** @typedef {{ prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void }} Frame */
+
+/** @param {{ class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
+function Shell({ class: c, bar, rail, children }) {
+  return <div class={"frame " + (c ?? "")}>
+    <a class="skip" href={location.pathname + location.search + "#main"} onClick={(e) => {
+      e.preventDefault();
+      document.getElementById("main")?.focus();
+    }}>{t("bar.skip")}</a>
+    {bar}{rail}
+    <main id="main" tabIndex={-1}>{children}</main>
+  </div>;
+}
+
+/** Pages without an application. @param {{ here: "apps" | "none", path: string, frame: Frame }} props */
+function PlainFrame({ here, path, frame }) {
+  useKeys({ go: (page) => { if (page === "apps") go(paths.apps()); }, help: frame.keys });
+  useEffect(() => { document.title = `${t("nav.apps")} · Afterglow`; });
+  return <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} search={here === "none"} {...frame} />}>
+    {here === "apps" ? <Apps /> : <NotFound what={path} />}
+  </Shell>;
+}
+
+/** Pages of one application: the same head and rail, fed by one call. @param {{ appRef: string, rest: string[], frame: Frame }} props */
+function AppFrame({ appRef, rest, frame }) {
+  const [beat, setBeat] = useState(0);
+  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").App>} */ (useData(apiPath(["apps", appRef]), beat));
+  const app = asked.data;
+  const notLoaded = !app && asked.error?.status === 409;
+  usePoll(notLoaded || Boolean(app?.loading), POLL_MS, () => setBeat((n) => n + 1));
+  const page = findPage(rest);
+  const list = entries(appRef, app);
+  useKeys({ go: (name) => go(name === "apps" ? paths.apps() : list.find((x) => x.id === name)?.to ?? paths.app(appRef)), help: frame.keys });
+  const title = app?.name ?? appRef;
+  const object = page?.object ? t(page.object, (rest[1] ?? "").replace(/\.0$/, "")) : null;
+  const section = page?.section ? t(page.section) : null;
+  useEffect(() => { document.title = `${[object ?? section, title].filter(Boolean).join(" · ")} · Afterglow`; });
+  const crumbs = [{ label: t("nav.apps"), to: paths.apps() }, { label: title, to: paths.app(appRef) },
+    ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []), ...(object ? [{ label: object }] : [])];
+  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
+  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  /** @returns {import("preact").ComponentChildren} */
+  const body = () => {
+    if (app) return <>
+      <AppHead app={app} />
+      {asked.error && asked.error.status !== 409 ? <Failure error={asked.error} retry={asked.retry} /> : null}
+      {page ? <page.View key={rest.join("/")} app={app} id={rest[1] ?? ""} version={version} /> : <NotFound what={rest.join("/")} />}
+    </>;
+    if (notLoaded) return <NotLoaded appRef={appRef} detail={asked.error?.message ?? ""} version={String(beat)} />;
+    if (asked.error?.status === 404) return <NotFound app what={appRef} />;
+    if (asked.error) return <Failure error={asked.error} retry={asked.retry} />;
+    return asked.slow ? <Skeleton rows={10} facts /> : null;
+  };
+  return <Shell bar={<TopBar crumbs={crumbs} search {...frame} />} rail={<Rail entries={list} here={page?.rail ?? ""} foot={app?.sparkVersion ? `Spark ${app.sparkVersion}` : null} />}>{body()}</Shell>;
+}
+
+start();
+render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));

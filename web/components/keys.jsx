@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef } from "preact/hooks";
+import { t } from "../lib/i18n.js";
+
+/** @typedef {import("../lib/i18n.js").Key} Key */
+
+/** After `g`. @type {[letter: string, page: string, text: Key][]} */
+export const GO = [["a", "apps", "nav.apps"], ["o", "overview", "nav.overview"], ["j", "jobs", "nav.jobs"], ["s", "stages", "nav.stages"], ["t", "tasks", "nav.tasks"], ["e", "executors", "nav.executors"],
+  ["m", "storage", "nav.storage"], ["c", "env", "nav.env"], ["q", "sql", "nav.sql"], ["l", "log", "nav.log"]];
+
+/** First key of a chord is forgotten after this. */
+const CHORD_MS = 1200;
+
+/**
+ * Keys of the page. They never fire while typing, and never with Ctrl, Alt or Meta.
+ * @param {{ go: (page: string) => void, help: () => void }} actions
+ */
+export function useKeys({ go, help }) {
+  const chord = useRef(0);
+  useEffect(() => {
+    /** @param {KeyboardEvent} e */
+    const down = (e) => {
+      const at = e.target instanceof Element ? e.target : null;
+      if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]")) return;
+      if (at?.closest("input, textarea, select, [contenteditable]")) {
+        if (e.key === "Escape") /** @type {HTMLElement} */ (at).blur();
+        return;
+      }
+      if (chord.current && e.timeStamp - chord.current < CHORD_MS) {
+        chord.current = 0;
+        const hit = GO.find(([letter]) => letter === e.key);
+        if (hit) {
+          e.preventDefault();
+          go(hit[1]);
+        }
+        return;
+      }
+      chord.current = 0;
+      if (e.key === "g") chord.current = e.timeStamp;
+      else if (e.key === "?") help();
+      else if (e.key === "/") focus("[data-search]", e) || focus("[data-search-all]", e);
+      else if (e.key === "j" || e.key === "k") move(e.key === "j" ? 1 : -1, e);
+      else if (e.key === "[") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=back]"))?.click();
+      else if (e.key === "]") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=on]"))?.click();
+    };
+    addEventListener("keydown", down);
+    return () => removeEventListener("keydown", down);
+  });
+}
+
+/** @param {string} selector @param {KeyboardEvent} e */
+function focus(selector, e) {
+  const el = document.querySelector(selector);
+  if (!(el instanceof HTMLInputElement)) return false;
+  e.preventDefault();
+  el.focus();
+  el.select();
+  return true;
+}
+
+/** To the link of the next row that has one; Enter then opens it by itself. @param {number} by @param {KeyboardEvent} e */
+function move(by, e) {
+  const links = [...document.querySelectorAll("main .tbl tbody tr")].map((tr) => tr.querySelector("a")).filter((a) => a !== null);
+  if (!links.length) return;
+  const row = document.activeElement?.closest("tr");
+  const here = row ? links.findIndex((a) => row.contains(a)) : -1;
+  const next = links[Math.min(links.length - 1, Math.max(0, here + by))];
+  e.preventDefault();
+  next?.focus();
+}
+
+/** @param {{ close: () => void }} props */
+export function KeyHelp({ close }) {
+  const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useEffect(() => { ref.current?.showModal(); }, []);
+  /** @type {[string, string][]} */
+  const rows = [["/", t("keys.search")], ["j k", t("keys.rows")], ["Enter", t("keys.open")], ["[ ]", t("keys.pages")], ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])), ["?", t("keys.title")], ["Esc", t("keys.close")]];
+  return <dialog class="keys" ref={ref} onClose={close} aria-labelledby="keys-title" onClick={(e) => { if (e.target === ref.current) ref.current?.close(); }}>
+    <div class="keys-body">
+      <h2 id="keys-title">{t("keys.title")}</h2>
+      <dl>{rows.map(([key, text]) => <div key={key}><dt>{key.split(" ").map((k) => <kbd key={k}>{k}</kbd>)}</dt><dd>{text}</dd></div>)}</dl>
+      <button type="button" class="btn" onClick={() => ref.current?.close()}>{t("keys.close")}</button>
+    </div>
+  </dialog>;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { count } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
+import { current, go, hrefWith, patchQuery } from "../lib/router.js";
+
+/**
+ * A table that shows one page of a list. Sort and page live in the URL under `<id>sort`, `<id>page`, `<id>limit`; whoever has the rows sorts them.
+ * Numbers and their heads stand right. Clicking a row opens what its link opens; the first cell holds that link for keyboard and middle click.
+ *
+ * @template T
+ * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, num?: boolean, sort?: string, cell: (row: T) => import("preact").ComponentChildren, class?: string, off?: boolean, ascending?: boolean }} Column
+ *   sort: key for the server; off: not shown; ascending: the first click sorts upward though it is a number
+ */
+
+/**
+ * @template T
+ * @param {{ id?: string, caption: string, columns: Column<T>[], rows: T[], rowKey: (row: T) => string | number, sort?: string, link?: (row: T) => string | null,
+ *   rowClass?: (row: T) => string, selected?: (row: T) => boolean, span?: (row: T) => { from: string, node: import("preact").ComponentChildren } | null,
+ *   page?: { total: number, page: number, limit: number }, class?: string }} props
+ *   sort: the sort in force; span: from that column on the row is one cell; page: makes a pager
+ */
+export function Table({ id = "", caption, columns, rows, rowKey, sort = "", link, rowClass, selected, span, page, class: extra }) {
+  const shown = columns.filter((c) => !c.off);
+  const [key, down] = [sort.replace(/^-/, ""), sort.startsWith("-")];
+  const [wrap, wide] = useWide();
+  /** @param {Column<T>} c */
+  const sortBy = (c) => {
+    const descend = c.sort === key ? !down : Boolean(c.num) && !c.ascending;
+    patchQuery({ [id + "sort"]: (descend ? "-" : "") + c.sort, [id + "page"]: null });
+  };
+  return <div class={"tbl-box " + (extra ?? "")}>
+    <div class={"tbl-wrap" + (wide ? " is-wide" : "")} ref={wrap} {...(wide ? { tabIndex: 0, role: "region", "aria-label": caption } : {})}>
+      <table class="tbl">
+        <caption class="sr">{caption}</caption>
+        <thead><tr>{shown.map((c) => <th key={c.id} scope="col" class={(c.num ? "num " : "") + (c.class ?? "")} title={c.title} aria-sort={c.sort === undefined ? undefined : c.sort !== key ? "none" : down ? "descending" : "ascending"}>
+          {c.sort === undefined ? c.label : <button type="button" onClick={() => sortBy(c)}>{c.label}<span class="tbl-arrow" aria-hidden="true">{c.sort === key ? (down ? "↓" : "↑") : ""}</span></button>}
+        </th>)}</tr></thead>
+        <tbody>{rows.map((row) => <Row key={rowKey(row)} row={row} columns={shown} to={link?.(row) ?? null} class={rowClass?.(row) ?? ""} selected={selected?.(row) ?? false} span={span?.(row) ?? null} />)}</tbody>
+      </table>
+    </div>
+    {page ? <Pager id={id} {...page} /> : null}
+  </div>;
+}
+
+/**
+ * @template T
+ * @param {{ row: T, columns: Column<T>[], to: string | null, class: string, selected: boolean, span: { from: string, node: import("preact").ComponentChildren } | null }} props
+ */
+function Row({ row, columns, to, class: c, selected, span }) {
+  const cut = span ? columns.findIndex((x) => x.id === span.from) : -1;
+  const cells = cut < 0 ? columns : columns.slice(0, cut);
+  /** @param {MouseEvent} e */
+  const open = (e) => {
+    if (!to || !(e.target instanceof Element) || e.target.closest("a, button, input, summary, label") || String(getSelection() ?? "")) return;
+    if (e.metaKey || e.ctrlKey) window.open(to, "_blank", "noopener");
+    else go(to);
+  };
+  return <tr class={[c, to ? "is-link" : "", selected ? "is-sel" : ""].join(" ").trim() || undefined} aria-selected={selected || undefined} onClick={open}>
+    {cells.map((x) => <td key={x.id} class={((x.num ? "num " : "") + (x.class ?? "")).trim() || undefined}>{x.cell(row)}</td>)}
+    {cut >= 0 ? <td colSpan={columns.length - cut}>{span?.node}</td> : null}
+  </tr>;
+}
+
+/** A table wider than its place scrolls inside it, with its own sticky head; one that fits leaves scrolling, and the head, to the page. */
+function useWide() {
+  const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const [wide, setWide] = useState(false);
+  useLayoutEffect(() => {
+    const box = ref.current, table = box?.firstElementChild;
+    if (!box || !table) return undefined;
+    const look = () => setWide(table.scrollWidth > box.clientWidth + 1 || /** @type {HTMLElement} */ (table).offsetWidth > box.clientWidth + 1);
+    const o = new ResizeObserver(look);
+    o.observe(box);
+    o.observe(table);
+    look();
+    return () => o.disconnect();
+  }, []);
+  return /** @type {const} */ ([ref, wide]);
+}
+
+const LIMITS = [25, 50, 100, 500];
+
+/** @param {{ id: string, total: number, page: number, limit: number }} props */
+export function Pager({ id, total, page, limit }) {
+  const pages = Math.max(1, Math.ceil(total / limit));
+  if (total <= LIMITS[0]) return null;
+  /** @param {Event} e */
+  const jump = (e) => {
+    const n = Math.min(pages, Math.max(1, Math.round(Number(/** @type {HTMLInputElement} */ (e.currentTarget).value)) || 1));
+    patchQuery({ [id + "page"]: n === 1 ? null : n });
+  };
+  const to = (/** @type {number} */ n) => hrefWith({ [id + "page"]: n === 1 ? null : n });
+  return <nav class="pager no-print" aria-label={t("pager.label")}>
+    <span>{t("pager.range", count((page - 1) * limit + 1), count(Math.min(total, page * limit)), count(total))}</span>
+    {pages > 1 ? <>
+      {page > 1 ? <a class="btn is-small" data-turn="back" rel="prev" href={to(page - 1)}>{t("pager.previous")}</a> : <span class="btn is-small is-off">{t("pager.previous")}</span>}
+      <label>{t("pager.page")} <input type="number" min="1" max={pages} value={page} onChange={jump} /> {t("pager.of", count(pages))}</label>
+      {page < pages ? <a class="btn is-small" data-turn="on" rel="next" href={to(page + 1)}>{t("pager.next")}</a> : <span class="btn is-small is-off">{t("pager.next")}</span>}
+    </> : null}
+    <label>{t("pager.rows")} <select value={String(limit)} onChange={(e) => patchQuery({ [id + "limit"]: e.currentTarget.value, [id + "page"]: null })}>
+      {(LIMITS.includes(limit) ? LIMITS : [...LIMITS, limit]).map((n) => <option key={n} value={String(n)}>{count(n)}</option>)}
+    </select></label>
+  </nav>;
+}
+
+/** The part of the query that a table's list takes, for the API. @param {string} id @param {{ sort: string, limit?: number }} fallback */
+export function tableQuery(id, fallback) {
+  const q = current().query;
+  return { sort: q.get(id + "sort") ?? fallback.sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? fallback.limit ?? 50 };
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useState } from "preact/hooks";
+import { get, remembered } from "../api.js";
+
+/**
+ * One call of the API for one place on a page. What was shown stays until the next answer is there, so a slow server never blanks a page; `slow` is
+ * true once 150 ms have passed without an answer. `version` changes when the data behind the same address did (a log that is still being read).
+ *
+ * @template T
+ * @typedef {{ data: T | undefined, error: import("../api.js").ApiError | null, slow: boolean, stale: boolean, retry: () => void }} Asked<T>
+ */
+
+const SLOW_MS = 150;
+
+/** @template T @param {string | null} path as apiPath makes it; null: nothing to ask @param {string | number} [version] @returns {Asked<T>} */
+export function useData(path, version = 0) {
+  const [state, setState] = useState(/** @type {() => { path: string | null, data: T | undefined, error: any, slow: boolean }} */ (() => ({
+    path, data: path === null ? undefined : /** @type {T | undefined} */ (remembered(path)), error: null, slow: false,
+  })));
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    if (path === null) return undefined;
+    const abort = new AbortController();
+    const timer = setTimeout(() => setState((s) => ({ ...s, slow: true })), SLOW_MS);
+    get(path, abort.signal).then(
+      (data) => setState({ path, data, error: null, slow: false }),
+      (error) => {
+        if (!abort.signal.aborted) setState((s) => ({ path, data: s.path === path ? s.data : undefined, error, slow: false }));
+      },
+    ).finally(() => clearTimeout(timer));
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [path, version, tries]);
+  const own = state.path === path;
+  const known = own || path === null ? undefined : /** @type {T | undefined} */ (remembered(path));
+  return { data: own ? state.data : known ?? state.data, error: own ? state.error : null, slow: state.slow, stale: !own && known === undefined, retry: () => setTries((n) => n + 1) };
+}
+
+/** Calls `look` every `everyMs` while `on`, not while the page is hidden. @param {boolean} on @param {number} everyMs @param {() => void} look */
+export function usePoll(on, everyMs, look) {
+  useEffect(() => {
+    if (!on) return undefined;
+    const timer = setInterval(() => { if (!document.hidden) look(); }, everyMs);
+    return () => clearInterval(timer);
+  });
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The only place where numbers become text. Unknown is a dash, never 0 and never NaN. A narrow no-break space stands between number and unit.
+ * Rules: duration three digits up to 120 s, then two units; bytes by 1024 with IEC names, three digits; counts with all digits; shares whole from
+ * 10 %; ratios one decimal and ×; times of day in the chosen zone, which the page names.
+ */
+
+const NB = "\u202f";
+const MINUS = "\u2212";
+export const DASH = "\u2014";
+
+let locale = "en";
+/** @type {"local" | "utc"} */
+let zone = "local";
+
+/** Intl formatters are dear to make and cheap to use. @type {Map<string, Intl.NumberFormat>} */
+const formatters = new Map();
+
+/** @param {string} value */
+export function setLocale(value) {
+  locale = value;
+  formatters.clear();
+}
+/** @param {"local" | "utc"} value */
+export function setZone(value) {
+  zone = value;
+}
+
+/** @param {number} value @param {number} least decimals @param {number} most decimals */
+function decimal(value, least, most) {
+  const key = `${least}.${most}`;
+  let f = formatters.get(key);
+  if (!f) formatters.set(key, f = new Intl.NumberFormat(locale, { minimumFractionDigits: least, maximumFractionDigits: most }));
+  return f.format(value).replace("-", MINUS);
+}
+
+/** @param {unknown} value @returns {value is number} */
+const known = (value) => typeof value === "number" && Number.isFinite(value);
+/** @param {number} n */
+const two = (n) => String(Math.floor(n)).padStart(2, "0");
+
+/** Three significant digits, no exponent: 5.85, 22.1, 184, 1,204. @param {number} value */
+function three(value) {
+  const a = Math.abs(value);
+  const d = a >= 99.95 || a === 0 ? 0 : a >= 9.995 ? 1 : 2;
+  return decimal(value, d, d);
+}
+
+/** Length in ms: 0 ms, 430 ms, 5.85 s, 116 s, 3m 31s, 3h 07m, 2d 04h. @param {unknown} ms */
+export function duration(ms) {
+  if (!known(ms)) return DASH;
+  const a = Math.abs(ms);
+  if (a < 999.5) return (a > 0 && a < 9.95 && a % 1 ? decimal(ms, 0, 1) : decimal(ms, 0, 0)) + NB + "ms";
+  if (a < 119_950) return three(ms / 1000) + NB + "s";
+  const sign = ms < 0 ? MINUS : "";
+  let s = Math.round(a / 1000);
+  if (s < 3600) return `${sign}${Math.floor(s / 60)}m${NB}${two(s % 60)}s`;
+  s = Math.round(s / 60) * 60;
+  if (s < 86_400) return `${sign}${Math.floor(s / 3600)}h${NB}${two(s % 3600 / 60)}m`;
+  s = Math.round(s / 3600) * 3600;
+  return `${sign}${decimal(Math.floor(s / 86_400), 0, 0)}d${NB}${two(s % 86_400 / 3600)}h`;
+}
+
+/** Length in ns, in the same words; below a millisecond in µs. @param {unknown} ns */
+export function nanoseconds(ns) {
+  if (!known(ns)) return DASH;
+  if (ns > 0 && ns < 999_500) return three(ns / 1000) + NB + "µs";
+  return duration(ns / 1e6);
+}
+
+/** Exact length in ms for tooltips: 26,812 ms. @param {unknown} ms */
+export const exactMs = (ms) => (known(ms) ? decimal(ms, 0, 0) + NB + "ms" : DASH);
+
+const IEC = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+/** 348 B, 2.77 KiB, 97.8 MiB. @param {unknown} value */
+export function bytes(value) {
+  if (!known(value)) return DASH;
+  let i = 0;
+  let v = value;
+  while (Math.abs(v) >= 999.5 && i < IEC.length - 1) {
+    v /= 1024;
+    i++;
+  }
+  return (i === 0 ? decimal(v, 0, 0) : three(v)) + NB + IEC[i];
+}
+/** Exact size for tooltips: 102,551,232 B. @param {unknown} value */
+export const exactBytes = (value) => (known(value) ? decimal(value, 0, 0) + NB + "B" : DASH);
+
+/** All digits: 2,600,000. @param {unknown} value */
+export const count = (value) => (known(value) ? decimal(value, 0, value % 1 ? 2 : 0) : DASH);
+
+/** A share 0…1: 55 %, 4.7 %, < 0.1 %, 0 %. @param {unknown} share */
+export function percent(share) {
+  if (!known(share)) return DASH;
+  const p = share * 100;
+  if (p > 0 && p < 0.1) return `<${NB}${decimal(0.1, 1, 1)}${NB}%`;
+  return decimal(p, 0, Math.abs(p) >= 9.95 ? 0 : 1) + NB + "%";
+}
+
+/** A ratio: 15.9×, 136×. @param {unknown} ratio */
+export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 ? 0 : 1) + "×" : DASH);
+
+/** Offset from the start of the application: +62.1 s. @param {unknown} ms */
+export const offset = (ms) => (known(ms) ? (ms >= 0 ? "+" : "") + duration(ms) : DASH);
+
+/** Point in time in the chosen zone: 2026-11-29 20:12:26. @param {unknown} epochMs @param {boolean} [seconds] */
+export function time(epochMs, seconds = true) {
+  if (!known(epochMs)) return DASH;
+  const d = new Date(epochMs);
+  if (Number.isNaN(d.getTime())) return DASH;
+  const [year, month, day, hour, minute, second] = zone === "utc"
+    ? [d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()]
+    : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
+  return `${year}-${two(month + 1)}-${two(day)} ${two(hour)}:${two(minute)}${seconds ? ":" + two(second) : ""}`;
+}
+
+/** Name of the chosen zone at a moment (summer time differs): UTC, UTC+2, UTC−3:30. @param {number} [epochMs] */
+export function zoneName(epochMs = Date.now()) {
+  if (zone === "utc") return "UTC";
+  const o = -new Date(epochMs).getTimezoneOffset();
+  if (!o || Number.isNaN(o)) return "UTC";
+  return `UTC${o > 0 ? "+" : MINUS}${Math.floor(Math.abs(o) / 60)}${o % 60 ? ":" + two(Math.abs(o) % 60) : ""}`;
+}
+
+/** By the unit that the server names. @param {unknown} value @param {"ms" | "ns" | "bytes" | "count"} unit */
+export function quantity(value, unit) {
+  return unit === "ms" ? duration(value) : unit === "ns" ? nanoseconds(value) : unit === "bytes" ? bytes(value) : count(value);
+}

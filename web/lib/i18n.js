@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Texts by key, in the language of the moment. An entry is a string or a function of its arguments; functions that return parts (see `parts`) may
+ * get elements as arguments, so that a sentence holds links and bold numbers without being glued from fragments. tools/check.mjs fails on missing keys.
+ */
+import { en } from "../i18n/en.js";
+import { zh } from "../i18n/zh.js";
+import { setLocale } from "./format.js";
+
+/** @typedef {keyof typeof en} Key */
+/** @typedef {Record<string, string | ((...args: any[]) => any)>} Book */
+
+/** @type {Record<string, Book>} */
+const books = { en, "zh-CN": zh };
+let lang = "en";
+
+/** @param {string} value */
+export function setLang(value) {
+  lang = value in books ? value : "en";
+  setLocale(lang);
+  document.documentElement.lang = lang;
+}
+
+/** @param {string} key @param {any[]} args */
+function entry(key, args) {
+  const v = books[lang][key] ?? en[/** @type {Key} */ (key)] ?? key;
+  return typeof v === "function" ? v(...args) : v;
+}
+
+/** A text. @param {Key} key @param {...any} args @returns {string} */
+export const t = (key, ...args) => entry(key, args);
+
+/** A sentence whose arguments may be elements. @param {Key} key @param {...any} args @returns {import("preact").ComponentChildren} */
+export const tx = (key, ...args) => entry(key, args);
+
+/** A text whose key is made from data, for example an enumeration of the API; the word itself if we have none. @param {string} prefix @param {string | null} word @returns {string} */
+export function word(prefix, word) {
+  if (word === null) return "\u2014";
+  const key = `${prefix}.${word}`;
+  return key in en ? entry(key, []) : word;
+}

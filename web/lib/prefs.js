@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a person chose once: theme, language, zone. Kept in local storage, never part of a link; junk there is ignored. */
+
+/** @typedef {{ theme: "light" | "dark", lang: "en" | "zh-CN", zone: "local" | "utc" }} Prefs */
+
+const KEY = "afterglow";
+
+/** @returns {Record<string, unknown>} */
+function stored() {
+  try {
+    const v = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return v && typeof v === "object" ? v : {};
+  } catch {
+    return {};
+  }
+}
+
+/** @returns {Prefs} */
+export function load() {
+  const s = stored();
+  const dark = document.documentElement.dataset.theme === "dark";
+  return {
+    theme: s.theme === "dark" || s.theme === "light" ? s.theme : dark ? "dark" : "light",
+    lang: s.lang === "en" || s.lang === "zh-CN" ? s.lang : navigator.language.startsWith("zh") ? "zh-CN" : "en",
+    zone: s.zone === "utc" || s.zone === "local" ? s.zone : "local",
+  };
+}
+
+/** @param {Partial<Prefs>} change */
+export function save(change) {
+  try {
+    localStorage.setItem(KEY, JSON.stringify({ ...stored(), ...change }));
+  } catch {
+    // private window without storage: the choice lasts until the page goes
+  }
+}

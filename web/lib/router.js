@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The URL is the state: path below the base address of the document, and query. What a person would want to go back from is pushed, what changes
+ * while typing replaces. Addresses handed out are absolute paths with the prefix, so that links work from every page and behind every proxy.
+ */
+
+/** @typedef {{ path: string, parts: string[], query: URLSearchParams, search: string }} Route */
+/** @typedef {Record<string, string | number | null | undefined>} Query */
+
+/** Prefix with a slash at the end. */
+export const base = () => new URL(document.baseURI).pathname.replace(/[^/]*$/, "");
+
+/** A malformed escape in a pasted link is no reason to fail. @param {string} part */
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** @param {string} pathname @param {string} search @param {string} prefix @returns {Route} */
+export function parse(pathname, search, prefix) {
+  const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : pathname.replace(/^\//, "");
+  return { path, parts: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(search), search };
+}
+
+export const current = () => parse(location.pathname, location.search, base());
+
+/** @param {URLSearchParams} old @param {Query} patch null and "" remove a key */
+export function patched(old, patch) {
+  const q = new URLSearchParams(old);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null || value === undefined || value === "") q.delete(key);
+    else q.set(key, String(value));
+  }
+  return q;
+}
+
+/** Address of a page: href(["a", ref, "jobs"], { sort: "-id" }). @param {(string | number)[]} parts @param {Query} [query] */
+export function href(parts, query) {
+  const q = patched(new URLSearchParams(), query ?? {}).toString();
+  return base() + parts.map((p) => encodeURIComponent(p)).join("/") + (q ? "?" + q : "");
+}
+
+/** The present page with a few query keys changed. @param {Query} patch */
+export function hrefWith(patch) {
+  const r = current();
+  const q = patched(r.query, patch).toString();
+  return base() + r.path + (q ? "?" + q : "");
+}
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+/** @param {() => void} listener @returns {() => void} ends it */
+export function onChange(listener) {
+  listeners.add(listener);
+  return () => { listeners.delete(listener); };
+}
+const tell = () => listeners.forEach((l) => l());
+
+/** @param {string} to address as href() makes it @param {{ replace?: boolean }} [how] */
+export function go(to, how = {}) {
+  if (to === location.pathname + location.search) return;
+  if (how.replace) {
+    history.replaceState(history.state, "", to);
+  } else {
+    history.replaceState({ y: scrollY }, "");
+    wanted = 0;
+    const samePage = new URL(to, location.href).pathname === location.pathname;
+    history.pushState({ y: samePage ? scrollY : 0 }, "", to);
+    if (!samePage) scrollTo(0, 0);
+  }
+  tell();
+}
+
+/** @param {Query} patch @param {{ replace?: boolean }} [how] */
+export const patchQuery = (patch, how) => go(hrefWith(patch), how);
+
+/** Where the page that Back leads to was scrolled. */
+let wanted = 0;
+/** Called as parts of a page get their data: tries until the page is tall enough. A person who scrolls first has the last word. */
+export function restoreScroll() {
+  if (!wanted) return;
+  scrollTo(0, wanted);
+  if (scrollY >= wanted - 2) wanted = 0;
+}
+
+/** Wires the browser's own navigation: Back and Forward, and clicks on links of ours. Called once. */
+export function start() {
+  history.scrollRestoration = "manual";
+  addEventListener("popstate", (e) => {
+    wanted = Number(e.state?.y) || 0;
+    tell();
+  });
+  addEventListener("beforeunload", () => history.replaceState({ y: scrollY }, ""));
+  wanted = Number(history.state?.y) || 0;
+  for (const touch of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(touch, () => { wanted = 0; }, { passive: true });
+  document.addEventListener("click", (e) => {
+    if (e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+    const a = e.target instanceof Element ? e.target.closest("a") : null;
+    if (!(a instanceof HTMLAnchorElement) || a.target || a.origin !== location.origin || !a.pathname.startsWith(base()) || a.hasAttribute("download") || a.dataset.outside !== undefined) return;
+    e.preventDefault();
+    go(a.pathname + a.search);
+  });
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Ticks and places on a logarithmic axis of durations. */
+
+/** 1, 2, 5 of each decade, thinned as the range grows. @param {number} low > 0 @param {number} high @returns {number[]} */
+export function logTicks(low, high) {
+  const a = Math.log10(low), b = Math.log10(high);
+  const steps = b - a > 2.4 ? [1] : b - a > 1.2 ? [1, 3] : b - a > 0.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
+  const out = [];
+  for (let d = Math.floor(a); d <= Math.ceil(b); d++) {
+    for (const m of steps) {
+      const v = m * 10 ** d;
+      if (v >= low && v <= high) out.push(v);
+    }
+  }
+  return out;
+}
+
+/** Share 0…1 of the way from low to high by factors. @param {number} value @param {number} low > 0 @param {number} high */
+export function logPlace(value, low, high) {
+  if (high <= low) return 0;
+  return Math.min(1, Math.max(0, (Math.log(Math.max(value, low)) - Math.log(low)) / (Math.log(high) - Math.log(low))));
+}
+
+/** Every n-th of a list so that at most `most` are left. @template T @param {T[]} list @param {number} most */
+export function thin(list, most) {
+  const n = Math.max(1, Math.ceil(list.length / most));
+  return list.filter((_, i) => i % n === 0);
+}

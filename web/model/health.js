@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What is wrong with a log, as facts: each check has an id (its texts are `check.<id>`, `check.<id>.effect`), a count where one makes sense, and a level.
+ * Level 2 changes numbers on other pages; level 1 is good to know and changes none.
+ */
+
+/** @typedef {{ id: string, level: 0 | 1 | 2, count: number | null }} Check */
+
+/** @param {import("../types").Health} h @returns {Check[]} in the order of the page */
+export function checks(h) {
+  /** @param {string} id @param {number | null | undefined} count @param {1 | 2} level @returns {Check} */
+  const counted = (id, count, level) => ({ id, count: count ?? null, level: count ? level : 0 });
+  /** @param {string} id @param {boolean | null | undefined} bad @param {1 | 2} level @returns {Check} */
+  const flag = (id, bad, level) => ({ id, count: null, level: bad ? level : 0 });
+  return [
+    flag("end", !h.complete, 2),
+    flag("cut", h.cut, 2),
+    counted("lines", h.badLineCount, 2),
+    counted("files", h.missingFiles?.length ?? 0, 2),
+    flag("compacted", h.compacted, 2),
+    flag("logStart", h.noLogStart, 1),
+    flag("appStart", h.noApplicationStart, 2),
+    flag("environment", h.noEnvironment, 1),
+    counted("jobsOpen", h.jobsWithoutEnd, 2),
+    counted("stagesOpen", h.stagesWithoutEnd, 2),
+    counted("tasksOpen", h.tasksWithoutEnd, 2),
+    counted("jobsHeadless", h.jobsWithoutStart, 2),
+    counted("stagesHeadless", h.stagesWithoutStart, 2),
+    counted("tasksHeadless", h.tasksWithoutStart, 2),
+    counted("repeatedStart", h.repeatedApplicationStartCount, 1),
+    counted("duplicates", h.duplicateEventCount, 1),
+    counted("unknownEvents", h.unknownEventCount, 1),
+    counted("numbers", h.outOfRangeNumberCount, 1),
+    counted("clock", h.clockStepCount, 1),
+    counted("text", h.repairedTextCount, 1),
+  ];
+}
+
+/** Those that change numbers, for the bar on top of every page. @param {import("../types").Health} h */
+export const wrong = (h) => checks(h).filter((c) => c.level === 2);

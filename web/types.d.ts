@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the server answers below api/afterglow/v1, in the order of server/README.md. Units are in the names: …Ms is an epoch time or a length in
+ * milliseconds, …Ns nanoseconds, …Bytes bytes, the rest counts and ids. `null` is unknown, never 0.
+ */
+
+/** Number or unknown. */
+export type Num = number | null;
+export type Text = string | null;
+/** 0 fine, 3 moderate, 4 severe; null: not judged. */
+export type Grade = 0 | 3 | 4 | null;
+
+export interface ErrorBody { status: number; error: string; detail: string; state?: string }
+
+export interface List<T> { items: T[]; total: number; page: number; limit: number; next: Text }
+
+// -- status
+export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Text; entryCount: Num }
+export interface Status {
+  version: string; build: string; store: string; nowMs: number; places: Place[];
+  logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number };
+  ingest: { running: boolean; restarts: number; message: Text };
+}
+
+// -- apps
+export interface AppItem {
+  ref: Text; key: Text; appId: Text; attemptId: Text; name: Text; user: Text; queue: Text; sparkVersion: Text;
+  startMs: Num; endMs: Num; lastEventMs: Num; durationMs: Num; complete: boolean | null; outcome: "succeeded" | "failed" | "unknown" | null;
+  state: "waiting" | "loading" | "loaded" | "partial" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
+  jobCount: Num; failedJobCount: Num; stageCount: Num; failedStageCount: Num; taskCount: Num; failedTaskCount: Num; executorCount: Num; lostExecutorCount: Num;
+  taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; outputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; diskSpillBytes: Num;
+  skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; layout: Text; generation: Num;
+}
+export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; failed: number } }
+
+// -- apps/{ref}
+export interface Health {
+  complete: boolean; flags: string[]; badLineCount: Num; cut: boolean | null; missingFiles: number[] | null; compacted: boolean | null;
+  noLogStart: boolean | null; noApplicationStart: boolean | null; noEnvironment: boolean | null; repeatedApplicationStartCount: Num;
+  jobsWithoutEnd: Num; stagesWithoutEnd: Num; tasksWithoutEnd: Num; jobsWithoutStart: Num; stagesWithoutStart: Num; tasksWithoutStart: Num;
+  duplicateEventCount: Num; unknownEventCount: Num; outOfRangeNumberCount: Num; clockStepCount: Num; repairedTextCount: Num;
+}
+export interface Loading { readBytes: Num; totalBytes: Num; lines: Num }
+export interface App extends AppItem {
+  ref: string;
+  loading?: Loading | null;
+  log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
+  health: Health; exitCode: Num; cores: { max: Num };
+  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
+}
+
+// -- apps/{ref}/health
+export interface LogFile { fileNo: number; name: string; rollIndex: Num; compact: boolean | null; codec: Text; storedBytes: Num; textBytes: Num; lineCount: Num; problem: Text }
+export interface Problem { kind: string; fileNo: Num; lineNo: Num; textOffset: Num; reason: string; sample: Text }
+export interface EventCount { event: string; seen: number; handled: boolean }
+export interface LogHealth { health: Health; files: LogFile[]; problems: Problem[]; events: EventCount[] }
+
+// -- apps/{ref}/jobs
+export interface JobItem {
+  jobId: number; name: Text; description: Text; jobGroup: Text; tags: string[]; submissionMs: Num; completionMs: Num; durationMs: Num;
+  status: "running" | "succeeded" | "failed" | "unknown"; stageIds: number[];
+  numStages: Num; completedStages: Num; skippedStages: Num; failedStages: Num; activeStages: Num;
+  numTasks: Num; completedTasks: Num; completedIndices: Num; failedTasks: Num; killedTasks: Num; skippedTasks: Num; activeTasks: Num;
+  sqlExecutionId: Num; failure: Text;
+}
+// -- apps/{ref}/jobs/{id}
+export interface Job extends JobItem { stages: StageItem[]; properties: [string, Text][] }
+
+// -- apps/{ref}/stages
+export interface Skew { grade: Grade; durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }
+export interface Gc { grade: Grade; share: Num }
+export interface StageItem {
+  stageId: number; attempt: number; name: Text; description: Text; status: "pending" | "active" | "complete" | "failed" | "skipped" | "unknown";
+  submissionMs: Num; completionMs: Num; firstTaskLaunchMs: Num; durationMs: Num;
+  numTasks: Num; completeTasks: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; endedTasks: Num;
+  taskTimeMs: Num; medianMs: Num; p95Ms: Num; maxMs: Num;
+  inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
+  memorySpilledBytes: Num; diskSpilledBytes: Num; gcTimeMs: Num; runTimeMs: Num; cpuTimeNs: Num;
+  skew: Skew | null; gc: Gc | null; jobIds: number[]; failure: Text; sqlExecutionId: Num; pool: Text;
+}
+// -- apps/{ref}/stages/{id}.{attempt}
+export interface Quantile { name: string; unit: "ms" | "ns" | "bytes" | "count"; count: number; min: number; p05: number; p25: number; p50: number; p75: number; p95: number; p99: number; max: number; sum: number }
+export interface StageExecutor {
+  executorId: string; host: Text; taskCount: Num; succeededTasks: Num; failedTasks: Num; killedTasks: Num; taskTimeMs: Num; runTimeMs: Num; gcTimeMs: Num;
+  inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
+  memorySpilledBytes: Num; diskSpilledBytes: Num; isExcluded: boolean | null; gc: Gc | null; peaks: Record<string, Num> | null;
+}
+export interface Stage extends StageItem {
+  details: Text; parents: number[] | null; rddIds: number[] | null; attempts: number[] | null; resourceProfileId: Num;
+  locality: { process: Num; node: Num; none: Num; rack: Num; any: Num } | null;
+  speculation: { tasks: Num; active: Num; completed: Num; failed: Num; killed: Num } | null;
+  quantiles: Quantile[]; histogram: { edgesMs: number[]; counts: number[] } | null; executors: StageExecutor[];
+  errors: { text: string; count: number; firstTaskId: Num }[]; killReasons: { reason: string; count: number }[]; accumulables: { id: string; name: Text; value: Text }[];
+}
+// -- apps/{ref}/stages/{id}.{attempt}/tasks: besides these, the metrics of schema.sql's table `task`, camelCased.
+export interface TaskItem {
+  taskId: number; index: Num; attempt: Num; partitionId: Num; executorId: Text; host: Text; launchMs: Num; finishMs: Num; durationMs: Num;
+  status: "success" | "failed" | "killed" | "running" | "fetching" | "unknown"; locality: Text; speculative: boolean | null; error: Text; endReason: Text;
+  schedulerDelayMs: Num; gettingResultTimeMs: Num; shuffleReadBytes: Num;
+  executorDeserializeTimeMs: Num; executorRunTimeMs: Num; executorCpuTimeNs: Num; jvmGcTimeMs: Num; resultSizeBytes: Num; memorySpilledBytes: Num; diskSpilledBytes: Num;
+  peakExecutionMemoryBytes: Num; inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num;
+  shuffleFetchWaitTimeMs: Num; shuffleRecordsRead: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num; shuffleWriteTimeNs: Num;
+  [metric: string]: Num | Text | boolean;
+}
+export interface TaskList extends List<TaskItem> { allTasks: number }
+
+// -- apps/{ref}/executors
+export interface ExecutorItem {
+  executorId: string; host: Text; hostPort: Text; active: boolean; addMs: Num; removeMs: Num; removeReason: Text; aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
+  maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
+  taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
+  inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; isExcluded: boolean | null; excludedInStages: number[] | null; peaks: Record<string, Num> | null;
+  logs: [string, string][] | null; attributes: [string, string][] | null; resources: [string, string][] | null;
+}
+
+// -- apps/{ref}/environment
+export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }
+export interface ResourceRequest { name: string; amount: Num; resourceName: Text; discoveryScript: Text; vendor: Text }
+export interface Environment { sections: EnvironmentSection[]; resourceProfiles: { id: number; executor: ResourceRequest[]; task: ResourceRequest[] }[] }
+
+// -- apps/{ref}/storage
+export interface CachedRdd { id: number; name: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num; memoryUsedBytes: Num; diskUsedBytes: Num; unpersisted: boolean | null }
+export interface Storage { rdds: CachedRdd[]; blockUpdatesLogged: boolean }
