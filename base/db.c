@@ -6,9 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUSY_MS 5000
+#define PATH_BYTES 4096
 
 enum err_code db_error(sqlite3 *handle, struct err *err, const char *what)
 {
@@ -65,35 +67,55 @@ static enum err_code create(struct db *self, const char *schema, int application
     return rc;
 }
 
-enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err)
+static enum err_code open_handle(struct db *self, const char *path, enum db_mode mode, bool immutable, struct err *err)
 {
-    self->handle = NULL;
-    if (mode == DB_READ && access(path, F_OK) != 0)
-        return err_set(err, ERR_NOT_FOUND, "no such database");
-    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    enum err_code rc;
-    if (sqlite3_open_v2(path, &self->handle, flags, NULL) != SQLITE_OK) {
-        rc = db_error(self->handle, err, "cannot open database");
-        db_close(self);
-        return rc;
-    }
-    sqlite3_busy_timeout(self->handle, BUSY_MS);
     static const char *const pragmas[] = {
         [DB_READ] = "PRAGMA query_only = ON; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -2000;",
         [DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
         [DB_BULK] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
     };
+    char uri[3 * PATH_BYTES + 32];
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (immutable) {
+        size_t len = (size_t)snprintf(uri, sizeof uri, "file:");
+        for (const char *p = path; *p && len + 32 < sizeof uri; p++)
+            len += (size_t)snprintf(uri + len, sizeof uri - len, strchr("%?#", *p) ? "%%%02X" : "%c", (unsigned char)*p);
+        snprintf(uri + len, sizeof uri - len, "?immutable=1");
+        flags |= SQLITE_OPEN_URI;
+    }
+    if (sqlite3_open_v2(immutable ? uri : path, &self->handle, flags, NULL) != SQLITE_OK)
+        return db_error(self->handle, err, "cannot open database");
+    sqlite3_busy_timeout(self->handle, BUSY_MS);
+    return db_exec(self, pragmas[mode], err);
+}
+
+/* A WAL database cannot be read where nothing may be written (its -shm is missing). With an empty -wal the file is whole, and then it may be read as one that never changes. */
+static bool is_whole_without_wal(const char *path)
+{
+    char wal[PATH_BYTES + 8];
+    struct stat st;
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    return stat(wal, &st) != 0 || st.st_size == 0;
+}
+
+enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err)
+{
+    self->handle = NULL;
+    if (mode == DB_READ && access(path, F_OK) != 0)
+        return err_set(err, ERR_NOT_FOUND, "no such database");
     bool empty = false;
-    if ((rc = db_exec(self, pragmas[mode], err)) || (rc = check_identity(self, application_id, version, &empty, err)))
-        goto fail;
-    if (empty && mode == DB_READ)
-        rc = err_set(err, ERR_INVALID, "empty database");
-    else if (empty)
-        rc = create(self, schema, application_id, version, err);
+    enum err_code rc = open_handle(self, path, mode, false, err);
     if (!rc)
-        return ERR_OK;
-fail:
-    db_close(self);
+        rc = check_identity(self, application_id, version, &empty, err);
+    if (mode == DB_READ && (rc == ERR_IO || rc == ERR_PERMISSION) && is_whole_without_wal(path)) {
+        db_close(self);
+        if (!(rc = open_handle(self, path, mode, true, err)))
+            rc = check_identity(self, application_id, version, &empty, err);
+    }
+    if (!rc && empty)
+        rc = mode == DB_READ ? err_set(err, ERR_INVALID, "empty database") : create(self, schema, application_id, version, err);
+    if (rc)
+        db_close(self);
     return rc;
 }
 
@@ -124,7 +146,7 @@ static enum err_code leave_wal_and_sync(const char *path, struct err *err)
 
 enum err_code db_seal(struct db *self, struct err *err)
 {
-    char path[4096];
+    char path[PATH_BYTES];
     const char *name = sqlite3_db_filename(self->handle, "main");
     snprintf(path, sizeof path, "%s", name ? name : "");
     int64_t busy = 1;

@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/format.h"
 
 static const struct cli_option common_options[] = {
     {"--properties-file", "FILE", CLI_OWN, "Settings in Spark's properties format, for example a spark-defaults.conf (environment: AFTERGLOW_PROPERTIES_FILE)."},
@@ -84,6 +85,19 @@ int cli_usage_error(const struct cli_verb *verb, const char *fmt, ...)
     va_end(args);
     fprintf(stderr, "\nUsage: afterglow %s\n'afterglow %s --help' says more.\n", verb->usage, verb->name);
     return EXIT_USAGE;
+}
+
+int cli_failed(const struct cli_verb *verb, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fprintf(stderr, "afterglow %s: ", verb->name);
+    print_clean(stderr, str_of(text), sizeof text);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
 }
 
 static int take_setting(struct cli *self, const struct cli_option *option, const char *value)

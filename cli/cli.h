@@ -61,6 +61,9 @@ void cli_end(struct cli *self);
 /* "afterglow VERB: message" and where help is; returns EXIT_USAGE. */
 int cli_usage_error(const struct cli_verb *verb, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* "afterglow VERB: message"; returns EXIT_FAILED. */
+int cli_failed(const struct cli_verb *verb, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
 /* --store, AFTERGLOW_STORE or afterglow.store; NULL after telling that it is missing. */
 const char *cli_store(const struct cli *self);
 

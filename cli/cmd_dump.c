@@ -9,7 +9,6 @@
 #include "base/buf.h"
 #include "base/db.h"
 #include "base/int_column.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -237,7 +236,7 @@ int cmd_dump(int argc, char **argv)
     if (!rc && fflush(stdout))
         rc = err_set(&err, ERR_IO, "cannot write to standard output");
     if (rc)
-        log_error("%s", err.message);
+        cli_failed(&verb, "%s", err.message);
     cli_end(&cli);
     return rc ? EXIT_FAILED : EXIT_DONE;
 }

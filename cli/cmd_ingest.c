@@ -219,8 +219,7 @@ static struct worker_place *places_of(const struct cli *cli, size_t *ret_count, 
     bool named = names_apply(cli, count);
     struct worker_place *places = mem_array(count, sizeof *places);
     if (!places) {
-        log_error("out of memory");
-        *ret_status = EXIT_FAILED;
+        *ret_status = cli_failed(&verb, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
@@ -278,8 +277,10 @@ int cmd_ingest(int argc, char **argv)
     struct err err = {0};
     enum err_code rc = worker_run(&run, &summary, &err);
     clear_line(&show);
-    if (rc)
+    if (rc && show.watch)
         log_error("%s", err.message);
+    else if (rc)
+        cli_failed(&verb, "%s", err.message);
     else if (!show.watch && !show.json)
         print_summary(&show, &summary);
     status = rc ? EXIT_FAILED : status_of(&summary, show.watch);

@@ -9,7 +9,6 @@
 #include "base/buf.h"
 #include "base/db.h"
 #include "base/json_writer.h"
-#include "base/log.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/format.h"
@@ -218,7 +217,7 @@ int cmd_list(int argc, char **argv)
     if (!rc && fflush(stdout))
         rc = err_set(&err, ERR_IO, "cannot write to standard output");
     if (rc)
-        log_error("%s: %s", path, err.message);
+        cli_failed(&verb, "%s: %s", path, err.message);
     db_finalize(stmt);
     db_close(&db);
     cli_end(&cli);

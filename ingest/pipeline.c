@@ -233,6 +233,7 @@ static enum err_code write_store(struct load *self, const struct log_entry *entr
 {
     char flags[80], missing[MISSING_TEXT_BYTES];
     missing_text(entry, missing, sizeof missing);
+    flags_text(finished ? judge_flags(self, entry) : 0, flags, sizeof flags);
     struct load_facts facts = {
         .app_key = str_of(self->app_key), .log_path = str_of(entry->path), .flags = str_of(flags), .missing_files = missing[0] ? str_of(missing) : STR_NONE,
         .generation = self->options.generation, .layout = entry->layout, .finished_name = entry->finished_name, .log_modified_ms = entry->modified_ms, .stored_bytes = entry->bytes,
@@ -240,7 +241,6 @@ static enum err_code write_store(struct load *self, const struct log_entry *entr
         .bad_line_count = self->bad_line_count, .compacted = (entry->remarks & ENTRY_COMPACTED) != 0, .unknown_event_count = self->unknown_event_count,
         .id_from_name = str_of(entry->id_from_name), .problems = self->problems, .problem_count = self->problem_count, .events = self->events, .event_count = self->event_count,
     };
-    flags_text(finished ? judge_flags(self, entry) : 0, flags, sizeof flags);
     CLEANUP(mem_freep) struct log_file_row *files = NULL;
     if (finished) {   /* before that the reader's thread is at work on them */
         struct file_sums sums = sum_files(self, entry);

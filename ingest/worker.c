@@ -1114,7 +1114,8 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
         sigaddset(&stops, SIGTERM);
         sigaddset(&stops, SIGINT);
         pthread_sigmask(SIG_UNBLOCK, &stops, &old_mask);     /* a parent may have left them blocked */
-        rc = loop(self, err);
+        if ((rc = loop(self, err)))
+            err_prefix(err, "store %s", options->store_dir);
         ret->stopped = !rc && (self->stop || signalled);
         wind_up(self);
         signal_fd = -1;

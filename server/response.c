@@ -380,8 +380,9 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
     }
     if (!self->etag[0])
         return ERR_OK;
-    /* One strong tag may not name two sequences of bytes. */
+    /* One strong tag may not name two sequences of bytes; without a type it is a handler's short way to a 304, and the body would have been JSON. */
     ret->etag = self->etag;
+    ret->varies = ret->varies || !self->content_type;
     if (ret->varies && self->etag[0] == '"' && !(ret->etag = arena_printf(self->arena, "W/%s", self->etag)))
         return err_nomem(err);
     if (self->status == 200 && negotiate_etag(if_none_match, str_of(self->etag))) {

@@ -183,7 +183,7 @@ bool decode_peaks(struct json_pull *in, int64_t peaks[EXECUTOR_METRIC_COUNT])
     peaks_unknown(peaks);
     if (!json_object_begin(in, &o, KEYS(peak_keys)))
         return false;
-    for (int key; (key = json_next(in, &o)) >= 0;)
+    for (int key; (key = json_next_counts(in, &o, peaks, EXECUTOR_METRIC_COUNT)) >= 0;)
         if (key < EXECUTOR_METRIC_COUNT)
             peaks[key] = json_count(in);
         else

@@ -75,8 +75,8 @@ static void metrics_group(struct json_pull *in, int64_t metrics[TASK_METRIC_COUN
     forget(metrics, keys, count);
     if (!json_object_begin(in, &o, keys, count))
         return;
-    for (int key; (key = json_next(in, &o)) >= 0;)
-        if (LIKELY(key < TASK_METRIC_COUNT))
+    for (int key; (key = json_next_counts(in, &o, metrics, TASK_METRIC_COUNT)) >= 0;)
+        if (key < TASK_METRIC_COUNT)
             metrics[key] = json_count(in);
         else
             json_skip(in);
@@ -88,8 +88,8 @@ static void read_group(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT])
     forget(metrics, KEYS(read_keys));
     if (!json_object_begin(in, &o, KEYS(read_keys)))
         return;
-    for (int key; (key = json_next(in, &o)) >= 0;)
-        if (LIKELY(key < TASK_METRIC_COUNT))
+    for (int key; (key = json_next_counts(in, &o, metrics, TASK_METRIC_COUNT)) >= 0;)
+        if (key < TASK_METRIC_COUNT)
             metrics[key] = json_count(in);
         else if (key == GROUP_PUSH)
             metrics_group(in, metrics, KEYS(push_keys));
@@ -103,8 +103,8 @@ static bool task_metrics(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT
     no_metrics(metrics);
     if (!json_object_begin(in, &o, KEYS(top_keys)))
         return false;
-    for (int key; (key = json_next(in, &o)) >= 0;)
-        if (LIKELY(key < TASK_METRIC_COUNT))
+    for (int key; (key = json_next_counts(in, &o, metrics, TASK_METRIC_COUNT)) >= 0;)
+        if (key < TASK_METRIC_COUNT)
             metrics[key] = json_count(in);
         else
             switch (key) {
@@ -124,9 +124,48 @@ struct kept_accumulables {
     int64_t peak_execution_memory;
 };
 
+/* Longest accumulable that internal_accumulable may walk over, with room to load behind it. */
+#define INTERNAL_ACCUMULABLE_BYTES 512
+
+/* The scalar at p: a plain number or a short plain text. Returns what is behind it, or NULL. */
+ALWAYS_INLINE const char *behind_scalar(const char *p, struct str *ret)
+{
+    if (*p == '"') {
+        int len = json_short_text(p + 1);
+        *ret = (struct str){p + 1, (size_t)len};
+        return len < 0 ? NULL : p + len + 2;
+    }
+    unsigned len = json_digits(p);
+    *ret = (struct str){p, len};
+    return len && (*p != '0' || len == 1) ? p + len : NULL;
+}
+
+#define PASS(p, literal) (memcmp((p), (literal), sizeof(literal) - 1) == 0 && ((p) += sizeof(literal) - 1, true))
+
+/* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
+ * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. */
+static const char *internal_accumulable(const char *p, struct str *ret_name, struct str *ret_update)
+{
+    struct str id, value;
+    if (!PASS(p, "{\"ID\":") || *p == '"' || !(p = behind_scalar(p, &id)) || !PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":") ||
+        !(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || !PASS(p, ",\"Internal\":true,\"Count Failed Values\":") ||
+        !(PASS(p, "true") || PASS(p, "false")))
+        return NULL;
+    (void)PASS(p, ",\"Metadata\":\"sql\"");
+    return *p == '}' ? p + 1 : NULL;
+}
+
+static void note_peak(struct kept_accumulables *kept, struct str name, struct str update)
+{
+    static const char peak_name[] = "internal.metrics.peakExecutionMemory";
+    if (LIKELY(name.len != sizeof peak_name - 1 || memcmp(name.ptr, peak_name, sizeof peak_name - 1) != 0))
+        return;
+    if (!str_to_i64(update, &kept->peak_execution_memory) || kept->peak_execution_memory < 0)
+        kept->peak_execution_memory = UNKNOWN;
+}
+
 static void keep_accumulables(struct json_pull *in, struct kept_accumulables *ret)
 {
-    static const struct str peak_name = {"internal.metrics.peakExecutionMemory", sizeof "internal.metrics.peakExecutionMemory" - 1};
     void *items = NULL;
     size_t capacity = 0;
     *ret = (struct kept_accumulables){.peak_execution_memory = UNKNOWN};
@@ -134,11 +173,16 @@ static void keep_accumulables(struct json_pull *in, struct kept_accumulables *re
         return;
     while (json_array_next(in)) {
         struct accumulable one, *item;
+        const char *behind = NULL;
+        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, &one.name, &one.update)) != NULL)) {
+            in->p = behind;
+            note_peak(ret, one.name, one.update);
+            continue;
+        }
         if (!decode_accumulable(in, &one))
             continue;
-        if (UNLIKELY(str_eq(one.name, peak_name)) && (!str_to_i64(one.update, &ret->peak_execution_memory) || ret->peak_execution_memory < 0))
-            ret->peak_execution_memory = UNKNOWN;
-        if (LIKELY(one.internal) || str_eq(one.metadata, STR_LIT("sql")))
+        note_peak(ret, one.name, one.update);
+        if (one.internal || str_eq(one.metadata, STR_LIT("sql")))
             continue;
         if (!(item = list_push(in, &items, &ret->shown.count, &capacity, sizeof *item)))
             break;

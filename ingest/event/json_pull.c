@@ -67,7 +67,6 @@ void json_pull_init(struct json_pull *self, struct str line, struct arena *scrat
         p = pass_blanks(p + 3, end);
     self->p = p;
     self->end = end;
-    self->fast_end = line.len > JSON_PADDING ? end - JSON_PADDING : line.ptr;
     self->scratch = scratch;
 }
 

@@ -19,7 +19,8 @@
  *
  * The names live beside those of base/json_writer.h, which no file includes together with this one (what is linked has names of its own: json_double, json_span).
  *
- * Bounds: the reader believes nothing at or after `end`, but may load up to JSON_PADDING bytes from there.
+ * Bounds: nothing is believed that begins at or behind `end`. What begins before it may reach behind it (the fast half of the reader loads up to JSON_PADDING bytes from any byte of the line
+ * and does not look twice); then the next step finds itself behind the end and fails, and a closing brace is only ever taken before it.
  * Speed: keys are predicted. A table lists the keys in the order in which Spark writes them; the next key of the table is compared with the line, with quotes and
  * colon, sixteen bytes at a time. Only a miss looks further. */
 #ifndef EVENT_JSON_PULL_H
@@ -65,7 +66,6 @@ struct json_object {
 
 struct json_pull {
     const char *p;               /* next byte */
-    const char *fast_end;        /* below it JSON_PADDING bytes of the line itself are left: no other bound needs a look */
     const char *end;
     bool fresh;                  /* directly after an opening bracket: no comma before the next item */
     unsigned depth;              /* open brackets of the caller */
@@ -87,6 +87,8 @@ void json_pull_init(struct json_pull *self, struct str line, struct arena *scrat
 ALWAYS_INLINE bool json_object_begin(struct json_pull *self, struct json_object *ret, const struct json_key *keys, size_t count) WARN_UNUSED;
 ALWAYS_INLINE void json_object_at(struct json_object *ret, const struct json_key *keys, size_t count);
 ALWAYS_INLINE int json_next(struct json_pull *self, struct json_object *object) WARN_UNUSED;   /* an id of the table, JSON_OTHER, or JSON_END behind the closing brace */
+/* The same, but first takes the numbers of ids below `limit` as long as they come as predicted: values[id] = json_count. */
+ALWAYS_INLINE int json_next_counts(struct json_pull *self, struct json_object *object, int64_t *values, unsigned limit) WARN_UNUSED;
 bool json_next_any(struct json_pull *self) WARN_UNUSED;       /* for objects with free keys: key in self->key */
 ALWAYS_INLINE bool json_array_begin(struct json_pull *self) WARN_UNUSED;
 ALWAYS_INLINE bool json_array_next(struct json_pull *self) WARN_UNUSED;
@@ -107,8 +109,7 @@ void json_fail(struct json_pull *self, enum err_code code, const char *what);
 /* From the scratch arena, aligned to 16; on failure NULL, and the reader has failed. */
 void *json_scratch(struct json_pull *self, size_t bytes) WARN_UNUSED;
 
-/* The rest is inline because every value of every task passes through it. The _slow halves know everything; the halves here know the bytes that Spark writes, where
- * JSON_PADDING bytes of the line are left. */
+/* The rest is inline because every value of every task passes through it. The _slow halves know everything; the halves here know the bytes that Spark writes. */
 
 int json_next_slow(struct json_pull *self, struct json_object *object);
 int64_t json_i64_slow(struct json_pull *self);
@@ -175,7 +176,7 @@ ALWAYS_INLINE bool json_key_here(const char *p, const struct json_key *key)
 
 ALWAYS_INLINE bool json_begin(struct json_pull *self, char bracket)
 {
-    if (UNLIKELY(self->p >= self->fast_end || *self->p != bracket))
+    if (UNLIKELY(self->p >= self->end || *self->p != bracket))
         return json_begin_slow(self, bracket);
     self->p++;
     self->fresh = true;
@@ -197,7 +198,7 @@ ALWAYS_INLINE bool json_object_begin(struct json_pull *self, struct json_object 
 ALWAYS_INLINE int json_next(struct json_pull *self, struct json_object *object)
 {
     const char *p = self->p;
-    if (LIKELY(p < self->fast_end)) {
+    if (LIKELY(p < self->end)) {
         if (self->fresh || *p == ',') {
             const struct json_key *key = object->keys + object->expected;
             p += self->fresh ? 0 : 1;
@@ -223,7 +224,7 @@ ALWAYS_INLINE bool json_array_begin(struct json_pull *self)
 
 ALWAYS_INLINE bool json_array_next(struct json_pull *self)
 {
-    if (UNLIKELY(self->p >= self->fast_end || self->fresh || *self->p != ','))
+    if (UNLIKELY(self->p >= self->end || self->fresh || *self->p != ','))
         return json_array_next_slow(self);
     self->p++;
     return true;
@@ -258,27 +259,68 @@ ALWAYS_INLINE unsigned json_digits(const char *p)
     return 24;
 }
 
-ALWAYS_INLINE int64_t json_i64(struct json_pull *self)
+ALWAYS_INLINE bool json_number_stops(char after)
+{
+    return after == ',' || after == '}' || after == ']';
+}
+
+/* The plain number of up to 15 digits at p, of which JSON_PADDING bytes are there. Returns its length; 0: no such number. */
+ALWAYS_INLINE unsigned json_short_number(const char *p, int64_t *ret)
 {
     static const uint32_t power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    uint64_t value, low;
+    unsigned count = json_digits8(json_load64(p), &value);
+    if (count == 8) {
+        unsigned more = json_digits8(json_load64(p + 8), &low);
+        if (more == 8)
+            return 0;
+        value = value * power[more] + low;
+        count += more;
+    }
+    *ret = (int64_t)value;
+    return LIKELY(json_number_stops(p[count]) && (*p != '0' || count == 1)) ? count : 0;
+}
+
+ALWAYS_INLINE int64_t json_i64(struct json_pull *self)
+{
     const char *p = self->p;
-    if (LIKELY(p < self->fast_end)) {
-        uint64_t value, low;
-        unsigned count = json_digits8(json_load64(p), &value);
-        if (count == 8) {
-            unsigned more = json_digits8(json_load64(p + 8), &low);
-            if (more < 8) {
-                value = value * power[more] + low;
-                count += more;
-            }
-        }
-        char after = p[count];
-        if (LIKELY(count && (after == ',' || after == '}' || after == ']') && (*p != '0' || count == 1))) {
+    int64_t value;
+    if (LIKELY(p < self->end)) {
+        unsigned count = json_short_number(p, &value);
+        if (LIKELY(count)) {
             self->p = p + count;
-            return (int64_t)value;
+            return value;
         }
     }
     return json_i64_slow(self);
+}
+
+/* Position and prediction stay in registers: half of what a task end holds passes through here, most of it zeros. */
+ALWAYS_INLINE int json_next_counts(struct json_pull *self, struct json_object *object, int64_t *values, unsigned limit)
+{
+    const char *p = self->p, *end = self->end;
+    const struct json_key *key = object->keys + object->expected, *last = object->keys + object->count - 1;
+    if (self->fresh || *p == ',') {
+        p += self->fresh ? 0 : 1;
+        while (p < end && key->id < limit && json_key_here(p, key)) {
+            const char *number = p + key->len;
+            int64_t value;
+            unsigned count = 1;
+            if (*number == '0' && number[1] == ',')
+                value = 0;
+            else if (number >= end || !(count = json_short_number(number, &value)))
+                break;
+            values[key->id] = value;
+            key = key == last ? object->keys : key + 1;
+            self->p = number + count;
+            self->fresh = false;
+            p = self->p + 1;
+            if (*self->p != ',')
+                break;
+        }
+        object->expected = (unsigned)(key - object->keys);
+    }
+    return json_next(self, object);
 }
 
 ALWAYS_INLINE int64_t json_count(struct json_pull *self)
@@ -290,7 +332,7 @@ ALWAYS_INLINE int64_t json_count(struct json_pull *self)
 ALWAYS_INLINE bool json_bool(struct json_pull *self, bool otherwise)
 {
     const char *p = self->p;
-    if (LIKELY(p < self->fast_end)) {
+    if (LIKELY(p < self->end)) {
         if (memcmp(p, "true", 4) == 0) {
             self->p = p + 4;
             return true;
@@ -322,7 +364,7 @@ ALWAYS_INLINE int json_short_text(const char *p)
 ALWAYS_INLINE struct str json_str(struct json_pull *self)
 {
     const char *p = self->p;
-    if (LIKELY(p < self->fast_end && *p == '"')) {
+    if (LIKELY(p < self->end && *p == '"')) {
         int len = json_short_text(p + 1);
         if (LIKELY(len >= 0)) {
             self->p = p + len + 2;
@@ -335,12 +377,11 @@ ALWAYS_INLINE struct str json_str(struct json_pull *self)
 ALWAYS_INLINE struct str json_text(struct json_pull *self)
 {
     const char *p = self->p;
-    if (LIKELY(p < self->fast_end)) {
+    if (LIKELY(p < self->end)) {
         if (*p == '"')
             return json_str(self);
         unsigned count = json_digits(p);
-        char after = p[count];
-        if (LIKELY(count && (after == ',' || after == '}' || after == ']') && (*p != '0' || count == 1))) {
+        if (LIKELY(count && json_number_stops(p[count]) && (*p != '0' || count == 1))) {
             self->p = p + count;
             return (struct str){p, count};
         }

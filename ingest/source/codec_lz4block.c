@@ -104,7 +104,16 @@ static bool find(struct framed *self, struct codec_io *io)
     return false;
 }
 
-static const struct framed_format format = {.step = step, .find = find};
+static bool contains(const uint8_t *bytes, size_t len)
+{
+    struct header h;
+    for (const uint8_t *p = bytes; (p = memmem(p, len - (size_t)(p - bytes), magic, sizeof magic)) != NULL; p++)
+        if (len - (size_t)(p - bytes) >= HEADER_BYTES && !read_header(p, &h))
+            return true;
+    return false;
+}
+
+static const struct framed_format format = {.step = step, .find = find, .contains = contains};
 
 static bool sniff(const uint8_t *head, size_t len)
 {

@@ -118,7 +118,12 @@ static bool find(struct framed *self, struct codec_io *io)
     return framed_find_verified(self, io, verify);
 }
 
-static const struct framed_format format = {.step = step, .find = find};
+static bool contains(const uint8_t *bytes, size_t len)
+{
+    return framed_contains_verified(bytes, len, verify);
+}
+
+static const struct framed_format format = {.step = step, .find = find, .contains = contains};
 
 static bool sniff(const uint8_t *head, size_t len)
 {

@@ -129,7 +129,12 @@ static bool find(struct framed *self, struct codec_io *io)
     return true;
 }
 
-static const struct framed_format format = {.step = step, .find = find, .padding_keep = LENGTH_BYTES - 1};
+static bool contains(const uint8_t *bytes, size_t len)
+{
+    return framed_contains_verified(bytes, len, verify);
+}
+
+static const struct framed_format format = {.step = step, .find = find, .contains = contains, .padding_keep = LENGTH_BYTES - 1};
 
 static bool sniff(const uint8_t *head, size_t len)
 {

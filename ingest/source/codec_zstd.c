@@ -191,6 +191,15 @@ static bool find(struct framed *self, struct codec_io *io)
     return unit_search(&self->unit, io, magic, sizeof magic);
 }
 
+/* A whole frame: every block header of it is sound, and it ends. */
+static bool contains(const uint8_t *bytes, size_t len)
+{
+    for (const uint8_t *p = bytes; (p = memmem(p, len - (size_t)(p - bytes), magic, sizeof magic)) != NULL; p++)
+        if (!ZSTD_isError(ZSTD_findFrameCompressedSize(p, len - (size_t)(p - bytes))))
+            return true;
+    return false;
+}
+
 static void restart(struct framed *self)
 {
     of(self)->place = AT_FRAME;
@@ -198,7 +207,7 @@ static void restart(struct framed *self)
     ZSTD_DCtx_reset(of(self)->context, ZSTD_reset_session_only);
 }
 
-static const struct framed_format format = {.step = step, .find = find, .restart = restart};
+static const struct framed_format format = {.step = step, .find = find, .contains = contains, .restart = restart};
 
 static bool sniff(const uint8_t *head, size_t len)
 {

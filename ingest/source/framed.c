@@ -76,6 +76,13 @@ static bool skip_padding(struct framed *self, struct codec_io *io, size_t keep)
     }
 }
 
+/* The input ends inside a unit that has good units in it. */
+static bool is_swallowing(const struct framed *self, const struct framed_format *format)
+{
+    size_t held = unit_held(&self->unit);
+    return format->contains && held > 1 && format->contains(self->unit.data + self->unit.begin + 1, held - 1);
+}
+
 enum codec_status framed_decode(struct framed *self, const struct framed_format *format, struct codec_io *io, struct codec_damage *damage)
 {
     for (;;) {
@@ -116,6 +123,8 @@ enum codec_status framed_decode(struct framed *self, const struct framed_format 
         case FRAMED_UNITS: {
             size_t given = io->out_used;
             enum unit_status status = format->step(self, io);
+            if (status == UNIT_MORE && io->last && !self->unit.failed && is_swallowing(self, format))
+                status = framed_bad(self, unit_held(&self->unit), "a length leads behind the end of the file");
             if (status == UNIT_DONE || io->out_used > given)
                 self->tentative = false;   /* text was handed out: what fails from here on is a gap of its own */
             switch (status) {
@@ -203,6 +212,17 @@ bool framed_find_verified(struct framed *self, struct codec_io *io, framed_verif
         if (!input_left || !may_search_on(self))
             return false;
     }
+}
+
+bool framed_contains_verified(const uint8_t *bytes, size_t len, framed_verify_fn *verify)
+{
+    for (size_t i = 0, worked = 0; i < len && worked < 16 * SEARCH_WINDOW; i++) {
+        size_t need = 0, work = 0;
+        if (verify(bytes + i, len - i, &need, &work) > 0)
+            return true;
+        worked += work;
+    }
+    return false;
 }
 
 void framed_dispose(struct framed *self)

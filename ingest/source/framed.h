@@ -46,6 +46,8 @@ struct framed {
 struct framed_format {
     enum unit_status (*step)(struct framed *self, struct codec_io *io);
     bool (*find)(struct framed *self, struct codec_io *io);   /* drops input until a unit that looks right is in front; false: not yet */
+    /* A good unit stands somewhere in these bytes, which seem to lie inside another one: that one's length is wrong then, and the file is not cut but damaged. NULL: not known. */
+    bool (*contains)(const uint8_t *bytes, size_t len);
     void (*restart)(struct framed *self);                     /* forget the broken frame; NULL: nothing to forget */
     size_t padding_keep;                                      /* zero bytes that may belong to the unit after them */
 };
@@ -64,6 +66,7 @@ enum unit_status framed_bad(struct framed *self, size_t bad_bytes, const char *r
 #define SEARCH_WINDOW ((size_t)256 << 10)
 typedef int framed_verify_fn(const uint8_t *bytes, size_t len, size_t *ret_need, size_t *ret_work);
 bool framed_find_verified(struct framed *self, struct codec_io *io, framed_verify_fn *verify);
+bool framed_contains_verified(const uint8_t *bytes, size_t len, framed_verify_fn *verify);
 
 void framed_dispose(struct framed *self);
 

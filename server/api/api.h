@@ -20,6 +20,9 @@ struct api_app {
 bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err);
 void api_app_close(struct api_ctx *ctx, struct api_app *app);
 
+/* The catalogue, or *ret without a database (and ERR_OK) while the ingest process has not made it yet. Return it with db_pool_return. */
+enum err_code api_catalog(struct api_ctx *ctx, struct db_lease *ret, struct err *err) WARN_UNUSED;
+
 /* 400 bad_parameter with the sentence of err. */
 void api_bad_parameter(struct response *response, const struct err *err);
 

@@ -277,15 +277,14 @@ enum err_code api_apps(struct api_ctx *ctx, const struct request *request, struc
         api_bad_parameter(response, err);
         return ERR_OK;
     }
-    struct db_lease lease = {0};
-    enum err_code rc = db_pool_catalog(ctx->pool, &lease, err);
-    if (rc == ERR_NOT_FOUND) {       /* the ingest process has not made it yet */
+    struct db_lease lease;
+    enum err_code rc = api_catalog(ctx, &lease, err);
+    if (!rc && lease.db) {
+        rc = write_list(lease.db, &list, &filters, response, request->arena, err);
+    } else if (!rc) {
         list_total(&list, 0);
         write_empty(&list, response);
-        return ERR_OK;
     }
-    if (!rc)
-        rc = write_list(lease.db, &list, &filters, response, request->arena, err);
     db_pool_return(ctx->pool, &lease);
     return rc;
 }

@@ -41,9 +41,9 @@ enum err_code api_status(struct api_ctx *ctx, const struct request *request, str
     (void)request;
     struct ingest_status ingest;
     server_ingest_status(ctx->server, &ingest);
-    struct db_lease lease = {0};
-    enum err_code rc = db_pool_catalog(ctx->pool, &lease, err);
-    if (rc && rc != ERR_NOT_FOUND)   /* no catalogue: the ingest process has not made it yet */
+    struct db_lease lease;
+    enum err_code rc = api_catalog(ctx, &lease, err);
+    if (rc)
         return rc;
     struct json_writer *json = response_json(response, false);
     json_object_begin(json);

@@ -105,6 +105,7 @@ static enum err_code write_application(struct json_writer *(*begin)(void *), voi
 
 struct filters {
     bool completed, running;
+    bool by_start, by_end;           /* such a date was given: an attempt without one does not fit */
     int64_t min_start_ms, max_start_ms, min_end_ms, max_end_ms, now_ms;
 };
 
@@ -166,8 +167,9 @@ static enum err_code end_application(struct list *self, const struct filters *fi
     bool running = !newest->complete, keep = false;
     for (size_t i = 0; i < self->attempt_count && !keep; i++) {
         const struct attempt *a = &self->attempts[i];
-        bool start_fits = a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms;
-        keep = start_fits && (running ? filters->max_end_ms > filters->now_ms : a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms);
+        keep = (!filters->by_start || (a->start_ms != -1 && a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms)) &&
+               (!filters->by_end || (running ? filters->max_end_ms > filters->now_ms
+                                             : a->end_ms != -1 && a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms));
     }
     if (keep && (running ? filters->running : filters->completed)) {
         struct entry entry = {arena_strndup(&self->ids, self->app_id.ptr, self->app_id.len), newest->end_ms};
@@ -244,10 +246,11 @@ static enum err_code write_list(struct list *self, size_t limit, struct db *cata
 }
 
 /* An absent or empty date filters nothing. False: answered 400. */
-static bool date_param(const struct request *request, struct response *response, const char *name, int64_t otherwise, int64_t *ret)
+static bool date_param(const struct request *request, struct response *response, const char *name, int64_t otherwise, int64_t *ret, bool *given)
 {
     struct str text = request_param(request, name);
     *ret = otherwise;
+    *given = *given || text.len;
     if (!text.len || v1_parse_date(text, ret))
         return true;
     response_plain(response, 400, "Couldn't parse date: %.*s", (int)text.len, text.ptr);
@@ -263,8 +266,8 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     if (!v1_param_words(request, "status", statuses, ARRAY_LENGTH(statuses), &status, &given) || !v1_param_int(request, "limit", INT32_MAX, &limit))
         return v1_not_found(response);
     struct filters filters = {.completed = !given || (status & 1u), .running = !given || (status & 2u), .now_ms = time_now_ms()};
-    if (!date_param(request, response, "minDate", INT64_MIN, &filters.min_start_ms) || !date_param(request, response, "maxDate", INT64_MAX, &filters.max_start_ms) ||
-        !date_param(request, response, "minEndDate", INT64_MIN, &filters.min_end_ms) || !date_param(request, response, "maxEndDate", INT64_MAX, &filters.max_end_ms))
+    if (!date_param(request, response, "minDate", INT64_MIN, &filters.min_start_ms, &filters.by_start) || !date_param(request, response, "maxDate", INT64_MAX, &filters.max_start_ms, &filters.by_start) ||
+        !date_param(request, response, "minEndDate", INT64_MIN, &filters.min_end_ms, &filters.by_end) || !date_param(request, response, "maxEndDate", INT64_MAX, &filters.max_end_ms, &filters.by_end))
         return ERR_OK;
 
     struct db_lease catalog;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jobs, jobs/{id} (spec/core.md §2.5, §3.4 JobData). */
+ * jobs, jobs/{id} (spec/core.md §2.5, §3.4 JobData). A job of which only the end was read (its start went with compaction) holds nothing to show and is left out. */
 #include "server/api_v1/resources.h"
 #include "server/api_v1/v1.h"
 
@@ -103,7 +103,7 @@ static enum err_code jobs(struct v1_scope *scope, struct err *err)
     if (rc)
         return rc;
     sqlite3_stmt *rows = NULL;
-    if ((rc = db_prepare(scope->db, &rows, JOB_COLUMNS "ORDER BY job_id DESC", err)))
+    if ((rc = db_prepare(scope->db, &rows, JOB_COLUMNS "WHERE start_seen = 1 ORDER BY job_id DESC", err)))
         return rc;
     json_array_begin(w);
     while ((rc = db_step(rows, err)) == ERR_OK) {
@@ -126,7 +126,7 @@ static enum err_code job(struct v1_scope *scope, struct err *err)
     if (!v1_path_int(scope->own[0], &id))
         return v1_not_found(scope->response);
     sqlite3_stmt *rows = NULL;
-    enum err_code rc = db_prepare(scope->db, &rows, JOB_COLUMNS "WHERE job_id = ?1", err);
+    enum err_code rc = db_prepare(scope->db, &rows, JOB_COLUMNS "WHERE start_seen = 1 AND job_id = ?1", err);
     if (rc)
         return rc;
     db_bind_i64(rows, 1, id);

@@ -7,10 +7,14 @@
 #include "base/db.h"
 #include "base/json_writer.h"
 
+/* Before 3.0 a task's metrics did not have it. Ingest finds it among the accumulables there; the History Server does not, and answers 0. */
+#define V1_PEAK_EXECUTION_MEMORY "peak_execution_memory_bytes * (SELECT " V1_HAS_PEAK_EXECUTION_MEMORY " FROM application)"
+#define V1_HAS_PEAK_EXECUTION_MEMORY "coalesce(CAST(spark_version AS INTEGER) >= 3, 0)"
+
 /* Of a task, in the order of TaskMetrics. */
 #define V1_TASK_METRICS \
     "executor_deserialize_time_ms, executor_deserialize_cpu_time_ns, executor_run_time_ms, executor_cpu_time_ns, result_size_bytes, jvm_gc_time_ms, " \
-    "result_serialization_time_ms, memory_spilled_bytes, disk_spilled_bytes, peak_execution_memory_bytes, " \
+    "result_serialization_time_ms, memory_spilled_bytes, disk_spilled_bytes, " V1_PEAK_EXECUTION_MEMORY ", " \
     "input_bytes, input_records, output_bytes, output_records, " \
     "shuffle_remote_blocks_fetched, shuffle_local_blocks_fetched, shuffle_fetch_wait_time_ms, shuffle_remote_read_bytes, shuffle_remote_read_to_disk_bytes, " \
     "shuffle_local_read_bytes, shuffle_records_read, shuffle_remote_requests_duration_ms, " \

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "server/api_v1/metrics.h"
+#include "server/api_v1/tasks.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
 
@@ -58,7 +59,8 @@ static void write_quantiles(struct json_writer *w, const double *quantiles, size
 struct v1_task_distribution {
     struct db *db;
     struct task_columns *columns;
-    int64_t stage_ref, load_ms;
+    int64_t stage_ref, now_ms;           /* now_ms: the end of tasks without one */
+    bool has_peak_memory;            /* execution memory is among the metrics of this Spark version */
     const double *quantiles;
     size_t quantile_count, count;    /* count: tasks that succeeded */
     const int64_t *status, *finish;
@@ -67,7 +69,7 @@ struct v1_task_distribution {
 };
 
 /* A metric and where it is written: in the answer's own object, or in the object of `group`. */
-enum source { OF_SUCCESSFUL, OF_ENDED, OF_ALL };
+enum source { OF_SUCCESSFUL, OF_SUCCESSFUL_SINCE_3, OF_ENDED, OF_ALL };
 
 struct metric {
     const char *key, *column;
@@ -85,7 +87,7 @@ static const struct metric plain[] = {
     {"resultSerializationTime", "result_serialization_time_ms", OF_SUCCESSFUL},
     {"gettingResultTime", "getting_result_time_ms", OF_ENDED},
     {"schedulerDelay", "scheduler_delay_ms", OF_ENDED},
-    {"peakExecutionMemory", "peak_execution_memory_bytes", OF_SUCCESSFUL},
+    {"peakExecutionMemory", "peak_execution_memory_bytes", OF_SUCCESSFUL_SINCE_3},
     {"memoryBytesSpilled", "memory_spilled_bytes", OF_SUCCESSFUL},
     {"diskBytesSpilled", "disk_spilled_bytes", OF_SUCCESSFUL},
 };
@@ -152,7 +154,11 @@ enum err_code v1_task_distribution_new(struct v1_task_distribution **ret, struct
         for (size_t i = 0; i < count; i++)
             kept = kept && stored_index(quantiles[i]) >= 0;
         if (!kept || (rc = db_prepare(db, &self->stored, stored_sql, err)) == ERR_OK)
-            rc = db_query_i64(db, "SELECT started_ms FROM load", &self->load_ms, err);
+            rc = v1_end_of_open_tasks(db, &self->now_ms, err);
+        int64_t has = 0;
+        if (rc == ERR_OK)
+            rc = db_query_i64(db, "SELECT " V1_HAS_PEAK_EXECUTION_MEMORY " FROM application", &has, err);
+        self->has_peak_memory = has == 1;
     }
     if (rc) {
         v1_task_distribution_free(self);
@@ -176,7 +182,9 @@ void v1_task_distribution_free(struct v1_task_distribution *self)
 static enum err_code write_stored(struct v1_task_distribution *self, struct json_writer *w, const struct metric *metric, bool *ret_done, struct err *err)
 {
     *ret_done = false;
-    if (!self->stored || (metric->source != OF_SUCCESSFUL && self->count != task_columns_count(self->columns)))
+    if (!self->stored || (metric->source == OF_SUCCESSFUL_SINCE_3 && !self->has_peak_memory))
+        return ERR_OK;
+    if ((metric->source == OF_ENDED || metric->source == OF_ALL) && self->count != task_columns_count(self->columns))
         return ERR_OK;
     db_bind_i64(self->stored, 1, self->stage_ref);
     db_bind_str(self->stored, 2, str_of(metric->column));
@@ -208,11 +216,14 @@ static enum err_code gather(struct v1_task_distribution *self, const struct metr
         case OF_SUCCESSFUL:
             value = self->status[i] == 1 ? known_or(value, 0) : -1;
             break;
+        case OF_SUCCESSFUL_SINCE_3:
+            value = self->status[i] == 1 ? (self->has_peak_memory ? known_or(value, 0) : 0) : -1;
+            break;
         case OF_ENDED:
             break;
         case OF_ALL:
             if (!known(value))
-                value = elapsed_known(launch[i], self->load_ms);
+                value = elapsed_known(launch[i], self->now_ms);
             break;
         }
         if (value >= 0)

@@ -23,7 +23,7 @@ static const char stage_columns[] =
     "s.shuffle_mergers_count, s.peaks_set, s.first_task_seq, s.last_task_seq, s.task_rows, "
     "s.speculative_tasks, s.speculative_active, s.speculative_completed, s.speculative_failed, s.speculative_killed, "
     "s.executor_deserialize_time_ms, s.executor_deserialize_cpu_time_ns, s.executor_run_time_ms, s.executor_cpu_time_ns, s.result_size_bytes, s.jvm_gc_time_ms, "
-    "s.result_serialization_time_ms, s.memory_spilled_bytes, s.disk_spilled_bytes, s.peak_execution_memory_bytes, s.input_bytes, s.input_records, s.output_bytes, "
+    "s.result_serialization_time_ms, s.memory_spilled_bytes, s.disk_spilled_bytes, s." V1_PEAK_EXECUTION_MEMORY ", s.input_bytes, s.input_records, s.output_bytes, "
     "s.output_records, s.shuffle_remote_blocks_fetched, s.shuffle_local_blocks_fetched, s.shuffle_fetch_wait_time_ms, s.shuffle_remote_read_bytes, "
     "s.shuffle_remote_read_to_disk_bytes, s.shuffle_local_read_bytes, coalesce(s.shuffle_remote_read_bytes, 0) + coalesce(s.shuffle_local_read_bytes, 0), "
     "s.shuffle_records_read, s.push_corrupt_merged_block_chunks, s.push_merged_fetch_fallback_count, s.push_remote_merged_blocks_fetched, "

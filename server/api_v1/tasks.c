@@ -30,11 +30,16 @@ static const char row_sql[] =
     "WHERE t.task_seq = ?1";
 #define FIRST_METRIC 14
 
+enum err_code v1_end_of_open_tasks(struct db *db, int64_t *ret_ms, struct err *err)
+{
+    return db_query_i64(db, "SELECT iif((SELECT complete FROM log_health) = 1, log_modified_ms, started_ms) FROM load", ret_ms, err);
+}
+
 enum err_code v1_task_writer_init(struct v1_task_writer *self, struct db *db, struct json_writer *w, struct err *err)
 {
     *self = (struct v1_task_writer){.w = w};
     enum err_code rc;
-    if ((rc = db_query_i64(db, "SELECT started_ms FROM load", &self->load_ms, err)) || (rc = db_prepare(db, &self->row, row_sql, err)) ||
+    if ((rc = v1_end_of_open_tasks(db, &self->now_ms, err)) || (rc = db_prepare(db, &self->row, row_sql, err)) ||
         (rc = db_prepare(db, &self->accumulables,
                          "SELECT accumulable_id, name, update_text, value_text FROM task_accumulable WHERE task_seq = ?1 ORDER BY ordinal", err)))
         return rc;
@@ -92,7 +97,7 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
     if (rc)
         return rc == ERR_EOF ? err_set(err, ERR_CORRUPT, "a stage lacks a task that its columns name") : rc;
     int64_t id = db_i64(row, 0), launch_ms = db_i64(row, 4), fetch_ms = db_i64(row, 6), status = db_i64(row, 9), locality = db_i64(row, 10);
-    int64_t end_ms = known(db_i64(row, 5)) ? db_i64(row, 5) : self->load_ms;      /* an unfinished task has lasted until its log was loaded */
+    int64_t end_ms = known(db_i64(row, 5)) ? db_i64(row, 5) : self->now_ms;
     int64_t duration_ms = elapsed_known(launch_ms, end_ms);
     bool has_metrics = db_i64(row, 13) == 1, has_duration = known(duration_ms) && duration_ms > 0;
     if (keyed) {

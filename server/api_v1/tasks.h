@@ -18,8 +18,11 @@ bool v1_task_wanted(unsigned wanted, int64_t status);
 struct v1_task_writer {
     struct json_writer *w;
     sqlite3_stmt *row, *accumulables, *logs;
-    int64_t load_ms;                 /* when the log was loaded: the end of tasks without one */
+    int64_t now_ms;                  /* the end of tasks without one */
 };
+
+/* The time until which a task without an end has lasted: when the log was loaded, or of a log that has ended its modification time. */
+enum err_code v1_end_of_open_tasks(struct db *db, int64_t *ret_ms, struct err *err) WARN_UNUSED;
 
 enum err_code v1_task_writer_init(struct v1_task_writer *self, struct db *db, struct json_writer *w, struct err *err) WARN_UNUSED;
 void v1_task_writer_dispose(struct v1_task_writer *self);

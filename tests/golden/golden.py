@@ -36,7 +36,7 @@ def dump_of(binary, log, tables):
         done = runs.ingest(binary, store, tree.ROOT / log)
         if done.returncode not in (0, 3) or len(done.rows) != 1:
             raise RuntimeError(f"afterglow ingest {log} ended with {done.returncode}, {len(done.rows)} rows: {done.stderr.strip()[-300:]}")
-        return runs.stable(runs.dump(binary, store, done.rows[0]["key"], *tables), tree.ROOT)
+        return runs.dump(binary, store, done.rows[0]["key"], *tables)
 
 
 def main():

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running the program from a test: ingest, list, dump."""
 import json
-import os
-import re
 import subprocess
 
 
@@ -15,29 +13,15 @@ def ingest(binary, store, *logs, arguments=(), timeout=120, **popen):
 
 
 def listed(binary, store):
-    """What `afterglow list --json` says: one object an application attempt."""
-    done = subprocess.run([binary, "list", "--store", str(store), "--json"], capture_output=True, text=True, timeout=60)
+    """What `afterglow list --json` says: one object a log."""
+    done = subprocess.run([binary, "list", "--store", str(store), "--json"], capture_output=True, text=True, errors="replace", timeout=60)
     if done.returncode:
         raise RuntimeError(f"afterglow list ended with {done.returncode}: {done.stderr.strip()}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def dump(binary, store, app, *tables):
-    done = subprocess.run([binary, "dump", "--store", str(store), app, *tables], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([binary, "dump", "--store", str(store), app, *tables], capture_output=True, text=True, errors="replace", timeout=120)
     if done.returncode:
         raise RuntimeError(f"afterglow dump {app} ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout
-
-
-def stable(text, root):
-    """A dump without what differs from run to run: how long the load took, when it was, where the tree lies."""
-    text = text.replace(str(root), "ROOT")
-    return re.sub(r"^(load\b.*)$", "", text, flags=re.M)
-
-
-def killed_by_signal(status):
-    return status < 0
-
-
-def environment(**more):
-    return {**os.environ, **more}

@@ -69,7 +69,7 @@ static void escapes_are_undone(void **state)
 {
     (void)state;
     expect("a\\=b\\:c\\ d=1", "a=b:c d", "1");
-    expect("a=\\t|\\n|\\r|\\f|\\\\|\\q", "a", "\t|\n|\r|\f|\\|q");
+    expect("a=|\\t|\\n|\\r|\\f|\\\\|\\q", "a", "|\t|\n|\r|\f|\\|q");
     expect("a=\\u6f22\\u00e9", "a", "\xE6\xBC\xA2\xC3\xA9");
     expect("a=\\ud83d\\ude00", "a", "\xF0\x9F\x98\x80");    /* a surrogate pair is one character */
     expect("a=\\ud83d!", "a", "\xEF\xBF\xBD!");

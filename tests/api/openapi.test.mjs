@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// server/openapi.yaml, the route tables in the sources, server/README.md and the real answers say the same.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { smallLog } from "./support/log.mjs";
+import { LOGS, makeFolder, makeStore, ROOT, startServer } from "./support/server.mjs";
+import { parseYaml } from "./support/yaml.mjs";
+
+const source = (path) => readFileSync(join(ROOT, path), "utf8");
+const spec = parseYaml(source("server/openapi.yaml"));
+
+/** Patterns of a route table, with {x} for {x:d}. */
+function ownRoutes() {
+  return [...source("server/api/routes.c").matchAll(/\{V "([^"]+)"/g)].map((found) => found[1].replace(/:d\}/g, "}"));
+}
+
+const resolveRef = (schema) => (schema.$ref ? resolveRef(schema.$ref.slice(2).split("/").reduce((at, key) => at[key], spec)) : schema);
+
+/** Complaints about a value, by the few keywords the document uses. Keys that the document lacks are complaints too: it is complete. */
+function complaints(value, schema, at = "") {
+  schema = resolveRef(schema);
+  if (schema.anyOf) return schema.anyOf.some((each) => complaints(value, each, at).length === 0) ? [] : schema.anyOf.flatMap((each) => complaints(value, each, at));
+  const actual = value === null ? "null" : Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
+  const allowed = [schema.type].flat();
+  if (!allowed.includes(actual) && !(actual === "integer" && allowed.includes("number"))) return [`${at}: ${actual}, not ${allowed.join(" or ")}`];
+  if (schema.enum && !schema.enum.includes(value)) return [`${at}: ${JSON.stringify(value)} is none of ${schema.enum.join(" ")}`];
+  if (actual === "array") return value.flatMap((each, i) => complaints(each, schema.items, `${at}[${i}]`));
+  if (actual !== "object") return [];
+  const known = schema.properties;
+  return [
+    ...(schema.required ?? []).filter((key) => !(key in value)).map((key) => `${at}.${key} is missing`),
+    ...Object.keys(value).flatMap((key) => (known[key] ? complaints(value[key], known[key], `${at}.${key}`) : [`${at}.${key} is not in the document`])),
+  ];
+}
+
+const answerOf = (path) => spec.paths[path].get.responses["200"].content["application/json"].schema;
+
+test("every route of our API is in the document, and nothing else is", () => {
+  assert.deepEqual(Object.keys(spec.paths).sort(), ownRoutes().sort());
+});
+
+test("every route of both APIs is in the README, and no other", () => {
+  const readme = source("server/README.md");
+  const inReadme = [...readme.matchAll(/^\| `(\/[^`]*)` \|/gm)].map((found) => found[1]);
+  const own = ownRoutes().map((path) => `/api/afterglow/v1${path}`);
+  assert.deepEqual(inReadme.filter((path) => path.startsWith("/api/afterglow/")).sort(), own.sort());
+  const table = source("server/api_v1/routes.c");
+  const spark = [...table.matchAll(/(RESOURCE\(|\{ROOT |\{APP|\{ATTEMPT)\s*"?([^",]*)"?, (?:"[^"]*", )?(v1_\w+)/g)].map(([, kind, path]) => ({ "RESOURCE(": "/api/v1/applications/{app}[/{attempt}]", "{ROOT ": "/api/v1", "{APP": "/api/v1/applications/{app}", "{ATTEMPT": "/api/v1/applications/{app}/{attempt}" })[kind] + path.replace(/:d\}/g, "}"));
+  assert.ok(spark.length > 15);
+  assert.deepEqual(inReadme.filter((path) => path.startsWith("/api/v1/")).sort(), spark.sort());
+});
+
+test("every parameter that a handler reads is in the document", () => {
+  const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "list"])
+    for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g)) assert.ok(documented.has(name), `${name} of ${file}.c`);
+});
+
+test("sort keys of the document are those of the tables", () => {
+  for (const [file, path] of [["apps", "/apps"], ["jobs", "/apps/{ref}/jobs"], ["stages", "/apps/{ref}/stages"], ["executors", "/apps/{ref}/executors"]]) {
+    const table = source(`server/api/${file}.c`).split("static const struct list_sort sorts[] = {")[1].split("{NULL, NULL}")[0];
+    const keys = [...table.matchAll(/^\s+\{"(\w+)", /gm)].map((found) => found[1]);
+    const { description } = spec.paths[path].get.parameters.map(resolveRef).find((each) => each.name === "sort");
+    assert.equal(description.split(";")[0], `one of: ${keys.join(" ")}`, path);
+  }
+});
+
+test("real answers are as the document says", async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, "app-1"), smallLog());
+  writeFileSync(join(folder, "garbage"), '{"Event":"SparkListenerLogStart"\n');
+  const server = await startServer(t, ["--store", makeStore(t, [folder, join(LOGS, "failures"), join(LOGS, "healthy_rdd"), join(LOGS, "gc_pressure"), join(LOGS, "in_progress")])]);
+  const check = async (path, pattern, status = 200) => {
+    const answer = await server.json(path, status);
+    const schema = status === 200 ? answerOf(pattern) : { $ref: "#/components/schemas/Error" };
+    assert.deepEqual(complaints(answer, schema).slice(0, 10), [], path);
+    return answer;
+  };
+  await check("status", "/status");
+  await check("nothing", "", 404);
+  await check("apps?sort=nonsense", "", 400);
+  const list = await check("apps?limit=1000", "/apps");
+  assert.ok(list.total >= 5);
+  await check("apps?state=skipped", "/apps");
+  for (const { ref } of list.items.filter((each) => each.ref)) {
+    const app = `apps/${encodeURIComponent(ref)}`;
+    await check(app, "/apps/{ref}");
+    for (const each of ["health", "environment", "storage", "executors"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
+    for (const { jobId } of (await check(`${app}/jobs?limit=1000`, "/apps/{ref}/jobs")).items) await check(`${app}/jobs/${jobId}`, "/apps/{ref}/jobs/{id}");
+    for (const { stageId, attempt } of (await check(`${app}/stages?limit=1000`, "/apps/{ref}/stages")).items) {
+      await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");
+      await check(`${app}/stages/${stageId}.${attempt}/tasks`, "/apps/{ref}/stages/{id}.{attempt}/tasks");
+    }
+  }
+});

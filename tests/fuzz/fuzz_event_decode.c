@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * event_decode on any bytes. Beside the sanitizers: a line is corrupt for the decoder exactly when it is for a reader that only skips it; texts are valid UTF-8; values are in their ranges. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/event/event_decode.h"
+#include "ingest/event/json_pull.h"
+
+#define SCRATCH_BYTES ((size_t)256 << 20)   /* more than the longest input can make of itself */
+
+static void require(bool right)
+{
+    if (!right)
+        abort();
+}
+
+static void check_text(struct str text)
+{
+    require(str_known(text) || text.len == 0);
+    require(utf8_valid_prefix(text.ptr, text.len) == text.len);
+}
+
+static void check_kv(struct kv_list list)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        require(str_known(list.items[i].name));
+        check_text(list.items[i].name);
+        check_text(list.items[i].value);
+    }
+}
+
+static void check_accumulables(struct accumulable_list list)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        require(list.items[i].id >= 0);
+        check_text(list.items[i].name);
+        check_text(list.items[i].update);
+        check_text(list.items[i].value);
+        check_text(list.items[i].metadata);
+    }
+}
+
+static void check_count(int64_t value)
+{
+    require(value >= 0 || !known(value));
+}
+
+static void check_stage(const struct stage_info *stage)
+{
+    require(stage->id >= 0 && stage->attempt >= 0);
+    check_text(stage->name);
+    check_text(stage->details);
+    check_text(stage->failure_reason);
+    check_accumulables(stage->accumulables);
+    for (size_t i = 0; i < stage->rdd_count; i++) {
+        check_count(stage->rdds[i].id);
+        check_text(stage->rdds[i].name);
+        check_text(stage->rdds[i].scope);
+        check_text(stage->rdds[i].callsite);
+        for (size_t p = 0; p < stage->rdds[i].parents.count; p++)
+            require(stage->rdds[i].parents.items[p] >= 0);
+    }
+}
+
+static void check_task(const struct task_info *info)
+{
+    require(info->id >= 0);
+    check_count(info->launch_ms);
+    check_count(info->finish_ms);
+    check_text(info->executor_id);
+    check_text(info->host);
+    require(!known(info->locality) || (info->locality >= 0 && info->locality < LOCALITY_COUNT));
+}
+
+static void check_event(const struct event *e)
+{
+    check_text(e->name);
+    switch (e->kind) {
+    case EVENT_TASK_START:
+    case EVENT_TASK_GETTING_RESULT:
+        check_task(&e->task_start.info);
+        break;
+    case EVENT_TASK_END:
+        check_task(&e->task_end.info);
+        check_text(e->task_end.error);
+        check_text(e->task_end.kill_reason);
+        require((int)e->task_end.reason >= 0 && e->task_end.reason <= END_OTHER);
+        for (int i = 0; i < TASK_METRIC_COUNT; i++)
+            check_count(e->task_end.metrics[i]);
+        for (int i = 0; i < EXECUTOR_METRIC_COUNT; i++)
+            check_count(e->task_end.peaks[i]);
+        check_accumulables(e->task_end.shown);
+        break;
+    case EVENT_JOB_START:
+        require(e->job_start.id >= 0);
+        check_kv(e->job_start.properties);
+        for (size_t i = 0; i < e->job_start.stage_count; i++)
+            check_stage(&e->job_start.stages[i]);
+        break;
+    case EVENT_STAGE_SUBMITTED:
+    case EVENT_STAGE_COMPLETED:
+        check_stage(&e->stage.info);
+        check_kv(e->stage.properties);
+        break;
+    case EVENT_JOB_END:
+        check_text(e->job_end.failure);
+        break;
+    case EVENT_ENVIRONMENT_UPDATE:
+        for (int i = 0; i < ENV_SECTION_COUNT; i++)
+            check_kv(e->environment.sections[i]);
+        break;
+    case EVENT_APPLICATION_START:
+        check_text(e->application_start.name);
+        check_text(e->application_start.id);
+        check_kv(e->application_start.driver_logs);
+        check_kv(e->application_start.driver_attributes);
+        break;
+    case EVENT_RESOURCE_PROFILE_ADDED:
+        for (size_t i = 0; i < e->resource_profile.executor_count; i++)
+            check_text(e->resource_profile.executor[i].vendor);
+        for (size_t i = 0; i < e->resource_profile.task_count; i++)
+            check_text(e->resource_profile.task[i].name);
+        break;
+    case EVENT_EXECUTOR_ADDED:
+        check_kv(e->executor_added.logs);
+        for (size_t i = 0; i < e->executor_added.resource_count; i++)
+            for (size_t a = 0; a < e->executor_added.resources[i].address_count; a++)
+                check_text(e->executor_added.resources[i].addresses[a]);
+        break;
+    case EVENT_EXECUTOR_METRICS_UPDATE:
+        for (size_t i = 0; i < e->executor_metrics_update.count; i++)
+            for (int m = 0; m < EXECUTOR_METRIC_COUNT; m++)
+                check_count(e->executor_metrics_update.items[i].peaks[m]);
+        break;
+    default:
+        break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *line = malloc(size + EVENT_LINE_PADDING);
+    struct arena scratch;
+    struct event event;
+    struct err err = {0};
+    struct json_pull skipper;
+    if (size)
+        memcpy(line, data, size);
+    memset(line + size, '}', EVENT_LINE_PADDING);
+    arena_init(&scratch, SCRATCH_BYTES);
+    enum err_code code = event_decode((struct str){line, size}, &scratch, &event, &err);
+    require(code == ERR_OK || code == ERR_CORRUPT || code == ERR_INVALID || code == ERR_LIMIT);
+    json_pull_init(&skipper, (struct str){line, size}, &scratch);
+    if (skipper.p < skipper.end) {
+        json_skip(&skipper);
+        require((skipper.failed != ERR_OK) == (code == ERR_CORRUPT || code == ERR_LIMIT));
+    }
+    if (code == ERR_OK)
+        check_event(&event);
+    arena_dispose(&scratch);
+    free(line);
+    return 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Every page, wide and narrow, light and dark, English and Chinese: draws without an error, fits its window, and axe-core has nothing to say. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import axe from "axe-core";
+import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+
+/** @type {Awaited<ReturnType<typeof openBrowser>>} */
+let browser;
+/** @type {[name: string, path: string][]} */
+const pages = [["applications", ""], ["failed runs", "?outcome=failed&sort=-tasks"], ["nothing matches", "?q=no-such-run-anywhere"]];
+
+before(async () => {
+  browser = await openBrowser();
+  const list = await api("apps?limit=1000");
+  const apps = list.items.filter((/** @type {any} */ a) => a.ref && a.loaded).sort((/** @type {any} */ a, /** @type {any} */ b) => (b.taskCount ?? 0) - (a.taskCount ?? 0));
+  const biggest = apps[0], failed = apps.find((/** @type {any} */ a) => a.outcome === "failed"), open = apps.find((/** @type {any} */ a) => a.complete === false), skewed = apps.find((/** @type {any} */ a) => a.skewGrade === 4);
+  assert.ok(biggest, "the server under test holds at least one loaded run");
+  for (const [kind, app] of Object.entries({ biggest, failed, open, skewed })) {
+    if (!app || (kind !== "biggest" && app.ref === biggest.ref)) continue;
+    const at = `a/${encodeURIComponent(app.ref)}`;
+    const all = await api(`apps/${encodeURIComponent(app.ref)}/stages?limit=2&sort=-duration`), jobs = await api(`apps/${encodeURIComponent(app.ref)}/jobs?limit=1`);
+    const s = all.items[0];
+    pages.push([`${kind}: overview`, at], [`${kind}: stages`, `${at}/stages`]);
+    if (s) pages.push([`${kind}: stage`, `${at}/stages/${s.stageId}.${s.attempt}`]);
+    if (kind === "biggest" || kind === "failed") {
+      if (jobs.items[0]) pages.push([`${kind}: job`, `${at}/jobs/${jobs.items[0].jobId}`]);
+      pages.push([`${kind}: jobs`, `${at}/jobs`], [`${kind}: executors`, `${at}/executors`], [`${kind}: environment`, `${at}/env`], [`${kind}: environment, all of Hadoop`, `${at}/env?section=hadoop`], [`${kind}: storage`, `${at}/storage`], [`${kind}: SQL`, `${at}/sql`]);
+    }
+    pages.push([`${kind}: event log`, `${at}/log`]);
+    if (s && kind === "biggest") {
+      const tasks = await api(`apps/${encodeURIComponent(app.ref)}/stages/${s.stageId}.${s.attempt}/tasks?limit=1`);
+      if (tasks.items[0]) pages.push(["one task", `${at}/stages/${s.stageId}.${s.attempt}?task=${tasks.items[0].taskId}`]);
+    }
+  }
+});
+after(() => browser.close());
+
+/** What axe finds. Its source is evaluated by the debugger, which the content security policy does not concern. @param {import("playwright-core").Page} page */
+async function accessibility(page) {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const found = await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] });
+    return found.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => `${n.target.join(" ")} ${n.any?.[0]?.message ?? ""}`).join(" | ")}`);
+  });
+}
+
+for (const [theme, width, lang] of /** @type {const} */ ([["light", 1440, "en"], ["dark", 1440, "zh-CN"], ["light", 1024, "zh-CN"], ["dark", 1024, "en"]])) {
+  describe(`${theme}, ${width} pixels, ${lang}`, () => {
+    it("draws every page cleanly", async () => {
+      const { page, wrong } = await openPage(browser.context);
+      await page.setViewportSize({ width, height: width === 1440 ? 900 : 768 });
+      await page.addInitScript(() => {
+        /** @type {any} */ (window).shift = 0;
+        new PerformanceObserver((list) => {
+          for (const e of /** @type {any[]} */ (list.getEntries())) if (!e.hadRecentInput) /** @type {any} */ (window).shift += e.value;
+        }).observe({ type: "layout-shift", buffered: true });
+      });
+      await prefer(page, { theme, lang, zone: "utc" });
+      /** @type {string[]} */
+      const breaches = [];
+      for (const [name, path] of pages) {
+        wrong.length = 0;
+        await visit(page, path);
+        const seen = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth, theme: document.documentElement.dataset.theme, lang: document.documentElement.lang, h1: document.querySelectorAll("h1").length, failure: document.querySelector(".is-failure")?.textContent,
+          nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0], shift: /** @type {any} */ (window).shift,
+          // A table that does not fit scrolls inside its box; nothing else may be cut off at the right.
+          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, svg") && e.getBoundingClientRect().right > innerWidth + 1).length }));
+        if (seen.wide > 0) breaches.push(`${name}: ${seen.wide} pixels wider than the window`);
+        if (seen.cut) breaches.push(`${name}: ${seen.cut} elements are cut at the right`);
+        if (seen.theme !== theme || seen.lang !== lang) breaches.push(`${name}: ${seen.theme} ${seen.lang}`);
+        if (seen.failure) breaches.push(`${name}: ${seen.failure}`);
+        if (seen.nan && !name.includes("environment")) breaches.push(`${name}: shows ${seen.nan}`);
+        if (seen.h1 > 1) breaches.push(`${name}: ${seen.h1} first headings`);
+        if (seen.shift > 0.02) breaches.push(`${name}: layout shifts by ${seen.shift}`);
+        breaches.push(...wrong.map((w) => `${name}: ${w}`), ...(await accessibility(page)).map((/** @type {string} */ v) => `${name}: ${v}`));
+      }
+      assert.deepEqual(breaches, []);
+      await page.close();
+    });
+  });
+}

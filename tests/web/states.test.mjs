@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Loading, empty, error, still being read, not read yet: the server's answers are changed on the way to the page. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+
+/** @type {Awaited<ReturnType<typeof openBrowser>>} */
+let browser;
+/** @type {import("playwright-core").Page} */
+let page;
+let ref = "";
+/** @type {any} */
+let app;
+const API = "**/api/afterglow/v1/";
+
+before(async () => {
+  browser = await openBrowser();
+  ref = (await api("apps?sort=-tasks&limit=1")).items[0].ref;
+  app = await api(`apps/${ref}`);
+});
+beforeEach(async () => {
+  await page?.close();
+  ({ page } = await openPage(browser.context));
+  await prefer(page, { theme: "light", lang: "en", zone: "utc" });
+});
+after(() => browser.close());
+
+/** @param {string} path @param {number} ms */
+const delay = (path, ms) => page.route(API + path, async (route) => {
+  await new Promise((done) => setTimeout(done, ms));
+  await route.continue().catch(() => {});
+});
+
+describe("a page", () => {
+  it("shows boxes when the answer takes long", async () => {
+    await delay(`apps/${ref}/stages**`, 1500);
+    await page.goto(`${url}a/${ref}/stages`);
+    await page.waitForSelector(".skeleton");
+    await page.waitForSelector("main tbody tr");
+    assert.equal(await page.$(".skeleton"), null);
+  });
+
+  it("keeps what it shows while a slow answer is awaited", async () => {
+    await visit(page, `a/${ref}/stages`);
+    const rows = await page.$$eval("main tbody tr", (r) => r.length);
+    await delay(`apps/${ref}/stages**`, 1200);
+    await page.click("main th:has-text('Tasks') button");
+    await page.waitForSelector(".loaded.is-stale");
+    assert.equal(await page.$$eval("main tbody tr", (r) => r.length), rows);
+    await page.waitForSelector(".loaded:not(.is-stale)");
+  });
+
+  it("says which call failed and how, keeps the rest, and tries again", async () => {
+    let broken = true;
+    await page.route(`${API}apps/${ref}/stages**`, (route) => (broken ? route.fulfill({ status: 500, contentType: "application/json", body: JSON.stringify({ status: 500, error: "internal", detail: "the file is on fire" }) }) : route.continue()));
+    await page.goto(`${url}a/${ref}/stages`);
+    const text = await page.textContent("[role=alert]");
+    assert.match(text ?? "", /the file is on fire/);
+    assert.match(text ?? "", /status 500/);
+    assert.match(text ?? "", new RegExp(`apps/${ref}/stages`));
+    assert.ok(await page.$(".rail"), "the frame stays");
+    broken = false;
+    await page.click("[role=alert] button");
+    await page.waitForSelector("main tbody tr");
+    assert.equal(await page.$("[role=alert]"), null);
+  });
+
+  it("says so when the server is gone", async () => {
+    await page.route(`${API}apps**`, (route) => route.abort());
+    await page.goto(url);
+    assert.match(await page.textContent("[role=alert]") ?? "", /cannot be reached/);
+  });
+
+  it("explains an id that nobody knows", async () => {
+    await visit(page, "a/app-nobody-knows");
+    assert.match(await page.textContent("main") ?? "", /No such application/);
+    assert.ok(await page.$("main a"), "and leads back to the list");
+  });
+
+  it("explains an address without a page", async () => {
+    await visit(page, `a/${ref}/nonsense`);
+    assert.match(await page.textContent("main") ?? "", /No such page/);
+  });
+
+  it("waits for a log that has not been read, and changes by itself", async () => {
+    let asked = 0;
+    await page.route(`${API}apps/${ref}`, (route) => (++asked < 3 ? route.fulfill({ status: 409, contentType: "application/json", body: JSON.stringify({ status: 409, error: "not_loaded", detail: "waits", state: "waiting" }) }) : route.continue()));
+    await page.goto(`${url}a/${ref}`);
+    await page.waitForSelector("text=This log has not been read yet");
+    await page.waitForSelector(".verdict");
+    assert.equal(asked, 3);
+  });
+
+  it("follows a log that is being read without a jump, and stops when it is done", async () => {
+    let asked = 0;
+    await page.route(`${API}apps/${ref}`, (route) => {
+      const n = ++asked;
+      return route.fulfill({ json: n < 4 ? { ...app, loading: { readBytes: n * 25, totalBytes: 100, lines: n }, complete: false, state: "loading", taskCount: n * 10 } : app });
+    });
+    await page.goto(`${url}a/${ref}`);
+    await page.waitForSelector("[role=progressbar][aria-valuenow='25']");
+    const before = await page.evaluate(() => document.querySelector(".facts")?.getBoundingClientRect().top);
+    await page.waitForSelector("[role=progressbar][aria-valuenow='75']");
+    assert.equal(await page.evaluate(() => document.querySelector(".facts")?.getBoundingClientRect().top), before);
+    await page.waitForSelector("[role=progressbar]", { state: "detached" });
+    const then = asked;
+    await page.waitForTimeout(2500);
+    assert.equal(asked, then, "a finished run is not polled");
+  });
+
+  it("asks nothing by itself for a finished run or a finished store", async () => {
+    for (const path of ["", `a/${ref}`, `a/${ref}/stages`]) {
+      await visit(page, path);
+      let calls = 0;
+      page.on("request", () => { calls++; });
+      await page.waitForTimeout(2500);
+      assert.equal(calls, 0, path);
+      page.removeAllListeners("request");
+    }
+  });
+
+  it("tells what it looked at when there is no log yet", async () => {
+    await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { items: [], total: 0, page: 1, limit: 50, next: null, counts: { all: 0, loading: 0, waiting: 0, failed: 0 } } }));
+    await page.route(`${API}status`, (route) => route.fulfill({ json: { version: "0", build: "0", store: "/s", nowMs: 10_000, places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", entryCount: 0 }], logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, failed: 0, skipped: 0, gone: 0 }, ingest: { running: true, restarts: 0, message: null } } }));
+    await page.goto(url);
+    const text = await page.textContent(".state");
+    assert.match(text ?? "", /\/var\/log\/spark was scanned 4\.00\u202fs ago/);
+    assert.match(text ?? "", /permission denied/);
+  });
+
+  it("shows logs that wait, are read, or could not be, with progress and reason", async () => {
+    const nothing = Object.fromEntries(Object.keys(app).map((k) => [k, null]));
+    const base = { ...nothing, flags: [], loaded: false, complete: false, layout: "single" };
+    await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { total: 3, page: 1, limit: 50, next: null, counts: { all: 3, loading: 1, waiting: 1, failed: 1 }, items: [
+      { ...base, ref: "app-1", appId: "app-1", name: "loading_one", state: "loading", readBytes: 50, totalBytes: 200, logPath: "/l/app-1", logId: 1 },
+      { ...base, ref: "app-2", appId: "app-2", name: "waiting_one", state: "waiting", totalBytes: 2048, logPath: "/l/app-2", logId: 2 },
+      { ...base, ref: null, state: "failed", reason: "zstd: unknown frame", totalBytes: 10, logPath: "/l/broken.zstd", logId: 3 }] } }));
+    await page.goto(url);
+    await page.waitForSelector("main tbody tr");
+    const rows = await page.$$eval("main tbody tr", (r) => r.map((x) => x.textContent ?? ""));
+    assert.match(rows[0], /loading_one.*Being read.*25\u202f%/);
+    assert.match(rows[1], /waiting_one.*Waiting.*2\.00\u202fKiB/);
+    assert.match(rows[2], /broken\.zstd.*Not readable.*zstd: unknown frame/);
+    assert.equal(await page.getAttribute("main tbody tr:first-child [role=progressbar]", "aria-valuenow"), "25");
+  });
+});

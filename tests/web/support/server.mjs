@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFile, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { writeLogs } from "./log.mjs";
+import { ASSETS, BINARY } from "./where.mjs";
+
+/** Reading the small logs and listening take less than a second; sanitizer builds on a busy machine take more. */
+const PATIENCE_MS = 60_000;
+
+/** Writes logs, reads them into a fresh store and serves that. @returns {Promise<{ url: string, stop: () => Promise<void> } | string>} a string: why it cannot */
+export async function startServer() {
+  if (!existsSync(BINARY)) return `no program at ${BINARY}, and no AFTERGLOW_URL`;
+  const folder = mkdtempSync(join(tmpdir(), "afterglow-web-"));
+  const logs = writeLogs(join(folder, "logs")), store = join(folder, "store");
+  // Status 3: read, but some input was damaged. One of the logs is cut on purpose.
+  await promisify(execFile)(BINARY, ["ingest", "--store", store, logs]).catch((e) => { if (e.code !== 3) throw e; });
+  const child = spawn(BINARY, ["serve", "--store", store, "--listen", "127.0.0.1:0", ...(ASSETS ? ["--assets", ASSETS] : [])], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  /** @type {string} */
+  const url = await new Promise((found, failed) => {
+    const timer = setTimeout(() => failed(new Error(`the server did not say where it listens: ${said}`)), PATIENCE_MS);
+    const hear = (/** @type {Buffer} */ chunk) => {
+      said += chunk;
+      const m = said.match(/listening on (http:\/\/\S+)/);
+      if (m) {
+        clearTimeout(timer);
+        found(m[1].endsWith("/") ? m[1] : m[1] + "/");
+      }
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("exit", (code) => failed(new Error(`the server ended with ${code}: ${said}`)));
+  });
+  return {
+    url,
+    stop: async () => {
+      const gone = new Promise((done) => child.on("exit", done));
+      child.kill("SIGTERM");
+      await gone;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A proxy that puts the server below a path, as a gateway does: the path is taken off and told in X-Forwarded-Prefix. @param {string} target @param {string} prefix "/a/b" */
+export async function startProxy(target, prefix) {
+  const to = new URL(target);
+  const proxy = createServer((req, res) => {
+    const path = req.url ?? "/";
+    if (!path.startsWith(prefix + "/")) {
+      res.writeHead(404).end("outside the prefix");
+      return;
+    }
+    const up = request({ host: to.hostname, port: to.port, method: req.method, path: path.slice(prefix.length), headers: { ...req.headers, host: to.host, "x-forwarded-prefix": prefix } }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    up.on("error", () => res.writeHead(502).end());
+    req.pipe(up);
+  });
+  await new Promise((ready) => proxy.listen(0, "127.0.0.1", () => ready(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (proxy.address());
+  return { url: `http://127.0.0.1:${port}${prefix}/`, stop: () => new Promise((done) => {
+    proxy.closeAllConnections();
+    proxy.close(done);
+  }) };
+}
