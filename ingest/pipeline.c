@@ -275,6 +275,7 @@ struct reading {
 static void *read_blocks(void *context)
 {
     struct reading *self = context;
+    pthread_setname_np(pthread_self(), "log-reader");   /* for perf and top */
     for (struct line_block *block; (self->rc = line_reader_next(self->lines, &block, &self->err)) == ERR_OK;) {
         if (block->len > LARGE_BLOCK_BYTES)
             queue_wait_empty(&self->blocks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Read-only connections to catalog.db and apps/<key>.db, kept open for reuse: opening costs some milliseconds, a reuse microseconds. At most DB_POOL_MAX_IDLE idle connections stay,
- * least recently used go first. A connection is lent to one call at a time. A file that was replaced (new inode) is opened anew. Threads: safe. */
+ * Read-only connections to catalog.db and apps/<key>.db, kept open for reuse: opening costs some milliseconds, a reuse microseconds. At most DB_POOL_MAX_IDLE idle
+ * connections stay, least recently used go first. A connection is lent to one call at a time. A file that was replaced (new inode) is opened anew. Threads: safe. */
 #ifndef SERVER_DB_POOL_H
 #define SERVER_DB_POOL_H
 

@@ -55,6 +55,8 @@ foreach(golden IN LISTS goldens)
     script_test(golden_${name} golden 60 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/golden.py ${name})
 endforeach()
 
+script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
+
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
 script_test(damaged_shared damaged 900 ${PYTHON3} ${SUPPORT}/damaged.py shared)
 

@@ -98,6 +98,7 @@ struct stage {
     struct imap executors;           /* executor serial number → struct executor_stage (owned); emptied by the writer when the stage is done */
     bool dirty, lists_dirty, executors_dirty;
     bool stats_due;                  /* quantiles want computing */
+    bool done;                       /* handed to row_sink.stage_done */
 };
 enum { TASK_ID_STARTED = 1, TASK_ID_ENDED = 2, TASK_ID_RESUBMITTED = 4 };
 
@@ -266,6 +267,7 @@ model_handler model_resource_profile, model_block_manager_added, model_executor_
 model_handler model_unpersist, model_block_updated;
 struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);                                   /* makes it; NULL: out of memory */
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
+enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;
 void model_stage_unskip(struct app_model *self, struct stage *stage);
 enum err_code kill_counts_add(struct app_model *self, struct kill_counts *counts, int64_t text_id, struct err *err) WARN_UNUSED;
 enum err_code model_tasks_finish(struct app_model *self, struct err *err) WARN_UNUSED;

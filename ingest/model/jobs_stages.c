@@ -493,6 +493,14 @@ enum err_code model_stage_submitted(struct app_model *self, const struct event *
     return ERR_OK;
 }
 
+enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err)
+{
+    if (stage->done || !stage->completed_seen || stage->tasks.active > 0)
+        return ERR_OK;
+    stage->done = true;
+    return self->sink.stage_done(self->sink.context, stage, err);
+}
+
 enum err_code model_stage_completed(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_stage *e = &event->stage;
@@ -525,5 +533,5 @@ enum err_code model_stage_completed(struct app_model *self, const struct event *
     }
     for (size_t i = 0; i < self->executors.count; i++)
         model_stage_set_excluded(self->executors.items[i], stage->stage_id, false);
-    return ERR_OK;
+    return model_stage_check_done(self, stage, err);
 }

@@ -349,7 +349,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     for (size_t i = 0; i < e->shown.count; i++)
         if ((rc = self->sink.task_accumulable(self->sink.context, row.task_seq, (int64_t)i, &e->shown.items[i], err)))
             return rc;
-    return ERR_OK;
+    return model_stage_check_done(self, stage, err);
 }
 
 /* Rows of tasks whose end was not read. Their numbers are given again when the log goes on. */

@@ -148,7 +148,10 @@ enum codec_status framed_decode(struct framed *self, const struct framed_format 
                 self->tentative = false;
                 self->bad_end = offset + (int64_t)self->bad_bytes;
                 self->search_need = 0;
-                unit_drop(&self->unit, io, 1);
+                /* 0: what was bad has gone already, and what is in front may be good. Never twice at one place. */
+                if (self->bad_bytes > 0 || offset == self->bad_offset)
+                    unit_drop(&self->unit, io, 1);
+                self->bad_offset = offset;
                 if (format->restart)
                     format->restart(self);
                 if (!known)

@@ -26,7 +26,7 @@ enum unit_status {
     UNIT_MORE,       /* the input ended inside a unit (or out of memory: unit.failed) */
     UNIT_FULL,       /* no room in the output */
     UNIT_PADDING,    /* zero bytes where a unit should begin */
-    UNIT_BAD,        /* self->reason and bad_bytes are set; the unit is still in front */
+    UNIT_BAD,        /* self->reason and bad_bytes are set; so many bytes of the bad unit are in front */
     UNIT_OUT_OF_MEMORY,
 };
 
@@ -37,8 +37,8 @@ struct framed {
     enum { FRAMED_UNITS, FRAMED_PADDING, FRAMED_SEARCHING, FRAMED_GIVEN_UP } state;
     bool tentative;
     const char *reason;              /* static */
-    size_t bad_bytes;                /* length of the bad unit, as far as it was read */
-    int64_t bad_end, reread_bytes;
+    size_t bad_bytes;                /* of the bad unit, as far as they are still in front */
+    int64_t bad_offset, bad_end, reread_bytes;
     int64_t padding_offset, padding_bytes;
     size_t search_need;              /* framed_find_verified: look again when so many bytes are held */
 };

@@ -298,7 +298,7 @@ static enum err_code scan_child(struct scanner *self, const char *dir, const cha
             return ERR_OK;
         return scan_file(self, dir, path, child, has_in_progress(siblings, child) ? ENTRY_SUPERSEDES_INPROGRESS : 0, err);
     case CHILD_DIRECTORY:
-        if (depth >= LOG_SCAN_MAX_DEPTH)
+        if (depth > LOG_SCAN_MAX_DEPTH)
             return reject_child(self, path, child, REJECT_NOT_A_LOG, "deeper than directories are looked into");
         return scan_directory(self, path, dir, child, depth, false, err);
     case CHILD_LINKED_DIRECTORY:
@@ -315,7 +315,7 @@ static enum err_code scan_child(struct scanner *self, const char *dir, const cha
 }
 
 /* `depth` directories lie above it in this scan, 0: it is where the scan begins. `one_log`: only what the directory itself is, its children are not entered.
- * Calls itself at most LOG_SCAN_MAX_DEPTH deep. */
+ * Calls itself LOG_SCAN_MAX_DEPTH times at most. */
 static enum err_code scan_directory(struct scanner *self, const char *path, const char *parent, const struct log_child *dir, int depth, bool one_log, struct err *err)
 {
     struct log_children children;

@@ -97,6 +97,7 @@ static enum err_code make_child(const struct zip_scan *self, const struct zip_me
         return ERR_OK;
     mem_free(ret->name);
     mem_free(ret->member);
+    *ret = (struct log_child){0};
     return err_nomem(err);
 }
 

@@ -31,10 +31,17 @@ struct accumulable_item {
     struct accumulable accumulable;
 };
 
+struct summary_item {
+    int64_t stage_ref;
+    struct executor_stage *summary;  /* owned */
+};
+
 struct batch {
-    size_t row_count, text_count, text_capacity, accumulable_count, accumulable_capacity;
+    size_t row_count, text_count, text_capacity, accumulable_count, accumulable_capacity, summary_count, summary_capacity, done_count, done_capacity;
     struct text_item *texts;
     struct accumulable_item *accumulables;
+    struct summary_item *summaries;
+    int64_t *done_stage_refs;        /* to be summarised after the rows */
     struct arena arena;
     struct task_row rows[BATCH_ROWS];
 };
@@ -66,12 +73,18 @@ static enum err_code write_batch(struct app_writer *self, struct batch *batch, s
         const struct accumulable_item *item = &batch->accumulables[i];
         rc = task_store_add_accumulable(self->tasks, item->task_seq, item->ordinal, &item->accumulable, err);
     }
+    for (size_t i = 0; i < batch->summary_count && !rc; i++)
+        rc = entity_rows_add_executor_stage(self->entities, batch->summaries[i].stage_ref, batch->summaries[i].summary, err);
+    for (size_t i = 0; i < batch->done_count && !rc; i++)
+        rc = task_store_summarise(self->tasks, batch->done_stage_refs[i], true, err);
     return rc;
 }
 
 static void reset_batch(struct batch *batch)
 {
-    batch->row_count = batch->text_count = batch->accumulable_count = 0;
+    for (size_t i = 0; i < batch->summary_count; i++)
+        mem_free(batch->summaries[i].summary);
+    batch->row_count = batch->text_count = batch->accumulable_count = batch->summary_count = batch->done_count = 0;
     arena_reset(&batch->arena);
 }
 
@@ -79,8 +92,11 @@ static void free_batch(struct batch *batch)
 {
     if (!batch)
         return;
+    reset_batch(batch);
     mem_free(batch->texts);
     mem_free(batch->accumulables);
+    mem_free(batch->summaries);
+    mem_free(batch->done_stage_refs);
     arena_dispose(&batch->arena);
     mem_free(batch);
 }
@@ -88,6 +104,7 @@ static void free_batch(struct batch *batch)
 static void *writer_main(void *context)
 {
     struct app_writer *self = context;
+    pthread_setname_np(pthread_self(), "row-writer");   /* for perf and top */
     for (struct batch *batch; (batch = queue_pop(&self->full));) {
         if (!atomic_load(&self->failed)) {
             struct err err = {0};
@@ -162,9 +179,26 @@ static enum err_code sink_text(void *context, int64_t text_id, struct str body, 
     return send_if_full(self, err);
 }
 
+/* The writer's thread does what is left to do for the stage, while the model goes on. */
+static enum err_code sink_stage_done(void *context, struct stage *stage, struct err *err)
+{
+    struct app_writer *self = context;
+    struct batch *batch = self->filling;
+    size_t count = stage->executors.count;
+    if (mem_grow((void **)&batch->summaries, &batch->summary_capacity, batch->summary_count + count, MAX_BATCH_ITEMS, sizeof *batch->summaries) ||
+        mem_grow((void **)&batch->done_stage_refs, &batch->done_capacity, batch->done_count + 1, MAX_BATCH_ITEMS, sizeof *batch->done_stage_refs))
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        batch->summaries[batch->summary_count++] = (struct summary_item){stage->stage_ref, stage->executors.entries[i].value};
+    imap_dispose(&stage->executors);
+    stage->executors_dirty = stage->stats_due = false;
+    batch->done_stage_refs[batch->done_count++] = stage->stage_ref;
+    return batch->summary_count >= BATCH_ROWS ? send_batch(self, err) : ERR_OK;
+}
+
 struct row_sink app_writer_sink(struct app_writer *self)
 {
-    return (struct row_sink){self, sink_task, sink_accumulable, sink_text};
+    return (struct row_sink){self, sink_task, sink_accumulable, sink_text, sink_stage_done};
 }
 
 static enum err_code add_batches(struct app_writer *self, struct err *err)
@@ -260,20 +294,15 @@ static enum err_code drain(struct app_writer *self, struct err *err)
     return thread_error(self, err);
 }
 
-/* Quantiles of the stages that have news. A stage is done when its end was read and no task of it runs. */
-static enum err_code summarise(struct app_writer *self, struct app_model *model, bool all, struct err *err)
+/* Quantiles of the stages that had news since they were summarised, or never were. */
+static enum err_code summarise_rest(struct app_writer *self, struct app_model *model, struct err *err)
 {
     for (size_t i = 0; i < model->stages.count; i++) {
         struct stage *stage = model->stages.items[i];
-        bool done = stage->completed_seen && stage->tasks.active <= 0;
-        if (!stage->stats_due || !(done || all))
-            continue;
-        enum err_code rc = task_store_summarise(self->tasks, stage->stage_ref, done, err);
+        enum err_code rc = stage->stats_due ? task_store_summarise(self->tasks, stage->stage_ref, stage->done, err) : ERR_OK;
         if (rc)
             return rc;
         stage->stats_due = false;
-        if (done)
-            entity_rows_release_stage(stage);
     }
     return ERR_OK;
 }
@@ -281,7 +310,7 @@ static enum err_code summarise(struct app_writer *self, struct app_model *model,
 static enum err_code write_all(struct app_writer *self, struct app_model *model, const struct load_facts *facts, bool finished, struct err *err)
 {
     enum err_code rc;
-    if ((rc = drain(self, err)) || (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = summarise(self, model, finished, err)) ||
+    if ((rc = drain(self, err)) || (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
         (rc = task_store_flush(self->tasks, err)) || (rc = db_commit(&self->db, err)))
         return rc;
     return db_begin(&self->db, err);

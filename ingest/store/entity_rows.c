@@ -341,6 +341,15 @@ static void zero_summary(struct executor_stage *summary)
         summary->peaks[i] = UNKNOWN;
 }
 
+enum err_code entity_rows_add_executor_stage(struct entity_rows *self, int64_t stage_ref, const struct executor_stage *summary, struct err *err)
+{
+    sqlite3_stmt *stmt = self->statements[ADD_EXECUTOR_STAGE];
+    db_bind_i64(stmt, 1, stage_ref);
+    db_bind_str(stmt, 2, summary->executor->executor_id);
+    bind_columns(stmt, 3, executor_stage_columns, ARRAY_LENGTH(executor_stage_columns), summary);
+    return db_run(stmt, err);
+}
+
 static enum err_code write_stage(struct entity_rows *self, struct stage *stage, struct err *err)
 {
     enum err_code rc;
@@ -354,25 +363,12 @@ static enum err_code write_stage(struct entity_rows *self, struct stage *stage, 
     if (stage->executors_dirty)
         for (size_t i = 0; i < stage->executors.count; i++) {
             struct executor_stage *summary = stage->executors.entries[i].value;
-            sqlite3_stmt *stmt = self->statements[ADD_EXECUTOR_STAGE];
-            db_bind_i64(stmt, 1, stage->stage_ref);
-            db_bind_str(stmt, 2, summary->executor->executor_id);
-            bind_columns(stmt, 3, executor_stage_columns, ARRAY_LENGTH(executor_stage_columns), summary);
-            if ((rc = db_run(stmt, err)))
+            if ((rc = entity_rows_add_executor_stage(self, stage->stage_ref, summary, err)))
                 return rc;
             zero_summary(summary);
         }
     stage->dirty = stage->lists_dirty = stage->executors_dirty = false;
     return ERR_OK;
-}
-
-void entity_rows_release_stage(struct stage *stage)
-{
-    if (stage->executors_dirty)
-        return;
-    for (size_t i = 0; i < stage->executors.count; i++)
-        mem_free(stage->executors.entries[i].value);
-    imap_dispose(&stage->executors);
 }
 
 static enum err_code write_map(struct entity_rows *self, int64_t owner_kind, int64_t owner, int64_t map, const struct kv_list *list, struct err *err)

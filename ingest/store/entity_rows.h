@@ -15,8 +15,8 @@ struct entity_rows;
 enum err_code entity_rows_new(struct entity_rows **ret, struct db *db, struct err *err) WARN_UNUSED;
 enum err_code entity_rows_write(struct entity_rows *self, struct app_model *model, const struct load_facts *facts, bool finished, struct err *err) WARN_UNUSED;
 
-/* The stage is done: its per-executor sums are in the store and may go (later ones are added to the rows). */
-void entity_rows_release_stage(struct stage *stage);
+/* Adds one executor's sums to its row of the stage attempt. */
+enum err_code entity_rows_add_executor_stage(struct entity_rows *self, int64_t stage_ref, const struct executor_stage *summary, struct err *err) WARN_UNUSED;
 
 /* Lets the connection go / takes another on the same data, when the file moves. */
 void entity_rows_detach(struct entity_rows *self);

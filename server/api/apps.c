@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The list of applications. Its items are runs (table app), followed by logs that are not known to hold one (table log without app_key): waiting to be looked at, or unreadable.
- * In a hundred thousand runs every page must come within 50 ms, so the page is found over narrow rows first and its items are read after that. */
+ * In a hundred thousand runs every page must come within 50 ms, so the page is found first, over the rows' filtered and sorted columns alone, and its
+ * items are read after that. */
 #include <stdio.h>
 
 #include "server/api/handlers.h"
+#include "server/api/pick.h"
 #include "server/db_pool.h"
 
 static const struct list_sort sorts[] = {
@@ -22,7 +24,7 @@ static const struct list_sort sorts[] = {
     {"input", "a.input_bytes"},
     {"shuffleRead", "a.shuffle_read_bytes"},
     {"spill", "a.disk_spill_bytes"},
-    {"state", "(SELECT l.state FROM log l WHERE l.log_id = a.log_id)"},
+    {"state", "CASE WHEN a.log_id IN (SELECT log_id FROM log WHERE state <> 'loaded') THEN (SELECT l.state FROM log l WHERE l.log_id = a.log_id) ELSE 'loaded' END"},
     {NULL, NULL},
 };
 
@@ -129,9 +131,11 @@ static enum err_code read_filters(struct filters *self, const struct request *re
     return request_param_i64(request, "grade", 0, 0, 4, &self->grade, err);
 }
 
-static void where_apps(struct query *query, const struct filters *filters)
+/* True: something is filtered. */
+static bool where_apps(struct query *query, const struct filters *filters)
 {
     query_add(query, " FROM app a WHERE 1");
+    size_t nothing = query->sql.len;
     if (filters->q.len)
         query_contains(query, " AND (a.name LIKE ? ESCAPE '\\' OR a.app_id LIKE ? ESCAPE '\\' OR a.user LIKE ? ESCAPE '\\')", filters->q);
     /* Nearly all logs of a large store are loaded: the few others are the smaller set to look up. */
@@ -153,6 +157,7 @@ static void where_apps(struct query *query, const struct filters *filters)
         query_number(query, " AND max(ifnull(a.skew_grade, 0), ifnull(a.gc_grade, 0)) >= ?", filters->grade);
     if (filters->flags.len)
         query_contains(query, " AND a.log_id IN (SELECT log_id FROM log WHERE flags <> '' AND flags LIKE ? ESCAPE '\\')", filters->flags);
+    return query->sql.len > nothing;
 }
 
 /* Logs without a run have no user, no times and no judgements: a filter over those leaves none of them. */
@@ -179,17 +184,67 @@ static enum err_code count(struct db *catalog, const struct query *where, struct
     return query_i64(&query, catalog, ret, err);
 }
 
-static enum err_code app_page(struct json_writer *json, struct db *catalog, const struct list *list, const struct query *where, struct arena *arena, struct err *err)
+/* Where nothing is filtered, SQL has the count in an index and mostly the order as well. */
+static enum err_code unfiltered_page(struct db *catalog, const struct list *list, const struct query *where, struct pick *pick, struct arena *arena, struct err *err)
 {
     CLEANUP(query_dispose) struct query query;
     query_init(&query, arena);
-    query_add(&query, ITEM_COLUMNS " FROM (SELECT a.rowid AS id");
+    query_add(&query, "SELECT a.rowid");
     query_append(&query, where);
     query_order(&query, list, "a.rowid");
     query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?) p JOIN app a ON a.rowid = p.id JOIN log l ON l.log_id = a.log_id", list->offset);
-    query_order(&query, list, "a.rowid");
-    return write_items(json, catalog, &query, err);
+    query_number(&query, " OFFSET ?", list->offset);
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = query_prepare(&query, catalog, &stmt, err);
+    pick_init(pick, (size_t)list->limit, false, arena);
+    for (int64_t place = 0; !rc && (rc = db_step(stmt, err)) == ERR_OK; place++)
+        rc = pick_offer(pick, &(struct pick_row){.id = db_i64(stmt, 0), .known = true, .number = place}, err);
+    db_finalize(stmt);
+    pick_sort(pick);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* One scan for the count and the rows up to the end of the page. */
+static enum err_code filtered_rows(struct db *catalog, const struct list *list, const struct query *where, struct pick *pick, struct arena *arena, struct err *err)
+{
+    CLEANUP(query_dispose) struct query query;
+    query_init(&query, arena);
+    query_add(&query, "SELECT a.rowid, ");
+    query_add(&query, list->sort->sql);
+    query_append(&query, where);
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = query_prepare(&query, catalog, &stmt, err);
+    pick_init(pick, (size_t)MIN(list->page, (int64_t)LIST_MAX_PAGE / LIST_MAX_LIMIT) * (size_t)list->limit, list->descending, arena);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        struct pick_row row = {.id = db_i64(stmt, 0), .known = !db_is_null(stmt, 1)};
+        if (sqlite3_column_type(stmt, 1) == SQLITE_TEXT)
+            row.text = db_str(stmt, 1);
+        else
+            row.number = db_i64(stmt, 1);
+        rc = pick_offer(pick, &row, err);
+    }
+    db_finalize(stmt);
+    pick_sort(pick);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code write_apps(struct json_writer *json, struct db *catalog, const struct pick *pick, size_t first, size_t count, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(catalog, &stmt, ITEM_COLUMNS " FROM app a JOIN log l ON l.log_id = a.log_id WHERE a.rowid = ?", err);
+    for (size_t i = first; i < first + count && !rc; i++) {
+        db_bind_i64(stmt, 1, pick->rows[i].id);
+        if ((rc = db_step(stmt, err)) == ERR_OK) {
+            json_object_begin(json);
+            write_item(json, stmt);
+            json_object_end(json);
+            db_reset(stmt);
+        } else if (rc == ERR_EOF) {  /* deleted since it was found */
+            rc = ERR_OK;
+        }
+    }
+    db_finalize(stmt);
+    return rc;
 }
 
 static enum err_code log_page(struct json_writer *json, struct db *catalog, int64_t limit, int64_t offset, const struct query *where, struct arena *arena, struct err *err)
@@ -229,23 +284,31 @@ static enum err_code write_list(struct db *catalog, struct list *list, const str
 {
     CLEANUP(query_dispose) struct query apps;
     CLEANUP(query_dispose) struct query logs;
+    CLEANUP(pick_dispose) struct pick pick;
     query_init(&apps, arena);
     query_init(&logs, arena);
-    where_apps(&apps, filters);
-    bool with_logs = where_logs(&logs, filters);
+    pick_init(&pick, 0, false, arena);
+    bool filtered = where_apps(&apps, filters), with_logs = where_logs(&logs, filters);
     int64_t app_total = 0, log_total = 0;
-    enum err_code rc;
-    if ((rc = count(catalog, &apps, arena, &app_total, err)) || (with_logs && (rc = count(catalog, &logs, arena, &log_total, err))))
+    enum err_code rc = filtered ? filtered_rows(catalog, list, &apps, &pick, arena, err) : count(catalog, &apps, arena, &app_total, err);
+    if (!rc && with_logs)
+        rc = count(catalog, &logs, arena, &log_total, err);
+    if (rc)
         return rc;
+    if (filtered)
+        app_total = pick.offered;
     list_total(list, app_total + log_total);
+    if (!filtered && list->offset < app_total && (rc = unfiltered_page(catalog, list, &apps, &pick, arena, err)))
+        return rc;
+
     struct json_writer *json = response_json(response, false);
     list_begin(list, json);
-    if (list->offset < app_total)
-        rc = app_page(json, catalog, list, &apps, arena, err);
+    size_t first = filtered ? MIN((size_t)list->offset, pick.count) : 0;
+    rc = write_apps(json, catalog, &pick, first, MIN(pick.count - first, (size_t)list->limit), err);
     int64_t end = list->offset + list->limit;
     if (!rc && log_total > 0 && end > app_total) {
-        int64_t first = MAX(list->offset - app_total, 0);
-        rc = log_page(json, catalog, end - app_total - first, first, &logs, arena, err);
+        int64_t skipped = MAX(list->offset - app_total, 0);
+        rc = log_page(json, catalog, end - app_total - skipped, skipped, &logs, arena, err);
     }
     list_end(list, json);
     if (!rc)

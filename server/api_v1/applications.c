@@ -266,8 +266,10 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     if (!v1_param_words(request, "status", statuses, ARRAY_LENGTH(statuses), &status, &given) || !v1_param_int(request, "limit", INT32_MAX, &limit))
         return v1_not_found(response);
     struct filters filters = {.completed = !given || (status & 1u), .running = !given || (status & 2u), .now_ms = time_now_ms()};
-    if (!date_param(request, response, "minDate", INT64_MIN, &filters.min_start_ms, &filters.by_start) || !date_param(request, response, "maxDate", INT64_MAX, &filters.max_start_ms, &filters.by_start) ||
-        !date_param(request, response, "minEndDate", INT64_MIN, &filters.min_end_ms, &filters.by_end) || !date_param(request, response, "maxEndDate", INT64_MAX, &filters.max_end_ms, &filters.by_end))
+    if (!date_param(request, response, "minDate", INT64_MIN, &filters.min_start_ms, &filters.by_start) ||
+        !date_param(request, response, "maxDate", INT64_MAX, &filters.max_start_ms, &filters.by_start) ||
+        !date_param(request, response, "minEndDate", INT64_MIN, &filters.min_end_ms, &filters.by_end) ||
+        !date_param(request, response, "maxEndDate", INT64_MAX, &filters.max_end_ms, &filters.by_end))
         return ERR_OK;
 
     struct db_lease catalog;

@@ -7,7 +7,8 @@
 #include "base/db.h"
 #include "base/json_writer.h"
 
-/* Words of task.status that a filter may name, as bits: FAILED | KILLED … (v1_param_words). UNKNOWN matches no task, and a task whose result is being fetched is matched by none. */
+/* The words that a filter of tasks may hold (v1_param_words), in the order of task.status. UNKNOWN matches no task, and a task whose result is being fetched is matched by
+ * none. */
 #define V1_TASK_STATUS_COUNT 5
 extern const char *const v1_task_statuses[V1_TASK_STATUS_COUNT];
 

@@ -82,10 +82,12 @@ function List({ list, sort }) {
 /** @param {{ app: AppItem }} props */
 function Name({ app: a }) {
   const file = a.logPath?.split("/").filter(Boolean).pop() ?? "\u2014";
-  return <div class="two-lines">
-    <div class="clip">{a.ref ? <a class="strong" href={paths.app(a.ref)} title={a.name ?? undefined}>{a.name ?? a.appId ?? a.ref}</a> : <span class="strong" title={a.logPath ?? undefined}>{file}</span>}</div>
-    <div class="clip dim3 small" title={a.ref ? undefined : a.logPath ?? undefined}>{a.ref ? <>{a.appId}{a.attemptId ? ` · ${t("head.attempt", a.attemptId)}` : ""}</> : a.logPath}</div>
-  </div>;
+  if (!a.ref) return <div class="two-lines"><div class="clip strong" title={a.logPath ?? undefined}>{file}</div><div class="clip dim3 small" title={a.logPath ?? undefined}>{a.logPath}</div></div>;
+  // One link over both lines, so that it is large enough to hit.
+  return <a class="two-lines name-link" href={paths.app(a.ref)}>
+    <div class="clip" title={a.name ?? undefined}>{a.name ?? a.appId ?? a.ref}</div>
+    <div class="clip small">{a.appId}{a.attemptId ? ` · ${t("head.attempt", a.attemptId)}` : ""}</div>
+  </a>;
 }
 
 /** Why a log could not be read. @param {{ app: AppItem }} props */

@@ -232,6 +232,48 @@ static void people_see_accumulables_that_are_neither_internal_nor_sql(void **sta
     assert_text(a[3].metadata, "mine");
 }
 
+/* Those in Spark's own shape are passed over without a look at their members; near misses of that shape must mean the same as anywhere else. */
+static void accumulables_of_nearly_the_usual_shape_are_read_with_care(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *json;
+        bool shown;
+        enum err_code code;
+    } cases[] = {
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_OK},
+        {"{'ID':7,'Name':'n','Update':'1','Value':'2','Internal':true,'Count Failed Values':false,'Metadata':'sql'}", false, ERR_OK},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true,'Internal':false}", true, ERR_OK},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true,'Metadata':'sql','Internal':false,'Metadata':null}", true, ERR_OK},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':false,'Count Failed Values':true}", true, ERR_OK},
+        {"{'ID':7,'Name':'n','Update':1,'Internal':true,'Value':2,'Count Failed Values':true}", false, ERR_OK},
+        {"{'ID':7,'Name':'n\\'','Update':-1,'Value':2.5,'Internal':false,'Count Failed Values':true}", true, ERR_OK},
+        {"{'ID':7,'Name':'n','Update':-1,'Value':2e3,'Internal':true,'Count Failed Values':true}", false, ERR_OK},
+        {"{'ID':7,'Name':'0123456789012345678901234567890123456789012345678901234567890123456789\xE9','Update':123456789012345678901234567890,'Value':[],'Internal':true,'Count Failed Values':true}", false, ERR_OK},
+        {"{ 'ID' :7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true }", false, ERR_OK},
+        {"{'ID':07,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n','Update':00,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n\t','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n','Update':,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':truee}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true]", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true,'Metadata':'sql'", false, ERR_CORRUPT},
+    };
+    char tail[700];
+    memset(tail, 'x', sizeof tail);
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        for (int near_the_end = 0; near_the_end < 2; near_the_end++) {
+            char text[2000];
+            snprintf(text, sizeof text, ENDED ",'Accumulables':[%s,{'ID':8,'Name':'last'}]},'Task Type':'%.*s'}", cases[i].json, near_the_end ? 1 : (int)sizeof tail, tail);
+            assert_int_equal(decode_text(f, text), cases[i].code);
+            if (cases[i].code)
+                continue;
+            assert_int_equal(f->event.task_end.shown.count, 1 + cases[i].shown);
+            assert_i64(f->event.task_end.shown.items[0].id, cases[i].shown ? 7 : 8);
+        }
+}
+
 static void a_hundred_accumulables_keep_their_order(void **state)
 {
     struct fixture *f = *state;
@@ -317,7 +359,7 @@ int main(void)
         cmocka_unit_test(a_task_starts), cmocka_unit_test(a_task_of_1_0_starts), cmocka_unit_test(localities_are_words), cmocka_unit_test(a_result_is_fetched), cmocka_unit_test(a_task_of_4_3_ends),
         cmocka_unit_test(every_task_metric_is_read_in_any_order), cmocka_unit_test(push_metrics_come_in_two_spellings), cmocka_unit_test(what_a_task_did_not_report_is_unknown_and_not_zero),
         cmocka_unit_test(a_task_of_1_2_ends), cmocka_unit_test(the_peak_of_execution_memory_of_2_x_is_an_accumulable),
-        cmocka_unit_test(people_see_accumulables_that_are_neither_internal_nor_sql), cmocka_unit_test(a_hundred_accumulables_keep_their_order),
+        cmocka_unit_test(people_see_accumulables_that_are_neither_internal_nor_sql), cmocka_unit_test(accumulables_of_nearly_the_usual_shape_are_read_with_care), cmocka_unit_test(a_hundred_accumulables_keep_their_order),
         cmocka_unit_test(numbers_that_cannot_be_are_unknown_and_counted), cmocka_unit_test(a_bare_task_end_is_one), cmocka_unit_test(of_duplicate_keys_the_last_wins_whole),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -23,6 +23,7 @@ struct recorder {
     struct task_row rows[64];
     size_t row_count;
     char texts[32][400];
+    size_t done_count;
 };
 
 static enum err_code record_task(void *context, const struct task_row *row, struct err *err UNUSED)
@@ -43,6 +44,12 @@ static enum err_code record_text(void *context, int64_t id, struct str body, str
     struct recorder *self = context;
     assert_true(id > 0 && (size_t)id < ARRAY_LENGTH(self->texts));
     snprintf(self->texts[id], sizeof self->texts[id], "%.*s", (int)body.len, body.ptr);
+    return ERR_OK;
+}
+
+static enum err_code record_done(void *context, struct stage *stage UNUSED, struct err *err UNUSED)
+{
+    ((struct recorder *)context)->done_count++;
     return ERR_OK;
 }
 
@@ -140,7 +147,7 @@ static void apply_line(struct trace *t, const char *line)
 static struct trace *play(const char *const *lines, size_t count)
 {
     struct trace *t = calloc(1, sizeof *t);
-    t->model = app_model_new((struct row_sink){&t->recorder, record_task, record_accumulable, record_text});
+    t->model = app_model_new((struct row_sink){&t->recorder, record_task, record_accumulable, record_text, record_done});
     assert_non_null(t->model);
     arena_init(&t->scratch, 1 << 20);
     for (size_t i = 0; i < count; i++)
@@ -202,6 +209,7 @@ static void failed_job_whose_last_task_is_killed_after_its_end(void **state UNUS
     assert_string_equal(t->recorder.texts[job->kills.items[0].reason_text_id], "Stage_cancelled");
     assert_int_equal(job->kills.items[0].task_count, 1);
     const struct stage *stage = stage_of(t, 0, 0);
+    assert_int_equal(t->recorder.done_count, 1);   /* with the last task's end, not before */
     assert_int_equal(stage->status, STAGE_FAILED);
     assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 440);
     assert_int_equal(summary_of(t, stage, "1")->task_time_ms, 590);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "v1_store.h"
+
+#define A "/api/v1/applications/a"
+
+static void add_executor(const char *values)
+{
+    char sql[1024];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, host, host_port, add_ms, remove_ms, remove_reason, excluded_in_stages, is_excluded, "
+             "peaks_set, active_tasks, failed_tasks, completed_tasks, total_tasks, total_duration_ms, total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, "
+             "total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms, rdd_blocks, memory_used_bytes, disk_used_bytes) "
+             "VALUES (%s, 1, 2, 3, 6, 700, 70, 8, 9, 10, 0, 0, 0, 0, 11, 12, 13)",
+             values);
+    app_sql("a", sql);
+}
+
+static void add_executors(void)
+{
+    add_app("a");
+    add_executor("1, 'driver', 1, 0, 1, 'h0', 'h0:1', 900, NULL, NULL, '', 0, 0");
+    add_executor("2, '1', 1, 1, 0, 'h1', 'h1:1', 1000, 1500, 'lost', '', 0, 0");                /* came back */
+    add_executor("3, '1', 1, 0, 1, 'h1', NULL, 1600, NULL, NULL, '3 12', 1, 1");
+    add_executor("4, '2', 1, 0, 0, 'h1', 'h1:2', NULL, 1700, NULL, '', 0, 0");                  /* removed */
+    add_executor("5, '10', 1, 0, 1, 'h1', 'h1:3', 1000, NULL, NULL, '', 0, 0");
+    add_executor("6, 'fallback', 1, 0, 1, NULL, NULL, NULL, NULL, NULL, '', 0, 0");
+    add_executor("7, '9', 0, 0, 1, NULL, NULL, NULL, NULL, NULL, '', 0, 0");                    /* only tasks speak of it */
+}
+
+static void executors_are_listed_by_their_ids_as_text(void **state)
+{
+    (void)state;
+    add_executors();
+    assert_column(A "/executors", "id", "[\"driver\",\"10\",\"1\"]");
+    assert_column(A "/allexecutors", "id", "[\"1\",\"10\",\"2\",\"driver\"]");
+}
+
+static void an_executor_has_sparks_fields(void **state)
+{
+    (void)state;
+    add_executors();
+    app_sql("a", "UPDATE executor SET max_on_heap_memory_bytes = 20, max_off_heap_memory_bytes = 0, on_heap_used_bytes = 5, peak_total_gc_time_ms = 4, total_cores = 2, "
+            "max_tasks = 2 "
+                 "WHERE executor_ref = 3;"
+                 "INSERT INTO owner_map VALUES (0, 3, 0, 0, 'stdout', 'u'), (0, 3, 1, 0, 'USER', 'x'), (0, 3, 2, 0, 'gpu', '[\"0\",\"1\"]'), (0, 3, 2, 1, 'odd', 'no json'), "
+                 "(1, 3, 0, 0, 'stdout', 'of a process')");
+    const char *e = A "/allexecutors";
+    assert_value(e, "0.hostPort", "\"h1\"");
+    assert_value(e, "0.addTime", "\"1970-01-01T00:00:01.600GMT\"");
+    assert_value(e, "0.totalCores", "2");
+    assert_value(e, "0.activeTasks", "1");
+    assert_value(e, "0.failedTasks", "2");
+    assert_value(e, "0.completedTasks", "3");
+    assert_value(e, "0.totalTasks", "6");
+    assert_value(e, "0.totalDuration", "700");
+    assert_value(e, "0.totalGCTime", "70");
+    assert_value(e, "0.rddBlocks", "11");
+    assert_value(e, "0.memoryUsed", "12");
+    assert_value(e, "0.isExcluded", "true");
+    assert_value(e, "0.isBlacklisted", "true");
+    assert_value(e, "0.excludedInStages", "[3,12]");
+    assert_value(e, "0.blacklistedInStages", "[3,12]");
+    assert_value(e, "0.executorLogs", "{\"stdout\":\"u\"}");
+    assert_value(e, "0.attributes", "{\"USER\":\"x\"}");
+    assert_value(e, "0.resources", "{\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\"]},\"odd\":{\"name\":\"odd\",\"addresses\":[]}}");
+    assert_value(e, "0.memoryMetrics",
+                 "{\"usedOnHeapStorageMemory\":5,\"usedOffHeapStorageMemory\":0,\"totalOnHeapStorageMemory\":20,\"totalOffHeapStorageMemory\":0}");
+    assert_value(e, "0.peakMemoryMetrics.TotalGCTime", "4");
+    assert_absent(e, "0.removeTime");
+    /* The removed one. */
+    assert_value(e, "2.isActive", "false");
+    assert_value(e, "2.addTime", "\"1969-12-31T23:59:59.999GMT\"");
+    assert_value(e, "2.removeTime", "\"1970-01-01T00:00:01.700GMT\"");
+    assert_absent(e, "2.removeReason");
+    assert_absent(e, "2.memoryMetrics");
+    assert_absent(e, "2.peakMemoryMetrics");
+}
+
+static void the_driver_lasts_as_long_as_the_application(void **state)
+{
+    (void)state;
+    add_executors();
+    assert_value(A "/executors", "0.totalDuration", "2000");
+    assert_value(A "/executors", "0.totalGCTime", "70");
+    app_sql("a", "UPDATE executor SET peaks_set = 1, peak_total_gc_time_ms = 33 WHERE executor_id = 'driver'; UPDATE application SET end_ms = NULL, last_event_ms = 2500");
+    assert_value(A "/executors", "0.totalDuration", "1500");
+    assert_value(A "/executors", "0.totalGCTime", "33");
+    app_sql("a", "UPDATE application SET start_ms = NULL");
+    assert_value(A "/executors", "0.totalDuration", "700");
+}
+
+static void other_processes_are_listed(void **state)
+{
+    (void)state;
+    add_app("a");
+    app_sql("a", "INSERT INTO process (rowid, process_id, add_ms, host_port, total_cores) VALUES (4, 'yarn-am', 1000, 'h:1', 1), (5, 'am2', NULL, NULL, NULL);"
+                 "INSERT INTO owner_map VALUES (1, 4, 0, 0, 'stdout', 'u')");
+    assert_answer(A "/allmiscellaneousprocess",
+                  "[{\"id\":\"am2\",\"hostPort\":\"\",\"isActive\":true,\"totalCores\":0,\"addTime\":\"1969-12-31T23:59:59.999GMT\",\"processLogs\":{}},"
+                  "{\"id\":\"yarn-am\",\"hostPort\":\"h:1\",\"isActive\":true,\"totalCores\":1,\"addTime\":\"1970-01-01T00:00:01.000GMT\",\"processLogs\":{\"stdout\":\"u\"}}]");
+}
+
+static void thread_dumps_are_refused_in_sparks_words(void **state)
+{
+    (void)state;
+    add_app("a");
+    assert_refused(A "/executors/driver/threads", 503, "Thread dumps not available through the history server.");
+    assert_refused(A "/executors/12/threads", 503, "Thread dumps not available through the history server.");
+    assert_refused(A "/executors/x/threads", 400, "Invalid executorId: neither 'driver' nor number.");
+    assert_refused(A "/threads?taskId=0&executorId=driver", 503, "Thread dumps not available through the history server.");
+    assert_refused(A "/threads?taskId=0&executorId=x", 400, "Invalid executorId: neither 'driver' nor number.");
+    assert_refused(A "/threads", 400, "The parameters \"taskId\" and \"executorId\" are needed.");
+    assert_refused("/api/v1/applications/b/executors/driver/threads", 404, "no such app: b");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(executors_are_listed_by_their_ids_as_text),
+        STORE_TEST(an_executor_has_sparks_fields),
+        STORE_TEST(the_driver_lasts_as_long_as_the_application),
+        STORE_TEST(other_processes_are_listed),
+        STORE_TEST(thread_dumps_are_refused_in_sparks_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

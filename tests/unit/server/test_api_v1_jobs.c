@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "v1_store.h"
+
+static void add_jobs(void)
+{
+    add_app("a");
+    /* Job 1: all that a job can have. Job 2: nothing but its start. Job 3: only its end was read. */
+    app_sql("a", "INSERT INTO text VALUES (1, 'Stage cancelled');"
+                 "INSERT INTO job VALUES (1, 'count', 'a \"b\"', 'g', 'x,y', 7, 1000, 2000, 2, NULL, 1, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);"
+                 "INSERT INTO job VALUES (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
+                 "INSERT INTO job VALUES (3, NULL, NULL, NULL, NULL, NULL, NULL, 2500, 1, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
+                 "INSERT INTO job_stage VALUES (1, 0, 5, 0), (1, 1, 4, 1); INSERT INTO kill_reason VALUES (0, 1, 1, 5), (1, 1, 1, 99);");
+}
+
+static void a_job_has_sparks_fields(void **state)
+{
+    (void)state;
+    add_jobs();
+    assert_answer("/api/v1/applications/a/jobs/1",
+                  "{\"jobId\":1,\"name\":\"count\",\"description\":\"a"
+                  " \\\"b\\\"\",\"submissionTime\":\"1970-01-01T00:00:01.000GMT\",\"completionTime\":\"1970-01-01T00:00:02.000GMT\","
+                  "\"stageIds\":[5,4],\"jobGroup\":\"g\",\"jobTags\":[\"x\",\"y\"],\"status\":\"FAILED\",\"numTasks\":10,\"numActiveTasks\":1,\"numCompletedTasks\":2,"
+                  "\"numSkippedTasks\":3,\"numFailedTasks\":4,\"numKilledTasks\":5,\"numCompletedIndices\":6,\"numActiveStages\":7,\"numCompletedStages\":8,"
+                  "\"numSkippedStages\":9,\"numFailedStages\":10,\"killedTasksSummary\":{\"Stage cancelled\":5}}");
+    assert_answer("/api/v1/applications/a/jobs/2",
+                  "{\"jobId\":2,\"name\":\"\",\"stageIds\":[],\"jobTags\":[],\"status\":\"RUNNING\",\"numTasks\":0,\"numActiveTasks\":0,\"numCompletedTasks\":0,"
+                  "\"numSkippedTasks\":0,\"numFailedTasks\":0,\"numKilledTasks\":0,\"numCompletedIndices\":0,\"numActiveStages\":0,\"numCompletedStages\":0,"
+                  "\"numSkippedStages\":0,\"numFailedStages\":0,\"killedTasksSummary\":{}}");
+}
+
+static void jobs_come_newest_first_and_by_status(void **state)
+{
+    (void)state;
+    add_jobs();
+    assert_column("/api/v1/applications/a/jobs", "jobId", "[2,1]");
+    assert_column("/api/v1/applications/a/jobs?status=running&status=succeeded", "jobId", "[2]");
+    assert_column("/api/v1/applications/a/jobs?status=FAILED", "jobId", "[1]");
+    assert_answer("/api/v1/applications/a/jobs?status=unknown", "[]");
+    assert_answer("/api/v1/applications/a/jobs?status=", "[]");
+    assert_page_not_found("/api/v1/applications/a/jobs?status=bogus");
+    assert_refused("/api/v1/applications/a/jobs/999999", 404, "unknown job: 999999");
+    assert_refused("/api/v1/applications/a/jobs/3", 404, "unknown job: 3");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(a_job_has_sparks_fields),
+        STORE_TEST(jobs_come_newest_first_and_by_status),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
