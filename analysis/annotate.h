@@ -18,21 +18,21 @@ enum annotate_bytes { ANNOTATE_BYTES_NONE, ANNOTATE_BYTES_SHUFFLE_READ, ANNOTATE
 /* Over the successful tasks of one stage attempt; any number may be UNKNOWN. */
 struct annotate_spread {
     int64_t task_count;
-    int64_t median_ms, max_ms;                       /* task durations */
+    int64_t median_ms, max_ms; /* task durations */
     int64_t median_shuffle_read_bytes, max_shuffle_read_bytes;
     int64_t median_input_bytes, max_input_bytes;
 };
 
 struct annotate_skew {
     enum annotate_grade grade;
-    double duration_ratio;                           /* largest / median; NaN: unknown. Never graded alone */
-    enum annotate_bytes bytes;                       /* which of the two bytes_ratio is about: the one with the larger task; NONE: tasks read nothing */
-    double bytes_ratio;                              /* NaN: unknown, or the median task read nothing */
+    double duration_ratio;     /* largest / median; NaN: unknown. Never graded alone */
+    enum annotate_bytes bytes; /* which of the two bytes_ratio is about: the one with the larger task; NONE: tasks read nothing */
+    double bytes_ratio;        /* NaN: unknown, or the median task read nothing */
 };
 
 struct annotate_gc {
     enum annotate_grade grade;
-    double share;                                    /* GC time / task time; NaN: unknown */
+    double share; /* GC time / task time; NaN: unknown */
 };
 
 struct annotate_skew annotate_skew(const struct annotate_spread *spread);

@@ -12,6 +12,12 @@
 #define BUSY_MS 5000
 #define PATH_BYTES 4096
 
+void db_setup(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 enum err_code db_error(sqlite3 *handle, struct err *err, const char *what)
 {
     int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;

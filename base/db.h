@@ -36,6 +36,9 @@ struct db {
     sqlite3 *handle;   /* NULL when closed */
 };
 
+/* Once, before the first database is opened: no locks inside connections (each belongs to one thread at a time) and no memory statistics, whose lock all threads would share. */
+void db_setup(void);
+
 /* Opens; on failure *self is closed. Busy time-out 5 s. In DB_WRITE and DB_BULK an empty file gets `schema`, the id and the version. A file
  * whose application_id is another's is ERR_INVALID, one of another version ERR_UNSUPPORTED. */
 enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;

@@ -19,10 +19,9 @@ static const struct cli_option options[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static const struct cli_verb verb = {
-    "serve", "serve --logs DIR… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
-    "Answer HTTP: pages and REST interface over the store, and keep the store up to date.", options,
-    "Starts and watches one 'afterglow ingest --watch' beside itself. SIGTERM or Ctrl-C ends both in order.\n"};
+static const struct cli_verb verb = {"serve", "serve --logs DIR… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
+                                     "Answer HTTP: pages and REST interface over the store, and keep the store up to date.", options,
+                                     "Starts and watches one 'afterglow ingest --watch' beside itself. SIGTERM or Ctrl-C ends both in order.\n"};
 
 /* What was given on our command line is given on the child's; environment and files it reads itself. */
 static size_t ingest_options(const struct cli *cli, const char **out)
@@ -82,8 +81,13 @@ int cmd_serve(int argc, char **argv)
     /* The History Server's default place is for those who ask for it by its key: a server that was given none serves its store. */
     size_t place_count = settings_origin(cli.settings, SETTING_LOGS) == FROM_DEFAULT ? 0 : settings_list_count(cli.settings, SETTING_LOGS);
     const char **places = mem_array(place_count + 1, sizeof *places);
-    struct server_settings settings = {.store_dir = cli_store(&cli), .host = host, .proxy_base = settings_text(cli.settings, SETTING_PROXY_BASE), .assets_dir = cli_value(&cli, "--assets"),
-                                       .places = places, .place_count = place_count, .ingest_options = options_for_ingest};
+    struct server_settings settings = {.store_dir = cli_store(&cli),
+                                       .host = host,
+                                       .proxy_base = settings_text(cli.settings, SETTING_PROXY_BASE),
+                                       .assets_dir = cli_value(&cli, "--assets"),
+                                       .places = places,
+                                       .place_count = place_count,
+                                       .ingest_options = options_for_ingest};
     if (!places) {
         fputs("afterglow serve: out of memory\n", stderr);
         status = EXIT_FAILED;

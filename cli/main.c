@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From argv to a verb. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/db.h"
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "cli/cli.h"
@@ -57,6 +59,8 @@ int main(int argc, char **argv)
         puts("afterglow " AFTERGLOW_VERSION);
         return EXIT_DONE;
     }
+    signal(SIGXFSZ, SIG_IGN);   /* a file-size limit is a write that fails, with a message, and no death */
+    db_setup();
     for (size_t i = 0; word && i < ARRAY_LENGTH(verbs); i++)
         if (strcmp(word, verbs[i].name) == 0)
             return verbs[i].run(argc - 1, argv + 1);

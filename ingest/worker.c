@@ -51,6 +51,7 @@ struct worker {
     struct load_item *to_list;               /* ring of logs to be listed */
     size_t list_head, list_count, list_capacity;
     struct imap under_way;                   /* log_id → enum stage */
+    struct imap settled;                     /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
     struct kept kept[WORKER_KEPT_LOADS];
     struct place_state {
         bool scanned;                        /* once, in this process */
@@ -277,11 +278,34 @@ static enum err_code note_seen(struct worker *self, int64_t log_id, struct err *
     return ERR_OK;
 }
 
+static int64_t settled_key(const char *path, const char *fingerprint)
+{
+    return (int64_t)(hash_bytes(path, strlen(path)) * 31 + hash_bytes(fingerprint, strlen(fingerprint)));
+}
+
+static bool is_known(void *context, const char *path, const char *fingerprint)
+{
+    const struct worker *self = context;
+    return imap_get(&self->settled, settled_key(path, fingerprint)) != NULL;
+}
+
+/* Remembers a log that is loaded, or was found unreadable. Copies that are skipped may be wanted without having changed: they are asked for each time. */
+static enum err_code note_settled(struct worker *self, const struct catalog_row *row, struct err *err)
+{
+    if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_FAILED)
+        return ERR_OK;
+    if (self->settled.count > 4 * self->seen_count + 10000)
+        imap_clear(&self->settled);          /* old fingerprints of growing logs; the next scan fills it again */
+    return imap_put(&self->settled, settled_key(row->path, row->fingerprint), (void *)(intptr_t)row->log_id) ? err_nomem(err) : ERR_OK;
+}
+
 static enum err_code see_entry(struct worker *self, const struct catalog_sighting *sighting, struct err *err)
 {
     struct catalog_row row;
     enum sighting_news news;
-    int64_t renamed_from;
+    int64_t renamed_from, settled_id = (int64_t)(intptr_t)imap_get(&self->settled, settled_key(sighting->path, sighting->fingerprint));
+    if (settled_id)
+        return note_seen(self, settled_id, err);
     enum err_code rc = catalog_find(self->catalog, sighting->path, &row, err);
     if (rc && rc != ERR_NOT_FOUND)
         return rc;
@@ -294,13 +318,18 @@ static enum err_code see_entry(struct worker *self, const struct catalog_sightin
         if (kept)
             kept->log_id = row.log_id;
     }
+    /* Set aside for having ended the worker twice: a person who asks for it gets another try, last and alone; a server is spared. */
+    if (row.state == LOG_FAILED && row.tries > 0 && !self->options->watch && !(rc = catalog_load_put_off(self->catalog, row.log_id, row.reason, err)))
+        row.state = LOG_WAITING;
+    if (rc)
+        return rc;
     if (row.state == LOG_WAITING)
         return take_waiting(self, &row, err);
     if (row.state == LOG_LOADING)
         return take_foreign(self, &row, err);
     if (!self->options->watch)
         tell_row(self, &row, false, false);
-    return ERR_OK;
+    return note_settled(self, &row, err);
 }
 
 static enum err_code pump(struct worker *self, struct err *err);
@@ -399,6 +428,7 @@ static enum err_code find_missing(void *context, int64_t log_id, const char *pat
 static enum err_code log_gone(struct worker *self, int64_t log_id, struct err *err)
 {
     drop_kept(self, log_id);
+    imap_clear(&self->settled);              /* one that comes back must be seen to */
     return stage_of(self, log_id) == STAGE_AT_WORK ? ERR_OK : catalog_gone(self->catalog, log_id, err);
 }
 
@@ -478,7 +508,7 @@ static enum err_code scan_place(struct worker *self, size_t index, struct err *e
         (rc = catalog_place(self->catalog, self->place_path, place->name, &self->place_id, err)))
         return rc;
     state->place_id = self->place_id;
-    const struct log_scan scan = {.context = self, .on_entry = on_entry, .on_reject = on_reject};
+    const struct log_scan scan = {.context = self, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known};
     rc = log_scan(self->place_path, &scan, &scan_err);
     if (self->scan_err.code) {               /* the catalogue or memory, not the place */
         *err = self->scan_err;
@@ -540,7 +570,11 @@ static enum err_code log_moved(struct worker *self, struct job *job, struct err 
         rc = catalog_reject(self->catalog, &sighting, closed ? "unreadable" : "not-a-log", job->err.message, &row, err);
     } else if (job->entry.path && strcmp(job->entry.path, job->path) != 0) {
         const struct catalog_sighting sighting = sighting_of(&job->entry, row.place_id);
-        if (!(rc = see_entry(self, &sighting, err)))
+        if ((rc = see_entry(self, &sighting, err)) || (rc = catalog_get(self->catalog, job->item.log_id, &row, err)))
+            return rc;
+        if (row.state == LOG_LOADING || row.state == LOG_WAITING)        /* the new name was there before: nothing was handed over */
+            rc = catalog_gone(self->catalog, job->item.log_id, err);
+        if (!rc)
             finish(self, &job->item);
         return rc;
     } else {
@@ -1055,6 +1089,7 @@ static enum err_code set_up(struct worker *self, struct err *err)
     enum err_code rc;
     size_t count = self->options->place_count;
     imap_init(&self->under_way, MAX_LOGS);
+    imap_init(&self->settled, MAX_LOGS);
     if (!(self->places = mem_array(count ? count : 1, sizeof *self->places)))
         return err_nomem(err);
     for (size_t i = 0; i < count; i++)
@@ -1084,6 +1119,7 @@ static void tear_down(struct worker *self)
     }
     load_queue_dispose(&self->queue);
     imap_dispose(&self->under_way);
+    imap_dispose(&self->settled);
     mem_free(self->to_list);
     mem_free(self->places);
     mem_free(self->seen);

@@ -3,17 +3,26 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/attributes.h"
 #include "base/mem.h"
 
-static void run_list(struct job *job)
+/* A look at the log before it is read. False: it is gone, no log any more, or has another name now (ERR_NOT_FOUND, and the entry tells the name). */
+static bool probe(struct job *job)
 {
     job->rc = log_entry_probe(job->path, &job->entry, &job->err);
-    job->has_entry = true;           /* also where the log is gone: the entry may say what it is called now */
+    job->has_entry = true;
+    if (!job->rc && strcmp(job->entry.path, job->path) != 0)
+        job->rc = ERR_NOT_FOUND;
     job->probed = !job->rc;
-    if (!job->rc)
+    return job->probed;
+}
+
+static void run_list(struct job *job)
+{
+    if (probe(job))
         job->rc = listing_read(&job->entry, &job->listing, &job->err);
 }
 
@@ -33,10 +42,7 @@ static bool on_load_progress(void *context, int64_t read_bytes, int64_t total_by
 
 static void run_load(struct job *job)
 {
-    job->rc = log_entry_probe(job->path, &job->entry, &job->err);
-    job->has_entry = true;
-    job->probed = !job->rc;
-    if (job->rc)
+    if (!probe(job))
         return;
     if (job->load) {
         job->rc = load_advance(job->load, &job->entry, &job->report, &job->err);

@@ -24,7 +24,8 @@ struct api_ctx {
 
 typedef enum err_code api_handler(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err);
 
-/* One route. Patterns match segment by segment: {x} any one segment, {x:d} digits only; a segment may hold two with a text between ("{id:d}.{attempt:d}"). The first match in table order wins. */
+/* One route. Patterns match segment by segment: {x} any one segment, {x:d} digits only; a segment may hold two with a text between ("{id:d}.{attempt:d}"). The first match in
+ * table order wins. */
 struct route {
     const char *pattern;             /* "/api/v1/applications/{app}/jobs/{id:d}" */
     api_handler *handler;

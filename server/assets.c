@@ -99,8 +99,8 @@ void assets_respond_page(const char *dir, const struct request *request, struct 
         return;
     }
     if (!dir && !asset) {
-        response_plain(response, 200, "This afterglow was built without pages (AFTERGLOW_WEB=OFF). Its interfaces are below %.*s/api/v1 and %.*s/api/afterglow/v1.\n", (int)request->prefix.len,
-                       request->prefix.ptr, (int)request->prefix.len, request->prefix.ptr);
+        response_plain(response, 200, "This afterglow was built without pages (AFTERGLOW_WEB=OFF). Its interfaces are below %.*s/api/v1 and %.*s/api/afterglow/v1.\n",
+                       (int)request->prefix.len, request->prefix.ptr, (int)request->prefix.len, request->prefix.ptr);
         return;
     }
     if (asset && !request->prefix.len) {
@@ -110,7 +110,9 @@ void assets_respond_page(const char *dir, const struct request *request, struct 
     if (asset)
         page = (struct str){(const char *)asset->bytes, asset->len};
     const char *at = memmem(page.ptr, page.len, base_tag, sizeof base_tag - 1);
-    struct str before = {page.ptr, at ? (size_t)(at - page.ptr) : page.len}, after = at ? (struct str){at + sizeof base_tag - 1, page.len - before.len - (sizeof base_tag - 1)} : STR_LIT("");
+    struct str before = {page.ptr, at ? (size_t)(at - page.ptr) : page.len}, after = STR_LIT("");
+    if (at)
+        after = (struct str){at + sizeof base_tag - 1, page.len - before.len - (sizeof base_tag - 1)};
     response_content_type(response, types[0].type);
     if (asset) {
         char tag[96];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/dispatch.h"
 
-#include "base/log.h"
 #include "server/api_context.h"
 #include "server/assets.h"
 #include "server/router.h"
@@ -18,20 +17,6 @@ void dispatch_refuse(struct str path, struct response *response, int status, con
         response_error(response, status, error, "%s", detail);
     else
         response_plain(response, status, "%s", detail);
-}
-
-static void call(struct server *server, const struct route *route, const struct request *request, struct response *response)
-{
-    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
-    struct err err = {0};
-    enum err_code rc = route->handler(&ctx, request, response, &err);
-    if (!rc)
-        return;
-    log_warning("cannot answer %.*s: %s", (int)MIN(request->path.len, 300), request->path.ptr, err.message);
-    if (rc == ERR_BUSY)
-        dispatch_refuse(request->path, response, 503, "busy", err.message);
-    else
-        dispatch_refuse(request->path, response, 500, "internal", err.message);
 }
 
 static const struct route page_routes[] = {
@@ -62,16 +47,18 @@ static void not_found(const struct request *request, struct response *response)
     response_status(response, 404);
 }
 
-void dispatch(struct server *server, struct request *request, struct response *response)
+enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
 {
+    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     const struct route *route;
+    if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request)))
+        return route->handler(&ctx, request, response, err);
     if (str_is(request->path, "/healthz"))
         response_plain(response, 200, "ok");
-    else if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request)))
-        call(server, route, request, response);
     else if (is_page(request))
         assets_respond_page(server_assets_dir(server), request, response);
     else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
              !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena))
         not_found(request, response);
+    return ERR_OK;
 }

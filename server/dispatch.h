@@ -8,7 +8,8 @@
 #include "server/response.h"
 #include "server/server.h"
 
-void dispatch(struct server *server, struct request *request, struct response *response);
+/* Another code than ERR_OK: the store failed, and the response is good for dispatch_refuse only. */
+enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err) WARN_UNUSED;
 
 /* An error in the form of whatever lives at `path`: JSON for our API, bare text elsewhere. */
 void dispatch_refuse(struct str path, struct response *response, int status, const char *error, const char *detail);

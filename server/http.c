@@ -129,7 +129,8 @@ enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_add
     }
     freeaddrinfo(found);
     if (*ret_fd < 0 && first_errno == EADDRINUSE)
-        return err_set(err, ERR_BUSY, "cannot listen on %s port %d: another program has it; choose another with --listen, or stop that program", host[0] ? host : "all addresses", port);
+        return err_set(err, ERR_BUSY, "cannot listen on %s port %d: another program has it; choose another with --listen, or stop that program",
+                       host[0] ? host : "all addresses", port);
     if (*ret_fd < 0)
         return err_set_errno(err, first_errno, "cannot listen on %s port %d", host[0] ? host : "all addresses", port);
     address_text(*ret_fd, host, ret_address);
@@ -264,6 +265,14 @@ static bool is_get_or_head(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
+/* The store, the disk or memory failed. */
+static void make_failure(struct exchange *exchange, enum err_code code, const struct err *err)
+{
+    bool later = code == ERR_BUSY || code == ERR_NOMEM;
+    log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err->message);
+    dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", err->message);
+}
+
 /* Fills the exchange's response, whatever happens; false: not even that was possible. */
 static bool make_answer(struct http *self, struct MHD_Connection *connection, const char *method, struct exchange *exchange)
 {
@@ -288,12 +297,10 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         dispatch_refuse(request->path, response, 413, "body_not_allowed", "a request has no body here");
     } else {
         enum err_code rc = request_parse(request, exchange->address, prefix, &err);
-        if (rc == ERR_OK)
-            dispatch(self->server, request, response);
-        else if (rc == ERR_NOMEM)
-            dispatch_refuse(exchange->address, response, 503, "busy", err.message);
-        else
+        if (rc == ERR_INVALID || rc == ERR_LIMIT)
             dispatch_refuse(exchange->address, response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
+        else if (rc || (rc = dispatch(self->server, request, response, &err)))
+            make_failure(exchange, rc, &err);
     }
     return true;
 }
@@ -301,10 +308,10 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
 static bool finish_answer(struct exchange *exchange, struct response_parts *parts)
 {
     struct err err = {0};
-    if (response_finish(exchange->response, exchange->request.if_none_match, parts, &err) == ERR_OK)
+    enum err_code rc = response_finish(exchange->response, exchange->request.if_none_match, parts, &err);
+    if (rc == ERR_OK)
         return true;
-    log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err.message);
-    dispatch_refuse(exchange->request.path, exchange->response, err.code == ERR_NOMEM ? 503 : 500, err.code == ERR_NOMEM ? "busy" : "internal", err.message);
+    make_failure(exchange, rc, &err);
     return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
 }
 
@@ -364,8 +371,8 @@ static bool add_headers(struct MHD_Response *out, const struct response_parts *p
     return true;
 }
 
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method, const char *version, const char *upload_data, size_t *upload_data_size,
-                                  void **context)
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method, const char *version, const char *upload_data,
+                                  size_t *upload_data_size, void **context)
 {
     (void)url;
     (void)version;
@@ -378,7 +385,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *upload_data_size = 0;
         return MHD_YES;
     }
-    /* Called first when the head is there, then for the body or its absence. An answer to the first call would close the connection: right for what will not be read, only for that. */
+    /* Called first when the head is there, then for the body or its absence. An answer to the first call closes the connection: right for a body that will not be read, only
+     * for that. */
     bool refused = exchange->too_long || !is_get_or_head(method) || has_body(connection);
     if (!exchange->seen && !refused) {
         exchange->seen = true;
@@ -440,8 +448,8 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
                                     MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                                     MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-                                    MHD_OPTION_URI_LOG_CALLBACK, on_address, self, MHD_OPTION_NOTIFY_COMPLETED, on_completed, self, MHD_OPTION_NOTIFY_CONNECTION, on_connection, self,
-                                    MHD_OPTION_END);
+                                    MHD_OPTION_URI_LOG_CALLBACK, on_address, self, MHD_OPTION_NOTIFY_COMPLETED, on_completed, self, MHD_OPTION_NOTIFY_CONNECTION,
+                                    on_connection, self, MHD_OPTION_END);
     self->watching = self->daemon != NULL;
     if (!self->daemon || pthread_create(&self->watcher, NULL, watch, self)) {
         self->watching = false;

@@ -41,7 +41,8 @@ void response_plain(struct response *self, int status, const char *fmt, ...) PRI
 
 void response_redirect(struct response *self, int status, struct str location);
 
-/* A body by pull: `read` writes up to `room` bytes and returns how many, 0 at the end, -1 on failure (the connection is cut). `done` frees the context. Runs in the connection's thread. */
+/* A body by pull: `read` writes up to `room` bytes and returns how many, 0 at the end, -1 on failure (the connection is cut). `done` frees the context. Both run in the
+ * connection's thread. */
 typedef int64_t response_read_fn(void *context, char *out, size_t room);
 void response_stream(struct response *self, response_read_fn *read, void (*done)(void *), void *context);
 

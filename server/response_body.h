@@ -48,7 +48,8 @@ struct response_parts {
 /* The arena is borrowed and must outlive the response. temp_dir is for bodies beyond RESPONSE_MEMORY_BYTES. */
 enum err_code response_new(struct response **ret, struct arena *arena, bool accepts_gzip, const char *temp_dir, struct err *err) WARN_UNUSED;
 
-/* Ends the body. After a failure (of the disk, of memory, of a limit: the first one of any write) the response can still be made an error with response_error or response_plain and be finished again. */
+/* Ends the body. After a failure (of the disk, of memory, of a limit: the first one of any write) the response can still be made an error with response_error or response_plain
+ * and be finished again. */
 enum err_code response_finish(struct response *self, struct str if_none_match, struct response_parts *ret, struct err *err) WARN_UNUSED;
 
 int response_take_fd(struct response *self);                                  /* the caller closes it */

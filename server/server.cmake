@@ -10,10 +10,10 @@ if(AFTERGLOW_WEB)
     set(web ${CMAKE_SOURCE_DIR}/web)
     file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/*)
     list(FILTER web_sources EXCLUDE REGEX "/web/(node_modules|dist)/")
-    # npm ci only when the lock file changed: it needs a registry, a build does not.
+    # npm ci only when what is installed is older than the lock file: it needs the network, a build does not, and another build folder may have done it.
     set(installed ${CMAKE_BINARY_DIR}/web_installed.stamp)
     add_custom_command(OUTPUT ${installed}
-        COMMAND ${NPM} ci --no-audit --no-fund
+        COMMAND test ${web}/node_modules/.package-lock.json -nt ${web}/package-lock.json || ${NPM} ci --no-audit --no-fund
         COMMAND ${CMAKE_COMMAND} -E touch ${installed}
         DEPENDS ${web}/package-lock.json WORKING_DIRECTORY ${web} COMMENT "Installing what the pages are built with")
     add_custom_command(OUTPUT ${assets_source}

@@ -169,6 +169,19 @@ size_t task_columns_count(const struct task_columns *self)
     return self->count;
 }
 
+void task_columns_forget(struct task_columns *self, const char *name)
+{
+    for (size_t i = 0; i < self->column_count; i++) {
+        struct column *column = &self->columns[i];
+        if (strcmp(column->name, name) != 0)
+            continue;
+        mem_free(column->name);
+        mem_free(column->values);
+        *column = self->columns[--self->column_count];
+        return;
+    }
+}
+
 void task_columns_free(struct task_columns *self)
 {
     if (!self)

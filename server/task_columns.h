@@ -25,6 +25,7 @@ size_t task_columns_count(const struct task_columns *self);            /* tasks 
  * shuffle_read_bytes, shuffle_blocks_fetched (spec/core.md §2.7). Borrowed until free; in order of task_seq. A column that the log never had is all UNKNOWN.
  * scheduler_delay_ms and getting_result_time_ms are UNKNOWN for tasks without an end. ERR_NOT_FOUND: no such name. */
 enum err_code task_columns_get(struct task_columns *self, const char *name, const int64_t **ret, struct err *err) WARN_UNUSED;
+void task_columns_forget(struct task_columns *self, const char *name);  /* frees that column, if it is there: for a walk over many */
 void task_columns_free(struct task_columns *self);
 
 /* The derivations for one task. UNKNOWN without finish_ms (or launch_ms). A result that came with the end of the task took no time to get; what a task's duration holds

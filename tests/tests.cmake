@@ -59,6 +59,7 @@ script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golde
 
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
 script_test(damaged_shared damaged 900 ${PYTHON3} ${SUPPORT}/damaged.py shared)
+script_test(corpus_shared damaged 600 ${PYTHON3} ${SUPPORT}/corpus.py)
 
 foreach(case disk_full file_size_limit read_only_store killed_at_random memory_limit two_at_once foreign_store)
     script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})

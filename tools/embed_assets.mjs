@@ -6,8 +6,17 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 const TYPES = {
-  html: "text/html;charset=utf-8", js: "text/javascript;charset=utf-8", css: "text/css;charset=utf-8", svg: "image/svg+xml", png: "image/png", ico: "image/x-icon",
-  woff2: "font/woff2", json: "application/json", map: "application/json", txt: "text/plain;charset=utf-8", webmanifest: "application/manifest+json",
+  html: "text/html;charset=utf-8",
+  js: "text/javascript;charset=utf-8",
+  css: "text/css;charset=utf-8",
+  svg: "image/svg+xml",
+  png: "image/png",
+  ico: "image/x-icon",
+  woff2: "font/woff2",
+  json: "application/json",
+  map: "application/json",
+  txt: "text/plain;charset=utf-8",
+  webmanifest: "application/manifest+json",
 };
 
 // esbuild's [name]-[hash]: eight or more letters and digits before the extension.
@@ -41,8 +50,13 @@ for (const path of walk(dist)) {
   arrays.push(array(`plain_${n}`, bytes));
   if (small) arrays.push(array(`gzip_${n}`, packed));
   const tag = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
-  rows.push(`    {"${path}", "${TYPES[extension] ?? "application/octet-stream"}", "${tag}", ${HASHED.test(path)}, plain_${n}, sizeof plain_${n}, ` +
-    `${small ? `gzip_${n}, sizeof gzip_${n}` : "NULL, 0"}},`);
+  rows.push(
+    `    {"${path}", "${TYPES[extension] ?? "application/octet-stream"}", "${tag}", ${HASHED.test(path)}, plain_${n}, sizeof plain_${n}, ` +
+      `${small ? `gzip_${n}, sizeof gzip_${n}` : "NULL, 0"}},`,
+  );
 }
 if (!rows.some((row) => row.includes('"index.html"'))) throw new Error(`no index.html in ${dist}`);
-writeFileSync(output, `/* Made from the built pages by tools/embed_assets.mjs. */\n#include "server/assets.h"\n\n${arrays.join("\n")}\nconst struct asset assets_table[] = {\n${rows.join("\n")}\n    {0},\n};\n`);
+writeFileSync(
+  output,
+  `/* Made from the built pages by tools/embed_assets.mjs. */\n#include "server/assets.h"\n\n${arrays.join("\n")}\nconst struct asset assets_table[] = {\n${rows.join("\n")}\n    {0},\n};\n`,
+);

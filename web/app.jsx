@@ -43,33 +43,59 @@ function Root() {
   const route = current();
   const ref = route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
   const frame = { prefs, change, keys: () => setHelp(true) };
-  return <>
-    {ref !== null ? <AppFrame key={ref} appRef={ref} rest={route.parts.slice(2)} frame={frame} /> : <PlainFrame here={route.parts.length ? "none" : "apps"} path={route.path} frame={frame} />}
-    {help ? <KeyHelp close={() => setHelp(false)} /> : null}
-  </>;
+  return (
+    <>
+      {ref !== null ? (
+        <AppFrame key={ref} appRef={ref} rest={route.parts.slice(2)} frame={frame} />
+      ) : (
+        <PlainFrame here={route.parts.length ? "none" : "apps"} path={route.path} frame={frame} />
+      )}
+      {help ? <KeyHelp close={() => setHelp(false)} /> : null}
+    </>
+  );
 }
 
 /** @typedef {{ prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void }} Frame */
 
 /** @param {{ class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
 function Shell({ class: c, bar, rail, children }) {
-  return <div class={"frame " + (c ?? "")}>
-    <a class="skip" href={location.pathname + location.search + "#main"} onClick={(e) => {
-      e.preventDefault();
-      document.getElementById("main")?.focus();
-    }}>{t("bar.skip")}</a>
-    {bar}{rail}
-    <main id="main" tabIndex={-1}>{children}</main>
-  </div>;
+  return (
+    <div class={"frame " + (c ?? "")}>
+      <a
+        class="skip"
+        href={location.pathname + location.search + "#main"}
+        onClick={(e) => {
+          e.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
+        {t("bar.skip")}
+      </a>
+      {bar}
+      {rail}
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
 }
 
 /** Pages without an application. @param {{ here: "apps" | "none", path: string, frame: Frame }} props */
 function PlainFrame({ here, path, frame }) {
-  useKeys({ go: (page) => { if (page === "apps") go(paths.apps()); }, help: frame.keys });
-  useEffect(() => { document.title = `${t("nav.apps")} · Afterglow`; });
-  return <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} search={here === "none"} {...frame} />}>
-    {here === "apps" ? <Apps /> : <NotFound what={path} />}
-  </Shell>;
+  useKeys({
+    go: (page) => {
+      if (page === "apps") go(paths.apps());
+    },
+    help: frame.keys,
+  });
+  useEffect(() => {
+    document.title = `${t("nav.apps")} · Afterglow`;
+  });
+  return (
+    <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} search={here === "none"} {...frame} />}>
+      {here === "apps" ? <Apps /> : <NotFound what={path} />}
+    </Shell>
+  );
 }
 
 /** Pages of one application: the same head and rail, fed by one call. @param {{ appRef: string, rest: string[], frame: Frame }} props */
@@ -81,28 +107,44 @@ function AppFrame({ appRef, rest, frame }) {
   usePoll(notLoaded || Boolean(app?.loading), POLL_MS, () => setBeat((n) => n + 1));
   const page = findPage(rest);
   const list = entries(appRef, app);
-  useKeys({ go: (name) => go(name === "apps" ? paths.apps() : list.find((x) => x.id === name)?.to ?? paths.app(appRef)), help: frame.keys });
+  useKeys({ go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.app(appRef))), help: frame.keys });
   const title = app?.name ?? appRef;
   const object = page?.object ? t(page.object, (rest[1] ?? "").replace(/\.0$/, "")) : null;
   const section = page?.section ? t(page.section) : null;
-  useEffect(() => { document.title = `${[object ?? section, title].filter(Boolean).join(" · ")} · Afterglow`; });
-  const crumbs = [{ label: t("nav.apps"), to: paths.apps() }, { label: title, to: paths.app(appRef) },
-    ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []), ...(object ? [{ label: object }] : [])];
+  useEffect(() => {
+    document.title = `${[object ?? section, title].filter(Boolean).join(" · ")} · Afterglow`;
+  });
+  const crumbs = [
+    { label: t("nav.apps"), to: paths.apps() },
+    { label: title, to: paths.app(appRef) },
+    ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []),
+    ...(object ? [{ label: object }] : []),
+  ];
   // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
   const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
   /** @returns {import("preact").ComponentChildren} */
   const body = () => {
-    if (app) return <>
-      <AppHead app={app} />
-      {asked.error && asked.error.status !== 409 ? <Failure error={asked.error} retry={asked.retry} /> : null}
-      {page ? <page.View key={rest.join("/")} app={app} id={rest[1] ?? ""} version={version} /> : <NotFound what={rest.join("/")} />}
-    </>;
+    if (app)
+      return (
+        <>
+          <AppHead app={app} />
+          {asked.error && asked.error.status !== 409 ? <Failure error={asked.error} retry={asked.retry} /> : null}
+          {page ? <page.View key={rest.join("/")} app={app} id={rest[1] ?? ""} version={version} /> : <NotFound what={rest.join("/")} />}
+        </>
+      );
     if (notLoaded) return <NotLoaded appRef={appRef} detail={asked.error?.message ?? ""} version={String(beat)} />;
     if (asked.error?.status === 404) return <NotFound app what={appRef} />;
     if (asked.error) return <Failure error={asked.error} retry={asked.retry} />;
     return asked.slow ? <Skeleton rows={10} facts /> : null;
   };
-  return <Shell bar={<TopBar crumbs={crumbs} search {...frame} />} rail={<Rail entries={list} here={page?.rail ?? ""} foot={app?.sparkVersion ? `Spark ${app.sparkVersion}` : null} />}>{body()}</Shell>;
+  return (
+    <Shell
+      bar={<TopBar crumbs={crumbs} search {...frame} />}
+      rail={<Rail entries={list} here={page?.rail ?? ""} foot={app?.sparkVersion ? `Spark ${app.sparkVersion}` : null} />}
+    >
+      {body()}
+    </Shell>
+  );
 }
 
 start();

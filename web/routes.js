@@ -12,7 +12,10 @@ import { Stages } from "./views/stages.jsx";
 import { Storage } from "./views/storage.jsx";
 
 /** @typedef {{ app: import("./types").App, id: string, version: string }} PageProps */
-/** @typedef {{ name: string, rail: string, section?: import("./lib/i18n.js").Key, object?: import("./lib/i18n.js").Key, View: (props: PageProps) => import("preact").ComponentChildren }} Page */
+/**
+ * @typedef {{ name: string, rail: string, section?: import("./lib/i18n.js").Key, object?: import("./lib/i18n.js").Key, View: (props: PageProps) =>
+ * import("preact").ComponentChildren }} Page
+ */
 
 /** Below /a/{ref}: `name`, and with `object` `name/{id}`. @type {Page[]} */
 export const PAGES = [

@@ -5,7 +5,8 @@
   try {
     theme = JSON.parse(localStorage.getItem("afterglow") ?? "{}")?.theme ?? "";
   } catch {
-    theme = "";               // no storage, or junk in it: the system decides
+    theme = ""; // no storage, or junk in it: the system decides
   }
-  document.documentElement.dataset.theme = theme === "dark" || theme === "light" ? theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  document.documentElement.dataset.theme =
+    theme === "dark" || theme === "light" ? theme : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 })();

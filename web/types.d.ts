@@ -19,7 +19,7 @@ export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Te
 export interface Status {
   version: string; build: string; store: string; nowMs: number; places: Place[];
   logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number };
-  ingest: { running: boolean; restarts: number; message: Text };
+  ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
 
 // -- apps
@@ -79,7 +79,10 @@ export interface StageItem {
   skew: Skew | null; gc: Gc | null; jobIds: number[]; failure: Text; sqlExecutionId: Num; pool: Text;
 }
 // -- apps/{ref}/stages/{id}.{attempt}
-export interface Quantile { name: string; unit: "ms" | "ns" | "bytes" | "count"; count: number; min: number; p05: number; p25: number; p50: number; p75: number; p95: number; p99: number; max: number; sum: number }
+export interface Quantile {
+  name: string; unit: "ms" | "ns" | "bytes" | "count"; count: number;
+  min: number; p05: number; p25: number; p50: number; p75: number; p95: number; p99: number; max: number; sum: number;
+}
 export interface StageExecutor {
   executorId: string; host: Text; taskCount: Num; succeededTasks: Num; failedTasks: Num; killedTasks: Num; taskTimeMs: Num; runTimeMs: Num; gcTimeMs: Num;
   inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
@@ -106,7 +109,8 @@ export interface TaskList extends List<TaskItem> { allTasks: number }
 
 // -- apps/{ref}/executors
 export interface ExecutorItem {
-  executorId: string; host: Text; hostPort: Text; active: boolean; addMs: Num; removeMs: Num; removeReason: Text; aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
+  executorId: string; host: Text; hostPort: Text; active: boolean; addMs: Num; removeMs: Num; removeReason: Text;
+  aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
   maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
   taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
   inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; isExcluded: boolean | null; excludedInStages: number[] | null; peaks: Record<string, Num> | null;
@@ -119,5 +123,8 @@ export interface ResourceRequest { name: string; amount: Num; resourceName: Text
 export interface Environment { sections: EnvironmentSection[]; resourceProfiles: { id: number; executor: ResourceRequest[]; task: ResourceRequest[] }[] }
 
 // -- apps/{ref}/storage
-export interface CachedRdd { id: number; name: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num; memoryUsedBytes: Num; diskUsedBytes: Num; unpersisted: boolean | null }
+export interface CachedRdd {
+  id: number; name: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num;
+  memoryUsedBytes: Num; diskUsedBytes: Num; unpersisted: boolean | null;
+}
 export interface Storage { rdds: CachedRdd[]; blockUpdatesLogged: boolean }

@@ -2,8 +2,9 @@
  *
  * Between event_decode.c (the table) and the decoders, one file a subject. Private to this folder.
  *
- * A decoder is called with the reader inside the event's object, before any of its keys or behind "Event". It fills its member of the union completely, reads to the closing brace, and
- * returns NULL, or a static text that says which id is missing ("job start without a job id"). Damage is the reader's to remember (in->failed). */
+ * A decoder is called with the reader inside the event's object, before any of its keys or behind "Event". It fills its member of the union completely, reads to
+ * the closing brace, and returns NULL, or a static text that says which id is missing ("job start without a job id"). Damage is the reader's to remember
+ * (in->failed). */
 #ifndef EVENT_DECODE_H
 #define EVENT_DECODE_H
 
@@ -13,7 +14,8 @@
 typedef const char *event_decoder_fn(struct json_pull *in, struct event *event);
 
 /* decode_app.c */
-event_decoder_fn decode_log_start, decode_databricks_start, decode_application_start, decode_application_end, decode_environment_update, decode_resource_profile, decode_process_added;
+event_decoder_fn decode_log_start, decode_databricks_start, decode_application_start, decode_application_end, decode_environment_update;
+event_decoder_fn decode_resource_profile, decode_process_added;
 /* decode_executor.c */
 event_decoder_fn decode_block_manager_added, decode_block_manager_removed, decode_executor_added, decode_executor_removed, decode_exclusion, decode_exclusion_lifted;
 event_decoder_fn decode_stage_executor_metrics, decode_executor_metrics_update;

@@ -54,8 +54,10 @@ static const struct json_key stage_info_keys[] = {
 
 static struct stage_info no_stage(void)
 {
-    return (struct stage_info){.id = UNKNOWN, .num_tasks = UNKNOWN, .submission_ms = UNKNOWN, .completion_ms = UNKNOWN, .resource_profile_id = UNKNOWN, .shuffle_push_enabled = UNKNOWN,
-                               .shuffle_mergers_count = UNKNOWN};
+    return (struct stage_info){
+        .id = UNKNOWN, .num_tasks = UNKNOWN, .submission_ms = UNKNOWN, .completion_ms = UNKNOWN, .resource_profile_id = UNKNOWN, .shuffle_push_enabled = UNKNOWN,
+        .shuffle_mergers_count = UNKNOWN,
+    };
 }
 
 static struct stage_info stage_info(struct json_pull *in)

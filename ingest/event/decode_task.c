@@ -220,7 +220,10 @@ static int64_t nonzero_time(struct json_pull *in)
 
 static void no_task(struct task_info *ret)
 {
-    *ret = (struct task_info){.id = UNKNOWN, .index = UNKNOWN, .attempt = 1, .partition_id = UNKNOWN, .launch_ms = UNKNOWN, .finish_ms = UNKNOWN, .getting_result_ms = UNKNOWN, .locality = UNKNOWN};
+    *ret = (struct task_info){
+        .id = UNKNOWN, .index = UNKNOWN, .attempt = 1, .partition_id = UNKNOWN, .launch_ms = UNKNOWN, .finish_ms = UNKNOWN, .getting_result_ms = UNKNOWN,
+        .locality = UNKNOWN,
+    };
 }
 
 /* `accumulables` NULL: nobody wants them. */
@@ -288,8 +291,8 @@ const char *decode_task_getting_result(struct json_pull *in, struct event *event
 }
 
 static const struct json_key task_end_keys[] = {
-    JSON_KEY("Stage ID", 0), JSON_KEY("Stage Attempt ID", 1), JSON_KEY("Task Type", 2), JSON_KEY("Task End Reason", 3), JSON_KEY("Task Info", 4), JSON_KEY("Task Executor Metrics", 5),
-    JSON_KEY("Task Metrics", 6),
+    JSON_KEY("Stage ID", 0), JSON_KEY("Stage Attempt ID", 1), JSON_KEY("Task Type", 2), JSON_KEY("Task End Reason", 3), JSON_KEY("Task Info", 4),
+    JSON_KEY("Task Executor Metrics", 5), JSON_KEY("Task Metrics", 6),
 };
 
 const char *decode_task_end(struct json_pull *in, struct event *event)

@@ -19,8 +19,9 @@
  *
  * The names live beside those of base/json_writer.h, which no file includes together with this one (what is linked has names of its own: json_double, json_span).
  *
- * Bounds: nothing is believed that begins at or behind `end`. What begins before it may reach behind it (the fast half of the reader loads up to JSON_PADDING bytes from any byte of the line
- * and does not look twice); then the next step finds itself behind the end and fails, and a closing brace is only ever taken before it.
+ * Bounds: nothing is believed that begins at or behind `end`. What begins before it may reach behind it (the fast half of the reader loads up to JSON_PADDING
+ * bytes from any byte of the line and does not look twice); then the next step finds itself behind the end and fails, and a closing brace is only ever taken
+ * before it.
  * Speed: keys are predicted. A table lists the keys in the order in which Spark writes them; the next key of the table is compared with the line, with quotes and
  * colon, sixteen bytes at a time. Only a miss looks further. */
 #ifndef EVENT_JSON_PULL_H

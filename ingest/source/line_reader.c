@@ -74,18 +74,30 @@ struct line_reader {
     int64_t problem_count;
 };
 
+#ifdef __SSE2__
+/* 16 bytes: −1 where there is a line feed. */
+ALWAYS_INLINE __m128i lf_mask(const char *text)
+{
+    return _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)text), _mm_set1_epi8('\n'));
+}
+#endif
+
+/* The price of line numbers: about a twentieth of what zstd takes to decode the same text. */
 static int64_t count_lf(const char *text, size_t len)
 {
     int64_t count = 0;
     size_t i = 0;
 #ifdef __SSE2__
-    const __m128i lf = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
-    while (len - i >= 16) {
-        /* Byte-wide counters hold 255 rounds. */
-        size_t rounds = MIN((len - i) / 16, (size_t)255);
+    const __m128i zero = _mm_setzero_si128();
+    while (len - i >= 64) {
+        /* Counters of a byte hold 63 rounds of up to four. */
+        size_t rounds = MIN((len - i) / 64, (size_t)63);
         __m128i sums = zero;
-        for (size_t r = 0; r < rounds; r++, i += 16)
-            sums = _mm_sub_epi8(sums, _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(text + i)), lf));
+        for (size_t r = 0; r < rounds; r++, i += 64) {
+            __m128i low = _mm_add_epi8(lf_mask(text + i), lf_mask(text + i + 16));
+            __m128i high = _mm_add_epi8(lf_mask(text + i + 32), lf_mask(text + i + 48));
+            sums = _mm_sub_epi8(sums, _mm_add_epi8(low, high));
+        }
         __m128i wide = _mm_sad_epu8(sums, zero);
         count += _mm_cvtsi128_si64(wide) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(wide, wide));
     }
@@ -508,7 +520,8 @@ static enum err_code next_of_file(struct line_reader *self, struct line_block **
         if (self->text_ended) {
             if (self->fill == byte_order_mark_len(self) || self->tail_given)
                 return ERR_EOF;
-            return deliver(self, self->fill, whole < self->fill, ret, err);
+            if (self->fill - whole <= self->options.line_max_bytes)
+                return deliver(self, self->fill, whole < self->fill, ret, err);
         }
         if (lf)
             return deliver(self, whole, false, ret, err);

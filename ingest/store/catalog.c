@@ -279,23 +279,14 @@ enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct e
     return ERR_OK;
 }
 
-/* The last one out leaves a file that is whole by itself: one in WAL mode cannot be opened on a read-only medium. Where others have it open it stays as it is. */
-static void leave_whole(struct catalog *self)
-{
-    sqlite3_busy_timeout(self->db.handle, 0);
-    sqlite3_exec(self->db.handle, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-}
-
 void catalog_close(struct catalog *self)
 {
     if (!self)
         return;
     for (int i = 0; i < STATEMENT_COUNT; i++)
         db_finalize(self->statements[i]);
-    if (self->db.handle) {
+    if (self->db.handle)
         db_rollback(&self->db);
-        leave_whole(self);
-    }
     db_close(&self->db);
     arena_dispose(&self->row_arena);
     mem_free(self->store_dir);

@@ -23,7 +23,7 @@ static const char *const run_sql =
     "- coalesce(a.start_ms, a.first_event_ms), "                                                                                                           /* 24 */
     "(SELECT count(*) FROM job), (SELECT count(*) FROM job WHERE status = 2), "                                                                            /* 25-26 */
     "(SELECT count(*) FROM stage WHERE status NOT IN (0, 4)), (SELECT count(*) FROM stage WHERE status = 3), "                                               /* 27-28 */
-    "(SELECT sum(ended_tasks) FROM stage), (SELECT sum(failed_tasks) FROM stage), "                                                                          /* 29-30 */
+    "(SELECT coalesce(sum(ended_tasks), 0) FROM stage), (SELECT coalesce(sum(failed_tasks), 0) FROM stage), "                                                                        /* 29-30 */
     "(SELECT count(*) FROM executor WHERE executor_id <> 'driver'), "                                                                                      /* 31 */
     "(SELECT count(*) FROM executor WHERE executor_id <> 'driver' AND NOT active AND (NOT h.complete OR remove_ms IS NULL OR remove_ms < a.end_ms)), "        /* 32 */
     "t.* FROM load AS l, application AS a, log_health AS h, "

@@ -191,7 +191,9 @@ static int64_t argument(sqlite3_value *value)
 static void skew_grade(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    struct annotate_spread spread = {argument(values[0]), argument(values[1]), argument(values[2]), argument(values[3]), argument(values[4]), argument(values[5]), argument(values[6])};
+    struct annotate_spread spread = {.task_count = argument(values[0]), .median_ms = argument(values[1]), .max_ms = argument(values[2]),
+                                     .median_shuffle_read_bytes = argument(values[3]), .max_shuffle_read_bytes = argument(values[4]),
+                                     .median_input_bytes = argument(values[5]), .max_input_bytes = argument(values[6])};
     sqlite3_result_int(context, (int)annotate_skew(&spread).grade);
 }
 

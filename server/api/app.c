@@ -136,7 +136,8 @@ static enum err_code write_facts(struct json_writer *json, struct db *db, struct
 
 typedef enum err_code items_fn(struct json_writer *json, const struct api_app *app, struct arena *arena, struct query *where, struct err *err);
 
-static enum err_code write_few(struct json_writer *json, const struct api_app *app, struct arena *arena, const char *key, items_fn *items, const char *where, const char *order, struct err *err)
+static enum err_code write_few(struct json_writer *json, const struct api_app *app, struct arena *arena, const char *key, items_fn *items, const char *where, const char *order,
+                               struct err *err)
 {
     CLEANUP(query_dispose) struct query query;
     query_init(&query, arena);

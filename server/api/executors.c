@@ -79,8 +79,8 @@ static void order(struct query *query, const struct list *list)
     if (list->sort->sql)
         query_order(query, list, "e.executor_ref");
     else
-        buf_printf(&query->sql, " ORDER BY e.executor_id <> 'driver'%s, e.executor_id GLOB '*[^0-9]*'%s, CAST(e.executor_id AS INTEGER)%s, e.executor_id%s, e.executor_ref%s", direction,
-                   direction, direction, direction, direction);
+        buf_printf(&query->sql, " ORDER BY e.executor_id <> 'driver'%s, e.executor_id GLOB '*[^0-9]*'%s, CAST(e.executor_id AS INTEGER)%s, e.executor_id%s, e.executor_ref%s",
+                   direction, direction, direction, direction, direction);
 }
 
 static enum err_code write_list(const struct api_app *app, struct list *list, int64_t active, const struct request *request, struct response *response, struct err *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first rows of an order without sorting all: rows are offered one after another, the best so many are kept in a heap. With it one scan gives both the number of rows that pass a
- * filter and the page of them, where SQL needs two scans. Values are those of one column: integers, texts (byte order), or unknown, which is last either way; equal ones are ordered by id. */
+ * The first rows of an order without sorting all: rows are offered one after another, the best so many are kept in a heap. With it one scan gives both the number of rows
+ * that pass a filter and the page of them, where SQL needs two scans. Values are those of one column: integers, texts (byte order), or unknown, which is last either way;
+ * equal ones are ordered by id. */
 #ifndef SERVER_API_PICK_H
 #define SERVER_API_PICK_H
 

@@ -140,7 +140,8 @@ static void where_stages(struct query *query, const struct filters *filters, boo
         query_number(query, " AND max(skew_grade(d.task_count, d.p50, d.max, r.p50, r.max, i.p50, i.max), gc_grade(s.task_time_ms, s.jvm_gc_time_ms)) >= ?", filters->grade);
 }
 
-static enum err_code write_list(const struct api_app *app, struct list *list, const struct filters *filters, const struct request *request, struct response *response, struct err *err)
+static enum err_code write_list(const struct api_app *app, struct list *list, const struct filters *filters, const struct request *request, struct response *response,
+                                struct err *err)
 {
     CLEANUP(query_dispose) struct query where;
     CLEANUP(query_dispose) struct query count;

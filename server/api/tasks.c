@@ -33,7 +33,8 @@ static const struct {
 /* getting_result and scheduler_delay as in spec/core.md 2.7. */
 static const char row_sql[] =
     "SELECT t.status, t.locality, t.speculative, t.end_reason,"
-    "       t.task_id, t.task_index AS \"index\", t.attempt, t.partition_id, e.executor_id, coalesce(h.name, e.host) AS host, t.launch_ms, t.finish_ms, t.finish_ms - t.launch_ms AS duration_ms, x.body AS error,"
+    "       t.task_id, t.task_index AS \"index\", t.attempt, t.partition_id, e.executor_id, coalesce(h.name, e.host) AS host, t.launch_ms, t.finish_ms,"
+    "       t.finish_ms - t.launch_ms AS duration_ms, x.body AS error,"
     "       max(0, t.finish_ms - t.launch_ms - ifnull(t.executor_run_time_ms, 0) - ifnull(t.executor_deserialize_time_ms, 0) - ifnull(t.result_serialization_time_ms, 0)"
     "              - CASE WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END) AS scheduler_delay_ms,"
     "       CASE WHEN t.finish_ms IS NULL THEN NULL WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END AS getting_result_time_ms,"
@@ -206,7 +207,8 @@ static enum err_code keep_by_search(struct db *db, struct task_columns *columns,
     return ERR_OK;
 }
 
-static enum err_code apply_filters(const struct api_app *app, struct task_columns *columns, const struct filters *filters, struct arena *arena, unsigned char *keep, struct err *err)
+static enum err_code apply_filters(const struct api_app *app, struct task_columns *columns, const struct filters *filters, struct arena *arena, unsigned char *keep,
+                                   struct err *err)
 {
     size_t count = task_columns_count(columns);
     const int64_t *values;
@@ -295,7 +297,8 @@ static enum err_code write_page(const struct api_app *app, struct task_columns *
     return rc;
 }
 
-static enum err_code write_list(const struct api_app *app, struct task_columns *columns, struct task_list *self, const struct request *request, struct response *response, struct err *err)
+static enum err_code write_list(const struct api_app *app, struct task_columns *columns, struct task_list *self, const struct request *request, struct response *response,
+                                struct err *err)
 {
     size_t count = task_columns_count(columns);
     CLEANUP(mem_freep) int64_t *ranks = NULL;

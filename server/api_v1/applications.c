@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -14,7 +14,6 @@
 
 #define MAX_APPS ((size_t)1 << 24)
 #define MAX_ID_BYTES ((size_t)1 << 30)
-#define MAX_ATTEMPTS 4096            /* of one application; YARN's default is 2 */
 
 /* Attempts of one application, newest first; of several copies of an attempt the best one (app_lookup.h). */
 static const char attempts_sql[] =
@@ -109,107 +108,139 @@ struct filters {
     int64_t min_start_ms, max_start_ms, min_end_ms, max_end_ms, now_ms;
 };
 
-struct entry {
-    char *id;                        /* arena of the list */
-    int64_t end_ms;                  /* of the newest attempt; -1: has not ended */
+/* One attempt, as far as filters and order need it. */
+struct attempt {
+    struct str id;                   /* arena of the list; STR_NONE: has none */
+    int64_t start_ms, end_ms;        /* -1: unknown, or has not ended */
+    int64_t log_id;
+    bool complete;
+    struct attempt *next;            /* of the same application */
 };
 
-/* One attempt while its application is being looked at. */
-struct attempt {
-    struct str id;                   /* scratch arena */
-    int64_t start_ms, end_ms, bytes, modified_ms;
-    bool complete;
+struct entry {
+    struct str id;                   /* of the map of ids */
+    int64_t end_ms;                  /* of the newest attempt; -1: has not ended */
+    struct attempt *attempts;
 };
 
 struct list {
+    struct smap ids;                 /* to position + 1 */
     struct entry *entries;
     size_t count, capacity;
-    struct attempt *attempts;        /* of the application at hand */
-    size_t attempt_count, attempt_capacity;
-    struct str app_id;               /* scratch */
-    struct arena ids, scratch;
+    struct arena arena;
 };
 
-static bool better_copy(const struct attempt *a, const struct attempt *b)
+static void list_init(struct list *self)
 {
-    if (a->complete != b->complete)
-        return a->complete;
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes;
-    return a->modified_ms > b->modified_ms;
+    *self = (struct list){0};
+    smap_init(&self->ids, MAX_APPS, MAX_ID_BYTES);
+    arena_init(&self->arena, MAX_ID_BYTES);
 }
 
-static enum err_code add_attempt(struct list *self, const struct attempt *attempt, struct err *err)
+static void list_dispose(struct list *self)
 {
-    for (size_t i = 0; i < self->attempt_count; i++) {
-        struct attempt *have = &self->attempts[i];
+    smap_dispose(&self->ids);
+    mem_free(self->entries);
+    arena_dispose(&self->arena);
+}
+
+static enum err_code entry_of(struct list *self, struct str app_id, struct entry **ret, struct err *err)
+{
+    uintptr_t position = (uintptr_t)smap_get(&self->ids, app_id);
+    if (!position) {
+        if (mem_grow((void **)&self->entries, &self->capacity, self->count + 1, MAX_APPS, sizeof *self->entries) ||
+            smap_put(&self->ids, app_id, (void *)(uintptr_t)(self->count + 1)))
+            return err_nomem(err);
+        self->entries[self->count] = (struct entry){self->ids.entries[self->count].key, -1, NULL};
+        position = ++self->count;
+    }
+    *ret = &self->entries[position - 1];
+    return ERR_OK;
+}
+
+/* Is the first of two copies of an attempt the better one? The logs are only looked at where this is asked. */
+static enum err_code better_copy(struct db *catalog, const struct attempt *a, const struct attempt *b, bool *ret, struct err *err)
+{
+    *ret = a->complete;
+    if (a->complete != b->complete)
+        return ERR_OK;
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(
+        catalog, &row, "SELECT (a.bytes, a.modified_ms) > (b.bytes, b.modified_ms) FROM log a, log b WHERE a.log_id = ?1 AND b.log_id = ?2", err);
+    if (rc)
+        return rc;
+    db_bind_i64(row, 1, a->log_id);
+    db_bind_i64(row, 2, b->log_id);
+    if ((rc = db_step(row, err)) == ERR_OK)
+        *ret = db_i64(row, 0) == 1;
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code add_attempt(struct list *self, struct db *catalog, struct entry *entry, const struct attempt *attempt, struct err *err)
+{
+    for (struct attempt *have = entry->attempts; have; have = have->next) {
         if (str_known(have->id) != str_known(attempt->id) || !str_eq(have->id, attempt->id))
             continue;
-        if (better_copy(attempt, have))
+        bool better;
+        enum err_code rc = better_copy(catalog, attempt, have, &better, err);
+        if (rc == ERR_OK && better) {
+            struct attempt *next = have->next;
             *have = *attempt;
-        return ERR_OK;
+            have->next = next;
+        }
+        return rc;
     }
-    if (mem_grow((void **)&self->attempts, &self->attempt_capacity, self->attempt_count + 1, MAX_ATTEMPTS, sizeof *self->attempts))
-        return err_set(err, ERR_LIMIT, "too many attempts of one application");
-    self->attempts[self->attempt_count++] = *attempt;
+    struct attempt *copy = arena_alloc(&self->arena, sizeof *copy);
+    if (!copy)
+        return err_nomem(err);
+    *copy = *attempt;
+    if (arena_str(&self->arena, attempt->id, &copy->id))
+        return err_nomem(err);
+    copy->next = entry->attempts;
+    entry->attempts = copy;
     return ERR_OK;
 }
 
-/* Keeps the application at hand if the filters do. */
-static enum err_code end_application(struct list *self, const struct filters *filters, struct err *err)
-{
-    if (!self->attempt_count)
-        return ERR_OK;
-    const struct attempt *newest = &self->attempts[0];
-    for (size_t i = 1; i < self->attempt_count; i++)
-        if (self->attempts[i].start_ms > newest->start_ms)
-            newest = &self->attempts[i];
-    bool running = !newest->complete, keep = false;
-    for (size_t i = 0; i < self->attempt_count && !keep; i++) {
-        const struct attempt *a = &self->attempts[i];
-        keep = (!filters->by_start || (a->start_ms != -1 && a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms)) &&
-               (!filters->by_end || (running ? filters->max_end_ms > filters->now_ms
-                                             : a->end_ms != -1 && a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms));
-    }
-    if (keep && (running ? filters->running : filters->completed)) {
-        struct entry entry = {arena_strndup(&self->ids, self->app_id.ptr, self->app_id.len), newest->end_ms};
-        if (!entry.id || mem_grow((void **)&self->entries, &self->capacity, self->count + 1, MAX_APPS, sizeof *self->entries))
-            return err_nomem(err);
-        self->entries[self->count++] = entry;
-    }
-    self->attempt_count = 0;
-    arena_reset(&self->scratch);
-    return ERR_OK;
-}
-
-static enum err_code scan(struct list *self, struct db *catalog, const struct filters *filters, struct err *err)
+static enum err_code scan(struct list *self, struct db *catalog, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
-    enum err_code rc = db_prepare(catalog, &rows,
-                                  "SELECT a.app_id, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.bytes, l.modified_ms "
-                                  "FROM app a JOIN log l ON l.log_id = a.log_id ORDER BY a.app_id",
-                                  err);
+    enum err_code rc = db_prepare(catalog, &rows, "SELECT app_id, attempt_id, start_ms, end_ms, complete, log_id FROM app", err);
     if (rc)
         return rc;
     while ((rc = db_step(rows, err)) == ERR_OK) {
-        struct str id = db_str(rows, 0);
-        if (!self->attempt_count || !str_eq(id, self->app_id)) {
-            if ((rc = end_application(self, filters, err)))
-                break;
-            if (arena_str(&self->scratch, id, &self->app_id)) {
-                rc = err_nomem(err);
-                break;
-            }
-        }
         bool complete = db_i64(rows, 4) == 1;
-        struct attempt attempt = {STR_NONE, known_or(db_i64(rows, 2), -1), complete ? known_or(db_i64(rows, 3), -1) : -1, db_i64(rows, 5), db_i64(rows, 6), complete};
-        if (arena_str(&self->scratch, db_str(rows, 1), &attempt.id))
-            rc = err_nomem(err);
-        if (rc || (rc = add_attempt(self, &attempt, err)))
+        struct attempt attempt = {db_str(rows, 1), known_or(db_i64(rows, 2), -1), complete ? known_or(db_i64(rows, 3), -1) : -1, db_i64(rows, 5), complete, NULL};
+        struct entry *entry;
+        if ((rc = entry_of(self, db_str(rows, 0), &entry, err)) || (rc = add_attempt(self, catalog, entry, &attempt, err)))
             break;
     }
     db_finalize(rows);
-    return rc == ERR_EOF ? end_application(self, filters, err) : rc;
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static bool entry_fits(struct entry *entry, const struct filters *filters)
+{
+    const struct attempt *newest = entry->attempts;
+    for (const struct attempt *a = newest; a; a = a->next)
+        if (a->start_ms > newest->start_ms)
+            newest = a;
+    entry->end_ms = newest->end_ms;
+    bool running = !newest->complete, fits = false;
+    for (const struct attempt *a = entry->attempts; a && !fits; a = a->next)
+        fits = (!filters->by_start || (a->start_ms != -1 && a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms)) &&
+               (!filters->by_end || (running ? filters->max_end_ms > filters->now_ms
+                                             : a->end_ms != -1 && a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms));
+    return fits && (running ? filters->running : filters->completed);
+}
+
+static void keep_fitting(struct list *self, const struct filters *filters)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < self->count; i++)
+        if (entry_fits(&self->entries[i], filters))
+            self->entries[kept++] = self->entries[i];
+    self->count = kept;
 }
 
 /* Latest end first, those without an end last; ids downward. */
@@ -218,7 +249,7 @@ static int by_end(const void *a, const void *b)
     const struct entry *x = a, *y = b;
     if (x->end_ms != y->end_ms)
         return x->end_ms > y->end_ms ? -1 : 1;
-    return strcmp(y->id, x->id);
+    return str_compare(y->id, x->id);
 }
 
 static struct json_writer *same_writer(void *context)
@@ -237,7 +268,7 @@ static enum err_code write_list(struct list *self, size_t limit, struct db *cata
     json_array_begin(w);
     for (size_t i = 0; i < self->count && i < limit && rc == ERR_OK; i++) {
         bool any;
-        db_bind_str(rows, 1, str_of(self->entries[i].id));
+        db_bind_str(rows, 1, self->entries[i].id);
         rc = write_application(same_writer, w, rows, request->arena, &any, err);
     }
     json_array_end(w);
@@ -282,16 +313,13 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     }
     if (rc)
         return rc;
-    struct list list = {0};
-    arena_init(&list.ids, MAX_ID_BYTES);
-    arena_init(&list.scratch, MAX_ID_BYTES);
-    rc = scan(&list, catalog.db, &filters, err);
-    if (rc == ERR_OK)
+    CLEANUP(list_dispose) struct list list;
+    list_init(&list);
+    rc = scan(&list, catalog.db, err);
+    if (rc == ERR_OK) {
+        keep_fitting(&list, &filters);
         rc = write_list(&list, limit > 0 ? (size_t)limit : 0, catalog.db, request, response_json(response, true), err);
-    mem_free(list.entries);
-    mem_free(list.attempts);
-    arena_dispose(&list.ids);
-    arena_dispose(&list.scratch);
+    }
     db_pool_return(ctx->pool, &catalog);
     return rc;
 }

@@ -229,6 +229,7 @@ static enum err_code gather(struct v1_task_distribution *self, const struct metr
         if (value >= 0)
             self->scratch[n++] = value;
     }
+    task_columns_forget(self->columns, metric->column);      /* thirty columns of a million tasks would be too much at once */
     *ret_count = n;
     return ERR_OK;
 }

@@ -139,7 +139,19 @@ test("http", async (t) => {
     }
     const script = await server.get("/assets/app-ABCDEFGH.js");
     assert.deepEqual([script.status, script.headers["content-type"], script.text], [200, "text/javascript;charset=utf-8", "export {};\n"]);
-    for (const path of ["/a", "/a/", "/a//", "/index.html", "/.secret", "/assets/../.secret", "/assets/%2e%2e/.secret", "/%2e%2e/etc/passwd", "/assets", "/assets/", "//etc/passwd"])
+    for (const path of [
+      "/a",
+      "/a/",
+      "/a//",
+      "/index.html",
+      "/.secret",
+      "/assets/../.secret",
+      "/assets/%2e%2e/.secret",
+      "/%2e%2e/etc/passwd",
+      "/assets",
+      "/assets/",
+      "//etc/passwd",
+    ])
       assert.equal((await server.get(path)).status, 404, path);
   });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -52,7 +52,10 @@ test("lists", async (t) => {
   await t.test("what people type is no pattern", async () => {
     assert.deepEqual(keys(await server.json("apps?q=100%25_S"), "appId"), ["app-2"]);
     assert.equal((await server.json("apps?q=%25")).total, 1);
-    assert.equal((await server.json("apps?q=_")).items.every((item) => /_/.test(item.name + item.appId + item.user + item.logPath)), true);
+    assert.equal(
+      (await server.json("apps?q=_")).items.every((item) => /_/.test(item.name + item.appId + item.user + item.logPath)),
+      true,
+    );
     assert.equal((await server.json("apps?q=%27%20OR%201--")).total, 0);
     assert.deepEqual(keys(await server.json("apps?q=BOB"), "appId"), ["app-2"]);
   });
@@ -79,7 +82,21 @@ test("lists", async (t) => {
   });
 
   await t.test("bad parameters are told", async () => {
-    for (const query of ["sort=nonsense", "sort=-", "page=0", "page=x", "limit=0", "limit=1001", "limit=1.5", "cursor=zzz", "cursor=p0", "grade=9", "status=nonsense", "skipped=2", "job=-1"]) {
+    for (const query of [
+      "sort=nonsense",
+      "sort=-",
+      "page=0",
+      "page=x",
+      "limit=0",
+      "limit=1001",
+      "limit=1.5",
+      "cursor=zzz",
+      "cursor=p0",
+      "grade=9",
+      "status=nonsense",
+      "skipped=2",
+      "job=-1",
+    ]) {
       const answer = await server.json(`apps/app-1/stages?${query}`, 400);
       assert.deepEqual(Object.keys(answer), ["status", "error", "detail"]);
       assert.deepEqual([answer.status, answer.error], [400, "bad_parameter"], query);
@@ -89,7 +106,16 @@ test("lists", async (t) => {
   });
 
   await t.test("what is not there is 404", async () => {
-    for (const path of ["apps/nobody", "apps/nobody/jobs", "apps/app-1/jobs/99", "apps/app-1/stages/0.7", "apps/app-1/stages/99.0/tasks", "apps/app-1/jobs/99999999999999999999", "apps/app-1/nothing", "nothing"]) {
+    for (const path of [
+      "apps/nobody",
+      "apps/nobody/jobs",
+      "apps/app-1/jobs/99",
+      "apps/app-1/stages/0.7",
+      "apps/app-1/stages/99.0/tasks",
+      "apps/app-1/jobs/99999999999999999999",
+      "apps/app-1/nothing",
+      "nothing",
+    ]) {
       const answer = await server.json(path, 404);
       assert.equal(answer.error, "not_found", path);
     }
@@ -103,12 +129,21 @@ test("lists", async (t) => {
     assert.deepEqual(keys(await server.json("apps/app-1/jobs?q=group_1"), "jobId"), [0]);
     assert.deepEqual(keys(await server.json("apps/app-1/jobs?q=groupX1"), "jobId"), []);
     const [job] = (await server.json("apps/app-1/jobs?q=first")).items;
-    assert.deepEqual([job.description, job.jobGroup, job.stageIds, job.numStages, job.numTasks, job.completedTasks, job.failedTasks], ["first <b>job</b>", "group_1", [0, 1], 2, 8, 7, 1]);
+    assert.deepEqual(
+      [job.description, job.jobGroup, job.stageIds, job.numStages, job.numTasks, job.completedTasks, job.failedTasks],
+      ["first <b>job</b>", "group_1", [0, 1], 2, 8, 7, 1],
+    );
     const failed = await server.json("apps/app-1/jobs/1");
     assert.equal(failed.status, "failed");
     assert.match(failed.failure, /boom/);
-    assert.deepEqual(failed.stages.map((stage) => stage.stageId), [2]);
-    assert.deepEqual((await server.json("apps/app-1/jobs/0")).properties.filter(([name]) => name === "spark.jobGroup.id"), [["spark.jobGroup.id", "group_1"]]);
+    assert.deepEqual(
+      failed.stages.map((stage) => stage.stageId),
+      [2],
+    );
+    assert.deepEqual(
+      (await server.json("apps/app-1/jobs/0")).properties.filter(([name]) => name === "spark.jobGroup.id"),
+      [["spark.jobGroup.id", "group_1"]],
+    );
   });
 
   await t.test("without an end: running while the log goes on, unknown after it", async () => {
@@ -135,23 +170,55 @@ test("lists", async (t) => {
     assert.equal(stage.skew.durationRatio, 1.5);
     assert.equal(stage.details, "details of map at A.scala:1");
     assert.deepEqual(stage.jobIds, [0]);
-    assert.deepEqual(stage.executors.map((each) => [each.executorId, each.taskCount, each.taskTimeMs]), [["1", 2, 500], ["2", 2, 700], ["10", 2, 900]]);
+    assert.deepEqual(
+      stage.executors.map((each) => [each.executorId, each.taskCount, each.taskTimeMs]),
+      [
+        ["1", 2, 500],
+        ["2", 2, 700],
+        ["10", 2, 900],
+      ],
+    );
     assert.equal(stage.histogram.edgesMs.length, stage.histogram.counts.length + 1);
-    assert.equal(stage.histogram.counts.reduce((a, b) => a + b), 6);
+    assert.equal(
+      stage.histogram.counts.reduce((a, b) => a + b),
+      6,
+    );
     assert.equal(stage.histogram.edgesMs[0], 100);
     assert.ok(stage.histogram.edgesMs.at(-1) > 600);
     const duration = stage.quantiles.find((each) => each.name === "durationMs");
     assert.deepEqual([duration.unit, duration.count, duration.min, duration.p50, duration.max, duration.sum], ["ms", 6, 100, 400, 600, 2100]);
     const failed = await server.json("apps/app-1/stages/1.0");
-    assert.deepEqual(failed.errors.map(({ count, firstTaskId }) => [count, firstTaskId]), [[1, 7]]);
+    assert.deepEqual(
+      failed.errors.map(({ count, firstTaskId }) => [count, firstTaskId]),
+      [[1, 7]],
+    );
     assert.match(failed.errors[0].text, /boom/);
   });
 
   await t.test("stages by every order, and their filters", async () => {
     assert.deepEqual(keys(await server.json("apps/app-1/stages"), "stageId"), [0, 1, 2, 3]); // 990, 500, 200 ms, no end
-    for (const sort of ["id", "submission", "duration", "tasks", "failedTasks", "median", "max", "ratio", "input", "output", "shuffleRead", "shuffleWrite", "spill", "gcShare", "taskTime"])
+    for (const sort of [
+      "id",
+      "submission",
+      "duration",
+      "tasks",
+      "failedTasks",
+      "median",
+      "max",
+      "ratio",
+      "input",
+      "output",
+      "shuffleRead",
+      "shuffleWrite",
+      "spill",
+      "gcShare",
+      "taskTime",
+    ])
       for (const minus of ["", "-"]) assert.equal((await server.json(`apps/app-1/stages?sort=${minus}${sort}`)).items.length, 4);
-    assert.deepEqual(keys(await server.json("apps/app-1/stages?sort=taskTime"), "stageId").slice(0, 3), [2, 1, 0].filter((id) => id !== 3));
+    assert.deepEqual(
+      keys(await server.json("apps/app-1/stages?sort=taskTime"), "stageId").slice(0, 3),
+      [2, 1, 0].filter((id) => id !== 3),
+    );
     assert.deepEqual(keys(await server.json("apps/app-1/stages?q=100%25"), "stageId"), [1]);
     assert.deepEqual(keys(await server.json("apps/app-1/stages?job=1"), "stageId"), [2]);
     assert.deepEqual(keys(await server.json("apps/app-1/stages?status=failed"), "stageId"), [2]);
@@ -204,8 +271,24 @@ test("lists", async (t) => {
     assert.deepEqual(health.health, app.health);
     assert.equal(health.events.find((each) => each.event.endsWith("TaskEnd")).seen, 9);
     const environment = await server.json("apps/app-1/environment");
-    assert.deepEqual(environment.sections.map((each) => each.name), ["jvm", "spark", "hadoop", "system", "metrics", "classpath"]);
+    assert.deepEqual(
+      environment.sections.map((each) => each.name),
+      ["jvm", "spark", "hadoop", "system", "metrics", "classpath"],
+    );
     assert.ok(environment.sections[1].entries.some(([name, value]) => name === "spark.app.id" && value === "app-1"));
     assert.deepEqual(await server.json("apps/app-1/storage"), { rdds: [], blockUpdatesLogged: false });
   });
+});
+
+test("a run whose database is not there yet is 409, and its row stays in the list", async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, "app-1"), smallLog());
+  const store = makeStore(t, [folder]);
+  for (const name of readdirSync(join(store, "apps"))) rmSync(join(store, "apps", name));
+  const server = await startServer(t, ["--store", store]);
+  for (const path of ["apps/app-1", "apps/app-1/jobs", "apps/app-1/stages/0.0/tasks"]) {
+    const answer = await server.json(path, 409);
+    assert.deepEqual([answer.status, answer.error, answer.state], [409, "not_loaded", "loaded"], path);
+  }
+  assert.equal((await server.json("apps")).total, 1);
 });

@@ -17,7 +17,15 @@ function ownRoutes() {
   return [...source("server/api/routes.c").matchAll(/\{V "([^"]+)"/g)].map((found) => found[1].replace(/:d\}/g, "}"));
 }
 
-const resolveRef = (schema) => (schema.$ref ? resolveRef(schema.$ref.slice(2).split("/").reduce((at, key) => at[key], spec)) : schema);
+const resolveRef = (schema) =>
+  schema.$ref
+    ? resolveRef(
+        schema.$ref
+          .slice(2)
+          .split("/")
+          .reduce((at, key) => at[key], spec),
+      )
+    : schema;
 
 /** Complaints about a value, by the few keywords the document uses. Keys that the document lacks are complaints too: it is complete. */
 function complaints(value, schema, at = "") {
@@ -48,7 +56,12 @@ test("every route of both APIs is in the README, and no other", () => {
   const own = ownRoutes().map((path) => `/api/afterglow/v1${path}`);
   assert.deepEqual(inReadme.filter((path) => path.startsWith("/api/afterglow/")).sort(), own.sort());
   const table = source("server/api_v1/routes.c");
-  const spark = [...table.matchAll(/(RESOURCE\(|\{ROOT |\{APP|\{ATTEMPT)\s*"?([^",]*)"?, (?:"[^"]*", )?(v1_\w+)/g)].map(([, kind, path]) => ({ "RESOURCE(": "/api/v1/applications/{app}[/{attempt}]", "{ROOT ": "/api/v1", "{APP": "/api/v1/applications/{app}", "{ATTEMPT": "/api/v1/applications/{app}/{attempt}" })[kind] + path.replace(/:d\}/g, "}"));
+  const spark = [...table.matchAll(/(RESOURCE\(|\{ROOT |\{APP|\{ATTEMPT)\s*"?([^",]*)"?, (?:"[^"]*", )?(v1_\w+)/g)].map(
+    ([, kind, path]) =>
+      ({ "RESOURCE(": "/api/v1/applications/{app}[/{attempt}]", "{ROOT ": "/api/v1", "{APP": "/api/v1/applications/{app}", "{ATTEMPT": "/api/v1/applications/{app}/{attempt}" })[
+        kind
+      ] + path.replace(/:d\}/g, "}"),
+  );
   assert.ok(spark.length > 15);
   assert.deepEqual(inReadme.filter((path) => path.startsWith("/api/v1/")).sort(), spark.sort());
 });
@@ -56,11 +69,17 @@ test("every route of both APIs is in the README, and no other", () => {
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
   for (const file of ["apps", "jobs", "stages", "tasks", "executors", "list"])
-    for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g)) assert.ok(documented.has(name), `${name} of ${file}.c`);
+    for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
+      assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
 
 test("sort keys of the document are those of the tables", () => {
-  for (const [file, path] of [["apps", "/apps"], ["jobs", "/apps/{ref}/jobs"], ["stages", "/apps/{ref}/stages"], ["executors", "/apps/{ref}/executors"]]) {
+  for (const [file, path] of [
+    ["apps", "/apps"],
+    ["jobs", "/apps/{ref}/jobs"],
+    ["stages", "/apps/{ref}/stages"],
+    ["executors", "/apps/{ref}/executors"],
+  ]) {
     const table = source(`server/api/${file}.c`).split("static const struct list_sort sorts[] = {")[1].split("{NULL, NULL}")[0];
     const keys = [...table.matchAll(/^\s+\{"(\w+)", /gm)].map((found) => found[1]);
     const { description } = spec.paths[path].get.parameters.map(resolveRef).find((each) => each.name === "sort");

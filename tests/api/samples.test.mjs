@@ -11,7 +11,13 @@ const COLLECTING = ["gc_pressure"];
 const QUIET = ["healthy_rdd", "healthy_sql", "tiny_app", "regression_base", "long_lineage_iterative", "tiny_tasks", "spill_sort", "idle_executors"];
 
 test("grades of the samples", async (t) => {
-  const server = await startServer(t, ["--store", makeStore(t, [...SKEWED, ...COLLECTING, ...QUIET].map((name) => join(LOGS, name)))]);
+  const server = await startServer(t, [
+    "--store",
+    makeStore(
+      t,
+      [...SKEWED, ...COLLECTING, ...QUIET].map((name) => join(LOGS, name)),
+    ),
+  ]);
   const worst = new Map();
   for (const { ref, logPath } of (await server.json("apps?limit=1000")).items) {
     const name = logPath.slice(LOGS.length + 1).split("/")[0];
@@ -33,6 +39,9 @@ test("grades of the samples", async (t) => {
   await t.test("the grade filter finds what the pages mark", async () => {
     for (const { ref, stages } of worst.values())
       for (const grade of [3, 4])
-        assert.equal((await server.json(`apps/${encodeURIComponent(ref)}/stages?grade=${grade}`)).total, stages.filter((stage) => Math.max(stage.skew.grade, stage.gc.grade) >= grade).length);
+        assert.equal(
+          (await server.json(`apps/${encodeURIComponent(ref)}/stages?grade=${grade}`)).total,
+          stages.filter((stage) => Math.max(stage.skew.grade, stage.gc.grade) >= grade).length,
+        );
   });
 });

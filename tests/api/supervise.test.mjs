@@ -37,7 +37,10 @@ test("the server watches its ingest process", async (t) => {
     const status = await server.json("status");
     assert.deepEqual([status.ingest.enabled, status.ingest.running, status.ingest.restarts, status.ingest.message], [true, true, 0, null]);
     assert.equal(status.logs.loaded, 2);
-    assert.deepEqual(status.places.map((place) => place.lastError), [null]);
+    assert.deepEqual(
+      status.places.map((place) => place.lastError),
+      [null],
+    );
   });
 
   await t.test("one that dies is started again, and why it died is told", async () => {

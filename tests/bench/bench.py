@@ -65,13 +65,19 @@ class Table:
         print(f"    {text}", flush=True)
 
 
+def make(*arguments):
+    done = subprocess.run([sys.executable, "-B", MAKER, "--codec", "zstd", *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"make_big_log.py {arguments}: {done.stderr.strip()}")
+
+
 def make_log(name, *arguments):
-    """A log of make_big_log.py, made once; (path, labels)."""
+    """A log of make_big_log.py, made once."""
     path, labels = WORK / f"{name}.zstd", WORK / f"{name}.labels"
     if not path.exists() or not labels.exists():
         print(f"making {path.name} …", file=sys.stderr, flush=True)
         part = path.with_suffix(".part")
-        subprocess.run([sys.executable, "-B", MAKER, "-o", part, "--codec", "zstd", "--labels", labels, *arguments], check=True, stdout=subprocess.DEVNULL)
+        make("-o", part, "--labels", labels, *arguments)
         part.rename(path)
     return path
 
@@ -308,7 +314,7 @@ def multiply_catalog(store, wanted):
 def part_list(table, options):
     logs, store = WORK / "fleet", WORK / "store-fleet"
     if not logs.exists():
-        subprocess.run([sys.executable, "-B", MAKER, "--apps", "1000", "-o", logs, "--codec", "zstd"], check=True, stdout=subprocess.DEVNULL)
+        make("--apps", 1000, "-o", logs)
     begun = time.monotonic()
     load(logs, store)
     table.note(f"1,000 small logs loaded in {time.monotonic() - begun:.1f} s; their catalogue rows are multiplied")
@@ -325,7 +331,7 @@ def part_server(table, options):
     store = WORK / "store-fleet-50"
     logs = WORK / "fleet"
     if not logs.exists():
-        subprocess.run([sys.executable, "-B", MAKER, "--apps", "1000", "-o", logs, "--codec", "zstd"], check=True, stdout=subprocess.DEVNULL)
+        make("--apps", 1000, "-o", logs)
     fifty = WORK / "fleet-50"
     shutil.rmtree(fifty, ignore_errors=True)
     fifty.mkdir()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every decoder on hostile bytes. Byte 0: the codec and how input and output are cut; the rest is the stored file. Decoding it in one piece and in small ones must give the same text,
- * and a decoder that was given a part of it and then all must not fall over. */
+ * Every decoder on hostile bytes. Byte 0: the codec and how input and output are cut; the rest is the stored file. Decoding it in one piece and in small ones must give the same
+ * text with the same gaps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * event_decode on any bytes. Beside the sanitizers: a line is corrupt for the decoder exactly when it is for a reader that only skips it; texts are valid UTF-8; values are in their ranges. */
+ * event_decode on any bytes. Beside the sanitizers: a line is corrupt for the decoder exactly when it is for a reader that only skips it; texts are valid UTF-8;
+ * values are in their ranges. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

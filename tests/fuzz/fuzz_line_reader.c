@@ -109,7 +109,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *tail = NULL;
     size_t len = 0;
     enum err_code rc = total < TEXT_MAX ? line_reader_tail(&entry, data[1], &tail, &len, &err) : ERR_UNSUPPORTED;
-    if (rc != ERR_OK && rc != ERR_UNSUPPORTED) fprintf(stderr, "%d %s\n", rc, err.message);
     require(rc == ERR_OK || rc == ERR_UNSUPPORTED);
     mem_free(tail);
     close(fd);

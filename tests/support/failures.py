@@ -23,7 +23,7 @@ import runs
 import tree
 
 SAMPLES = tree.ROOT / "tests/data/logs"
-KILLS = 25
+KILLS = 15
 BINARY = tree.binary()
 
 
@@ -131,7 +131,7 @@ def case_killed_at_random(work):
     finished = set()
     for kill in range(KILLS):
         process = subprocess.Popen([BINARY, "ingest", "--store", str(store), str(SAMPLES)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-        time.sleep(chance.uniform(0, whole / 4))
+        time.sleep(chance.uniform(0, whole / 3))
         process.send_signal(signal.SIGKILL)
         process.wait()
         if not (store / "catalog.db").exists():

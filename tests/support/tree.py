@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(os.environ.get("AFTERGLOW_ROOT") or pathlib.Path(__file__).resolve().parents[2])
-SHARED = pathlib.Path(os.environ.get("AFTERGLOW_SHARED") or ROOT.parent / "shared")
+SHARED = pathlib.Path(os.environ.get("AFTERGLOW_SHARED") or ROOT.parent / "shared").resolve()
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE, tests/tests.cmake
 NOT_OURS = {".git", "build", "node_modules", "dist"}
 

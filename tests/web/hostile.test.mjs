@@ -19,9 +19,24 @@ describe("hostile text", () => {
     if (!there) return t.skip("the server under test does not hold the written logs");
     const { page, wrong } = await openPage(browser.context);
     await prefer(page, { theme: "light", lang: "en", zone: "utc" });
-    for (const [path, shows] of /** @type {[string, boolean][]} */ ([["?q=mallory", true], [`a/${FAILED}`, true], [`a/${FAILED}/jobs`, true], [`a/${FAILED}/jobs/0`, true], [`a/${FAILED}/stages`, true], [`a/${FAILED}/stages/0.0`, true], [`a/${FAILED}/stages/0.0?task=2&status=failed`, true], [`a/${FAILED}/env`, true], [`a/${FAILED}/log`, true]])) {
+    for (const [path, shows] of /** @type {[string, boolean][]} */ ([
+      ["?q=mallory", true],
+      [`a/${FAILED}`, true],
+      [`a/${FAILED}/jobs`, true],
+      [`a/${FAILED}/jobs/0`, true],
+      [`a/${FAILED}/stages`, true],
+      [`a/${FAILED}/stages/0.0`, true],
+      [`a/${FAILED}/stages/0.0?task=2&status=failed`, true],
+      [`a/${FAILED}/env`, true],
+      [`a/${FAILED}/log`, true],
+    ])) {
       await visit(page, path);
-      const seen = await page.evaluate(() => ({ text: document.body.textContent ?? "", scripts: document.querySelectorAll("body script, main img, main b b, main iframe").length, title: document.title, links: [...document.querySelectorAll("a")].map((a) => a.href).filter((h) => !/^https?:/.test(h)) }));
+      const seen = await page.evaluate(() => ({
+        text: document.body.textContent ?? "",
+        scripts: document.querySelectorAll("body script, main img, main b b, main iframe").length,
+        title: document.title,
+        links: [...document.querySelectorAll("a")].map((a) => a.href).filter((h) => !/^https?:/.test(h)),
+      }));
       assert.equal(seen.text.includes(HOSTILE), shows, path);
       assert.equal(seen.scripts, 0, path);
       assert.notEqual(seen.title, "broken", path);

@@ -8,24 +8,41 @@ import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
 /** @type {[name: string, path: string][]} */
-const pages = [["applications", ""], ["failed runs", "?outcome=failed&sort=-tasks"], ["nothing matches", "?q=no-such-run-anywhere"]];
+const pages = [
+  ["applications", ""],
+  ["failed runs", "?outcome=failed&sort=-tasks"],
+  ["nothing matches", "?q=no-such-run-anywhere"],
+];
 
 before(async () => {
   browser = await openBrowser();
   const list = await api("apps?limit=1000");
-  const apps = list.items.filter((/** @type {any} */ a) => a.ref && a.loaded).sort((/** @type {any} */ a, /** @type {any} */ b) => (b.taskCount ?? 0) - (a.taskCount ?? 0));
-  const biggest = apps[0], failed = apps.find((/** @type {any} */ a) => a.outcome === "failed"), open = apps.find((/** @type {any} */ a) => a.complete === false), skewed = apps.find((/** @type {any} */ a) => a.skewGrade === 4);
+  const apps = list.items
+    .filter((/** @type {any} */ a) => a.ref && a.loaded)
+    .sort((/** @type {any} */ a, /** @type {any} */ b) => (b.taskCount ?? 0) - (a.taskCount ?? 0));
+  const biggest = apps[0],
+    failed = apps.find((/** @type {any} */ a) => a.outcome === "failed"),
+    open = apps.find((/** @type {any} */ a) => a.complete === false),
+    skewed = apps.find((/** @type {any} */ a) => a.skewGrade === 4);
   assert.ok(biggest, "the server under test holds at least one loaded run");
   for (const [kind, app] of Object.entries({ biggest, failed, open, skewed })) {
     if (!app || (kind !== "biggest" && app.ref === biggest.ref)) continue;
     const at = `a/${encodeURIComponent(app.ref)}`;
-    const all = await api(`apps/${encodeURIComponent(app.ref)}/stages?limit=2&sort=-duration`), jobs = await api(`apps/${encodeURIComponent(app.ref)}/jobs?limit=1`);
+    const all = await api(`apps/${encodeURIComponent(app.ref)}/stages?limit=2&sort=-duration`),
+      jobs = await api(`apps/${encodeURIComponent(app.ref)}/jobs?limit=1`);
     const s = all.items[0];
     pages.push([`${kind}: overview`, at], [`${kind}: stages`, `${at}/stages`]);
     if (s) pages.push([`${kind}: stage`, `${at}/stages/${s.stageId}.${s.attempt}`]);
     if (kind === "biggest" || kind === "failed") {
       if (jobs.items[0]) pages.push([`${kind}: job`, `${at}/jobs/${jobs.items[0].jobId}`]);
-      pages.push([`${kind}: jobs`, `${at}/jobs`], [`${kind}: executors`, `${at}/executors`], [`${kind}: environment`, `${at}/env`], [`${kind}: environment, all of Hadoop`, `${at}/env?section=hadoop`], [`${kind}: storage`, `${at}/storage`], [`${kind}: SQL`, `${at}/sql`]);
+      pages.push(
+        [`${kind}: jobs`, `${at}/jobs`],
+        [`${kind}: executors`, `${at}/executors`],
+        [`${kind}: environment`, `${at}/env`],
+        [`${kind}: environment, all of Hadoop`, `${at}/env?section=hadoop`],
+        [`${kind}: storage`, `${at}/storage`],
+        [`${kind}: SQL`, `${at}/sql`],
+      );
     }
     pages.push([`${kind}: event log`, `${at}/log`]);
     if (s && kind === "biggest") {
@@ -41,12 +58,23 @@ async function accessibility(page) {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const found = await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] });
-    return found.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => `${n.target.join(" ")} ${n.any?.[0]?.message ?? ""}`).join(" | ")}`);
+    return found.violations.map(
+      (/** @type {any} */ v) =>
+        `${v.id}: ${v.help}: ${v.nodes
+          .slice(0, 3)
+          .map((/** @type {any} */ n) => `${n.target.join(" ")} ${n.any?.[0]?.message ?? ""}`)
+          .join(" | ")}`,
+    );
   });
 }
 
 // axe takes most of the time; each theme and each width is examined once.
-for (const [theme, width, lang, examine] of /** @type {const} */ ([["light", 1440, "en", true], ["dark", 1440, "zh-CN", false], ["light", 1024, "zh-CN", false], ["dark", 1024, "en", true]])) {
+for (const [theme, width, lang, examine] of /** @type {const} */ ([
+  ["light", 1440, "en", true],
+  ["dark", 1440, "zh-CN", false],
+  ["light", 1024, "zh-CN", false],
+  ["dark", 1024, "en", true],
+])) {
   describe(`${theme}, ${width} pixels, ${lang}`, () => {
     it("draws every page cleanly", async () => {
       const { page, wrong } = await openPage(browser.context);
@@ -63,10 +91,17 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([["light", 144
       for (const [name, path] of pages) {
         wrong.length = 0;
         await visit(page, path);
-        const seen = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth, theme: document.documentElement.dataset.theme, lang: document.documentElement.lang, h1: document.querySelectorAll("h1").length, failure: document.querySelector(".is-failure")?.textContent,
-          nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0], shift: /** @type {any} */ (window).shift,
+        const seen = await page.evaluate(() => ({
+          wide: document.documentElement.scrollWidth - innerWidth,
+          theme: document.documentElement.dataset.theme,
+          lang: document.documentElement.lang,
+          h1: document.querySelectorAll("h1").length,
+          failure: document.querySelector(".is-failure")?.textContent,
+          nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
+          shift: /** @type {any} */ (window).shift,
           // A table that does not fit scrolls inside its box; nothing else may be cut off at the right.
-          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, svg") && e.getBoundingClientRect().right > innerWidth + 1).length }));
+          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, svg") && e.getBoundingClientRect().right > innerWidth + 1).length,
+        }));
         if (seen.wide > 0) breaches.push(`${name}: ${seen.wide} pixels wider than the window`);
         if (seen.cut) breaches.push(`${name}: ${seen.cut} elements are cut at the right`);
         if (seen.theme !== theme || seen.lang !== lang) breaches.push(`${name}: ${seen.theme} ${seen.lang}`);

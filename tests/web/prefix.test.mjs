@@ -24,7 +24,9 @@ describe("below a prefix", () => {
     const { page, wrong } = await openPage(browser.context);
     /** @type {string[]} */
     const outside = [];
-    page.on("request", (r) => { if (!r.url().startsWith(proxy.url)) outside.push(r.url()); });
+    page.on("request", (r) => {
+      if (!r.url().startsWith(proxy.url)) outside.push(r.url());
+    });
     await visit(page, `?sort=-tasks`, proxy.url);
     await page.click("main tbody tr:first-child a");
     await page.waitForSelector(".verdict");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Runs the browser tests: `node run.mjs [NAME…]` (names of *.test.mjs without ending). The server under test is the one at AFTERGLOW_URL, or the program in
- * AFTERGLOW_BINARY or build/release/afterglow, started over logs that support/log.mjs writes; AFTERGLOW_ASSETS=../../web/dist takes the pages from there. Ends with 77, and a line that says why, where it cannot run.
+ * AFTERGLOW_BINARY or build/release/afterglow, started over logs that support/log.mjs writes; AFTERGLOW_ASSETS=../../web/dist takes the pages from there. Ends with 77,
+ * and a line that says why, where it cannot run.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -19,7 +20,8 @@ function skip(why) {
 }
 
 if (!existsSync(CHROMIUM)) skip(`no ${CHROMIUM} (Debian's package chromium)`);
-for (const name of ["playwright-core", "axe-core"]) if (!existsSync(join(here, "node_modules", name))) skip(`the npm packages of tests/web are not installed (npm ci)`);
+for (const name of ["playwright-core", "axe-core"])
+  if (!existsSync(join(here, "node_modules", name))) skip(`the npm packages of tests/web are not installed (npm ci)`);
 
 const server = process.env.AFTERGLOW_URL ? { url: process.env.AFTERGLOW_URL, stop: async () => {} } : await startServer();
 if (typeof server === "string") skip(server);
@@ -28,7 +30,9 @@ else if (!(await (await fetch(server.url)).text()).includes('<div id="app">')) {
   skip("the program was built without pages");
 } else {
   const wanted = process.argv.slice(2);
-  const suites = readdirSync(here).filter((f) => f.endsWith(".test.mjs") && (!wanted.length || wanted.includes(f.slice(0, -".test.mjs".length)))).sort();
+  const suites = readdirSync(here)
+    .filter((f) => f.endsWith(".test.mjs") && (!wanted.length || wanted.includes(f.slice(0, -".test.mjs".length))))
+    .sort();
   const child = spawn(process.execPath, ["--test", ...suites], { cwd: here, stdio: "inherit", env: { ...process.env, AFTERGLOW_URL: server.url } });
   const status = await new Promise((done) => child.on("exit", (code) => done(code ?? 1)));
   await server.stop();

@@ -26,10 +26,11 @@ beforeEach(async () => {
 after(() => browser.close());
 
 /** @param {string} path @param {number} ms */
-const delay = (path, ms) => page.route(API + path, async (route) => {
-  await new Promise((done) => setTimeout(done, ms));
-  await route.continue().catch(() => {});
-});
+const delay = (path, ms) =>
+  page.route(API + path, async (route) => {
+    await new Promise((done) => setTimeout(done, ms));
+    await route.continue().catch(() => {});
+  });
 
 describe("a page", () => {
   it("shows boxes when the answer takes long", async () => {
@@ -52,7 +53,15 @@ describe("a page", () => {
 
   it("says which call failed and how, keeps the rest, and tries again", async () => {
     let broken = true;
-    await page.route(`${API}apps/${ref}/stages**`, (route) => (broken ? route.fulfill({ status: 500, contentType: "application/json", body: JSON.stringify({ status: 500, error: "internal", detail: "the file is on fire" }) }) : route.continue()));
+    await page.route(`${API}apps/${ref}/stages**`, (route) =>
+      broken
+        ? route.fulfill({
+            status: 500,
+            contentType: "application/json",
+            body: JSON.stringify({ status: 500, error: "internal", detail: "the file is on fire" }),
+          })
+        : route.continue(),
+    );
     await page.goto(`${url}a/${ref}/stages`);
     const text = await page.textContent("[role=alert]");
     assert.match(text ?? "", /the file is on fire/);
@@ -68,23 +77,31 @@ describe("a page", () => {
   it("says so when the server is gone", async () => {
     await page.route(`${API}apps**`, (route) => route.abort());
     await page.goto(url);
-    assert.match(await page.textContent("[role=alert]") ?? "", /cannot be reached/);
+    assert.match((await page.textContent("[role=alert]")) ?? "", /cannot be reached/);
   });
 
   it("explains an id that nobody knows", async () => {
     await visit(page, "a/app-nobody-knows");
-    assert.match(await page.textContent("main") ?? "", /No such application/);
+    assert.match((await page.textContent("main")) ?? "", /No such application/);
     assert.ok(await page.$("main a"), "and leads back to the list");
   });
 
   it("explains an address without a page", async () => {
     await visit(page, `a/${ref}/nonsense`);
-    assert.match(await page.textContent("main") ?? "", /No such page/);
+    assert.match((await page.textContent("main")) ?? "", /No such page/);
   });
 
   it("waits for a log that has not been read, and changes by itself", async () => {
     let asked = 0;
-    await page.route(`${API}apps/${ref}`, (route) => (++asked < 3 ? route.fulfill({ status: 409, contentType: "application/json", body: JSON.stringify({ status: 409, error: "not_loaded", detail: "waits", state: "waiting" }) }) : route.continue()));
+    await page.route(`${API}apps/${ref}`, (route) =>
+      ++asked < 3
+        ? route.fulfill({
+            status: 409,
+            contentType: "application/json",
+            body: JSON.stringify({ status: 409, error: "not_loaded", detail: "waits", state: "waiting" }),
+          })
+        : route.continue(),
+    );
     await page.goto(`${url}a/${ref}`);
     await page.waitForSelector("text=This log has not been read yet");
     await page.waitForSelector(".verdict");
@@ -95,7 +112,9 @@ describe("a page", () => {
     let asked = 0;
     await page.route(`${API}apps/${ref}`, (route) => {
       const n = ++asked;
-      return route.fulfill({ json: n < 4 ? { ...app, loading: { readBytes: n * 25, totalBytes: 100, lines: n }, complete: false, state: "loading", taskCount: n * 10 } : app });
+      return route.fulfill({
+        json: n < 4 ? { ...app, loading: { readBytes: n * 25, totalBytes: 100, lines: n }, complete: false, state: "loading", taskCount: n * 10 } : app,
+      });
     });
     await page.goto(`${url}a/${ref}`);
     await page.waitForSelector("[role=progressbar][aria-valuenow='25']");
@@ -112,7 +131,9 @@ describe("a page", () => {
     for (const path of ["", `a/${ref}`, `a/${ref}/stages`]) {
       await visit(page, path);
       let calls = 0;
-      page.on("request", () => { calls++; });
+      page.on("request", () => {
+        calls++;
+      });
       await page.waitForTimeout(2500);
       assert.equal(calls, 0, path);
       page.removeAllListeners("request");
@@ -120,8 +141,22 @@ describe("a page", () => {
   });
 
   it("tells what it looked at when there is no log yet", async () => {
-    await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { items: [], total: 0, page: 1, limit: 50, next: null, counts: { all: 0, loading: 0, waiting: 0, failed: 0 } } }));
-    await page.route(`${API}status`, (route) => route.fulfill({ json: { version: "0", build: "0", store: "/s", nowMs: 10_000, places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", entryCount: 0 }], logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, failed: 0, skipped: 0, gone: 0 }, ingest: { running: true, restarts: 0, message: null } } }));
+    await page.route(`${API}apps?**`, (route) =>
+      route.fulfill({ json: { items: [], total: 0, page: 1, limit: 50, next: null, counts: { all: 0, loading: 0, waiting: 0, failed: 0 } } }),
+    );
+    await page.route(`${API}status`, (route) =>
+      route.fulfill({
+        json: {
+          version: "0",
+          build: "0",
+          store: "/s",
+          nowMs: 10_000,
+          places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", entryCount: 0 }],
+          logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, failed: 0, skipped: 0, gone: 0 },
+          ingest: { running: true, restarts: 0, message: null },
+        },
+      }),
+    );
     await page.goto(url);
     const text = await page.textContent(".state");
     assert.match(text ?? "", /\/var\/log\/spark was scanned 4\.00\u202fs ago/);
@@ -131,10 +166,22 @@ describe("a page", () => {
   it("shows logs that wait, are read, or could not be, with progress and reason", async () => {
     const nothing = Object.fromEntries(Object.keys(app).map((k) => [k, null]));
     const base = { ...nothing, flags: [], loaded: false, complete: false, layout: "single" };
-    await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { total: 3, page: 1, limit: 50, next: null, counts: { all: 3, loading: 1, waiting: 1, failed: 1 }, items: [
-      { ...base, ref: "app-1", appId: "app-1", name: "loading_one", state: "loading", readBytes: 50, totalBytes: 200, logPath: "/l/app-1", logId: 1 },
-      { ...base, ref: "app-2", appId: "app-2", name: "waiting_one", state: "waiting", totalBytes: 2048, logPath: "/l/app-2", logId: 2 },
-      { ...base, ref: null, state: "failed", reason: "zstd: unknown frame", totalBytes: 10, logPath: "/l/broken.zstd", logId: 3 }] } }));
+    await page.route(`${API}apps?**`, (route) =>
+      route.fulfill({
+        json: {
+          total: 3,
+          page: 1,
+          limit: 50,
+          next: null,
+          counts: { all: 3, loading: 1, waiting: 1, failed: 1 },
+          items: [
+            { ...base, ref: "app-1", appId: "app-1", name: "loading_one", state: "loading", readBytes: 50, totalBytes: 200, logPath: "/l/app-1", logId: 1 },
+            { ...base, ref: "app-2", appId: "app-2", name: "waiting_one", state: "waiting", totalBytes: 2048, logPath: "/l/app-2", logId: 2 },
+            { ...base, ref: null, state: "failed", reason: "zstd: unknown frame", totalBytes: 10, logPath: "/l/broken.zstd", logId: 3 },
+          ],
+        },
+      }),
+    );
     await page.goto(url);
     await page.waitForSelector("main tbody tr");
     const rows = await page.$$eval("main tbody tr", (r) => r.map((x) => x.textContent ?? ""));

@@ -10,7 +10,8 @@ let browser;
 /** @type {import("playwright-core").Page} */
 let page;
 /** The run with the known content; the biggest one where it is not there. */
-let ref = "", stage = "";
+let ref = "",
+  stage = "";
 let known = false;
 
 before(async () => {
@@ -25,7 +26,8 @@ before(async () => {
 });
 after(() => browser.close());
 
-const column = (/** @type {number} */ n, within = "#tasks") => page.$$eval(`${within} tbody tr td:nth-child(${n})`, (cells) => cells.map((c) => c.textContent ?? ""));
+const column = (/** @type {number} */ n, within = "#tasks") =>
+  page.$$eval(`${within} tbody tr td:nth-child(${n})`, (cells) => cells.map((c) => c.textContent ?? ""));
 const settled = () => page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
 
 describe("tables", () => {

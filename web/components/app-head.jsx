@@ -9,52 +9,89 @@ import { Severity } from "./severity.jsx";
 /** The same head on every page of an application: what is it, how did it end, can its log be trusted. @param {{ app: import("../types").App }} props */
 export function AppHead({ app }) {
   const broken = wrong(app.health);
-  return <>
-    <div class="head"><div class="head-main">
-      <div class="head-title"><h1>{app.name ?? app.appId ?? app.ref}</h1><Outcome app={app} />{broken.length && !app.loading ? <a class="chip is-warn" href={paths.page(app.ref, "log")}>{t("head.incomplete")}</a> : null}</div>
-      <div class="head-meta">
-        <span>{app.appId}{app.attemptId ? ` · ${t("head.attempt", app.attemptId)}` : ""}</span>
-        <span>{time(app.startMs)} {zoneName(app.startMs ?? undefined)}</span>
-        {app.user ? <span>{app.user}</span> : null}
-        <span>{app.sparkVersion ? `Spark ${app.sparkVersion}` : t("head.noVersion")}</span>
-        {app.executorCount ? <span>{app.cores.max ? t("head.executorsCores", app.executorCount, app.cores.max) : t("head.executors", app.executorCount)}</span> : null}
-        {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
+  return (
+    <>
+      <div class="head">
+        <div class="head-main">
+          <div class="head-title">
+            <h1>{app.name ?? app.appId ?? app.ref}</h1>
+            <Outcome app={app} />
+            {broken.length && !app.loading ? (
+              <a class="chip is-warn" href={paths.page(app.ref, "log")}>
+                {t("head.incomplete")}
+              </a>
+            ) : null}
+          </div>
+          <div class="head-meta">
+            <span>
+              {app.appId}
+              {app.attemptId ? ` · ${t("head.attempt", app.attemptId)}` : ""}
+            </span>
+            <span>
+              {time(app.startMs)} {zoneName(app.startMs ?? undefined)}
+            </span>
+            {app.user ? <span>{app.user}</span> : null}
+            <span>{app.sparkVersion ? `Spark ${app.sparkVersion}` : t("head.noVersion")}</span>
+            {app.executorCount ? (
+              <span>{app.cores.max ? t("head.executorsCores", app.executorCount, app.cores.max) : t("head.executors", app.executorCount)}</span>
+            ) : null}
+            {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
+          </div>
+        </div>
       </div>
-    </div></div>
-    {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : null}
-  </>;
+      {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : null}
+    </>
+  );
 }
 
 /** What is wrong with the log, how much of it, and what that does to the numbers. @param {{ app: import("../types").App, broken: import("../model/health.js").Check[] }} props */
 function LogHealthBar({ app, broken }) {
   const rest = app.health.complete ? broken : broken.filter((c) => c.id !== "end" && c.id !== "cut");
   const at = app.lastEventMs !== null && app.startMs !== null ? offset(app.lastEventMs - app.startMs) : null;
-  return <div class="banner" role="note" aria-label={t("banner.label")}>
-    <Severity level={2} />
-    <div class="grow">
-      <b>{t(app.health.complete ? "banner.damaged" : "banner.incomplete")}</b>{" "}
-      {app.health.complete ? null : <>{at ? t("banner.stops", at) : t("banner.noEnd")} </>}
-      {rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, app.log.lines)).join(" ")}{" "}
-      {t("banner.effect")}
+  return (
+    <div class="banner" role="note" aria-label={t("banner.label")}>
+      <Severity level={2} />
+      <div class="grow">
+        <b>{t(app.health.complete ? "banner.damaged" : "banner.incomplete")}</b>{" "}
+        {app.health.complete ? null : <>{at ? t("banner.stops", at) : t("banner.noEnd")} </>}
+        {rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, app.log.lines)).join(" ")} {t("banner.effect")}
+      </div>
+      <a class="nowrap" href={paths.page(app.ref, "log")}>
+        {t("banner.what")}
+      </a>
     </div>
-    <a class="nowrap" href={paths.page(app.ref, "log")}>{t("banner.what")}</a>
-  </div>;
+  );
 }
 
 /** Not an error: what has been read is shown, and the page follows. @param {{ app: import("../types").App, loading: import("../types").Loading }} props */
 function StillLoading({ app, loading }) {
   const done = loading.readBytes !== null && loading.totalBytes ? loading.readBytes / loading.totalBytes : null;
   const at = app.lastEventMs !== null && app.startMs !== null ? offset(app.lastEventMs - app.startMs) : null;
-  return <div class="banner is-info" role="status">
-    <div class="grow">
-      <div><b>{done === null ? t("reading.title") : t("reading.share", percent(done))}</b>{" "}
-        {loading.totalBytes === null ? null : t("reading.progress", bytes(loading.readBytes), bytes(loading.totalBytes), at)}{" "}{t("reading.effect")}</div>
-      <Progress done={done} label={t("reading.label")} />
+  return (
+    <div class="banner is-info" role="status">
+      <div class="grow">
+        <div>
+          <b>{done === null ? t("reading.title") : t("reading.share", percent(done))}</b>{" "}
+          {loading.totalBytes === null ? null : t("reading.progress", bytes(loading.readBytes), bytes(loading.totalBytes), at)} {t("reading.effect")}
+        </div>
+        <Progress done={done} label={t("reading.label")} />
+      </div>
     </div>
-  </div>;
+  );
 }
 
 /** @param {{ done: number | null, label: string }} props 0…1; null: unknown */
 export function Progress({ done, label }) {
-  return <div class="progress" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={done === null ? undefined : Math.round(done * 100)}><i style={{ "--v": Math.min(1, done ?? 0) }} /></div>;
+  return (
+    <div
+      class="progress"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={done === null ? undefined : Math.round(done * 100)}
+    >
+      <i style={{ "--v": Math.min(1, done ?? 0) }} />
+    </div>
+  );
 }

@@ -2,7 +2,17 @@
 import { word } from "../lib/i18n.js";
 
 /** @type {Record<string, string>} */
-const TONE = { succeeded: "is-ok", complete: "is-ok", success: "is-ok", failed: "is-bad", killed: "is-warn", partial: "is-warn", noEnd: "is-warn", unreadable: "is-bad", loading: "is-info" };
+const TONE = {
+  succeeded: "is-ok",
+  complete: "is-ok",
+  success: "is-ok",
+  failed: "is-bad",
+  killed: "is-warn",
+  partial: "is-warn",
+  noEnd: "is-warn",
+  unreadable: "is-bad",
+  loading: "is-info",
+};
 
 /** @param {{ of: string, state: string }} props of: family of texts, for example "outcome" */
 export const Chip = ({ of, state }) => <span class={"chip " + (TONE[state] ?? "")}>{word(of, state)}</span>;

@@ -4,7 +4,11 @@ import { count, duration } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { logPlace, logTicks, thin } from "../model/axis.js";
 
-const HEIGHT = 190, LEFT = 40, RIGHT = 14, BOTTOM = 22, TOP = 18;
+const HEIGHT = 190,
+  LEFT = 40,
+  RIGHT = 14,
+  BOTTOM = 22,
+  TOP = 18;
 
 /**
  * Durations on a logarithmic axis, because skew is a factor: equal factors get equal widths. Heights by square root, so that one task beside 20,000
@@ -14,7 +18,8 @@ const HEIGHT = 190, LEFT = 40, RIGHT = 14, BOTTOM = 22, TOP = 18;
  */
 export function Histogram({ edges, counts, median, p95, max, hot }) {
   const [ref, width] = useWidth();
-  const low = Math.max(edges[0], 1e-3), high = Math.max(edges[edges.length - 1], low * 1.01);
+  const low = Math.max(edges[0], 1e-3),
+    high = Math.max(edges[edges.length - 1], low * 1.01);
   const X = (/** @type {number} */ v) => LEFT + logPlace(v, low, high) * (width - LEFT - RIGHT);
   const most = Math.max(1, ...counts);
   const Y = (/** @type {number} */ n) => HEIGHT - BOTTOM - Math.sqrt(n / most) * (HEIGHT - BOTTOM - TOP);
@@ -23,21 +28,58 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
   const ys = [...new Set([1, Math.round(most / 4), most])].filter((n) => n > 0 && (n === 1 || Y(1) - Y(n) > 14));
   const near = median !== null && p95 !== null && X(p95) - X(median) < 150;
   /** @param {number | null} value @param {string} name @param {boolean} second */
-  const line = (value, name, second) => value === null ? null : <g key={name}>
-    <line x1={X(value)} x2={X(value)} y1={TOP - 2} y2={HEIGHT - BOTTOM} class={second ? "hist-line is-second" : "hist-line"} />
-    <text class="is-strong" x={X(value) + (near ? (second ? 4 : -4) : 0)} y={TOP - 6} text-anchor={anchor(X(value), width, near ? (second ? "start" : "end") : "middle")}>{name} {duration(value)}</text>
-  </g>;
-  return <div class="chart hist" ref={ref}>
-    {width > 0 ? <svg width={width} height={HEIGHT} role="img" aria-label={t("hist.label", count(total), duration(edges[0]), duration(max ?? high), duration(median))}>
-      {ys.map((n) => <g key={n}><line class="grid" x1={LEFT} x2={width - RIGHT} y1={Y(n)} y2={Y(n)} /><text x={LEFT - 6} y={Y(n) + 4} text-anchor="end">{count(n)}</text></g>)}
-      {counts.map((n, i) => (n ? <rect key={i} class={hot && i === last ? "hist-bar is-hot" : "hist-bar"} x={X(edges[i]) + 0.5} y={Y(n)} width={Math.max(1.5, X(edges[i + 1]) - X(edges[i]) - 1)} height={HEIGHT - BOTTOM - Y(n)}>
-        <title>{t("hist.bar", n, duration(edges[i]), duration(edges[i + 1]))}</title>
-      </rect> : null))}
-      <line class="axis" x1={LEFT} x2={width - RIGHT} y1={HEIGHT - BOTTOM} y2={HEIGHT - BOTTOM} />
-      {thin(logTicks(low, high), Math.max(2, Math.floor(width / 70))).map((v) => <text key={v} x={X(v)} y={HEIGHT - 6} text-anchor={anchor(X(v), width, "middle")}>{duration(v)}</text>)}
-      {line(median, t("q.p50"), false)}{line(p95, t("q.p95"), true)}
-    </svg> : null}
-  </div>;
+  const line = (value, name, second) =>
+    value === null ? null : (
+      <g key={name}>
+        <line x1={X(value)} x2={X(value)} y1={TOP - 2} y2={HEIGHT - BOTTOM} class={second ? "hist-line is-second" : "hist-line"} />
+        <text
+          class="is-strong"
+          x={X(value) + (near ? (second ? 4 : -4) : 0)}
+          y={TOP - 6}
+          text-anchor={anchor(X(value), width, near ? (second ? "start" : "end") : "middle")}
+        >
+          {name} {duration(value)}
+        </text>
+      </g>
+    );
+  return (
+    <div class="chart hist" ref={ref}>
+      {width > 0 ? (
+        <svg width={width} height={HEIGHT} role="img" aria-label={t("hist.label", count(total), duration(edges[0]), duration(max ?? high), duration(median))}>
+          {ys.map((n) => (
+            <g key={n}>
+              <line class="grid" x1={LEFT} x2={width - RIGHT} y1={Y(n)} y2={Y(n)} />
+              <text x={LEFT - 6} y={Y(n) + 4} text-anchor="end">
+                {count(n)}
+              </text>
+            </g>
+          ))}
+          {counts.map((n, i) =>
+            n ? (
+              <rect
+                key={i}
+                class={hot && i === last ? "hist-bar is-hot" : "hist-bar"}
+                x={X(edges[i]) + 0.5}
+                y={Y(n)}
+                width={Math.max(1.5, X(edges[i + 1]) - X(edges[i]) - 1)}
+                height={HEIGHT - BOTTOM - Y(n)}
+              >
+                <title>{t("hist.bar", n, duration(edges[i]), duration(edges[i + 1]))}</title>
+              </rect>
+            ) : null,
+          )}
+          <line class="axis" x1={LEFT} x2={width - RIGHT} y1={HEIGHT - BOTTOM} y2={HEIGHT - BOTTOM} />
+          {thin(logTicks(low, high), Math.max(2, Math.floor(width / 70))).map((v) => (
+            <text key={v} x={X(v)} y={HEIGHT - 6} text-anchor={anchor(X(v), width, "middle")}>
+              {duration(v)}
+            </text>
+          ))}
+          {line(median, t("q.p50"), false)}
+          {line(p95, t("q.p95"), true)}
+        </svg>
+      ) : null}
+    </div>
+  );
 }
 
 /** Labels near an end turn inward. @param {number} x @param {number} width @param {string} wish */

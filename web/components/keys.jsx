@@ -5,8 +5,18 @@ import { t } from "../lib/i18n.js";
 /** @typedef {import("../lib/i18n.js").Key} Key */
 
 /** After `g`. @type {[letter: string, page: string, text: Key][]} */
-export const GO = [["a", "apps", "nav.apps"], ["o", "overview", "nav.overview"], ["j", "jobs", "nav.jobs"], ["s", "stages", "nav.stages"], ["t", "tasks", "nav.tasks"], ["e", "executors", "nav.executors"],
-  ["m", "storage", "nav.storage"], ["c", "env", "nav.env"], ["q", "sql", "nav.sql"], ["l", "log", "nav.log"]];
+export const GO = [
+  ["a", "apps", "nav.apps"],
+  ["o", "overview", "nav.overview"],
+  ["j", "jobs", "nav.jobs"],
+  ["s", "stages", "nav.stages"],
+  ["t", "tasks", "nav.tasks"],
+  ["e", "executors", "nav.executors"],
+  ["m", "storage", "nav.storage"],
+  ["c", "env", "nav.env"],
+  ["q", "sql", "nav.sql"],
+  ["l", "log", "nav.log"],
+];
 
 /** First key of a chord is forgotten after this. */
 const CHORD_MS = 1200;
@@ -72,14 +82,47 @@ function move(by, e) {
 /** @param {{ close: () => void }} props */
 export function KeyHelp({ close }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => { ref.current?.showModal(); }, []);
+  useEffect(() => {
+    ref.current?.showModal();
+  }, []);
   /** @type {[string, string][]} */
-  const rows = [["/", t("keys.search")], ["j k", t("keys.rows")], ["Enter", t("keys.open")], ["[ ]", t("keys.pages")], ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])), ["?", t("keys.title")], ["Esc", t("keys.close")]];
-  return <dialog class="keys" ref={ref} onClose={close} aria-labelledby="keys-title" onClick={(e) => { if (e.target === ref.current) ref.current?.close(); }}>
-    <div class="keys-body">
-      <h2 id="keys-title">{t("keys.title")}</h2>
-      <dl>{rows.map(([key, text]) => <div key={key}><dt>{key.split(" ").map((k) => <kbd key={k}>{k}</kbd>)}</dt><dd>{text}</dd></div>)}</dl>
-      <button type="button" class="btn" onClick={() => ref.current?.close()}>{t("keys.close")}</button>
-    </div>
-  </dialog>;
+  const rows = [
+    ["/", t("keys.search")],
+    ["j k", t("keys.rows")],
+    ["Enter", t("keys.open")],
+    ["[ ]", t("keys.pages")],
+    ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),
+    ["?", t("keys.title")],
+    ["Esc", t("keys.close")],
+  ];
+  return (
+    <dialog
+      class="keys"
+      ref={ref}
+      onClose={close}
+      aria-labelledby="keys-title"
+      onClick={(e) => {
+        if (e.target === ref.current) ref.current?.close();
+      }}
+    >
+      <div class="keys-body">
+        <h2 id="keys-title">{t("keys.title")}</h2>
+        <dl>
+          {rows.map(([key, text]) => (
+            <div key={key}>
+              <dt>
+                {key.split(" ").map((k) => (
+                  <kbd key={k}>{k}</kbd>
+                ))}
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+        <button type="button" class="btn" onClick={() => ref.current?.close()}>
+          {t("keys.close")}
+        </button>
+      </div>
+    </dialog>
+  );
 }

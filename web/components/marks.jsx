@@ -6,7 +6,17 @@ import { Severity } from "./severity.jsx";
 /** Largest against median duration: mark, ratio, word. @param {{ skew: import("../types").Skew | null }} props */
 export function SkewMark({ skew }) {
   if (!skew || skew.durationRatio === null) return <span class="dim3">{DASH}</span>;
-  return <Mark level={skew.grade ?? 0} text={times(skew.durationRatio)} title={skew.bytesRatio !== null && skew.bytes ? t("skew.title", times(skew.durationRatio), times(skew.bytesRatio), t(skew.bytes === "input" ? "col.input" : "col.shuffleRead")) : t("skew.titleDuration", times(skew.durationRatio))} />;
+  return (
+    <Mark
+      level={skew.grade ?? 0}
+      text={times(skew.durationRatio)}
+      title={
+        skew.bytesRatio !== null && skew.bytes
+          ? t("skew.title", times(skew.durationRatio), times(skew.bytesRatio), t(skew.bytes === "input" ? "col.input" : "col.shuffleRead"))
+          : t("skew.titleDuration", times(skew.durationRatio))
+      }
+    />
+  );
 }
 
 /** GC time against task time: mark, share, word. @param {{ gc: import("../types").Gc | null }} props */
@@ -17,8 +27,12 @@ export function GcMark({ gc }) {
 
 /** @param {{ level: number, text: string, title: string }} props */
 function Mark({ level, text, title }) {
-  return <span class={"mark" + (level ? " is-on" : "")} title={title}>
-    {level ? <Severity level={level} word /> : null}
-    <span class="mark-value" data-sev={level || undefined}>{text}</span>
-  </span>;
+  return (
+    <span class={"mark" + (level ? " is-on" : "")} title={title}>
+      {level ? <Severity level={level} word /> : null}
+      <span class="mark-value" data-sev={level || undefined}>
+        {text}
+      </span>
+    </span>
+  );
 }

@@ -5,25 +5,44 @@ import { t } from "../lib/i18n.js";
 
 /** Why there is nothing, and what to do. @param {{ title: string, children?: import("preact").ComponentChildren }} props */
 export function Empty({ title, children }) {
-  return <div class="state"><h2>{title}</h2>{children}</div>;
+  return (
+    <div class="state">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
 }
 
 /** Which call failed, how, and one retry. @param {{ error: import("../api.js").ApiError, retry?: () => void }} props */
 export function Failure({ error, retry }) {
-  return <div class="state is-failure" role="alert">
-    <h2>{t(error.status === 404 ? "error.notFound" : "error.title")}</h2>
-    <p>{error.detail || t(error.status ? "error.noDetail" : "error.unreachable")}</p>
-    <p class="dim3"><code>{error.path}</code> · {error.status ? t("error.status", String(error.status)) : t("error.noAnswer")}</p>
-    {retry ? <p><button type="button" class="btn is-small" onClick={retry}>{t("error.retry")}</button></p> : null}
-  </div>;
+  return (
+    <div class="state is-failure" role="alert">
+      <h2>{t(error.status === 404 ? "error.notFound" : "error.title")}</h2>
+      <p>{error.detail || t(error.status ? "error.noDetail" : "error.unreachable")}</p>
+      <p class="dim3">
+        <code>{error.path}</code> · {error.status ? t("error.status", String(error.status)) : t("error.noAnswer")}
+      </p>
+      {retry ? (
+        <p>
+          <button type="button" class="btn is-small" onClick={retry}>
+            {t("error.retry")}
+          </button>
+        </p>
+      ) : null}
+    </div>
+  );
 }
 
 /** Boxes of about the final size. @param {{ rows?: number, facts?: boolean }} props */
 export function Skeleton({ rows = 8, facts }) {
-  return <div class="skeleton" role="status" aria-label={t("loading.label")}>
-    {facts ? <div class="skel is-facts" /> : null}
-    {Array.from({ length: rows }, (_, i) => <div class="skel is-row" key={i} />)}
-  </div>;
+  return (
+    <div class="skeleton" role="status" aria-label={t("loading.label")}>
+      {facts ? <div class="skel is-facts" /> : null}
+      {Array.from({ length: rows }, (_, i) => (
+        <div class="skel is-row" key={i} />
+      ))}
+    </div>
+  );
 }
 
 /**
@@ -35,13 +54,17 @@ export function Skeleton({ rows = 8, facts }) {
  */
 export function Loaded({ from, rows, facts, children }) {
   const { data, error, slow, stale, retry } = from;
-  useLayoutEffect(() => { if (data !== undefined) restoreScroll(); }, [data !== undefined]);
+  useLayoutEffect(() => {
+    if (data !== undefined) restoreScroll();
+  }, [data !== undefined]);
   if (data === undefined) {
     if (error) return <Failure error={error} retry={retry} />;
     return slow ? <Skeleton rows={rows} facts={facts} /> : null;
   }
-  return <div class={"loaded" + (stale && slow ? " is-stale" : "")} aria-busy={stale ? "true" : undefined}>
-    {error ? <Failure error={error} retry={retry} /> : null}
-    {children(data)}
-  </div>;
+  return (
+    <div class={"loaded" + (stale && slow ? " is-stale" : "")} aria-busy={stale ? "true" : undefined}>
+      {error ? <Failure error={error} retry={retry} /> : null}
+      {children(data)}
+    </div>
+  );
 }

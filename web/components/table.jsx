@@ -9,7 +9,8 @@ import { current, go, hrefWith, patchQuery } from "../lib/router.js";
  * Numbers and their heads stand right. Clicking a row opens what its link opens; the first cell holds that link for keyboard and middle click.
  *
  * @template T
- * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, num?: boolean, sort?: string, cell: (row: T) => import("preact").ComponentChildren, class?: string, off?: boolean, ascending?: boolean }} Column
+ * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, num?: boolean, sort?: string, cell: (row: T) => import("preact").ComponentChildren,
+ * class?: string, off?: boolean, ascending?: boolean }} Column
  *   sort: key for the server; off: not shown; ascending: the first click sorts upward though it is a number
  */
 
@@ -29,18 +30,53 @@ export function Table({ id = "", caption, columns, rows, rowKey, sort = "", link
     const descend = c.sort === key ? !down : Boolean(c.num) && !c.ascending;
     patchQuery({ [id + "sort"]: (descend ? "-" : "") + c.sort, [id + "page"]: null });
   };
-  return <div class={"tbl-box " + (extra ?? "")}>
-    <div class={"tbl-wrap" + (wide ? " is-wide" : "")} ref={wrap} {...(wide ? { tabIndex: 0, role: "region", "aria-label": caption } : {})}>
-      <table class="tbl">
-        <caption class="sr">{caption}</caption>
-        <thead><tr>{shown.map((c) => <th key={c.id} scope="col" class={(c.num ? "num " : "") + (c.class ?? "")} title={c.title} aria-sort={c.sort === undefined ? undefined : c.sort !== key ? "none" : down ? "descending" : "ascending"}>
-          {c.sort === undefined ? c.label : <button type="button" onClick={() => sortBy(c)}>{c.label}<span class="tbl-arrow" aria-hidden="true">{c.sort === key ? (down ? "↓" : "↑") : ""}</span></button>}
-        </th>)}</tr></thead>
-        <tbody>{rows.map((row) => <Row key={rowKey(row)} row={row} columns={shown} to={link?.(row) ?? null} class={rowClass?.(row) ?? ""} selected={selected?.(row) ?? false} span={span?.(row) ?? null} />)}</tbody>
-      </table>
+  return (
+    <div class={"tbl-box " + (extra ?? "")}>
+      <div class={"tbl-wrap" + (wide ? " is-wide" : "")} ref={wrap} {...(wide ? { tabIndex: 0, role: "region", "aria-label": caption } : {})}>
+        <table class="tbl">
+          <caption class="sr">{caption}</caption>
+          <thead>
+            <tr>
+              {shown.map((c) => (
+                <th
+                  key={c.id}
+                  scope="col"
+                  class={(c.num ? "num " : "") + (c.class ?? "")}
+                  title={c.title}
+                  aria-sort={c.sort === undefined ? undefined : c.sort !== key ? "none" : down ? "descending" : "ascending"}
+                >
+                  {c.sort === undefined ? (
+                    c.label
+                  ) : (
+                    <button type="button" onClick={() => sortBy(c)}>
+                      {c.label}
+                      <span class="tbl-arrow" aria-hidden="true">
+                        {c.sort === key ? (down ? "↓" : "↑") : ""}
+                      </span>
+                    </button>
+                  )}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <Row
+                key={rowKey(row)}
+                row={row}
+                columns={shown}
+                to={link?.(row) ?? null}
+                class={rowClass?.(row) ?? ""}
+                selected={selected?.(row) ?? false}
+                span={span?.(row) ?? null}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {page ? <Pager id={id} {...page} /> : null}
     </div>
-    {page ? <Pager id={id} {...page} /> : null}
-  </div>;
+  );
 }
 
 /**
@@ -56,10 +92,16 @@ function Row({ row, columns, to, class: c, selected, span }) {
     if (e.metaKey || e.ctrlKey) window.open(to, "_blank", "noopener");
     else go(to);
   };
-  return <tr class={[c, to ? "is-link" : "", selected ? "is-sel" : ""].join(" ").trim() || undefined} aria-selected={selected || undefined} onClick={open}>
-    {cells.map((x) => <td key={x.id} class={((x.num ? "num " : "") + (x.class ?? "")).trim() || undefined}>{x.cell(row)}</td>)}
-    {cut >= 0 ? <td colSpan={columns.length - cut}>{span?.node}</td> : null}
-  </tr>;
+  return (
+    <tr class={[c, to ? "is-link" : "", selected ? "is-sel" : ""].join(" ").trim() || undefined} aria-selected={selected || undefined} onClick={open}>
+      {cells.map((x) => (
+        <td key={x.id} class={((x.num ? "num " : "") + (x.class ?? "")).trim() || undefined}>
+          {x.cell(row)}
+        </td>
+      ))}
+      {cut >= 0 ? <td colSpan={columns.length - cut}>{span?.node}</td> : null}
+    </tr>
+  );
 }
 
 /** A table wider than its place scrolls inside it, with its own sticky head; one that fits leaves scrolling, and the head, to the page. */
@@ -67,7 +109,8 @@ function useWide() {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [wide, setWide] = useState(false);
   useLayoutEffect(() => {
-    const box = ref.current, table = box?.firstElementChild;
+    const box = ref.current,
+      table = box?.firstElementChild;
     if (!box || !table) return undefined;
     const look = () => setWide(table.scrollWidth > box.clientWidth + 1 || /** @type {HTMLElement} */ (table).offsetWidth > box.clientWidth + 1);
     const o = new ResizeObserver(look);
@@ -91,17 +134,42 @@ export function Pager({ id, total, page, limit }) {
     patchQuery({ [id + "page"]: n === 1 ? null : n });
   };
   const to = (/** @type {number} */ n) => hrefWith({ [id + "page"]: n === 1 ? null : n });
-  return <nav class="pager no-print" aria-label={t("pager.label")}>
-    <span>{t("pager.range", count((page - 1) * limit + 1), count(Math.min(total, page * limit)), count(total))}</span>
-    {pages > 1 ? <>
-      {page > 1 ? <a class="btn is-small" data-turn="back" rel="prev" href={to(page - 1)}>{t("pager.previous")}</a> : <span class="btn is-small is-off">{t("pager.previous")}</span>}
-      <label>{t("pager.page")} <input type="number" min="1" max={pages} value={page} onChange={jump} /> {t("pager.of", count(pages))}</label>
-      {page < pages ? <a class="btn is-small" data-turn="on" rel="next" href={to(page + 1)}>{t("pager.next")}</a> : <span class="btn is-small is-off">{t("pager.next")}</span>}
-    </> : null}
-    <label>{t("pager.rows")} <select value={String(limit)} onChange={(e) => patchQuery({ [id + "limit"]: e.currentTarget.value, [id + "page"]: null })}>
-      {(LIMITS.includes(limit) ? LIMITS : [...LIMITS, limit]).map((n) => <option key={n} value={String(n)}>{count(n)}</option>)}
-    </select></label>
-  </nav>;
+  return (
+    <nav class="pager no-print" aria-label={t("pager.label")}>
+      <span>{t("pager.range", count((page - 1) * limit + 1), count(Math.min(total, page * limit)), count(total))}</span>
+      {pages > 1 ? (
+        <>
+          {page > 1 ? (
+            <a class="btn is-small" data-turn="back" rel="prev" href={to(page - 1)}>
+              {t("pager.previous")}
+            </a>
+          ) : (
+            <span class="btn is-small is-off">{t("pager.previous")}</span>
+          )}
+          <label>
+            {t("pager.page")} <input type="number" min="1" max={pages} value={page} onChange={jump} /> {t("pager.of", count(pages))}
+          </label>
+          {page < pages ? (
+            <a class="btn is-small" data-turn="on" rel="next" href={to(page + 1)}>
+              {t("pager.next")}
+            </a>
+          ) : (
+            <span class="btn is-small is-off">{t("pager.next")}</span>
+          )}
+        </>
+      ) : null}
+      <label>
+        {t("pager.rows")}{" "}
+        <select value={String(limit)} onChange={(e) => patchQuery({ [id + "limit"]: e.currentTarget.value, [id + "page"]: null })}>
+          {(LIMITS.includes(limit) ? LIMITS : [...LIMITS, limit]).map((n) => (
+            <option key={n} value={String(n)}>
+              {count(n)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </nav>
+  );
 }
 
 /** The part of the query that a table's list takes, for the API. @param {string} id @param {{ sort: string, limit?: number }} fallback */

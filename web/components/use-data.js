@@ -14,20 +14,29 @@ const SLOW_MS = 150;
 
 /** @template T @param {string | null} path as apiPath makes it; null: nothing to ask @param {string | number} [version] @returns {Asked<T>} */
 export function useData(path, version = 0) {
-  const [state, setState] = useState(/** @type {() => { path: string | null, data: T | undefined, error: any, slow: boolean }} */ (() => ({
-    path, data: path === null ? undefined : /** @type {T | undefined} */ (remembered(path)), error: null, slow: false,
-  })));
+  const [state, setState] = useState(
+    /** @type {() => { path: string | null, data: T | undefined, error: any, slow: boolean }} */ (
+      () => ({
+        path,
+        data: path === null ? undefined : /** @type {T | undefined} */ (remembered(path)),
+        error: null,
+        slow: false,
+      })
+    ),
+  );
   const [tries, setTries] = useState(0);
   useEffect(() => {
     if (path === null) return undefined;
     const abort = new AbortController();
     const timer = setTimeout(() => setState((s) => ({ ...s, slow: true })), SLOW_MS);
-    get(path, abort.signal).then(
-      (data) => setState({ path, data, error: null, slow: false }),
-      (error) => {
-        if (!abort.signal.aborted) setState((s) => ({ path, data: s.path === path ? s.data : undefined, error, slow: false }));
-      },
-    ).finally(() => clearTimeout(timer));
+    get(path, abort.signal)
+      .then(
+        (data) => setState({ path, data, error: null, slow: false }),
+        (error) => {
+          if (!abort.signal.aborted) setState((s) => ({ path, data: s.path === path ? s.data : undefined, error, slow: false }));
+        },
+      )
+      .finally(() => clearTimeout(timer));
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -35,14 +44,22 @@ export function useData(path, version = 0) {
   }, [path, version, tries]);
   const own = state.path === path;
   const known = own || path === null ? undefined : /** @type {T | undefined} */ (remembered(path));
-  return { data: own ? state.data : known ?? state.data, error: own ? state.error : null, slow: state.slow, stale: !own && known === undefined, retry: () => setTries((n) => n + 1) };
+  return {
+    data: own ? state.data : (known ?? state.data),
+    error: own ? state.error : null,
+    slow: state.slow,
+    stale: !own && known === undefined,
+    retry: () => setTries((n) => n + 1),
+  };
 }
 
 /** Calls `look` every `everyMs` while `on`, not while the page is hidden. @param {boolean} on @param {number} everyMs @param {() => void} look */
 export function usePoll(on, everyMs, look) {
   useEffect(() => {
     if (!on) return undefined;
-    const timer = setInterval(() => { if (!document.hidden) look(); }, everyMs);
+    const timer = setInterval(() => {
+      if (!document.hidden) look();
+    }, everyMs);
     return () => clearInterval(timer);
   });
 }

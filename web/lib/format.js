@@ -30,7 +30,7 @@ export function setZone(value) {
 function decimal(value, least, most) {
   const key = `${least}.${most}`;
   let f = formatters.get(key);
-  if (!f) formatters.set(key, f = new Intl.NumberFormat(locale, { minimumFractionDigits: least, maximumFractionDigits: most }));
+  if (!f) formatters.set(key, (f = new Intl.NumberFormat(locale, { minimumFractionDigits: least, maximumFractionDigits: most })));
   return f.format(value).replace("-", MINUS);
 }
 
@@ -56,9 +56,9 @@ export function duration(ms) {
   let s = Math.round(a / 1000);
   if (s < 3600) return `${sign}${Math.floor(s / 60)}m${NB}${two(s % 60)}s`;
   s = Math.round(s / 60) * 60;
-  if (s < 86_400) return `${sign}${Math.floor(s / 3600)}h${NB}${two(s % 3600 / 60)}m`;
+  if (s < 86_400) return `${sign}${Math.floor(s / 3600)}h${NB}${two((s % 3600) / 60)}m`;
   s = Math.round(s / 3600) * 3600;
-  return `${sign}${decimal(Math.floor(s / 86_400), 0, 0)}d${NB}${two(s % 86_400 / 3600)}h`;
+  return `${sign}${decimal(Math.floor(s / 86_400), 0, 0)}d${NB}${two((s % 86_400) / 3600)}h`;
 }
 
 /** Length in ns, in the same words; below a millisecond in µs. @param {unknown} ns */
@@ -108,9 +108,10 @@ export function time(epochMs, seconds = true) {
   if (!known(epochMs)) return DASH;
   const d = new Date(epochMs);
   if (Number.isNaN(d.getTime())) return DASH;
-  const [year, month, day, hour, minute, second] = zone === "utc"
-    ? [d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()]
-    : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
+  const [year, month, day, hour, minute, second] =
+    zone === "utc"
+      ? [d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()]
+      : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
   return `${year}-${two(month + 1)}-${two(day)} ${two(hour)}:${two(minute)}${seconds ? ":" + two(second) : ""}`;
 }
 

@@ -33,7 +33,12 @@ export const t = (key, ...args) => entry(key, args);
 /** A sentence whose arguments may be elements. @param {Key} key @param {...any} args @returns {import("preact").ComponentChildren} */
 export const tx = (key, ...args) => entry(key, args);
 
-/** A text whose key is made from data, for example an enumeration of the API; the word itself if we have none. @param {string} prefix @param {string | null} word @returns {string} */
+/**
+ * A text whose key is made from data, for example an enumeration of the API; the word itself if we have none.
+ * @param {string} prefix
+ * @param {string | null} word
+ * @returns {string}
+ */
 export function word(prefix, word) {
   if (word === null) return "\u2014";
   const key = `${prefix}.${word}`;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Tagged template for sentences that hold elements: parts`Ran for ${<b>…</b>}` is the list of its pieces, ready as children. @param {TemplateStringsArray} strings @param {...unknown} values */
+/**
+ * Tagged template for sentences that hold elements: parts`Ran for ${<b>…</b>}` is the list of its pieces, ready as children.
+ * @param {TemplateStringsArray} strings
+ * @param {...unknown} values
+ */
 export function parts(strings, ...values) {
   /** @type {unknown[]} */
   const out = [];

@@ -55,7 +55,9 @@ const listeners = new Set();
 /** @param {() => void} listener @returns {() => void} ends it */
 export function onChange(listener) {
   listeners.add(listener);
-  return () => { listeners.delete(listener); };
+  return () => {
+    listeners.delete(listener);
+  };
 }
 const tell = () => listeners.forEach((l) => l());
 
@@ -95,11 +97,26 @@ export function start() {
   });
   addEventListener("beforeunload", () => history.replaceState({ y: scrollY }, ""));
   wanted = Number(history.state?.y) || 0;
-  for (const touch of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(touch, () => { wanted = 0; }, { passive: true });
+  for (const touch of ["wheel", "touchmove", "keydown", "pointerdown"])
+    addEventListener(
+      touch,
+      () => {
+        wanted = 0;
+      },
+      { passive: true },
+    );
   document.addEventListener("click", (e) => {
     if (e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
     const a = e.target instanceof Element ? e.target.closest("a") : null;
-    if (!(a instanceof HTMLAnchorElement) || a.target || a.origin !== location.origin || !a.pathname.startsWith(base()) || a.hasAttribute("download") || a.dataset.outside !== undefined) return;
+    if (
+      !(a instanceof HTMLAnchorElement) ||
+      a.target ||
+      a.origin !== location.origin ||
+      !a.pathname.startsWith(base()) ||
+      a.hasAttribute("download") ||
+      a.dataset.outside !== undefined
+    )
+      return;
     e.preventDefault();
     go(a.pathname + a.search);
   });

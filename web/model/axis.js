@@ -3,7 +3,8 @@
 
 /** 1, 2, 5 of each decade, thinned as the range grows. @param {number} low > 0 @param {number} high @returns {number[]} */
 export function logTicks(low, high) {
-  const a = Math.log10(low), b = Math.log10(high);
+  const a = Math.log10(low),
+    b = Math.log10(high);
   const steps = b - a > 2.4 ? [1] : b - a > 1.2 ? [1, 3] : b - a > 0.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
   const out = [];
   for (let d = Math.floor(a); d <= Math.ceil(b); d++) {

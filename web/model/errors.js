@@ -23,7 +23,10 @@ export function summary(text) {
   if (traceback >= 0) {
     let end = lines.findIndex((l, i) => i > traceback && (/^\s*at [\w.$]+/.test(l) || l.trim() === ""));
     if (end < 0) end = lines.length;
-    const said = lines.slice(traceback + 1, end).reverse().find((l) => /^\S/.test(l));
+    const said = lines
+      .slice(traceback + 1, end)
+      .reverse()
+      .find((l) => /^\S/.test(l));
     if (said) line = said;
   }
   return line.trim().slice(0, MAX_CHARACTERS);

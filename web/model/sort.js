@@ -7,7 +7,8 @@ export function sorted(rows, sort, keys) {
   const get = keys[sort.replace(/^-/, "")];
   if (!get) return rows;
   return [...rows].sort((a, b) => {
-    const x = get(a), y = get(b);
+    const x = get(a),
+      y = get(b);
     if (x === y) return 0;
     if (x === null || x === undefined) return 1;
     if (y === null || y === undefined) return -1;

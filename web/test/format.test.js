@@ -20,8 +20,25 @@ describe("format", () => {
   });
 
   it("gives durations three digits up to 120 s, then two units", () => {
-    const cases = { 0: "0 ms", 4.25: "4.3 ms", 430: "430 ms", 999: "999 ms", 999.6: "1.00 s", 5851: "5.85 s", 9996: "10.0 s", 22_100: "22.1 s", 116_000: "116 s", 119_949: "120 s", 119_960: "2m 00s", 211_000: "3m 31s",
-      3_599_400: "59m 59s", 3_599_600: "1h 00m", 11_220_000: "3h 07m", 86_390_000: "1d 00h", 187_200_000: "2d 04h" };
+    const cases = {
+      0: "0 ms",
+      4.25: "4.3 ms",
+      430: "430 ms",
+      999: "999 ms",
+      999.6: "1.00 s",
+      5851: "5.85 s",
+      9996: "10.0 s",
+      22_100: "22.1 s",
+      116_000: "116 s",
+      119_949: "120 s",
+      119_960: "2m 00s",
+      211_000: "3m 31s",
+      3_599_400: "59m 59s",
+      3_599_600: "1h 00m",
+      11_220_000: "3h 07m",
+      86_390_000: "1d 00h",
+      187_200_000: "2d 04h",
+    };
     for (const [ms, text] of Object.entries(cases)) assert.equal(plain(duration(Number(ms))), text, ms);
     assert.equal(plain(duration(-5851)), "\u22125.85 s");
     assert.equal(plain(duration(-211_000)), "\u22123m 31s");
@@ -38,7 +55,16 @@ describe("format", () => {
   });
 
   it("divides bytes by 1024 and keeps three digits", () => {
-    const cases = { 0: "0 B", 348: "348 B", 999: "999 B", 1000: "0.98 KiB", 2836: "2.77 KiB", 102_551_232: "97.8 MiB", 1_048_000: "1.00 MiB", 1.3e9: "1.21 GiB" };
+    const cases = {
+      0: "0 B",
+      348: "348 B",
+      999: "999 B",
+      1000: "0.98 KiB",
+      2836: "2.77 KiB",
+      102_551_232: "97.8 MiB",
+      1_048_000: "1.00 MiB",
+      1.3e9: "1.21 GiB",
+    };
     for (const [b, text] of Object.entries(cases)) assert.equal(plain(bytes(Number(b))), text, b);
     assert.equal(plain(bytes(2 ** 70)), "1,024 EiB");
   });

@@ -3,14 +3,35 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
-import { share, worst } from "../model/grades.js";
+import { runGrades, share, worst, worstKnown } from "../model/grades.js";
 import { checks, wrong } from "../model/health.js";
 import { metricsOf, telling, unitOf } from "../model/metrics.js";
 import { sorted } from "../model/sort.js";
 
 /** @type {import("../types").Health} a log with nothing wrong */
-const SOUND = { complete: true, flags: [], badLineCount: 0, cut: false, missingFiles: [], compacted: false, noLogStart: false, noApplicationStart: false, noEnvironment: false, repeatedApplicationStartCount: 0, jobsWithoutEnd: 0, stagesWithoutEnd: 0,
-  tasksWithoutEnd: 0, jobsWithoutStart: 0, stagesWithoutStart: 0, tasksWithoutStart: 0, duplicateEventCount: 0, unknownEventCount: 0, outOfRangeNumberCount: 0, clockStepCount: 0, repairedTextCount: 0 };
+const SOUND = {
+  complete: true,
+  flags: [],
+  badLineCount: 0,
+  cut: false,
+  missingFiles: [],
+  compacted: false,
+  noLogStart: false,
+  noApplicationStart: false,
+  noEnvironment: false,
+  repeatedApplicationStartCount: 0,
+  jobsWithoutEnd: 0,
+  stagesWithoutEnd: 0,
+  tasksWithoutEnd: 0,
+  jobsWithoutStart: 0,
+  stagesWithoutStart: 0,
+  tasksWithoutStart: 0,
+  duplicateEventCount: 0,
+  unknownEventCount: 0,
+  outOfRangeNumberCount: 0,
+  clockStepCount: 0,
+  repairedTextCount: 0,
+};
 
 describe("health", () => {
   it("finds nothing in a sound log", () => assert.deepEqual(wrong(SOUND), []));
@@ -22,7 +43,14 @@ describe("health", () => {
 
   it("raises what changes numbers, and only notes what does not", () => {
     const h = { ...SOUND, complete: false, badLineCount: 3, missingFiles: [2, 5], unknownEventCount: 7 };
-    assert.deepEqual(wrong(h).map((c) => [c.id, c.count]), [["end", null], ["lines", 3], ["files", 2]]);
+    assert.deepEqual(
+      wrong(h).map((c) => [c.id, c.count]),
+      [
+        ["end", null],
+        ["lines", 3],
+        ["files", 2],
+      ],
+    );
     assert.equal(checks(h).find((c) => c.id === "unknownEvents")?.level, 1);
   });
 });
@@ -34,6 +62,19 @@ describe("grades", () => {
     assert.equal(worst(3, 4), 4);
   });
 
+  it("does not call unknown fine", () => {
+    assert.equal(worstKnown(null, undefined), null);
+    assert.equal(worstKnown(null, 0), 0);
+  });
+
+  it("takes a mark of a slow stage for the run that has no grade yet, but no mark for nothing", () => {
+    const app = (/** @type {any} */ grade, /** @type {any} */ stage) =>
+      /** @type {any} */ ({ skewGrade: grade, gcGrade: null, slowestStages: [{ skew: { grade: stage }, gc: { grade: 0 } }] });
+    assert.deepEqual(runGrades(app(null, 4)), { skew: 4, gc: null });
+    assert.deepEqual(runGrades(app(0, 4)), { skew: 0, gc: null });
+    assert.deepEqual(runGrades(app(null, 0)), { skew: null, gc: null });
+  });
+
   it("knows no share without task time", () => {
     assert.equal(share(5, 0), null);
     assert.equal(share(null, 10), null);
@@ -42,28 +83,54 @@ describe("grades", () => {
 });
 
 describe("sort", () => {
-  const rows = [{ id: "10", v: 2 }, { id: "9", v: null }, { id: "driver", v: 7 }, { id: "1", v: 0 }];
+  const rows = [
+    { id: "10", v: 2 },
+    { id: "9", v: null },
+    { id: "driver", v: 7 },
+    { id: "1", v: 0 },
+  ];
   const keys = { id: (/** @type {any} */ r) => r.id, v: (/** @type {any} */ r) => r.v };
 
   it("puts unknown last whichever way it sorts", () => {
-    assert.deepEqual(sorted(rows, "v", keys).map((r) => r.v), [0, 2, 7, null]);
-    assert.deepEqual(sorted(rows, "-v", keys).map((r) => r.v), [7, 2, 0, null]);
+    assert.deepEqual(
+      sorted(rows, "v", keys).map((r) => r.v),
+      [0, 2, 7, null],
+    );
+    assert.deepEqual(
+      sorted(rows, "-v", keys).map((r) => r.v),
+      [7, 2, 0, null],
+    );
   });
 
-  it("sorts numbers inside text as numbers", () => assert.deepEqual(sorted(rows, "id", keys).map((r) => r.id), ["1", "9", "10", "driver"]));
+  it("sorts numbers inside text as numbers", () =>
+    assert.deepEqual(
+      sorted(rows, "id", keys).map((r) => r.id),
+      ["1", "9", "10", "driver"],
+    ));
 
   it("leaves the order for a key from a mistyped link", () => assert.equal(sorted(rows, "-nonsense", keys), rows));
 });
 
 describe("errors", () => {
-  it("takes the first line", () => assert.equal(summary("\njava.lang.IllegalStateException: no\n\tat Foo.bar(Foo.java:1)\n"), "java.lang.IllegalStateException: no"));
+  it("takes the first line", () =>
+    assert.equal(summary("\njava.lang.IllegalStateException: no\n\tat Foo.bar(Foo.java:1)\n"), "java.lang.IllegalStateException: no"));
 
   it("takes what a Python traceback ends with", () => {
-    const text = ["org.apache.spark.api.python.PythonException: Traceback (most recent call last):", '  File "w.py", line 9, in main', "    f()", "    ^^^", "ValueError: planted: 2", "", "\tat org.apache.spark.api.python.Base(P.scala:5)", "Caused by: x"].join("\n");
+    const text = [
+      "org.apache.spark.api.python.PythonException: Traceback (most recent call last):",
+      '  File "w.py", line 9, in main',
+      "    f()",
+      "    ^^^",
+      "ValueError: planted: 2",
+      "",
+      "\tat org.apache.spark.api.python.Base(P.scala:5)",
+      "Caused by: x",
+    ].join("\n");
     assert.equal(summary(text), "ValueError: planted: 2");
   });
 
-  it("falls back to the first line of a traceback without an end", () => assert.equal(summary("PythonException: Traceback (most recent call last):\n  File x\n    y"), "PythonException: Traceback (most recent call last):"));
+  it("falls back to the first line of a traceback without an end", () =>
+    assert.equal(summary("PythonException: Traceback (most recent call last):\n  File x\n    y"), "PythonException: Traceback (most recent call last):"));
 
   it("cuts endless lines", () => assert.equal(summary("x".repeat(5000)).length, 400));
 });
@@ -75,12 +142,30 @@ describe("metrics", () => {
 
   it("leaves out what is 0 for every task and keeps the reading order", () => {
     const q = (/** @type {string} */ name, /** @type {number} */ max) => /** @type {any} */ ({ name, min: 0, max });
-    assert.deepEqual(telling([q("inputBytes", 5), q("diskSpilledBytes", 0), q("durationMs", 9), q("pushLocalMergedReadBytes", 1)]).map((x) => x.name), ["durationMs", "inputBytes", "pushLocalMergedReadBytes"]);
+    assert.deepEqual(
+      telling([q("inputBytes", 5), q("diskSpilledBytes", 0), q("durationMs", 9), q("pushLocalMergedReadBytes", 1)]).map((x) => x.name),
+      ["durationMs", "inputBytes", "pushLocalMergedReadBytes"],
+    );
   });
 
   it("shows every number of a task but its identity", () => {
-    const task = /** @type {any} */ ({ taskId: 7, index: 1, attempt: 0, launchMs: 1, durationMs: 5, executorRunTimeMs: 0, inputBytes: null, host: "h", speculative: false, someNewMetricBytes: 3 });
-    assert.deepEqual(metricsOf(task), [{ name: "durationMs", value: 5 }, { name: "executorRunTimeMs", value: 0 }, { name: "someNewMetricBytes", value: 3 }]);
+    const task = /** @type {any} */ ({
+      taskId: 7,
+      index: 1,
+      attempt: 0,
+      launchMs: 1,
+      durationMs: 5,
+      executorRunTimeMs: 0,
+      inputBytes: null,
+      host: "h",
+      speculative: false,
+      someNewMetricBytes: 3,
+    });
+    assert.deepEqual(metricsOf(task), [
+      { name: "durationMs", value: 5 },
+      { name: "executorRunTimeMs", value: 0 },
+      { name: "someNewMetricBytes", value: 3 },
+    ]);
   });
 });
 
@@ -94,7 +179,12 @@ describe("axis", () => {
 
   it("has few, round ticks over any range", () => {
     assert.deepEqual(logTicks(100, 6000), [100, 300, 1000, 3000]);
-    for (const [a, b] of [[1, 1e7], [143, 5400], [900, 1000], [0.2, 3]]) {
+    for (const [a, b] of [
+      [1, 1e7],
+      [143, 5400],
+      [900, 1000],
+      [0.2, 3],
+    ]) {
       const n = logTicks(a, b).length;
       assert.ok(n >= 1 && n <= 12, `${n} ticks from ${a} to ${b}`);
     }

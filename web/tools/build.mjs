@@ -20,9 +20,18 @@ const STYLE_LIMIT_BYTES = 12_000;
 const options = {
   absWorkingDir: root,
   entryPoints: { app: "app.jsx", theme: "theme.js", style: "styles/app.css" },
-  bundle: true, format: "esm", target: ["es2022", "chrome109", "firefox109", "safari16"], minify: true, sourcemap: false,
-  jsx: "automatic", jsxImportSource: "preact", legalComments: "none", charset: "utf8",
-  outdir: dist, write: false, logLevel: "warning",
+  bundle: true,
+  format: "esm",
+  target: ["es2022", "chrome109", "firefox109", "safari16"],
+  minify: true,
+  sourcemap: false,
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  charset: "utf8",
+  outdir: dist,
+  write: false,
+  logLevel: "warning",
 };
 
 /** @param {string} name @param {Uint8Array} content */
@@ -33,9 +42,13 @@ async function write(result) {
   await rm(dist, { recursive: true, force: true });
   await mkdir(join(dist, "assets"), { recursive: true });
   let html = await readFile(join(root, "index.html"), "utf8");
-  const files = (result.outputFiles ?? []).map((f) => ({ name: f.path.endsWith("style.css") ? "app.css" : f.path.slice(dist.length + 1), content: f.contents }));
-  files.push({ name: "icon.svg", content: await readFile(join(root, "public/icon.svg")) });
-  let script = 0, style = 0;
+  const files = (result.outputFiles ?? []).map((f) => ({
+    name: f.path.endsWith("style.css") ? "app.css" : f.path.slice(dist.length + 1),
+    content: f.contents,
+  }));
+  files.push({ name: "icon.svg", content: await readFile(join(root, "styles/icon.svg")) });
+  let script = 0,
+    style = 0;
   for (const { name, content } of files) {
     const zipped = gzipSync(content, { level: 9 }).length;
     if (name.endsWith(".js")) script += zipped;

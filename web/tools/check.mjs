@@ -21,7 +21,7 @@ async function files(folder) {
   for (const e of await readdir(folder, { withFileTypes: true })) {
     if (e.isDirectory() ? SKIPPED.has(e.name) : !/\.(js|jsx|css|html|svg|d\.ts)$/.test(e.name)) continue;
     const path = join(folder, e.name);
-    if (e.isDirectory()) out.push(...await files(path));
+    if (e.isDirectory()) out.push(...(await files(path)));
     else out.push(relative(root, path));
   }
   return out.sort();
@@ -61,11 +61,15 @@ for (const [file, text] of texts) {
     }
   }
   if ((script || file.endsWith(".css")) && file !== "styles/tokens.css") {
-    const raw = new RegExp(`#[0-9a-f]{3,8}\\b(?=[;\\s"),])|\\b(?:rgb|hsl|oklch|lab|lch|color)a?\\(|(?:color|fill|stroke|background|border)["']?\\s*[:=]\\s*["']?(?:${NAMED_COLOURS})\\b`, "gi");
+    const raw = new RegExp(
+      `#[0-9a-f]{3,8}\\b(?=[;\\s"),])|\\b(?:rgb|hsl|oklch|lab|lch|color)a?\\(|(?:color|fill|stroke|background|border)["']?\\s*[:=]\\s*["']?(?:${NAMED_COLOURS})\\b`,
+      "gi",
+    );
     for (const m of text.matchAll(raw)) breach(file, text, m.index ?? 0, `raw colour ${m[0]}: colours live in styles/tokens.css`);
   }
   if (file === "index.html") {
-    for (const m of text.matchAll(/<style|style="|\son\w+="|<script(?![^>]*\bsrc=)/g)) breach(file, text, m.index ?? 0, "inline style or script: the content security policy forbids it");
+    for (const m of text.matchAll(/<style|style="|\son\w+="|<script(?![^>]*\bsrc=)/g))
+      breach(file, text, m.index ?? 0, "inline style or script: the content security policy forbids it");
     for (const m of text.matchAll(/(?:src|href)="(?:\/\/|https?:|\/(?!"))/g)) breach(file, text, m.index ?? 0, "addresses must be relative to <base>");
   }
 }
@@ -76,7 +80,8 @@ const { zh } = await import(pathToFileURL(join(root, "i18n/zh.js")).href);
 for (const key of Object.keys(en)) if (!(key in zh)) breaches.push(`i18n/zh.js: no text for ${key}`);
 for (const key of Object.keys(zh)) if (!(key in en)) breaches.push(`i18n/en.js: no text for ${key}`);
 for (const key of Object.keys(en)) if (typeof en[key] !== typeof zh[key]) breaches.push(`i18n: ${key} is a text in one language and a function in the other`);
-const families = new Set(), literals = new Set();
+const families = new Set(),
+  literals = new Set();
 for (const [file, text] of texts) {
   if (!/\.jsx?$/.test(file) || file.startsWith("i18n/")) continue;
   for (const m of text.matchAll(/"([a-zA-Z][\w-]*(?:\.[\w-]+)+)"/g)) literals.add(m[1]);
@@ -92,9 +97,12 @@ for (const key of Object.keys(en)) {
 // -- lock files must work with any registry
 for (const lock of [join(root, "package-lock.json"), join(root, "../tests/web/package-lock.json")]) {
   const text = await readFile(lock, "utf8").catch(() => "");
-  for (const m of text.matchAll(/"resolved": "http/g)) breach(relative(root, lock), text, m.index ?? 0, "names a registry host; npm install --omit-lockfile-registry-resolved");
+  for (const m of text.matchAll(/"resolved": "http/g))
+    breach(relative(root, lock), text, m.index ?? 0, "names a registry host; npm install --omit-lockfile-registry-resolved");
 }
 
 for (const b of breaches) console.error(b);
-console.log(`${sources.length} files, ${Object.keys(en).length} texts in 2 languages: ${breaches.length ? `${breaches.length} breaches` : "the rules are kept"}`);
+console.log(
+  `${sources.length} files, ${Object.keys(en).length} texts in 2 languages: ${breaches.length ? `${breaches.length} breaches` : "the rules are kept"}`,
+);
 process.exitCode = breaches.length ? 1 : 0;

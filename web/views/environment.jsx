@@ -17,7 +17,11 @@ const ORDER = /** @type {const} */ (["spark", "jvm", "system", "hadoop", "metric
 /** Is it the configuration? @param {{ app: import("../types").App, version: string }} props */
 export function Environment({ app, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<EnvironmentData>} */ (useData(apiPath(["apps", app.ref, "environment"]), version));
-  return <Loaded from={asked} rows={14}>{(data) => <Found app={app} data={data} />}</Loaded>;
+  return (
+    <Loaded from={asked} rows={14}>
+      {(data) => <Found app={app} data={data} />}
+    </Loaded>
+  );
 }
 
 /** @param {{ app: import("../types").App, data: EnvironmentData }} props */
@@ -34,28 +38,81 @@ function Found({ app, data }) {
   // Without a choice: what people come for. A search looks everywhere.
   const shown = all.filter((s) => (picked ? picked === s.name || picked === "all" : text ? true : s.name === "spark" || s.name === "jvm") && s.entries.length);
   const found = shown.reduce((n, s) => n + s.entries.length, 0);
-  if (!total) return <Empty title={t("env.none")}><p>{t("env.noneText")}</p></Empty>;
+  if (!total)
+    return (
+      <Empty title={t("env.none")}>
+        <p>{t("env.noneText")}</p>
+      </Empty>
+    );
   const profiles = !text && (!picked || picked === "all") ? data.resourceProfiles.filter((p) => p.executor.length || p.task.length) : [];
-  return <>
-    <div class="tbl-tools no-print">
-      <Search name="q" label={t("env.search")} />
-      <nav class="seg" aria-label={t("env.sections")}>
-        <a href={hrefWith({ section: null })} aria-current={picked === null ? "true" : undefined}>{t(text ? "env.everywhere" : "env.main")}</a>
-        {all.filter((s) => s.total).map((s) => <a key={s.name} href={hrefWith({ section: s.name })} aria-current={picked === s.name ? "true" : undefined}>{word("env.section", s.name)} <small>{count(s.entries.length)}</small></a>)}
-      </nav>
-      <span class="grow" /><span class="dim small" role="status">{t("env.shown", count(found), count(total))}</span>
-    </div>
-    {shown.map((s) => <Section key={s.name} title={word("env.section", s.name)} note={t("env.entries", s.entries.length)}>
-      <Table caption={word("env.section", s.name)} rows={s.entries} rowKey={(e) => e[0]} class="env" columns={[
-        { id: "k", label: t(s.name === "classpath" ? "col.path" : "col.key"), class: "is-key", cell: (e) => <code class="value">{e[0]}</code> },
-        { id: "v", label: t(s.name === "classpath" ? "col.source" : "col.value"), cell: (e) => (e[1] === null ? <span class="dim3">{"\u2014"}</span> : <code class="value">{e[1]}</code>) },
-      ]} />
-    </Section>)}
-    {shown.length ? null : <Empty title={t("env.noMatch")}><p>{t("env.noMatchText", count(total))}</p><p><a href={paths.page(app.ref, "env")}>{t("filter.clear")}</a></p></Empty>}
-    {profiles.map((p) => <Section key={p.id} title={t("env.profile", p.id)} note={t("env.profileNote")}>
-      <Table caption={t("env.profile", p.id)} rows={[...p.executor.map((r) => ({ of: "executor", r })), ...p.task.map((r) => ({ of: "task", r }))]} rowKey={(x) => x.of + x.r.name} class="env is-narrow" columns={[
-        { id: "of", label: t("col.for"), cell: (x) => t(x.of === "task" ? "col.task" : "col.executor") }, { id: "name", label: t("col.resource"), cell: (x) => <code>{x.r.name}</code> }, { id: "amount", label: t("col.amount"), num: true, cell: (x) => count(x.r.amount) },
-        { id: "vendor", label: t("col.vendor"), off: ![...p.executor, ...p.task].some((r) => r.vendor || r.discoveryScript), cell: (x) => [x.r.vendor, x.r.discoveryScript].filter(Boolean).join(", ") }]} />
-    </Section>)}
-  </>;
+  return (
+    <>
+      <div class="tbl-tools no-print">
+        <Search name="q" label={t("env.search")} />
+        <nav class="seg" aria-label={t("env.sections")}>
+          <a href={hrefWith({ section: null })} aria-current={picked === null ? "true" : undefined}>
+            {t(text ? "env.everywhere" : "env.main")}
+          </a>
+          {all
+            .filter((s) => s.total)
+            .map((s) => (
+              <a key={s.name} href={hrefWith({ section: s.name })} aria-current={picked === s.name ? "true" : undefined}>
+                {word("env.section", s.name)} <small>{count(s.entries.length)}</small>
+              </a>
+            ))}
+        </nav>
+        <span class="grow" />
+        <span class="dim small" role="status">
+          {t("env.shown", count(found), count(total))}
+        </span>
+      </div>
+      {shown.map((s) => (
+        <Section key={s.name} title={word("env.section", s.name)} note={t("env.entries", s.entries.length)}>
+          <Table
+            caption={word("env.section", s.name)}
+            rows={s.entries}
+            rowKey={(e) => e[0]}
+            class="env"
+            columns={[
+              { id: "k", label: t(s.name === "classpath" ? "col.path" : "col.key"), class: "is-key", cell: (e) => <code class="value">{e[0]}</code> },
+              {
+                id: "v",
+                label: t(s.name === "classpath" ? "col.source" : "col.value"),
+                cell: (e) => (e[1] === null ? <span class="dim3">{"\u2014"}</span> : <code class="value">{e[1]}</code>),
+              },
+            ]}
+          />
+        </Section>
+      ))}
+      {shown.length ? null : (
+        <Empty title={t("env.noMatch")}>
+          <p>{t("env.noMatchText", count(total))}</p>
+          <p>
+            <a href={paths.page(app.ref, "env")}>{t("filter.clear")}</a>
+          </p>
+        </Empty>
+      )}
+      {profiles.map((p) => (
+        <Section key={p.id} title={t("env.profile", p.id)} note={t("env.profileNote")}>
+          <Table
+            caption={t("env.profile", p.id)}
+            rows={[...p.executor.map((r) => ({ of: "executor", r })), ...p.task.map((r) => ({ of: "task", r }))]}
+            rowKey={(x) => x.of + x.r.name}
+            class="env is-narrow"
+            columns={[
+              { id: "of", label: t("col.for"), cell: (x) => t(x.of === "task" ? "col.task" : "col.executor") },
+              { id: "name", label: t("col.resource"), cell: (x) => <code>{x.r.name}</code> },
+              { id: "amount", label: t("col.amount"), num: true, cell: (x) => count(x.r.amount) },
+              {
+                id: "vendor",
+                label: t("col.vendor"),
+                off: ![...p.executor, ...p.task].some((r) => r.vendor || r.discoveryScript),
+                cell: (x) => [x.r.vendor, x.r.discoveryScript].filter(Boolean).join(", "),
+              },
+            ]}
+          />
+        </Section>
+      ))}
+    </>
+  );
 }

@@ -11,97 +11,192 @@ import { bytes, count, duration, exactBytes, exactMs, percent, times } from "../
 import { t, tx } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { summary } from "../model/errors.js";
-import { share, worst } from "../model/grades.js";
+import { runGrades, share, worstKnown } from "../model/grades.js";
 
 /** @typedef {import("../types").App} App */
 
 /** What did it cost, and where did the time go? @param {{ app: App, version: string }} props */
 export function Overview({ app, version }) {
-  const marked = worst(app.skewGrade, app.gcGrade) >= 3;
+  const { skew, gc } = runGrades(app);
+  const marked = (worstKnown(skew, gc) ?? 0) >= 3;
   const shown = new Set(app.slowestStages.map(stageName));
-  const stages = /** @type {import("../components/use-data.js").Asked<import("../types").List<import("../types").StageItem>>} */ (useData(marked ? apiPath(["apps", app.ref, "stages"], { grade: 3, sort: "-duration", limit: 10 }) : null, version));
-  return <>
-    <Sentence app={app} />
-    <KeyNumbers app={app} />
-    {app.failedJobs.length ? <FailedJobs app={app} /> : null}
-    {app.failedStages.length ? <FailedStages app={app} /> : null}
-    {app.slowestStages.length ? <Section title={t("overview.slowest")} note={t("overview.slowestNote")} tools={<>
-      {marked ? <a href={paths.page(app.ref, "stages", { grade: 3 })}>{t("overview.allMarked")}</a> : null}
-      <a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount ?? 0)}</a></>}>
-      <Table caption={t("overview.slowest")} rows={app.slowestStages} rowKey={stageName} link={(s) => paths.stage(app.ref, s.stageId, s.attempt)} columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: app.slowestStages, sortable: false, brief: true })} />
-    </Section> : app.loading ? null : <Empty title={t("overview.noStage")}><p>{t(app.jobCount ? "overview.noStageText" : "jobs.noneText")}</p></Empty>}
-    {marked ? <Loaded from={stages} rows={3}>{(list) => <MarkedStages app={app} rows={list.items.filter((s) => !shown.has(stageName(s))).slice(0, 5)} />}</Loaded> : null}
-  </>;
+  const stages = /** @type {import("../components/use-data.js").Asked<import("../types").List<import("../types").StageItem>>} */ (
+    useData(marked ? apiPath(["apps", app.ref, "stages"], { grade: 3, sort: "-duration", limit: 10 }) : null, version)
+  );
+  return (
+    <>
+      <Sentence app={app} />
+      <KeyNumbers app={app} />
+      {app.failedJobs.length ? <FailedJobs app={app} /> : null}
+      {app.failedStages.length ? <FailedStages app={app} /> : null}
+      {app.slowestStages.length ? (
+        <Section
+          title={t("overview.slowest")}
+          note={t("overview.slowestNote")}
+          tools={
+            <>
+              {marked ? <a href={paths.page(app.ref, "stages", { grade: 3 })}>{t("overview.allMarked")}</a> : null}
+              <a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount ?? 0)}</a>
+            </>
+          }
+        >
+          <Table
+            caption={t("overview.slowest")}
+            rows={app.slowestStages}
+            rowKey={stageName}
+            link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
+            columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: app.slowestStages, sortable: false, brief: true })}
+          />
+        </Section>
+      ) : app.loading ? null : (
+        <Empty title={t("overview.noStage")}>
+          <p>{t(app.jobCount ? "overview.noStageText" : "jobs.noneText")}</p>
+        </Empty>
+      )}
+      {marked ? (
+        <Loaded from={stages} rows={3}>
+          {(list) => <MarkedStages app={app} rows={list.items.filter((s) => !shown.has(stageName(s))).slice(0, 5)} />}
+        </Loaded>
+      ) : null}
+    </>
+  );
 }
 
 /** Marked stages that are not among the slowest. @param {{ app: App, rows: import("../types").StageItem[] }} props */
 function MarkedStages({ app, rows }) {
   if (!rows.length) return null;
-  return <Section title={t("overview.marked")} note={t("overview.markedNote")}>
-    <Table caption={t("overview.marked")} rows={rows} rowKey={stageName} link={(s) => paths.stage(app.ref, s.stageId, s.attempt)} columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows, sortable: false, brief: true })} />
-  </Section>;
+  return (
+    <Section title={t("overview.marked")} note={t("overview.markedNote")}>
+      <Table
+        caption={t("overview.marked")}
+        rows={rows}
+        rowKey={stageName}
+        link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
+        columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows, sortable: false, brief: true })}
+      />
+    </Section>
+  );
 }
 
 /** One sentence of facts: how long, how much, what was slowest and its share. @param {{ app: App }} props */
 function Sentence({ app }) {
   const s = app.slowestStages[0];
-  const level = app.outcome === "failed" ? 4 : worst(app.skewGrade, app.gcGrade);
+  const level = app.outcome === "failed" ? 4 : worstKnown(runGrades(app).skew, runGrades(app).gc);
   const long = <b title={exactMs(app.durationMs)}>{duration(app.durationMs)}</b>;
   const failed = app.failedJobs[0];
   const used = app.cores.max && app.durationMs && app.taskTimeMs !== null ? app.taskTimeMs / (app.cores.max * app.durationMs) : null;
-  return <div class="verdict" data-sev={level}>
-    <p class="verdict-say">
-      {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}{" "}
-      {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}{" "}
-      {failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null}{failed ? " " : null}
-      {s && s.durationMs !== null ? tx("say.slowest", <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>, <b title={exactMs(s.durationMs)}>{duration(s.durationMs)}</b>, app.durationMs ? percent(s.durationMs / app.durationMs) : null) : null}
-      {s?.skew?.grade ? <> {tx("say.slowestSkew", times(s.skew.durationRatio))}</> : null}
-    </p>
-    <p class="verdict-sub">{used === null ? null : <>{t("say.cores", app.cores.max ?? 0, percent(used))} </>}{app.taskTimeMs ? t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs))) : null}</p>
-  </div>;
+  return (
+    <div class="verdict" data-sev={level ?? undefined}>
+      <p class="verdict-say">
+        {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}{" "}
+        {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}{" "}
+        {failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null}
+        {failed ? " " : null}
+        {s && s.durationMs !== null
+          ? tx(
+              "say.slowest",
+              <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
+              <b title={exactMs(s.durationMs)}>{duration(s.durationMs)}</b>,
+              app.durationMs ? percent(s.durationMs / app.durationMs) : null,
+            )
+          : null}
+        {s?.skew?.grade ? <> {tx("say.slowestSkew", times(s.skew.durationRatio))}</> : null}
+      </p>
+      <p class="verdict-sub">
+        {used === null ? null : <>{t("say.cores", app.cores.max ?? 0, percent(used))} </>}
+        {app.taskTimeMs ? t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs))) : null}
+      </p>
+    </div>
+  );
 }
 
 /** @param {{ app: App }} props */
 function KeyNumbers({ app }) {
   /** @param {import("../lib/i18n.js").Key} label @param {number | null} v @returns {[string, string, null, string] | null} */
   const size = (label, v) => (v ? [t(label), bytes(v), null, exactBytes(v)] : null);
-  return <Facts items={[
-    [t("col.duration"), duration(app.durationMs), app.complete ? null : t("fact.soFar"), exactMs(app.durationMs)],
-    [t("col.taskTime"), duration(app.taskTimeMs), null, exactMs(app.taskTimeMs)],
-    [t("col.jobs"), count(app.jobCount), app.failedJobCount ? t("fact.failed", app.failedJobCount) : null],
-    [t("col.stages"), count(app.stageCount), app.failedStageCount ? t("fact.failed", app.failedStageCount) : null],
-    [t("col.tasks"), count(app.taskCount), app.failedTaskCount ? t("fact.failed", app.failedTaskCount) : null],
-    [t("col.executors"), count(app.executorCount), app.lostExecutorCount ? t("fact.lost", app.lostExecutorCount) : app.cores.max ? t("fact.cores", app.cores.max) : null],
-    app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,
-    size("col.input", app.inputBytes), size("col.output", app.outputBytes), size("col.shuffleRead", app.shuffleReadBytes), size("col.shuffleWrite", app.shuffleWriteBytes), size("col.spill", app.diskSpillBytes),
-    app.exitCode === null ? null : [t("fact.exitCode"), String(app.exitCode)],
-  ]} />;
+  return (
+    <Facts
+      items={[
+        [t("col.duration"), duration(app.durationMs), app.complete ? null : t("fact.soFar"), exactMs(app.durationMs)],
+        [t("col.taskTime"), duration(app.taskTimeMs), null, exactMs(app.taskTimeMs)],
+        [t("col.jobs"), count(app.jobCount), app.failedJobCount ? t("fact.failed", app.failedJobCount) : null],
+        [t("col.stages"), count(app.stageCount), app.failedStageCount ? t("fact.failed", app.failedStageCount) : null],
+        [t("col.tasks"), count(app.taskCount), app.failedTaskCount ? t("fact.failed", app.failedTaskCount) : null],
+        [
+          t("col.executors"),
+          count(app.executorCount),
+          app.lostExecutorCount ? t("fact.lost", app.lostExecutorCount) : app.cores.max ? t("fact.cores", app.cores.max) : null,
+        ],
+        app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,
+        size("col.input", app.inputBytes),
+        size("col.output", app.outputBytes),
+        size("col.shuffleRead", app.shuffleReadBytes),
+        size("col.shuffleWrite", app.shuffleWriteBytes),
+        size("col.spill", app.diskSpillBytes),
+        app.exitCode === null ? null : [t("fact.exitCode"), String(app.exitCode)],
+      ]}
+    />
+  );
 }
 
 /** @param {{ text: string | null }} props */
-const Failed = ({ text }) => <span class="clip mono" title={text ?? undefined}>{text === null ? "\u2014" : summary(text)}</span>;
+const Failed = ({ text }) => (
+  <span class="clip mono" title={text ?? undefined}>
+    {text === null ? "\u2014" : summary(text)}
+  </span>
+);
 
 /** @param {{ app: App }} props */
 function FailedJobs({ app }) {
   /** @type {import("../components/table.jsx").Column<import("../types").JobItem>[]} */
   const columns = [
-    { id: "id", label: t("col.job"), cell: (j) => <a class="strong" href={paths.job(app.ref, j.jobId)}>{j.jobId}</a> },
+    {
+      id: "id",
+      label: t("col.job"),
+      cell: (j) => (
+        <a class="strong" href={paths.job(app.ref, j.jobId)}>
+          {j.jobId}
+        </a>
+      ),
+    },
     { id: "what", label: t("col.what"), class: "is-text", cell: (j) => <Clip text={j.description ?? j.name} /> },
     { id: "duration", label: t("col.duration"), num: true, cell: (j) => <Duration ms={j.durationMs} /> },
     { id: "failure", label: t("col.failure"), class: "is-wide", cell: (j) => <Failed text={j.failure} /> },
   ];
-  return <Section title={t("overview.failedJobs")} note={t("overview.failedNote", app.failedJobCount ?? app.failedJobs.length, app.failedJobs.length)}><Table caption={t("overview.failedJobs")} rows={app.failedJobs} rowKey={(j) => j.jobId} link={(j) => paths.job(app.ref, j.jobId)} columns={columns} /></Section>;
+  return (
+    <Section title={t("overview.failedJobs")} note={t("overview.failedNote", app.failedJobCount ?? app.failedJobs.length, app.failedJobs.length)}>
+      <Table caption={t("overview.failedJobs")} rows={app.failedJobs} rowKey={(j) => j.jobId} link={(j) => paths.job(app.ref, j.jobId)} columns={columns} />
+    </Section>
+  );
 }
 
 /** @param {{ app: App }} props */
 function FailedStages({ app }) {
   /** @type {import("../components/table.jsx").Column<import("../types").StageItem>[]} */
   const columns = [
-    { id: "id", label: t("col.stage"), cell: (s) => <a class="strong" href={paths.stage(app.ref, s.stageId, s.attempt)}>{stageName(s)}</a> },
+    {
+      id: "id",
+      label: t("col.stage"),
+      cell: (s) => (
+        <a class="strong" href={paths.stage(app.ref, s.stageId, s.attempt)}>
+          {stageName(s)}
+        </a>
+      ),
+    },
     { id: "what", label: t("col.what"), class: "is-text", cell: (s) => <Clip text={s.description ?? s.name} /> },
     { id: "status", label: t("col.status"), cell: (s) => <Chip of="status" state={s.status} /> },
     { id: "tasks", label: t("col.failedTasks"), num: true, cell: (s) => count(s.failedTasks) },
     { id: "failure", label: t("col.failure"), class: "is-wide", cell: (s) => <Failed text={s.failure} /> },
   ];
-  return <Section title={t("overview.failedStages")} note={t("overview.failedNote", app.failedStageCount ?? app.failedStages.length, app.failedStages.length)}><Table caption={t("overview.failedStages")} rows={app.failedStages} rowKey={stageName} link={(s) => paths.stage(app.ref, s.stageId, s.attempt)} columns={columns} /></Section>;
+  return (
+    <Section title={t("overview.failedStages")} note={t("overview.failedNote", app.failedStageCount ?? app.failedStages.length, app.failedStages.length)}>
+      <Table
+        caption={t("overview.failedStages")}
+        rows={app.failedStages}
+        rowKey={stageName}
+        link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
+        columns={columns}
+      />
+    </Section>
+  );
 }

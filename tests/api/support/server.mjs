@@ -74,7 +74,7 @@ export function send(port, path, { method = "GET", headers = {}, agent, body } =
 
 /** Asks again until the check holds. */
 export async function eventually(check, seconds = 20) {
-  for (let end = Date.now() + seconds * 1000; ; ) {
+  for (let end = Date.now() + seconds * 1000; ;) {
     const value = await check();
     if (value) return value;
     if (Date.now() > end) throw new Error("it did not come true in time");

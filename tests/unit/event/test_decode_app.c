@@ -60,7 +60,8 @@ static void an_application_start_on_yarn_has_an_attempt_and_driver_logs(void **s
 static void an_application_start_of_1_0_has_no_id(void **state)
 {
     struct fixture *f = *state;
-    struct event_application_start *a = &must_decode(f, EVENT_APPLICATION_START, "{'Event':'SparkListenerApplicationStart','App Name':'x','Timestamp':-1,'User':'u'}")->application_start;
+    struct event_application_start *a = &must_decode(f, EVENT_APPLICATION_START,
+        "{'Event':'SparkListenerApplicationStart','App Name':'x','Timestamp':-1,'User':'u'}")->application_start;
     assert_text(a->id, NULL);
     assert_i64(a->time_ms, UNKNOWN);
     assert_int_equal(f->event.out_of_range, 0);
@@ -84,8 +85,10 @@ static void an_environment_has_six_sections(void **state)
 {
     struct fixture *f = *state;
     struct kv_list *s = must_decode(f, EVENT_ENVIRONMENT_UPDATE,
-        "{'Event':'SparkListenerEnvironmentUpdate','JVM Information':{'Java Home':'/usr/lib/jvm/java-17-openjdk-amd64','Java Version':'17.0.15 (Debian)','Scala Version':'version 2.12.18'},"
-        "'Spark Properties':{'spark.master':'local[2]','spark.app.name':'a','spark.master':'local[4]'},'Hadoop Properties':{'h':'1'},'System Properties':{'line.separator':'\\n','empty':''},"
+        "{'Event':'SparkListenerEnvironmentUpdate','JVM Information':{'Java Home':'/usr/lib/jvm/java-17-openjdk-amd64','Java Version':'17.0.15 (Debian)',"
+        "'Scala Version':'version 2.12.18'},"
+        "'Spark Properties':{'spark.master':'local[2]','spark.app.name':'a','spark.master':'local[4]'},'Hadoop Properties':{'h':'1'},'System Properties':{'line.separator':'\\"
+        "n','empty':''},"
         "'Metrics Properties':{'*.sink':null},'Classpath Entries':{'/opt/a.jar':'System Classpath'}}")->environment.sections;
     assert_int_equal(s[ENV_JVM].count, 3);
     assert_kv(s[ENV_JVM], 1, "Java Version", "17.0.15 (Debian)");
@@ -147,7 +150,8 @@ static void a_resource_profile_lists_requests(void **state)
     assert_text(p->task[0].name, "cpus");
     assert_true(p->task[0].amount == 1.0);
     assert_text(p->task[0].vendor, NULL);
-    p = &must_decode(f, EVENT_RESOURCE_PROFILE_ADDED, "{'Event':'SparkListenerResourceProfileAdded','Resource Profile Id':3,'Task Resource Requests':{'gpu':{'Amount':0.25},'odd':7}}")->resource_profile;
+    p = &must_decode(f, EVENT_RESOURCE_PROFILE_ADDED, "{'Event':'SparkListenerResourceProfileAdded','Resource Profile Id':3,'Task Resource Requests':{'gpu':{'Amount':0.25},"
+        "'odd':7}}")->resource_profile;
     assert_int_equal(p->executor_count, 0);
     assert_true(p->task[0].amount == 0.25);
     assert_true(isnan(p->task[1].amount));
@@ -159,7 +163,8 @@ static void a_process_of_yarn(void **state)
 {
     struct fixture *f = *state;
     struct event_process_added *p = &must_decode(f, EVENT_PROCESS_ADDED,
-        "{'Event':'org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded','time':1618846550218,'processId':'yarn-am','info':{'hostPort':'h:8042','cores':1,'logUrlInfo':{'stdout':'http://h/o'}}}"
+        "{'Event':'org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded','time':1618846550218,'processId':'yarn-am','info':{'hostPort':'h:8042','cores':1,"
+        "'logUrlInfo':{'stdout':'http://h/o'}}}"
         )->process_added;
     assert_i64(p->time_ms, 1618846550218);
     assert_i64(p->cores, 1);
@@ -174,7 +179,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_start_names_the_version), cmocka_unit_test(databricks_logs_start_with_their_own_record), cmocka_unit_test(an_application_start_of_today),
         cmocka_unit_test(an_application_start_on_yarn_has_an_attempt_and_driver_logs), cmocka_unit_test(an_application_start_of_1_0_has_no_id),
-        cmocka_unit_test(an_application_end_has_an_exit_code_from_4_0), cmocka_unit_test(an_environment_has_six_sections), cmocka_unit_test(an_environment_of_1_x_has_four_sections),
+        cmocka_unit_test(an_application_end_has_an_exit_code_from_4_0), cmocka_unit_test(an_environment_has_six_sections),
+            cmocka_unit_test(an_environment_of_1_x_has_four_sections),
         cmocka_unit_test(many_duplicate_keys_leave_the_last_values), cmocka_unit_test(a_resource_profile_lists_requests), cmocka_unit_test(a_process_of_yarn),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

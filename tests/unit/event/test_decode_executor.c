@@ -56,7 +56,8 @@ static void an_executor_comes_with_logs_and_resources(void **state)
 {
     struct fixture *f = *state;
     struct event_executor_added *x = &must_decode(f, EVENT_EXECUTOR_ADDED,
-        "{'Event':'SparkListenerExecutorAdded','Timestamp':1578764769706,'Executor ID':'1','Executor Info':{'Host':'host1','Total Cores':4,'Log Urls':{'stdout':'http://host1/o'},'Attributes':{'USER':'u'},"
+        "{'Event':'SparkListenerExecutorAdded','Timestamp':1578764769706,'Executor ID':'1','Executor Info':{'Host':'host1','Total Cores':4,"
+        "'Log Urls':{'stdout':'http://host1/o'},'Attributes':{'USER':'u'},"
         "'Resources':{'gpu':{'name':'gpu','addresses':['0','1',2,null]},'fpga':{}},'Resource Profile Id':3,'Registration Time':7,'Request Time':6}}")->executor_added;
     assert_kv(x->logs, 0, "stdout", "http://host1/o");
     assert_kv(x->attributes, 0, "USER", "u");
@@ -89,7 +90,8 @@ static void an_executor_goes_for_a_reason(void **state)
     assert_text(x->id, "3");
     assert_i64(x->time_ms, 9);
     assert_text(x->reason, "Command exited with code 137");
-    assert_text(must_decode(f, EVENT_EXECUTOR_REMOVED, "{'Event':'SparkListenerExecutorRemoved','Timestamp':9,'Executor ID':'3','Removed Reason':null}")->executor_removed.reason, NULL);
+    assert_text(must_decode(f, EVENT_EXECUTOR_REMOVED,
+        "{'Event':'SparkListenerExecutorRemoved','Timestamp':9,'Executor ID':'3','Removed Reason':null}")->executor_removed.reason, NULL);
     assert_int_equal(decode_text(f, "{'Event':'SparkListenerExecutorRemoved','Timestamp':9}"), ERR_INVALID);
 }
 
@@ -102,8 +104,10 @@ static void executors_and_nodes_are_excluded_in_both_spellings(void **state)
         for (int node = 0; node < 2; node++)
             for (int how = 0; how < 3; how++) {
                 char text[400];
-                snprintf(text, sizeof text, "{'Event':'org.apache.spark.scheduler.SparkListener%s%s%s','time':1515493278918,'%s':'7'%s%s}", node ? "Node" : "Executor", words[!old][how == 1],
-                         how == 2 ? "ForStage" : "", node ? "hostId" : "executorId", how == 1 ? "" : node ? ",'executorFailures':2" : ",'taskFailures':4", how == 2 ? ",'stageId':5,'stageAttemptId':1" : "");
+                snprintf(text, sizeof text, "{'Event':'org.apache.spark.scheduler.SparkListener%s%s%s','time':1515493278918,'%s':'7'%s%s}", node ? "Node" : "Executor",
+                    words[!old][how == 1],
+                         how == 2 ? "ForStage" : "", node ? "hostId" : "executorId", how == 1 ? "" : node ? ",'executorFailures':2" : ",'taskFailures':4",
+                             how == 2 ? ",'stageId':5,'stageAttemptId':1" : "");
                 struct event_exclusion *x = &must_decode(f, EVENT_EXCLUSION, text)->exclusion;
                 assert_i64(x->time_ms, 1515493278918);
                 assert_text(x->executor_id, node ? NULL : "7");
@@ -168,7 +172,8 @@ static void the_drivers_own_metrics(void **state)
     assert_i64(m->items[0].peaks[PEAK_JVM_HEAP_MEMORY], 85854528);
     assert_i64(m->items[0].peaks[PEAK_TOTAL_GC_TIME], 262);
     assert_i64(m->items[0].peaks[PEAK_CONCURRENT_GC_TIME], 0);
-    m = &must_decode(f, EVENT_EXECUTOR_METRICS_UPDATE, "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'5','Metrics Updated':[{'Task ID':1,'Accumulator Updates':[{'ID':1}]}]}")->executor_metrics_update;
+    m = &must_decode(f, EVENT_EXECUTOR_METRICS_UPDATE, "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'5','Metrics Updated':[{'Task ID':1,"
+        "'Accumulator Updates':[{'ID':1}]}]}")->executor_metrics_update;
     assert_int_equal(m->count, 0);
     assert_int_equal(decode_text(f, "{'Event':'SparkListenerExecutorMetricsUpdate','Metrics Updated':[]}"), ERR_INVALID);
 }
@@ -176,7 +181,8 @@ static void the_drivers_own_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_manager_comes_with_its_memory), cmocka_unit_test(a_block_manager_goes), cmocka_unit_test(an_executor_comes), cmocka_unit_test(an_executor_comes_with_logs_and_resources),
+        cmocka_unit_test(a_block_manager_comes_with_its_memory), cmocka_unit_test(a_block_manager_goes), cmocka_unit_test(an_executor_comes),
+            cmocka_unit_test(an_executor_comes_with_logs_and_resources),
         cmocka_unit_test(an_executor_of_1_3_knows_less), cmocka_unit_test(an_executor_goes_for_a_reason), cmocka_unit_test(executors_and_nodes_are_excluded_in_both_spellings),
         cmocka_unit_test(peaks_of_a_stage), cmocka_unit_test(every_executor_metric_is_read), cmocka_unit_test(the_drivers_own_metrics),
     };

@@ -82,7 +82,8 @@ static void stage_infos_win_over_stage_ids(void **state)
 {
     struct fixture *f = *state;
     struct event_job_start *j = &must_decode(f, EVENT_JOB_START,
-        "{'Event':'SparkListenerJobStart','Stage IDs':[1,2,3],'Job ID':4,'Submission Time':-1,'Stage Infos':[{'Stage ID':2,'Number of Tasks':5},{'Stage Name':'no id'},null]}")->job_start;
+        "{'Event':'SparkListenerJobStart','Stage IDs':[1,2,3],'Job ID':4,'Submission Time':-1,"
+        "'Stage Infos':[{'Stage ID':2,'Number of Tasks':5},{'Stage Name':'no id'},null]}")->job_start;
     assert_int_equal(j->stage_count, 1);
     assert_i64(j->stages[0].id, 2);
     assert_i64(j->stages[0].num_tasks, 5);
@@ -96,13 +97,15 @@ static void stage_infos_win_over_stage_ids(void **state)
 static void a_job_ends_well_or_not(void **state)
 {
     struct fixture *f = *state;
-    struct event_job_end *j = &must_decode(f, EVENT_JOB_END, "{'Event':'SparkListenerJobEnd','Job ID':0,'Completion Time':1795986873731,'Job Result':{'Result':'JobSucceeded'}}")->job_end;      /* 3.5.7 */
+    struct event_job_end *j = &must_decode(f, EVENT_JOB_END,
+        "{'Event':'SparkListenerJobEnd','Job ID':0,'Completion Time':1795986873731,'Job Result':{'Result':'JobSucceeded'}}")->job_end;      /* 3.5.7 */
     assert_i64(j->id, 0);
     assert_i64(j->completion_ms, 1795986873731);
     assert_true(j->succeeded);
     assert_text(j->failure, NULL);
     j = &must_decode(f, EVENT_JOB_END,
-        "{'Event':'SparkListenerJobEnd','Job ID':1,'Completion Time':-1,'Job Result':{'Result':'JobFailed','Exception':{'Message':'Job aborted\\n\\tat x','Stack Trace':[{'Declaring Class':'a','Line Number':1}]}}}")->job_end;
+        "{'Event':'SparkListenerJobEnd','Job ID':1,'Completion Time':-1,'Job Result':{'Result':'JobFailed','Exception':{'Message':'Job aborted\\n\\tat x',"
+        "'Stack Trace':[{'Declaring Class':'a','Line Number':1}]}}}")->job_end;
     assert_false(j->succeeded);
     assert_i64(j->completion_ms, UNKNOWN);
     assert_text(j->failure, "Job aborted\n\tat x");
@@ -116,9 +119,12 @@ static void a_stage_is_submitted(void **state)
 {
     struct fixture *f = *state;
     struct event_stage *s = &must_decode(f, EVENT_STAGE_SUBMITTED,
-        "{'Event':'SparkListenerStageSubmitted','Stage Info':{'Stage ID':16,'Stage Attempt ID':1,'Stage Name':'count','Number of Tasks':2,'RDD Info':[{'RDD ID':33,'Name':'PythonRDD','Parent IDs':[32,31],"
-        "'Storage Level':{'Use Disk':true,'Use Memory':true,'Use Tachyon':false,'Deserialized':false,'Replication':2},'Barrier':true,'DeterministicLevel':'INDETERMINATE','Number of Partitions':2,"
-        "'Number of Cached Partitions':0,'Memory Size':0,'Tachyon Size':0,'Disk Size':0},{'Name':'no id'}],'Parent IDs':[14,15],'Details':'','Submission Time':1795990095202,'Accumulables':[],'Resource Profile Id':2,"
+        "{'Event':'SparkListenerStageSubmitted','Stage Info':{'Stage ID':16,'Stage Attempt ID':1,'Stage Name':'count','Number of Tasks':2,'RDD Info':[{'RDD ID':33,"
+        "'Name':'PythonRDD','Parent IDs':[32,31],"
+        "'Storage Level':{'Use Disk':true,'Use Memory':true,'Use Tachyon':false,'Deserialized':false,'Replication':2},'Barrier':true,'DeterministicLevel':'INDETERMINATE',"
+        "'Number of Partitions':2,"
+        "'Number of Cached Partitions':0,'Memory Size':0,'Tachyon Size':0,'Disk Size':0},{'Name':'no id'}],'Parent IDs':[14,15],'Details':'','Submission Time':1795990095202,"
+        "'Accumulables':[],'Resource Profile Id':2,"
         "'Shuffle Push Enabled':true,'Shuffle Push Mergers Count':3},'Properties':{'spark.scheduler.pool':'p'}}")->stage;
     assert_i64(s->info.id, 16);
     assert_i64(s->info.attempt, 1);
@@ -142,9 +148,12 @@ static void a_stage_is_completed_with_its_accumulables(void **state)
 {
     struct fixture *f = *state;
     struct event_stage *s = &must_decode(f, EVENT_STAGE_COMPLETED,
-        "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':0,'Stage Name':'x','Number of Tasks':8,'RDD Info':[],'Submission Time':5,'Completion Time':9,'Failure Reason':'Job aborted',"
-        "'Accumulables':[{'ID':7,'Name':'data size','Value':'264000000','Internal':true,'Count Failed Values':true,'Metadata':'sql'},{'ID':31,'Name':'internal.metrics.executorRunTime','Value':6072,'Internal':true},"
-        "{'Name':'no id'},{'ID':40,'Value':[1,2],'Update':null},{'ID':41,'Name':'flag','Value':true,'Update':1.5},{'ID':9223372036854775807,'Name':'big','Value':9007199254740993}]}}")->stage;
+        "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':0,'Stage Name':'x','Number of Tasks':8,'RDD Info':[],'Submission Time':5,'Completion Time':9,"
+        "'Failure Reason':'Job aborted',"
+        "'Accumulables':[{'ID':7,'Name':'data size','Value':'264000000','Internal':true,'Count Failed Values':true,'Metadata':'sql'},{'ID':31,"
+        "'Name':'internal.metrics.executorRunTime','Value':6072,'Internal':true},"
+        "{'Name':'no id'},{'ID':40,'Value':[1,2],'Update':null},{'ID':41,'Name':'flag','Value':true,'Update':1.5},{'ID':9223372036854775807,'Name':'big',"
+        "'Value':9007199254740993}]}}")->stage;
     assert_i64(s->info.attempt, 0);
     assert_i64(s->info.completion_ms, 9);
     assert_text(s->info.failure_reason, "Job aborted");

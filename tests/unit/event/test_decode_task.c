@@ -32,7 +32,8 @@ static void a_task_of_1_0_starts(void **state)
 {
     struct fixture *f = *state;
     struct event_task_start *t = &must_decode(f, EVENT_TASK_START,
-        "{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{'Task ID':0,'Index':3,'Launch Time':5,'Executor ID':'<driver>','Host':'h','Locality':'SOMEWHERE','Getting Result Time':0,'Finish Time':0,"
+        "{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{'Task ID':0,'Index':3,'Launch Time':5,'Executor ID':'<driver>','Host':'h','Locality':'SOMEWHERE',"
+        "'Getting Result Time':0,'Finish Time':0,"
         "'Failed':false,'Partition ID':-1}}")->task_start;
     assert_i64(t->stage_attempt, 0);
     assert_i64(t->info.attempt, 1);
@@ -84,7 +85,8 @@ static void a_task_of_4_3_ends(void **state)
     assert_i64(t->peaks[PEAK_JVM_HEAP_MEMORY], 0);
     assert_i64(t->peaks[PEAK_CONCURRENT_GC_TIME], 0);
     static const int64_t zero[] = {
-        METRIC_PEAK_EXECUTION_MEMORY_OFF_HEAP, METRIC_JVM_GC_TIME, METRIC_RESULT_SERIALIZATION_TIME, METRIC_MEMORY_SPILLED, METRIC_DISK_SPILLED, METRIC_INPUT_BYTES, METRIC_OUTPUT_BYTES,
+        METRIC_PEAK_EXECUTION_MEMORY_OFF_HEAP, METRIC_JVM_GC_TIME, METRIC_RESULT_SERIALIZATION_TIME, METRIC_MEMORY_SPILLED, METRIC_DISK_SPILLED, METRIC_INPUT_BYTES,
+            METRIC_OUTPUT_BYTES,
         METRIC_SHUFFLE_REMOTE_BLOCKS_FETCHED, METRIC_SHUFFLE_REMOTE_REQUESTS_DURATION, METRIC_PUSH_CORRUPT_MERGED_BLOCK_CHUNKS, METRIC_PUSH_REMOTE_MERGED_REQUESTS_DURATION,
     };
     for (size_t i = 0; i < ARRAY_LENGTH(zero); i++)
@@ -119,7 +121,8 @@ static void every_task_metric_is_read_in_any_order(void **state)
     };
     static const int order[] = {OUTPUT, INPUT, SHUFFLE_WRITE, PUSH, SHUFFLE_READ};
     static const char *const before[] = {
-        [OUTPUT] = "'Output Metrics':{'x':[]", [INPUT] = "},'Input Metrics':{'x':{}", [SHUFFLE_WRITE] = "},'Shuffle Write Metrics':{'x':null", [PUSH] = "},'Shuffle Read Metrics':{'Push Based Shuffle':{'x':1",
+        [OUTPUT] = "'Output Metrics':{'x':[]", [INPUT] = "},'Input Metrics':{'x':{}", [SHUFFLE_WRITE] = "},'Shuffle Write Metrics':{'x':null",
+            [PUSH] = "},'Shuffle Read Metrics':{'Push Based Shuffle':{'x':1",
         [SHUFFLE_READ] = "},'y':'z'",
     };
     char text[6000];
@@ -146,7 +149,8 @@ static void push_metrics_come_in_two_spellings(void **state)
 {
     struct fixture *f = *state;
     struct event_task_end *t = &must_decode(f, EVENT_TASK_END,
-        ENDED "},'Task Metrics':{'Shuffle Read Metrics':{'Local Bytes Read':5,'Shuffle Push Read Metrics':{'Corrupt Merged Block Chunks':10,'Merged Fallback Count':2,'Merged Local Bytes Read':100}}}}")->task_end;
+        ENDED "},'Task Metrics':{'Shuffle Read Metrics':{'Local Bytes Read':5,'Shuffle Push Read Metrics':{'Corrupt Merged Block Chunks':10,'Merged Fallback Count':2,"
+            "'Merged Local Bytes Read':100}}}}")->task_end;
     assert_i64(t->metrics[METRIC_SHUFFLE_LOCAL_READ], 5);
     assert_i64(t->metrics[METRIC_PUSH_CORRUPT_MERGED_BLOCK_CHUNKS], 10);
     assert_i64(t->metrics[METRIC_PUSH_MERGED_FETCH_FALLBACK_COUNT], 2);
@@ -168,7 +172,8 @@ static void what_a_task_did_not_report_is_unknown_and_not_zero(void **state)
         for (int i = 0; i < EXECUTOR_METRIC_COUNT; i++)
             assert_i64(t->peaks[i], UNKNOWN);
     }
-    struct event_task_end *t = &must_decode(f, EVENT_TASK_END, ENDED "},'Task Executor Metrics':{},'Task Metrics':{'JVM GC Time':3,'Shuffle Read Metrics':null,'Input Metrics':{'Bytes Read':4}}}")->task_end;
+    struct event_task_end *t = &must_decode(f, EVENT_TASK_END, ENDED "},'Task Executor Metrics':{},'Task Metrics':{'JVM GC Time':3,'Shuffle Read Metrics':null,"
+        "'Input Metrics':{'Bytes Read':4}}}")->task_end;
     assert_true(t->has_metrics && t->has_peaks);
     assert_i64(t->metrics[METRIC_JVM_GC_TIME], 3);
     assert_i64(t->metrics[METRIC_EXECUTOR_RUN_TIME], UNKNOWN);
@@ -182,10 +187,14 @@ static void a_task_of_1_2_ends(void **state)
 {
     struct fixture *f = *state;
     struct event_task_end *t = &must_decode(f, EVENT_TASK_END,
-        "{'Event':'SparkListenerTaskEnd','Stage ID':0,'Stage Attempt ID':0,'Task Type':'ResultTask','Task End Reason':{'Reason':'Success'},'Task Info':{'Task ID':6,'Index':6,'Attempt':0,"
-        "'Launch Time':1422981762084,'Executor ID':'<driver>','Host':'localhost','Locality':'PROCESS_LOCAL','Speculative':false,'Getting Result Time':0,'Finish Time':1422981762632,'Failed':false,'Accumulables':[]},"
-        "'Task Metrics':{'Host Name':'localhost','Executor Deserialize Time':10,'Executor Run Time':521,'Result Size':1268,'JVM GC Time':20,'Result Serialization Time':0,'Memory Bytes Spilled':0,"
-        "'Disk Bytes Spilled':0,'Input Metrics':{'Data Read Method':'Memory','Bytes Read':7},'Updated Blocks':[{'Block ID':'rdd_0_6','Status':{'Storage Level':{'Use Disk':false,'Use Memory':true,"
+        "{'Event':'SparkListenerTaskEnd','Stage ID':0,'Stage Attempt ID':0,'Task Type':'ResultTask','Task End Reason':{'Reason':'Success'},'Task Info':{'Task ID':6,'Index':6,"
+        "'Attempt':0,"
+        "'Launch Time':1422981762084,'Executor ID':'<driver>','Host':'localhost','Locality':'PROCESS_LOCAL','Speculative':false,'Getting Result Time':0,"
+        "'Finish Time':1422981762632,'Failed':false,'Accumulables':[]},"
+        "'Task Metrics':{'Host Name':'localhost','Executor Deserialize Time':10,'Executor Run Time':521,'Result Size':1268,'JVM GC Time':20,'Result Serialization Time':0,"
+        "'Memory Bytes Spilled':0,"
+        "'Disk Bytes Spilled':0,'Input Metrics':{'Data Read Method':'Memory','Bytes Read':7},'Updated Blocks':[{'Block ID':'rdd_0_6',"
+        "'Status':{'Storage Level':{'Use Disk':false,'Use Memory':true,"
         "'Use Tachyon':false,'Deserialized':true,'Replication':1},'Memory Size':3500016,'Tachyon Size':0,'Disk Size':0}}]}}")->task_end;
     assert_i64(t->metrics[METRIC_EXECUTOR_RUN_TIME], 521);
     assert_i64(t->metrics[METRIC_EXECUTOR_CPU_TIME], UNKNOWN);
@@ -201,7 +210,8 @@ static void the_peak_of_execution_memory_of_2_x_is_an_accumulable(void **state)
 {
     struct fixture *f = *state;
     struct event_task_end *t = &must_decode(f, EVENT_TASK_END,
-        ENDED ",'Accumulables':[{'ID':3,'Name':'internal.metrics.peakExecutionMemory','Update':4096,'Value':8192,'Internal':true}]},'Task Metrics':{'Executor Run Time':1}}")->task_end;
+        ENDED ",'Accumulables':[{'ID':3,'Name':'internal.metrics.peakExecutionMemory','Update':4096,'Value':8192,'Internal':true}"
+        "]},'Task Metrics':{'Executor Run Time':1}}")->task_end;
     assert_i64(t->metrics[METRIC_PEAK_EXECUTION_MEMORY], 4096);
     assert_int_equal(t->shown.count, 0);
     t = &must_decode(f, EVENT_TASK_END,
@@ -218,7 +228,8 @@ static void people_see_accumulables_that_are_neither_internal_nor_sql(void **sta
     struct fixture *f = *state;
     struct event_task_end *t = &must_decode(f, EVENT_TASK_END,
         ENDED ",'Accumulables':[{'ID':1,'Name':'a','Update':'1','Value':'2','Internal':true},{'ID':2,'Name':'b','Update':'1','Metadata':'sql','Internal':false},"
-        "{'ID':990001,'Name':'exact','Update':9007199254740993,'Value':9007199254740993,'Internal':false,'Count Failed Values':false},{'ID':4,'Name':'list','Update':'[x]','Value':'[x, y]'},"
+        "{'ID':990001,'Name':'exact','Update':9007199254740993,'Value':9007199254740993,'Internal':false,'Count Failed Values':false},{'ID':4,'Name':'list','Update':'[x]',"
+        "'Value':'[x, y]'},"
         "{'ID':5,'Value':'only'},{'Name':'no id'},7,{'ID':6,'Name':'other','Metadata':'mine'}]}}")->task_end;
     assert_int_equal(t->shown.count, 4);
     struct accumulable *a = t->shown.items;
@@ -249,7 +260,8 @@ static void accumulables_of_nearly_the_usual_shape_are_read_with_care(void **sta
         {"{'ID':7,'Name':'n','Update':1,'Internal':true,'Value':2,'Count Failed Values':true}", false, ERR_OK},
         {"{'ID':7,'Name':'n\\'','Update':-1,'Value':2.5,'Internal':false,'Count Failed Values':true}", true, ERR_OK},
         {"{'ID':7,'Name':'n','Update':-1,'Value':2e3,'Internal':true,'Count Failed Values':true}", false, ERR_OK},
-        {"{'ID':7,'Name':'0123456789012345678901234567890123456789012345678901234567890123456789\xE9','Update':123456789012345678901234567890,'Value':[],'Internal':true,'Count Failed Values':true}", false, ERR_OK},
+        {"{'ID':7,'Name':'0123456789012345678901234567890123456789012345678901234567890123456789\xE9','Update':123456789012345678901234567890,'Value':[],'Internal':true,"
+            "'Count Failed Values':true}", false, ERR_OK},
         {"{ 'ID' :7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true }", false, ERR_OK},
         {"{'ID':07,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
         {"{'ID':7,'Name':'n','Update':00,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
@@ -297,7 +309,8 @@ static void numbers_that_cannot_be_are_unknown_and_counted(void **state)
 {
     struct fixture *f = *state;
     struct event_task_end *t = &must_decode(f, EVENT_TASK_END,
-        ENDED ",'Launch Time':1000,'Finish Time':-4000},'Task Metrics':{'Executor Run Time':99999999999999999999999,'JVM GC Time':-9223372036854775809,'Result Size':9223372036854775807,'Memory Bytes Spilled':1e400,"
+        ENDED ",'Launch Time':1000,'Finish Time':-4000},'Task Metrics':{'Executor Run Time':99999999999999999999999,'JVM GC Time':-9223372036854775809,"
+            "'Result Size':9223372036854775807,'Memory Bytes Spilled':1e400,"
         "'Disk Bytes Spilled':-17,'Executor CPU Time':12.75,'Input Metrics':{'Bytes Read':-1},'Output Metrics':{'Bytes Written':'12'}}}")->task_end;
     assert_i64(t->info.finish_ms, UNKNOWN);
     assert_i64(t->metrics[METRIC_EXECUTOR_RUN_TIME], UNKNOWN);
@@ -334,7 +347,8 @@ static void of_duplicate_keys_the_last_wins_whole(void **state)
     struct event_task_end *t = &must_decode(f, EVENT_TASK_END,
         "{'Event':'SparkListenerTaskEnd','Stage ID':3,'Stage ID':4,'Task End Reason':{'Reason':'TaskKilled','Kill Reason':'k'},'Task End Reason':{'Reason':'Success'},"
         "'Task Info':{'Task ID':7,'Index':1,'Failed':true,'Accumulables':[{'ID':1,'Name':'n'}]},'Task Info':{'Task ID':8,'Task ID':9},"
-        "'Task Metrics':{'JVM GC Time':1,'Input Metrics':{'Bytes Read':1}},'Task Metrics':{'Result Size':2,'Shuffle Read Metrics':{'Local Bytes Read':1},'Shuffle Read Metrics':{'Remote Bytes Read':2}},"
+        "'Task Metrics':{'JVM GC Time':1,'Input Metrics':{'Bytes Read':1}},'Task Metrics':{'Result Size':2,'Shuffle Read Metrics':{'Local Bytes Read':1},"
+        "'Shuffle Read Metrics':{'Remote Bytes Read':2}},"
         "'Task Executor Metrics':{'JVMHeapMemory':1},'Task Executor Metrics':null}")->task_end;
     assert_i64(t->stage_id, 4);
     assert_i64(t->info.id, 9);
@@ -356,10 +370,13 @@ static void of_duplicate_keys_the_last_wins_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_starts), cmocka_unit_test(a_task_of_1_0_starts), cmocka_unit_test(localities_are_words), cmocka_unit_test(a_result_is_fetched), cmocka_unit_test(a_task_of_4_3_ends),
-        cmocka_unit_test(every_task_metric_is_read_in_any_order), cmocka_unit_test(push_metrics_come_in_two_spellings), cmocka_unit_test(what_a_task_did_not_report_is_unknown_and_not_zero),
+        cmocka_unit_test(a_task_starts), cmocka_unit_test(a_task_of_1_0_starts), cmocka_unit_test(localities_are_words), cmocka_unit_test(a_result_is_fetched),
+            cmocka_unit_test(a_task_of_4_3_ends),
+        cmocka_unit_test(every_task_metric_is_read_in_any_order), cmocka_unit_test(push_metrics_come_in_two_spellings),
+            cmocka_unit_test(what_a_task_did_not_report_is_unknown_and_not_zero),
         cmocka_unit_test(a_task_of_1_2_ends), cmocka_unit_test(the_peak_of_execution_memory_of_2_x_is_an_accumulable),
-        cmocka_unit_test(people_see_accumulables_that_are_neither_internal_nor_sql), cmocka_unit_test(accumulables_of_nearly_the_usual_shape_are_read_with_care), cmocka_unit_test(a_hundred_accumulables_keep_their_order),
+        cmocka_unit_test(people_see_accumulables_that_are_neither_internal_nor_sql), cmocka_unit_test(accumulables_of_nearly_the_usual_shape_are_read_with_care),
+            cmocka_unit_test(a_hundred_accumulables_keep_their_order),
         cmocka_unit_test(numbers_that_cannot_be_are_unknown_and_counted), cmocka_unit_test(a_bare_task_end_is_one), cmocka_unit_test(of_duplicate_keys_the_last_wins_whole),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

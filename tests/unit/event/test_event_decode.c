@@ -12,15 +12,18 @@ static void names_lead_to_kinds(void **state)
         enum event_kind kind;
     } cases[] = {
         {"SparkListenerLogStart", EVENT_LOG_START}, {"DBCEventLoggingListenerMetadata", EVENT_LOG_START}, {"SparkListenerApplicationStart", EVENT_APPLICATION_START},
-        {"SparkListenerApplicationEnd", EVENT_APPLICATION_END}, {"SparkListenerEnvironmentUpdate", EVENT_ENVIRONMENT_UPDATE}, {"SparkListenerResourceProfileAdded", EVENT_RESOURCE_PROFILE_ADDED},
-        {"SparkListenerBlockManagerAdded", EVENT_BLOCK_MANAGER_ADDED}, {"SparkListenerBlockManagerRemoved", EVENT_BLOCK_MANAGER_REMOVED}, {"SparkListenerExecutorAdded", EVENT_EXECUTOR_ADDED},
+        {"SparkListenerApplicationEnd", EVENT_APPLICATION_END}, {"SparkListenerEnvironmentUpdate", EVENT_ENVIRONMENT_UPDATE}, {"SparkListenerResourceProfileAdded",
+            EVENT_RESOURCE_PROFILE_ADDED},
+        {"SparkListenerBlockManagerAdded", EVENT_BLOCK_MANAGER_ADDED}, {"SparkListenerBlockManagerRemoved", EVENT_BLOCK_MANAGER_REMOVED}, {"SparkListenerExecutorAdded",
+            EVENT_EXECUTOR_ADDED},
         {"SparkListenerExecutorRemoved", EVENT_EXECUTOR_REMOVED}, {"SparkListenerJobStart", EVENT_JOB_START}, {"SparkListenerJobEnd", EVENT_JOB_END},
         {"SparkListenerStageSubmitted", EVENT_STAGE_SUBMITTED}, {"SparkListenerStageCompleted", EVENT_STAGE_COMPLETED}, {"SparkListenerTaskStart", EVENT_TASK_START},
         {"SparkListenerTaskGettingResult", EVENT_TASK_GETTING_RESULT}, {"SparkListenerTaskEnd", EVENT_TASK_END}, {"SparkListenerUnpersistRDD", EVENT_UNPERSIST_RDD},
         {"SparkListenerBlockUpdated", EVENT_BLOCK_UPDATED}, {"SparkListenerStageExecutorMetrics", EVENT_STAGE_EXECUTOR_METRICS},
         {"SparkListenerExecutorMetricsUpdate", EVENT_EXECUTOR_METRICS_UPDATE}, {"org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded", EVENT_PROCESS_ADDED},
         {"org.apache.spark.scheduler.SparkListenerNodeUnexcluded", EVENT_EXCLUSION}, {"org.apache.spark.scheduler.SparkListenerExecutorBlacklistedForStage", EVENT_EXCLUSION},
-        {"SparkListenerTask", EVENT_UNKNOWN}, {"SparkListenerTaskEnd2", EVENT_UNKNOWN}, {"sparklistenertaskend", EVENT_UNKNOWN}, {"", EVENT_UNKNOWN}, {"com.example.SparkListenerTaskEnd", EVENT_UNKNOWN},
+        {"SparkListenerTask", EVENT_UNKNOWN}, {"SparkListenerTaskEnd2", EVENT_UNKNOWN}, {"sparklistenertaskend", EVENT_UNKNOWN}, {"", EVENT_UNKNOWN},
+            {"com.example.SparkListenerTaskEnd", EVENT_UNKNOWN},
         {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", EVENT_UNKNOWN}, {"org.apache.spark.scheduler.", EVENT_UNKNOWN},
     };
     bool seen[EVENT_KIND_MAX_] = {false};
@@ -48,11 +51,15 @@ static void the_name_need_not_come_first(void **state)
 {
     struct fixture *f = *state;
     static const char *const same[] = {
-        "{'Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}", "{'Job ID':3,'Event':'SparkListenerJobEnd','Completion Time':7}", "{'Event' : 'SparkListenerJobEnd' , 'Job ID' : 3 , 'Completion Time' : 7}",
+        "{'Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}", "{'Job ID':3,'Event':'SparkListenerJobEnd','Completion Time':7}",
+        "{'Event' : 'SparkListenerJobEnd' , 'Job ID' : 3 , 'Completion Time' : 7}",
         "  \t{ 'Job ID': 3,\t'Completion Time': 7 ,'Event':\r'SparkListenerJobEnd' } \r", "{'\\u0045vent':'SparkListenerJob\\u0045nd','Job\\u0020ID':3,'Completion Time':7}",
-        "{'Event':'SparkListenerJobEnd','Job ID':3,'Completion Time':7} and more {{{ text \\ that nobody reads", "{'Event':'SparkListenerJobEnd','Job ID':3,'Completion Time':7}{'Event':'x'}",
-        "{'Event':7,'Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}", "{'Event':'SparkListenerJobStart','Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}",
-        "{'Event':'Nobody','Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}", "{'Event':'SparkListenerJobEnd','Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}",
+        "{'Event':'SparkListenerJobEnd','Job ID':3,'Completion Time':7} and more {{{ text \\ that nobody reads",
+        "{'Event':'SparkListenerJobEnd','Job ID':3,'Completion Time':7}{'Event':'x'}",
+        "{'Event':7,'Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}", "{'Event':'SparkListenerJobStart','Job ID':3,'Completion Time':7,"
+        "'Event':'SparkListenerJobEnd'}",
+        "{'Event':'Nobody','Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd'}", "{'Event':'SparkListenerJobEnd','Job ID':3,'Completion Time':7,"
+        "'Event':'SparkListenerJobEnd'}",
         "{'Job ID':9,'Event':'SparkListenerJobStart','Job ID':3,'Completion Time':7,'Event':'SparkListenerJobEnd','job id':8}",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(same); i++) {
@@ -86,7 +93,8 @@ static void json_that_is_no_event_is_invalid(void **state)
 {
     struct fixture *f = *state;
     static const char *const lines[] = {
-        "42", "-1.5e3", "null", "[]", "'x'", "true", "false", "{}", "{'Event':7}", "{'Event':null}", "{'Event':{'Event':'SparkListenerJobEnd'}}", "{'event':'SparkListenerJobStart'}", "[{'Event':'SparkListenerJobEnd'}]", "", "   ", "\t\r",
+        "42", "-1.5e3", "null", "[]", "'x'", "true", "false", "{}", "{'Event':7}", "{'Event':null}", "{'Event':{'Event':'SparkListenerJobEnd'}}",
+        "{'event':'SparkListenerJobStart'}", "[{'Event':'SparkListenerJobEnd'}]", "", "   ", "\t\r",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
         assert_int_equal(decode_text(f, lines[i]), ERR_INVALID);
@@ -97,9 +105,12 @@ static void what_is_not_json_is_corrupt_and_says_where(void **state)
 {
     struct fixture *f = *state;
     static const char *const lines[] = {
-        "x", "nul", "{", "[", "{'Event'", "{'Event':", "{'Event':'SparkListenerJobEnd'", "{'Event':'SparkListenerJobEnd',", "{'Event':'SparkListenerJobEnd','Job ID':1", "{'Event':'SparkListenerJobEnd','Job ID':1]",
-        "{'Event':'SparkListenerJobEnd','Job ID':1,}", "{'Event':'SparkListenerJobEnd' 'Job ID':1}", "{'Event':'SparkListenerJobEnd','Job ID':01}", "{'Event':'SparkListenerJobEnd','Job ID':1x}",
-        "{'Event':'SparkListenerJobEnd','Job ID':1,'z':{{}}}", "{'Event':'SparkListenerJobEnd','Job ID':1,'z':[[[[}", "{'Event':'SparkListenerJobEnd','Job ID':1,'z':NaN}", "{'Event':'SparkListenerJobEnd','Job ID':1,'z':'\x01'}",
+        "x", "nul", "{", "[", "{'Event'", "{'Event':", "{'Event':'SparkListenerJobEnd'", "{'Event':'SparkListenerJobEnd',", "{'Event':'SparkListenerJobEnd','Job ID':1",
+        "{'Event':'SparkListenerJobEnd','Job ID':1]",
+        "{'Event':'SparkListenerJobEnd','Job ID':1,}", "{'Event':'SparkListenerJobEnd' 'Job ID':1}", "{'Event':'SparkListenerJobEnd','Job ID':01}",
+        "{'Event':'SparkListenerJobEnd','Job ID':1x}",
+        "{'Event':'SparkListenerJobEnd','Job ID':1,'z':{{}}}", "{'Event':'SparkListenerJobEnd','Job ID':1,'z':[[[[}", "{'Event':'SparkListenerJobEnd','Job ID':1,'z':NaN}",
+        "{'Event':'SparkListenerJobEnd','Job ID':1,'z':'\x01'}",
         "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task Info':{{'Task ID':5}}", "[1,2", "'x", "{{}}", "[[[[[[[", "}", "]",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
@@ -161,7 +172,8 @@ static void a_changed_byte_never_breaks_the_reader(void **state)
         if (code == ERR_OK && f->event.kind == EVENT_TASK_END) {
             assert_int_equal(utf8_valid_prefix(f->event.task_end.info.host.ptr, f->event.task_end.info.host.len), f->event.task_end.info.host.len);
             for (size_t i = 0; i < f->event.task_end.shown.count; i++)
-                assert_int_equal(utf8_valid_prefix(f->event.task_end.shown.items[i].name.ptr, f->event.task_end.shown.items[i].name.len), f->event.task_end.shown.items[i].name.len);
+                assert_int_equal(utf8_valid_prefix(f->event.task_end.shown.items[i].name.ptr, f->event.task_end.shown.items[i].name.len),
+                    f->event.task_end.shown.items[i].name.len);
         }
         json[at] = was;
     }
@@ -204,12 +216,14 @@ static void bad_text_is_repaired_and_counted(void **state)
 {
     struct fixture *f = *state;
     struct event *e = must_decode(f, EVENT_APPLICATION_START,
-        "{'Event':'SparkListenerApplicationStart','App Name':'caf\xE9 \xFF\xFE \xED\xA0\x80 ok','App ID':'a\\ud800\\u0000','User':'fine \xE2\x80\xA8','Timestamp':1,'skipped':'\xFF'}");
+        "{'Event':'SparkListenerApplicationStart','App Name':'caf\xE9 \xFF\xFE \xED\xA0\x80 ok','App ID':'a\\ud800\\u0000','User':'fine \xE2\x80\xA8','Timestamp':1,"
+        "'skipped':'\xFF'}");
     assert_text(e->application_start.name, "caf\xEF\xBF\xBD \xEF\xBF\xBD\xEF\xBF\xBD \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD ok");
     assert_text(e->application_start.id, "a\xEF\xBF\xBD\xEF\xBF\xBD");
     assert_text(e->application_start.user, "fine \xE2\x80\xA8");
     assert_int_equal(e->repaired, 2);
-    e = must_decode(f, EVENT_APPLICATION_START, "{'Event':'SparkListenerApplicationStart','App Name':'<script>alert(1)</script>`{{7*7}}%s%n\\u2028\\u202e../../etc/passwd','App ID':'..','Timestamp':1}");
+    e = must_decode(f, EVENT_APPLICATION_START, "{'Event':'SparkListenerApplicationStart','App Name':'<script>alert(1)</script>`{{7*7}}%s%n\\u2028\\u202e../../etc/passwd',"
+        "'App ID':'..','Timestamp':1}");
     assert_text(e->application_start.name, "<script>alert(1)</script>`{{7*7}}%s%n\xE2\x80\xA8\xE2\x80\xAE../../etc/passwd");
     assert_int_equal(e->repaired, 0);
 }
@@ -240,13 +254,16 @@ static void plans_nest_deeply_and_brackets_without_end_are_refused(void **state)
 }
 
 static const char *const rich[] = {
-    "{'Event':'SparkListenerJobStart','Job ID':1,'Stage Infos':[{'Stage ID':1,'Stage Name':'a\\n','RDD Info':[{'RDD ID':1,'Name':'\\t','Parent IDs':[1,2,3]}],'Parent IDs':[4],'Accumulables':[{'ID':1,'Name':'\\u00e9'}]}],"
+    "{'Event':'SparkListenerJobStart','Job ID':1,'Stage Infos':[{'Stage ID':1,'Stage Name':'a\\n','RDD Info':[{'RDD ID':1,'Name':'\\t','Parent IDs':[1,2,3]}],'Parent IDs':[4],"
+    "'Accumulables':[{'ID':1,'Name':'\\u00e9'}]}],"
     "'Stage IDs':[1],'Properties':{'a':'1','b\\n':'2','a':'3'}}",
     "{'Event':'SparkListenerJobStart','Job ID':1,'Stage IDs':[1,2]}",
-    "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task End Reason':{'Reason':'ExceptionFailure','Class Name':'E','Stack Trace':[{'Declaring Class':'a\\u0041','Line Number':5}]},'Task Info':{'Task ID':1,'Accumulables':[{'ID':1,'Name':'\xFF'}]}}",
+    "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task End Reason':{'Reason':'ExceptionFailure','Class Name':'E','Stack Trace':[{'Declaring Class':'a\\u0041',"
+    "'Line Number':5}]},'Task Info':{'Task ID':1,'Accumulables':[{'ID':1,'Name':'\xFF'}]}}",
     "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task End Reason':{'Reason':'TaskCommitDenied'},'Task Info':{'Task ID':1}}",
     "{'Event':'SparkListenerExecutorAdded','Executor ID':'1\\n','Executor Info':{'Log Urls':{'x':'y'},'Resources':{'gpu':{'addresses':['1']}}}}",
-    "{'Event':'SparkListenerResourceProfileAdded','Resource Profile Id':1,'Task Resource Requests':{'cpus':{'Amount':1.00000000000000000000000000000000000000000000000000000000000000000000000000000}}}",
+    "{'Event':'SparkListenerResourceProfileAdded','Resource Profile Id':1,"
+    "'Task Resource Requests':{'cpus':{'Amount':1.00000000000000000000000000000000000000000000000000000000000000000000000000000}}}",
     "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'driver','Executor Metrics Updated':[{'Stage ID':-1,'Stage Attempt ID':-1,'Executor Metrics':{}}]}",
     "{'Event':'SparkListenerEnv\\u0069ronmentUpdate','Spark Properties':{'a':'b'},'JVM Information':{'c':'\\n'}}",
 };
@@ -284,7 +301,8 @@ static void every_failing_allocation_is_out_of_memory_and_nothing_else(void **st
 static void a_line_that_needs_more_than_scratch_holds_is_a_limit(void **state)
 {
     struct fixture *f = *state;
-    static const char line[] = "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\\nb\",\"App ID\":\"x\"}                                                                 ";
+    static const char line[] = "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\\nb\",\"App ID\":\"x\""
+        "}                                                                 ";
     struct arena scratch;
     arena_init(&scratch, 4000);
     assert_int_equal(event_decode((struct str){line, sizeof line - 66}, &scratch, &f->event, &f->err), ERR_LIMIT);
@@ -295,9 +313,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_lead_to_kinds), cmocka_unit_test(an_event_from_elsewhere_has_only_its_name), cmocka_unit_test(the_name_need_not_come_first),
-        cmocka_unit_test(zeros_blanks_and_a_byte_order_mark_before_a_line_are_passed_over), cmocka_unit_test(json_that_is_no_event_is_invalid), cmocka_unit_test(what_is_not_json_is_corrupt_and_says_where),
+        cmocka_unit_test(zeros_blanks_and_a_byte_order_mark_before_a_line_are_passed_over), cmocka_unit_test(json_that_is_no_event_is_invalid),
+            cmocka_unit_test(what_is_not_json_is_corrupt_and_says_where),
         cmocka_unit_test(noise_is_corrupt), cmocka_unit_test(a_task_end_that_is_cut_anywhere_is_corrupt), cmocka_unit_test(a_changed_byte_never_breaks_the_reader),
-        cmocka_unit_test(a_real_line_in_odd_but_legal_json_reads_the_same), cmocka_unit_test(bad_text_is_repaired_and_counted), cmocka_unit_test(plans_nest_deeply_and_brackets_without_end_are_refused),
+        cmocka_unit_test(a_real_line_in_odd_but_legal_json_reads_the_same), cmocka_unit_test(bad_text_is_repaired_and_counted),
+            cmocka_unit_test(plans_nest_deeply_and_brackets_without_end_are_refused),
         cmocka_unit_test(every_failing_allocation_is_out_of_memory_and_nothing_else), cmocka_unit_test(a_line_that_needs_more_than_scratch_holds_is_a_limit),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -46,10 +46,12 @@ static void whole_numbers_are_exact_to_64_bits(void **state)
         unsigned out_of_range;
     } cases[] = {
         {"0", 0, 0}, {"-0", 0, 0}, {"7", 7, 0}, {"10", 10, 0}, {"1234567", 1234567, 0}, {"12345678", 12345678, 0}, {"123456789", 123456789, 0}, {"1795985807554", 1795985807554, 0},
-        {"123456789012345", 123456789012345, 0}, {"1234567890123456", 1234567890123456, 0}, {"9007199254740993", 9007199254740993, 0}, {"-17", -17, 0}, {"999999999999999999", 999999999999999999, 0},
+        {"123456789012345", 123456789012345, 0}, {"1234567890123456", 1234567890123456, 0}, {"9007199254740993", 9007199254740993, 0}, {"-17", -17, 0}, {"999999999999999999",
+            999999999999999999, 0},
         {"9223372036854775807", INT64_MAX, 0}, {"-9223372036854775807", -INT64_MAX, 0}, {"9223372036854775808", UNKNOWN, 1}, {"-9223372036854775808", UNKNOWN, 1},
         {"-9223372036854775809", UNKNOWN, 1}, {"99999999999999999999999", UNKNOWN, 1}, {"18446744073709551617", UNKNOWN, 1},
-        {"1.0", 1, 0}, {"1.99", 1, 0}, {"-1.99", -1, 0}, {"0.5", 0, 0}, {"12345678.5", 12345678, 0}, {"1e3", 1000, 0}, {"1E+3", 1000, 0}, {"15e-1", 1, 0}, {"1.5e1", 15, 0}, {"1.25e1", 12, 0},
+        {"1.0", 1, 0}, {"1.99", 1, 0}, {"-1.99", -1, 0}, {"0.5", 0, 0}, {"12345678.5", 12345678, 0}, {"1e3", 1000, 0}, {"1E+3", 1000, 0}, {"15e-1", 1, 0}, {"1.5e1", 15, 0},
+            {"1.25e1", 12, 0},
         {"9007199254740993e0", 9007199254740993, 0}, {"922337203685477580.7e1", INT64_MAX, 0}, {"922337203685477580.8e1", UNKNOWN, 1}, {"0.0000000000000000001e19", 1, 0},
         {"1e400", UNKNOWN, 1}, {"-1e400", UNKNOWN, 1}, {"1e-400", 0, 0}, {"0e400", 0, 0}, {"0.000e99999999999999999999999", 0, 0}, {"1e99999999999999999999999", UNKNOWN, 1},
         {"1e-99999999999999999999999", 0, 0}, {"123e-2", 1, 0}, {"123e-3", 0, 0},
@@ -94,8 +96,10 @@ static void values_that_are_no_json_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "01", "-", "+1", ".5", "1.", "1.e3", "1e", "1e+", "--1", "0x10", "1_000", "12345678a", "1 2", "00", "-01", "NaN", "Infinity", "-Infinity", "nul", "nulL", "True", "tru", "falsee", "undefined",
-        "'a'", "\"a", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\\"", "\"a\tb\"", "\"a\nb\"", "\"\x01\"", "", ",", "]", "}", ":", "{", "[", "{{}}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1 \"b\":2}", "{a:1}",
+        "01", "-", "+1", ".5", "1.", "1.e3", "1e", "1e+", "--1", "0x10", "1_000", "12345678a", "1 2", "00", "-01", "NaN", "Infinity", "-Infinity", "nul", "nulL", "True", "tru",
+        "falsee", "undefined",
+        "'a'", "\"a", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\\"", "\"a\tb\"", "\"a\nb\"", "\"\x01\"", "", ",", "]", "}", ":", "{", "[", "{{}}", "{\"a\"}", "{\"a\":}",
+        "{\"a\":1,}", "{\"a\":1 \"b\":2}", "{a:1}",
         "{1:1}", "{\"a\" 1}", "{,}", "[1,]", "[,1]", "[1 2]", "[1}", "{\"a\":1]", "[[1]", "[[1]}", "{\"a\":[1}", "[1]]", "{\"a\":{\"b\":[{\"c\":1]}}", "\"a\"b", "@", "\\",
     };
     static const char *const rests[] = {"}", ",\"z\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}"};
@@ -130,8 +134,10 @@ static void texts_are_borrowed_when_nothing_has_to_change(void **state)
 {
     (void)state;
     static const char *const plain[] = {
-        "", "a", "0123456789abcde", "0123456789abcdef", "0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef0123456789abcd", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcd",
-        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "caf\xC3\xA9", "0123456789abcd\xE2\x82\xACuro", "0123456789abcdef0123456789abcdef0123456789abc\xF0\x9F\x98\x80", "\x7F",
+        "", "a", "0123456789abcde", "0123456789abcdef", "0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef0123456789abcd",
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcd",
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "caf\xC3\xA9", "0123456789abcd\xE2\x82\xACuro",
+        "0123456789abcdef0123456789abcdef0123456789abc\xF0\x9F\x98\x80", "\x7F",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
         for (size_t t = 0; t < ARRAY_LENGTH(tails); t++) {
@@ -224,7 +230,8 @@ static void a_scalar_reads_as_its_text(void **state)
     static const struct {
         const char *json, *want;
     } cases[] = {
-        {"\"7\"", "7"}, {"7", "7"}, {"-1.50e3", "-1.50e3"}, {"123456789012345678901234567890", "123456789012345678901234567890"}, {"true", "true"}, {"false", "false"}, {"null", NULL}, {"{\"a\":1}", ""},
+        {"\"7\"", "7"}, {"7", "7"}, {"-1.50e3", "-1.50e3"}, {"123456789012345678901234567890", "123456789012345678901234567890"}, {"true", "true"}, {"false", "false"}, {"null",
+            NULL}, {"{\"a\":1}", ""},
         {"[1,2]", ""}, {"[]", ""}, {"12345678", "12345678"}, {"\"a\\nb\"", "a\nb"}, {"0", "0"}, {"1234567890123456", "1234567890123456"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
@@ -286,7 +293,8 @@ static void keys_come_in_any_order_with_blanks_and_escapes(void **state)
     static const char *const same[] = {
         "{\"a\":1,\"bb\":2,\"a much longer key that Spark might write\":3}", "{\"bb\":2,\"a\":1,\"a much longer key that Spark might write\":3}",
         " {\t\"a much longer key that Spark might write\"\r : 3 , \"a\":1 ,\"bb\" :2 } ", "{\"a\":9,\"bb\":2,\"a\":1,\"a much longer key that Spark might write\":3}",
-        "{\"\\u0061\":1,\"b\\u0062\":2,\"a much longer key that Spark might writ\\u0065\":3}", "{\"A\":5,\"a\":1,\"b\":7,\"bbb\":[{}],\"bb\":2,\"a much longer key that Spark might write\":3,\"\":null}",
+        "{\"\\u0061\":1,\"b\\u0062\":2,\"a much longer key that Spark might writ\\u0065\":3}", "{\"A\":5,\"a\":1,\"b\":7,\"bbb\":[{}],\"bb\":2,\""
+        "a much longer key that Spark might write\":3,\"\":null}",
         "{\"a\":1,\"a much longer key that Spark might write2\":7,\"a much longer key that Spark might writ\":8,\"a much longer key that Spark might write\":3,\"bb\":2}",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(same); i++)
@@ -318,7 +326,8 @@ static void a_key_that_begins_like_another_is_another(void **state)
 {
     (void)state;
     struct reading r;
-    struct json_pull *in = read_text(&r, "{\"a\" :1,\"a much longer key that Spark might writE\":2,\"bb\\\"\":3,\"c\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}");
+    struct json_pull *in = read_text(&r, "{\"a\" :1,\"a much longer key that Spark might writE\":2,\"bb\\\"\":3,\"c\":\""
+        "0123456789012345678901234567890123456789012345678901234567890123456789\"}");
     struct json_object o;
     static const int want[] = {0, JSON_OTHER, JSON_OTHER, JSON_OTHER, JSON_END, JSON_END};
     bool inside = json_object_begin(in, &o, KEYS(abc_keys));
@@ -423,9 +432,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_are_exact_to_64_bits), cmocka_unit_test(counts_are_never_negative), cmocka_unit_test(values_that_are_no_json_are_refused),
-        cmocka_unit_test(texts_are_borrowed_when_nothing_has_to_change), cmocka_unit_test(escapes_are_resolved_and_bad_text_is_repaired), cmocka_unit_test(a_text_may_end_or_change_at_every_offset),
+        cmocka_unit_test(texts_are_borrowed_when_nothing_has_to_change), cmocka_unit_test(escapes_are_resolved_and_bad_text_is_repaired),
+            cmocka_unit_test(a_text_may_end_or_change_at_every_offset),
         cmocka_unit_test(a_scalar_reads_as_its_text), cmocka_unit_test(booleans_fractions_and_raw_values), cmocka_unit_test(keys_come_in_any_order_with_blanks_and_escapes),
-        cmocka_unit_test(a_key_that_begins_like_another_is_another), cmocka_unit_test(values_of_another_kind_are_skipped), cmocka_unit_test(brackets_nest_to_the_limit_and_no_further),
+        cmocka_unit_test(a_key_that_begins_like_another_is_another), cmocka_unit_test(values_of_another_kind_are_skipped),
+            cmocka_unit_test(brackets_nest_to_the_limit_and_no_further),
         cmocka_unit_test(the_first_failure_sticks), cmocka_unit_test(what_scratch_cannot_hold_is_a_limit_or_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every line of every plain log of two folders of ../shared/logs (or of $AFTERGLOW_SHARED/logs), where it is there, against sums that do not come from this program. How they were made: Python's json over
- * the files that begin with {"Event, lines split at \n, blank ones left out; of each TaskEnd the members as spelled below (absent or null ones count for nothing), "duration" is Finish Time minus Launch
- * Time, "shown" the accumulables whose Internal is not true and whose Metadata is not "sql"; of a stage completed the lengths of its lists; of a job start those of "Stage Infos" (else "Stage IDs") and
- * "Properties", whose keys and values also by bytes of UTF-8; of an environment the number of entries of all its objects. A bad line is one that json.loads refuses. */
+ * Every line of every plain log of two folders of ../shared/logs (or of $AFTERGLOW_SHARED/logs), where it is there, against sums that do not come
+ * from this program. How they were made: Python's json over the files that begin with {"Event, lines split at \n, blank ones left out; of each
+ * TaskEnd the members as spelled below (absent or null ones count for nothing), "duration" is Finish Time minus Launch Time, "shown" the accumulables
+ * whose Internal is not true and whose Metadata is not "sql"; of a stage completed the lengths of its lists; of a job start those of "Stage Infos"
+ * (else "Stage IDs") and "Properties", whose keys and values also by bytes of UTF-8; of an environment the number of entries of all its objects. A
+ * bad line is one that json.loads refuses. */
 #include "tests/unit/event/event_fixture.h"
 
 #include <dirent.h>
@@ -11,7 +13,8 @@
 
 struct sums {
     int64_t files, lines, bad, kinds[EVENT_KIND_MAX_], reasons[END_OTHER + 1];
-    int64_t run_ms, gc_ms, cpu_ns, cpu_count, result_bytes, input_bytes, input_count, output_bytes, output_count, remote_bytes, local_bytes, local_count, write_bytes, write_ns, push_bytes, peak_bytes, peak_count;
+    int64_t run_ms, gc_ms, cpu_ns, cpu_count, result_bytes, input_bytes, input_count, output_bytes, output_count, remote_bytes, local_bytes, local_count, write_bytes, write_ns,
+        push_bytes, peak_bytes, peak_count;
     int64_t heap_bytes, heap_count, duration_ms, failed, killed, shown, stage_tasks, rdds, stage_accumulables, details_bytes, job_stages, properties, property_bytes, environment;
 };
 
@@ -156,8 +159,10 @@ static void our_own_plain_logs_of_3_5_7_add_up(void **state)
     assert_i64(s.lines, 3248);
     assert_i64(s.bad, 2);
     static const int64_t kinds[EVENT_KIND_MAX_] = {
-        [EVENT_LOG_START] = 17, [EVENT_RESOURCE_PROFILE_ADDED] = 17, [EVENT_BLOCK_MANAGER_ADDED] = 50, [EVENT_ENVIRONMENT_UPDATE] = 17, [EVENT_APPLICATION_START] = 17, [EVENT_EXECUTOR_ADDED] = 34,
-        [EVENT_JOB_START] = 62, [EVENT_STAGE_SUBMITTED] = 66, [EVENT_TASK_START] = 1169, [EVENT_TASK_END] = 1161, [EVENT_EXECUTOR_METRICS_UPDATE] = 17, [EVENT_STAGE_EXECUTOR_METRICS] = 121,
+        [EVENT_LOG_START] = 17, [EVENT_RESOURCE_PROFILE_ADDED] = 17, [EVENT_BLOCK_MANAGER_ADDED] = 50, [EVENT_ENVIRONMENT_UPDATE] = 17, [EVENT_APPLICATION_START] = 17,
+            [EVENT_EXECUTOR_ADDED] = 34,
+        [EVENT_JOB_START] = 62, [EVENT_STAGE_SUBMITTED] = 66, [EVENT_TASK_START] = 1169, [EVENT_TASK_END] = 1161, [EVENT_EXECUTOR_METRICS_UPDATE] = 17,
+            [EVENT_STAGE_EXECUTOR_METRICS] = 121,
         [EVENT_STAGE_COMPLETED] = 62, [EVENT_JOB_END] = 58, [EVENT_APPLICATION_END] = 12, [EVENT_BLOCK_UPDATED] = 224, [EVENT_UNKNOWN] = 28 + 34 + 40 + 24 + 16,
     };
     for (int i = 0; i < EVENT_KIND_MAX_; i++)
@@ -202,9 +207,12 @@ static void the_logs_of_sparks_own_suite_add_up(void **state)
     assert_i64(s.lines, 1192);
     assert_i64(s.bad, 0);
     static const int64_t kinds[EVENT_KIND_MAX_] = {
-        [EVENT_LOG_START] = 13, [EVENT_BLOCK_MANAGER_ADDED] = 48, [EVENT_ENVIRONMENT_UPDATE] = 18, [EVENT_APPLICATION_START] = 18, [EVENT_EXECUTOR_ADDED] = 33, [EVENT_JOB_START] = 32,
-        [EVENT_STAGE_SUBMITTED] = 38, [EVENT_TASK_START] = 420, [EVENT_TASK_END] = 420, [EVENT_STAGE_COMPLETED] = 38, [EVENT_JOB_END] = 32, [EVENT_EXCLUSION] = 4 + 2 + 2 + 1 + 3 + 1,
-        [EVENT_APPLICATION_END] = 18, [EVENT_RESOURCE_PROFILE_ADDED] = 7, [EVENT_STAGE_EXECUTOR_METRICS] = 13, [EVENT_PROCESS_ADDED] = 1, [EVENT_BLOCK_MANAGER_REMOVED] = 6, [EVENT_EXECUTOR_REMOVED] = 6,
+        [EVENT_LOG_START] = 13, [EVENT_BLOCK_MANAGER_ADDED] = 48, [EVENT_ENVIRONMENT_UPDATE] = 18, [EVENT_APPLICATION_START] = 18, [EVENT_EXECUTOR_ADDED] = 33,
+            [EVENT_JOB_START] = 32,
+        [EVENT_STAGE_SUBMITTED] = 38, [EVENT_TASK_START] = 420, [EVENT_TASK_END] = 420, [EVENT_STAGE_COMPLETED] = 38, [EVENT_JOB_END] = 32,
+            [EVENT_EXCLUSION] = 4 + 2 + 2 + 1 + 3 + 1,
+        [EVENT_APPLICATION_END] = 18, [EVENT_RESOURCE_PROFILE_ADDED] = 7, [EVENT_STAGE_EXECUTOR_METRICS] = 13, [EVENT_PROCESS_ADDED] = 1, [EVENT_BLOCK_MANAGER_REMOVED] = 6,
+            [EVENT_EXECUTOR_REMOVED] = 6,
         [EVENT_UNKNOWN] = 3 + 6 + 3 + 6,
     };
     for (int i = 0; i < EVENT_KIND_MAX_; i++)

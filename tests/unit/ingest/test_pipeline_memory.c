@@ -83,57 +83,61 @@ static enum err_code load(const char *log, struct load_report *report, struct er
     return rc;
 }
 
-static void walk(const char *log, int64_t task_count, int64_t bad_line_count)
+static void walk(const char *log, bool forever, int64_t task_count, int64_t bad_line_count)
 {
-    for (int forever = 0; forever < 2; forever++) {
-        bool reached_the_end = false;
-        unsigned refused = 0;
-        for (uint64_t nth = 1; !reached_the_end; nth++) {
-            struct load_report report;
-            struct err err = {0};
-            mem_fail_at(nth, forever);
-            enum err_code rc = load(log, &report, &err);
-            reached_the_end = mem_alloc_count() < nth;
-            mem_fail_at(0, 0);
-            if (rc) {
-                if (rc != ERR_NOMEM || !err.message[0] || finished_file_exists())
-                    fail_msg("%s, allocation %llu%s: code %d, message '%s', finished file: %d", log, (unsigned long long)nth, forever ? " and all after it" : "", (int)rc, err.message, finished_file_exists());
-                refused++;
-                continue;
-            }
-            if (report.task_count != task_count || report.bad_line_count != bad_line_count)
-                fail_msg("%s, allocation %llu%s: done with %lld tasks and %lld bad lines, without a word", log, (unsigned long long)nth, forever ? " and all after it" : "", (long long)report.task_count,
-                         (long long)report.bad_line_count);
-            char path[128];
-            snprintf(path, sizeof path, "%s/apps/key.db", store);
-            assert_int_equal(unlink(path), 0);
+    bool reached_the_end = false;
+    unsigned refused = 0;
+    for (unsigned long long nth = 1; !reached_the_end; nth++) {
+        struct load_report report;
+        struct err err = {0};
+        mem_fail_at(nth, forever);
+        enum err_code rc = load(log, &report, &err);
+        reached_the_end = mem_alloc_count() < nth;
+        mem_fail_at(0, 0);
+        if (rc) {
+            if (rc != ERR_NOMEM || !err.message[0] || finished_file_exists())
+                fail_msg("%s, allocation %llu: code %d, message '%s', finished file: %d", log, nth, (int)rc, err.message, finished_file_exists());
+            refused++;
+            continue;
         }
-        assert_true(refused > 20);
+        if (report.task_count != task_count || report.bad_line_count != bad_line_count)
+            fail_msg("%s, allocation %llu: done with %lld tasks and %lld bad lines, without a word", log, nth, (long long)report.task_count, (long long)report.bad_line_count);
+        char path[128];
+        snprintf(path, sizeof path, "%s/apps/key.db", store);
+        assert_int_equal(unlink(path), 0);
     }
+    assert_true(refused > 20);
 }
 
 static void a_plain_log_survives_each_failed_allocation(void **state)
 {
     (void)state;
-    walk("good/app-20260101000000-7000", 21, 0);
+    walk("good/app-20260101000000-7000", false, 21, 0);
+}
+
+static void a_load_ends_when_memory_is_gone_for_good(void **state)
+{
+    (void)state;
+    walk("good/app-20260101000000-7000", true, 21, 0);
 }
 
 static void a_rolling_log_of_several_codecs_survives_each_failed_allocation(void **state)
 {
     (void)state;
-    walk("rolling-mixed-codecs/eventlog_v2_app-20260101000112-7072", 21, 0);
+    walk("rolling-mixed-codecs/eventlog_v2_app-20260101000112-7072", false, 21, 0);
 }
 
 static void a_log_with_bad_lines_survives_each_failed_allocation(void **state)
 {
     (void)state;
-    walk("not-objects/app-20260101000017-7017", 21, 9);
+    walk("not-objects/app-20260101000017-7017", false, 21, 9);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_plain_log_survives_each_failed_allocation, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(a_load_ends_when_memory_is_gone_for_good, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_rolling_log_of_several_codecs_survives_each_failed_allocation, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_log_with_bad_lines_survives_each_failed_allocation, make_store, remove_store),
     };

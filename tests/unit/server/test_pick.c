@@ -52,7 +52,7 @@ static void keeps_the_best_of_many(void **state)
     (void)state;
     pick_init(&pick, 5, false, &arena);
     for (int64_t i = 0; i < 1000; i++)
-        offer_number(i, true, i * 7919 % 1000);      /* a permutation of 0 … 999 */
+        offer_number(i, true, i * 7919 % 1000); /* a permutation of 0 … 999 */
     assert_int_equal(pick.offered, 1000);
     pick_sort(&pick);
     for (int64_t i = 0; i < 5; i++)

@@ -18,7 +18,8 @@ static void harmless_prefixes_are_kept_without_their_last_slash(void **state)
 static void what_could_become_a_link_elsewhere_or_markup_is_no_prefix(void **state)
 {
     (void)state;
-    const char *bad[] = {"", "/", "gateway", "//evil.example", "/a//b", "/a/../b", "/..", "/.", "/a b", "/a\"><script>", "/a%2f", "/a?b", "/a#b", "/a\\b", "https://evil.example/", "/a\r\nX: y"};
+    const char *bad[] = {"",     "/",    "gateway", "//evil.example",        "/a//b",     "/a/../b", "/..", "/.", "/a b", "/a\"><script>", "/a%2f",
+                         "/a?b", "/a#b", "/a\\b",   "https://evil.example/", "/a\r\nX: y"};
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
         assert_int_equal(proxy_prefix_clean(str_of(bad[i])).len, 0);
     assert_int_equal(proxy_prefix_clean(STR_NONE).len, 0);

@@ -85,7 +85,7 @@ static void the_prefix_is_taken_off_where_the_path_begins_with_it(void **state)
     assert_true(str_is(request.path, "/"));
     assert_int_equal(parse("/gateway/apps", "/gate"), ERR_OK);
     assert_true(str_is(request.path, "/gateway/apps"));
-    assert_int_equal(parse("/apps", "/gate"), ERR_OK);      /* the proxy took it off already */
+    assert_int_equal(parse("/apps", "/gate"), ERR_OK); /* the proxy took it off already */
     assert_true(str_is(request.path, "/apps"));
     assert_true(str_is(request.prefix, "/gate"));
 }

@@ -126,7 +126,7 @@ static void a_missing_temporary_directory_is_told_once_the_body_is_long(void **s
     assert_int_equal(rc, ERR_NOT_FOUND);
     assert_int_equal(response_finish(response, STR_NONE, &parts, &err), ERR_NOT_FOUND);
     assert_non_null(strstr(err.message, "/nonexistent/afterglow"));
-    response_error(response, 500, "internal", "%s", err.message);      /* the answer can still be made an error */
+    response_error(response, 500, "internal", "%s", err.message); /* the answer can still be made an error */
     finish(NULL);
     assert_int_equal(parts.status, 500);
 }
@@ -162,7 +162,7 @@ static void short_or_unknown_bodies_are_not_compressed(void **state)
 {
     (void)state;
     response_content_type(response, "text/plain");
-    write_pieces(60);                /* 1020 bytes */
+    write_pieces(60); /* 1020 bytes */
     finish(NULL);
     assert_false(parts.gzip);
     check_pieces(parts.memory.ptr, parts.memory.len, 60);
@@ -210,7 +210,7 @@ static void a_tag_names_one_sequence_of_bytes(void **state)
     write_pieces(1);
     finish("\"8-x\"");
     assert_int_equal(parts.status, 200);
-    assert_string_equal(parts.etag, "\"7-x\"");      /* never compressed: strong */
+    assert_string_equal(parts.etag, "\"7-x\""); /* never compressed: strong */
 }
 
 static void an_error_is_never_304(void **state)

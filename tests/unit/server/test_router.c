@@ -111,12 +111,9 @@ static void the_first_in_the_table_wins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(segments_match_as_a_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_slash_at_the_end_is_ignored, setup, teardown),
-        cmocka_unit_test_setup_teardown(arguments_are_decoded_after_the_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(digits_are_digits_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_segment_may_hold_two_arguments, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_first_in_the_table_wins, setup, teardown),
+        cmocka_unit_test_setup_teardown(segments_match_as_a_whole, setup, teardown),           cmocka_unit_test_setup_teardown(one_slash_at_the_end_is_ignored, setup, teardown),
+        cmocka_unit_test_setup_teardown(arguments_are_decoded_after_the_cut, setup, teardown), cmocka_unit_test_setup_teardown(digits_are_digits_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_segment_may_hold_two_arguments, setup, teardown),    cmocka_unit_test_setup_teardown(the_first_in_the_table_wins, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,23 @@ static void chunks_follow_one_another_and_missing_ones_are_unknown(void **state)
     task_columns_free(columns);
 }
 
+static void a_forgotten_column_can_be_asked_for_again(void **state)
+{
+    struct db *db = *state;
+    add_stage(db, 1, 2, 1, 2);
+    add_chunk(db, 1, "task_id", 0, (int64_t[]){8, 9}, 2);
+    add_chunk(db, 1, "input_bytes", 0, (int64_t[]){3, 4}, 2);
+    struct task_columns *columns = open_stage(db, 1);
+    const int64_t *ids;
+    assert_column(columns, "input_bytes", (int64_t[]){3, 4}, 2);
+    assert_int_equal(task_columns_get(columns, "task_id", &ids, NULL), ERR_OK);
+    task_columns_forget(columns, "input_bytes");
+    task_columns_forget(columns, "never_loaded");
+    assert_int_equal(ids[1], 9);                     /* the others stay where they are */
+    assert_column(columns, "input_bytes", (int64_t[]){3, 4}, 2);
+    task_columns_free(columns);
+}
+
 static void strewn_rows_take_their_numbers_from_the_column(void **state)
 {
     struct db *db = *state;
@@ -292,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(chunks_follow_one_another_and_missing_ones_are_unknown, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(a_forgotten_column_can_be_asked_for_again, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(strewn_rows_take_their_numbers_from_the_column, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(a_stage_without_columns_is_read_from_its_rows, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(derived_columns_follow_sparks_formulas, open_memory, close_memory),

@@ -202,7 +202,8 @@ UNUSED static void add_gzip_member(struct buf *b, const char *text, size_t len)
 
 UNUSED static void add_lz4_frame(struct buf *b, const char *text, size_t len)
 {
-    LZ4F_preferences_t preferences = {.frameInfo = {.blockSizeID = LZ4F_max64KB, .contentChecksumFlag = LZ4F_contentChecksumEnabled, .blockChecksumFlag = LZ4F_blockChecksumEnabled}};
+    LZ4F_frameInfo_t info = {.blockSizeID = LZ4F_max64KB, .contentChecksumFlag = LZ4F_contentChecksumEnabled, .blockChecksumFlag = LZ4F_blockChecksumEnabled};
+    LZ4F_preferences_t preferences = {.frameInfo = info};
     size_t room = LZ4F_compressFrameBound(len, &preferences);
     char *packed = malloc(room);
     size_t packed_len = LZ4F_compressFrame(packed, room, text, len, &preferences);

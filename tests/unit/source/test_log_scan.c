@@ -240,8 +240,9 @@ static void rolling_files_are_ordered_by_number_and_the_last_compact_one_wins(vo
     (void)state;
     make_directory(ROLL);
     make_directory(ROLL "events_13_dir");
-    static const char *const names[] = {"appstatus_app-1", ".appstatus_app-1.crc", "events_1_app-1.zstd", "events_2_app-1.zstd", "events_2_app-1.zstd.compact", "events_9_app-1.zstd",
-        "events_9_app-1.zstd.compact", "events_10_app-1.zstd", "events_11_app-1.zstd.compact.inprogress", "events_zz_x", "events_12_app-1.zstd", "notes.txt"};
+    static const char *const names[] = {"appstatus_app-1", ".appstatus_app-1.crc", "events_1_app-1.zstd", "events_2_app-1.zstd", "events_2_app-1.zstd.compact",
+        "events_9_app-1.zstd", "events_9_app-1.zstd.compact", "events_10_app-1.zstd",
+        "events_11_app-1.zstd.compact.inprogress", "events_zz_x", "events_12_app-1.zstd", "notes.txt"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         char path[200];
         snprintf(path, sizeof path, ROLL "%s", names[i]);
@@ -407,7 +408,8 @@ static void a_zip_archive_holds_one_log_an_attempt(void **state)
     (void)state;
     static const char *const members[] = {
         "application_1_2.inprogress", EVENT "two\n", "application_1_1", EVENT "one\n", "eventlog_v2_app-9/", "", "eventlog_v2_app-9/appstatus_app-9", "",
-        "eventlog_v2_app-9/events_10_app-9", "{\"Event\":\"ten\"}\n", "eventlog_v2_app-9/events_1_app-9", "{\"Event\":\"1\"}\n", "eventlog_v2_app-9/events_2_app-9", "{\"Event\":\"2\"}\n",
+        "eventlog_v2_app-9/events_10_app-9", "{\"Event\":\"ten\"}\n", "eventlog_v2_app-9/events_1_app-9", "{\"Event\":\"1\"}\n",
+        "eventlog_v2_app-9/events_2_app-9", "{\"Event\":\"2\"}\n",
         "../../../etc/passwd", EVENT, "readme.txt", "text\n", "empty", "", "eventlog_v2_none/", "",
     };
     put_zip(in_dir(dir, "logs.zip"), members, ARRAY_LENGTH(members));

@@ -11,16 +11,27 @@ export const api = async (/** @type {string} */ path) => (await fetch(`${url}api
 /** A browser with an empty profile. @returns {Promise<{ context: import("playwright-core").BrowserContext, close: () => Promise<void> }>} */
 export async function openBrowser() {
   const profile = mkdtempSync(join(tmpdir(), "afterglow-chromium-"));
-  const context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, headless: true, timezoneId: "Asia/Kolkata", viewport: { width: 1440, height: 900 },
-    args: ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"] });
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    headless: true,
+    timezoneId: "Asia/Kolkata",
+    viewport: { width: 1440, height: 900 },
+    args: ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+  });
   context.setDefaultTimeout(20_000);
-  return { context, close: async () => {
-    await context.close();
-    rmSync(profile, { recursive: true, force: true });
-  } };
+  return {
+    context,
+    close: async () => {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
 }
 
-/** A page that notes what went wrong on it: errors in the console (blocked by the content security policy, too), uncaught exceptions. @param {import("playwright-core").BrowserContext} context */
+/**
+ * A page that notes what went wrong on it: errors in the console (blocked by the content security policy, too), uncaught exceptions.
+ * @param {import("playwright-core").BrowserContext} context
+ */
 export async function openPage(context) {
   const page = await context.newPage();
   /** @type {string[]} */

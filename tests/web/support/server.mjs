@@ -15,10 +15,15 @@ const PATIENCE_MS = 60_000;
 export async function startServer() {
   if (!existsSync(BINARY)) return `no program at ${BINARY}, and no AFTERGLOW_URL`;
   const folder = mkdtempSync(join(tmpdir(), "afterglow-web-"));
-  const logs = writeLogs(join(folder, "logs")), store = join(folder, "store");
+  const logs = writeLogs(join(folder, "logs")),
+    store = join(folder, "store");
   // Status 3: read, but some input was damaged. One of the logs is cut on purpose.
-  await promisify(execFile)(BINARY, ["ingest", "--store", store, logs]).catch((e) => { if (e.code !== 3) throw e; });
-  const child = spawn(BINARY, ["serve", "--store", store, "--listen", "127.0.0.1:0", ...(ASSETS ? ["--assets", ASSETS] : [])], { stdio: ["ignore", "pipe", "pipe"] });
+  await promisify(execFile)(BINARY, ["ingest", "--store", store, logs]).catch((e) => {
+    if (e.code !== 3) throw e;
+  });
+  const child = spawn(BINARY, ["serve", "--store", store, "--listen", "127.0.0.1:0", ...(ASSETS ? ["--assets", ASSETS] : [])], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let said = "";
   /** @type {string} */
   const url = await new Promise((found, failed) => {
@@ -55,17 +60,30 @@ export async function startProxy(target, prefix) {
       res.writeHead(404).end("outside the prefix");
       return;
     }
-    const up = request({ host: to.hostname, port: to.port, method: req.method, path: path.slice(prefix.length), headers: { ...req.headers, host: to.host, "x-forwarded-prefix": prefix } }, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
-    });
+    const up = request(
+      {
+        host: to.hostname,
+        port: to.port,
+        method: req.method,
+        path: path.slice(prefix.length),
+        headers: { ...req.headers, host: to.host, "x-forwarded-prefix": prefix },
+      },
+      (answer) => {
+        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(res);
+      },
+    );
     up.on("error", () => res.writeHead(502).end());
     req.pipe(up);
   });
   await new Promise((ready) => proxy.listen(0, "127.0.0.1", () => ready(undefined)));
   const { port } = /** @type {import("node:net").AddressInfo} */ (proxy.address());
-  return { url: `http://127.0.0.1:${port}${prefix}/`, stop: () => new Promise((done) => {
-    proxy.closeAllConnections();
-    proxy.close(done);
-  }) };
+  return {
+    url: `http://127.0.0.1:${port}${prefix}/`,
+    stop: () =>
+      new Promise((done) => {
+        proxy.closeAllConnections();
+        proxy.close(done);
+      }),
+  };
 }
