@@ -20,7 +20,7 @@ enum { GROUP_READ = TASK_METRIC_COUNT, GROUP_WRITE, GROUP_INPUT, GROUP_OUTPUT, G
 static const struct json_key top_keys[] = {
     TASK_METRICS(X)
     JSON_KEY("Shuffle Read Metrics", GROUP_READ), JSON_KEY("Shuffle Write Metrics", GROUP_WRITE), JSON_KEY("Input Metrics", GROUP_INPUT), JSON_KEY("Output Metrics", GROUP_OUTPUT),
-    JSON_KEY("Updated Blocks", GROUP_NOT_READ), JSON_KEY("Host Name", GROUP_NOT_READ), JSON_KEY("Shuffle Push Read Metrics", GROUP_PUSH),
+    JSON_KEY("Updated Blocks", GROUP_NOT_READ), JSON_KEY("Host Name", GROUP_NOT_READ),
 };
 #undef PICK_TOP
 #define PICK_TOP DROP
@@ -28,16 +28,13 @@ static const struct json_key top_keys[] = {
 #define PICK_SHUFFLE_READ KEEP
 static const struct json_key read_keys[] = {
     TASK_METRICS(X)
-    JSON_KEY("Push Based Shuffle", GROUP_PUSH), JSON_KEY("Shuffle Push Read Metrics", GROUP_PUSH),
+    JSON_KEY("Push Based Shuffle", GROUP_PUSH),
 };
 #undef PICK_SHUFFLE_READ
 #define PICK_SHUFFLE_READ DROP
 #undef PICK_PUSH
 #define PICK_PUSH KEEP
-static const struct json_key push_keys[] = {
-    TASK_METRICS(X)
-    JSON_KEY("Merged Fallback Count", METRIC_PUSH_MERGED_FETCH_FALLBACK_COUNT),      /* the name that SHS up to 4.1 looks for */
-};
+static const struct json_key push_keys[] = {TASK_METRICS(X)};
 #undef PICK_PUSH
 #define PICK_PUSH DROP
 #undef PICK_SHUFFLE_WRITE

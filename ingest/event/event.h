@@ -82,8 +82,8 @@ enum event_kind {
     X(SHUFFLE_WRITE_BYTES, "shuffle_write_bytes", SHUFFLE_WRITE, "Shuffle Bytes Written", "shuffle.write.bytesWritten") \
     X(SHUFFLE_WRITE_TIME, "shuffle_write_time_ns", SHUFFLE_WRITE, "Shuffle Write Time", "shuffle.write.writeTime") \
     X(SHUFFLE_WRITE_RECORDS, "shuffle_write_records", SHUFFLE_WRITE, "Shuffle Records Written", "shuffle.write.recordsWritten")
-/* The push group is "Push Based Shuffle" inside "Shuffle Read Metrics" (what Spark writes), or "Shuffle Push Read Metrics" (what SHS ≤ 4.1 looked for; in a hand-edited
- * log, where the fallback count is called "Merged Fallback Count"). */
+/* The push group is "Push Based Shuffle" inside "Shuffle Read Metrics". "Shuffle Push Read Metrics", which the History Server looked for up to 4.1, is written by no Spark and read
+ * by none since 4.3 (spec/shs-4.3.md). */
 
 enum task_metric {
 #define X(id, column, group, key, accumulable) METRIC_##id,
