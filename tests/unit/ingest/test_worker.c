@@ -384,6 +384,31 @@ static void a_named_pipe_does_not_hold_the_scan(void **state)
     assert_string_equal(find_told("a")->state, "loaded");
 }
 
+static void failed_allocations_anywhere_are_survived(void **state)
+{
+    (void)state;
+    write_text("a", "w", HEAD START("a") TASK("0") END);
+    write_text("b.inprogress", "w", HEAD START("b") TASK("0"));
+    write_text("README", "w", "hello\n");
+    const struct worker_place place = {.path = logs};
+    const struct worker_options options = {.store_dir = store, .places = &place, .place_count = 1, .jobs = 2, .interval_ms = 100};
+    bool over = false;
+    for (uint64_t nth = 1; !over; nth += 1 + nth / 12) {                   /* threads make the order vary: each number is a new case anyway */
+        struct worker_summary summary;
+        char command[128];
+        snprintf(command, sizeof command, "rm -rf %s", store);
+        assert_int_equal(system(command), 0);
+        mem_fail_at(nth, 0);
+        enum err_code rc = worker_run(&options, &summary, NULL);
+        over = mem_alloc_count() < nth;
+        mem_fail_at(0, 0);
+        assert_true(rc == ERR_OK || rc == ERR_NOMEM);
+        run_once(logs);                                                     /* and nothing stays behind that confuses the next start */
+        assert_string_equal(find_told("a")->state, "loaded");
+        assert_string_equal(find_told("b.inprogress")->state, "loaded");
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -400,6 +425,7 @@ int main(void)
         TEST(a_place_that_is_away_says_so_and_comes_back),
         TEST(a_killed_worker_leaves_nothing_that_confuses_the_next),
         TEST(a_named_pipe_does_not_hold_the_scan),
+        TEST(failed_allocations_anywhere_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
