@@ -150,6 +150,16 @@ static enum err_code leave_wal_and_sync(const char *path, struct err *err)
     return rc;
 }
 
+void db_start_writeback(struct db *self)
+{
+    const char *path = sqlite3_db_filename(self->handle, "main");
+    int fd = path && *path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    close(fd);
+}
+
 enum err_code db_seal(struct db *self, struct err *err)
 {
     char path[PATH_BYTES];

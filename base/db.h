@@ -44,6 +44,9 @@ void db_setup(void);
 enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;
 void db_close(struct db *self);                                                  /* idempotent */
 
+/* Lets the kernel begin to write the file out, without waiting, so that sealing it later finds little left to do. */
+void db_start_writeback(struct db *self);
+
 /* Leaves WAL behind and closes: after this the file is whole by itself (no -wal) and on disk. Readers that have it open meanwhile keep reading. Nothing may be open in it.
  * ERR_BUSY: a reader did not let go within the busy time-out. Closed in any case. */
 enum err_code db_seal(struct db *self, struct err *err) WARN_UNUSED;

@@ -97,6 +97,14 @@ int worker_default_jobs(void)
     return cores > 4 ? (int)MIN(cores / 2, 64L) : 2;
 }
 
+/* Gives an error that was caught to a caller who may not want its text. */
+static enum err_code hand_on(struct err *err, const struct err *why, enum err_code rc)
+{
+    if (err && rc)
+        *err = *why;
+    return rc;
+}
+
 static enum stage stage_of(const struct worker *self, int64_t log_id)
 {
     return (enum stage)(intptr_t)imap_get(&self->under_way, log_id);
@@ -510,10 +518,8 @@ static enum err_code scan_place(struct worker *self, size_t index, struct err *e
     state->place_id = self->place_id;
     const struct log_scan scan = {.context = self, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known};
     rc = log_scan(self->place_path, &scan, &scan_err);
-    if (self->scan_err.code) {               /* the catalogue or memory, not the place */
-        *err = self->scan_err;
-        return self->scan_err.code;
-    }
+    if (self->scan_err.code)                 /* the catalogue or memory, not the place */
+        return hand_on(err, &self->scan_err, self->scan_err.code);
     if (rc == ERR_CANCELLED || self->stop)
         return ERR_CANCELLED;
     if (rc)
@@ -872,10 +878,8 @@ static enum err_code pump(struct worker *self, struct err *err)
         catalog_rollback(self->catalog);
         return ERR_OK;
     }
-    if (rc) {
-        *err = why;
-        return rc;
-    }
+    if (rc)
+        return hand_on(err, &why, rc);
     if (self->failing)
         log_info("the store can be written again");
     self->failing = false;
@@ -893,9 +897,7 @@ static enum err_code scan_when_due(struct worker *self, struct err *err)
         catalog_rollback(self->catalog);
         return ERR_OK;
     }
-    if (rc)
-        *err = why;
-    return rc;
+    return hand_on(err, &why, rc);
 }
 
 static enum err_code want(struct worker *self, int64_t log_id, struct err *err)

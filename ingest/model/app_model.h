@@ -204,6 +204,8 @@ struct entities {
     size_t count, capacity;
 };
 
+struct pending_task;                 /* tasks.c */
+
 struct app_model {
     struct row_sink sink;
     struct arena arena;
@@ -224,6 +226,7 @@ struct app_model {
     struct imap group_by_stage_id;   /* struct stage_group, owned */
     struct smap executor_by_id, host_by_name, scope_by_id, process_by_id;
     struct imap pending;             /* task id → struct pending_task: starts without an end */
+    struct pending_task *spare;      /* used ones, for the next start */
     struct smap texts;               /* hash of text → id; value: (void *)(intptr_t)id */
     int64_t next_task_seq, next_text_id, task_end_count, task_row_count;
     struct model_health health;

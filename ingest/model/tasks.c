@@ -32,8 +32,28 @@ static struct pending_task *pending_take(struct app_model *self, const struct st
     return NULL;
 }
 
+static void pending_give_back(struct app_model *self, struct pending_task *p)
+{
+    p->next = self->spare;
+    self->spare = p;
+}
+
+static struct pending_task *pending_new(struct app_model *self)
+{
+    struct pending_task *p = self->spare;
+    if (!p)
+        return mem_alloc(sizeof *p);
+    self->spare = p->next;
+    return p;
+}
+
 void model_pending_free(struct app_model *self)
 {
+    while (self->spare) {
+        struct pending_task *next = self->spare->next;
+        mem_free(self->spare);
+        self->spare = next;
+    }
     for (size_t i = 0; i < self->pending.count; i++) {
         struct pending_task *p = self->pending.entries[i].value;
         while (p) {
@@ -103,7 +123,7 @@ enum err_code model_task_start(struct app_model *self, const struct event *event
         return ERR_OK;   /* the end came first and said all of this */
     count_start(self, stage, &e->info);
     model_stage_unskip(self, stage);
-    struct pending_task *p = mem_zalloc(sizeof *p);
+    struct pending_task *p = pending_new(self);
     if (!p)
         return err_nomem(err);
     *p = (struct pending_task){.next = imap_get(&self->pending, e->info.id), .stage = stage, .info = e->info};
@@ -124,7 +144,7 @@ enum err_code model_task_start(struct app_model *self, const struct event *event
     }
     return ERR_OK;
 nomem:
-    mem_free(p);
+    pending_give_back(self, p);
     return err_nomem(err);
 }
 
@@ -287,7 +307,8 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
 
     struct pending_task *start = pending_take(self, stage, e->info.id);
     bool was_active = start != NULL;
-    mem_free(start);
+    if (start)
+        pending_give_back(self, start);
     model_stage_unskip(self, stage);
     if (was_active)
         add_active(stage, -1);

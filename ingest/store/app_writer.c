@@ -313,6 +313,7 @@ static enum err_code write_all(struct app_writer *self, struct app_model *model,
     if ((rc = drain(self, err)) || (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
         (rc = task_store_flush(self->tasks, err)) || (rc = db_commit(&self->db, err)))
         return rc;
+    db_start_writeback(&self->db);
     return db_begin(&self->db, err);
 }
 
