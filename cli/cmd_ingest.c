@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/annotate_app.h"
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "base/json_writer.h"
@@ -271,7 +272,7 @@ int cmd_ingest(int argc, char **argv)
     }
     int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
     const struct worker_options run = {.store_dir = store, .places = places, .place_count = count, .jobs = known(jobs) ? (int)jobs : worker_default_jobs(), .watch = show.watch,
-        .control = cli_switch(&cli, "--control"), .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL), .on_result = on_result, .on_progress = on_progress,
+        .control = cli_switch(&cli, "--control"), .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL), .judge = annotate_app, .on_result = on_result, .on_progress = on_progress,
         .context = &show};
     struct worker_summary summary;
     struct err err = {0};

@@ -99,6 +99,7 @@ static void take_event(struct head *head, const struct event *event)
     else if (event->kind == EVENT_APPLICATION_END) {
         listing->has_end = true;
         listing->end_ms = event->application_end.time_ms;
+        listing->exit_code = event->application_end.exit_code;
     }
 }
 
@@ -177,7 +178,7 @@ static enum err_code read_tail(const struct log_entry *entry, struct head *head,
 
 enum err_code listing_read(const struct log_entry *entry, struct listing *ret, struct err *err)
 {
-    *ret = (struct listing){.start_ms = UNKNOWN, .end_ms = UNKNOWN};
+    *ret = (struct listing){.start_ms = UNKNOWN, .end_ms = UNKNOWN, .exit_code = UNKNOWN};
     struct head head = {.listing = ret, .first_seen_ms = UNKNOWN};
     arena_init(&head.scratch, SCRATCH_BYTES);
     enum err_code rc = read_head(entry, &head, err);

@@ -48,6 +48,11 @@ struct load {
     struct log_problem_row problems[LOG_PROBLEM_MAX];
     size_t problem_count;
     bool frame_problems, tail_cut, tail_pending;
+    struct {                                     /* the log's last line when it has no LF: the reader delivers it again, whole, when the log grows */
+        int32_t file_no;
+        int64_t text_offset;
+        bool applied;                            /* it was a whole event, and counted */
+    } tail;
     struct log_problem_row tail_problem;
 };
 
@@ -119,9 +124,21 @@ static enum err_code apply_line(struct load *self, struct str line, const struct
 {
     struct event event;
     struct err bad = {0};
+    int64_t text_offset = block->text_offset + (line.ptr - block->text);
+    if (UNLIKELY(self->tail.file_no == block->file_no && self->tail.text_offset == text_offset)) {
+        if (!unterminated)
+            self->tail.file_no = 0;
+        if (self->tail.applied)
+            return ERR_OK;
+    }
     self->line_count++;
     if (is_blank(line))
         return ERR_OK;
+    if (unterminated) {
+        self->tail.file_no = block->file_no;
+        self->tail.text_offset = text_offset;
+        self->tail.applied = false;
+    }
     arena_reset(&self->scratch);
     enum err_code rc = event_decode(line, &self->scratch, &event, &bad);
     if (rc == ERR_NOMEM)
@@ -129,11 +146,12 @@ static enum err_code apply_line(struct load *self, struct str line, const struct
     if (rc == ERR_OK) {
         self->good_count++;
         self->glued_zero_count += line.ptr[0] == '\0';
+        self->tail.applied |= unterminated;
         if ((rc = count_event(self, &event, err)))
             return rc;
         return app_model_apply(self->model, &event, err);
     }
-    struct log_problem_row problem = {.kind = "line", .file_no = block->file_no, .line_no = line_no, .text_offset = block->text_offset + (line.ptr - block->text)};
+    struct log_problem_row problem = {.kind = "line", .file_no = block->file_no, .line_no = line_no, .text_offset = text_offset};
     copy_text(problem.reason, sizeof problem.reason, str_of(bad.message));
     sample_of(line, problem.sample, sizeof problem.sample);
     if (unterminated) {   /* judged when it is clear whether this is the end of the log */
@@ -344,6 +362,8 @@ static enum err_code read_to_end(struct load *self, const struct log_entry *entr
         return rc;
     take_source_problems(self);
     self->tail_cut = self->tail_pending;
+    if (self->tail_cut && !entry->finished_name)
+        self->line_count--;     /* it comes again */
     if (entry->finished_name)
         settle_tail(self);      /* of a running application the half line is normal: it is read again when it is whole */
     self->tail_pending = false;

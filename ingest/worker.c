@@ -460,22 +460,6 @@ static void forget_scan(struct worker *self)
     mem_free(TAKE(self->place_path));
 }
 
-/* An absolute path as log_scan gives it: the user's spelling, a relative one after the working directory. */
-static char *absolute_path(const char *path)
-{
-    char full[8192], cwd[4096];
-    if (path[0] == '/')
-        snprintf(full, sizeof full, "%s", path);
-    else if (getcwd(cwd, sizeof cwd))
-        snprintf(full, sizeof full, "%s/%s", cwd, strncmp(path, "./", 2) == 0 ? path + 2 : path);
-    else
-        return NULL;
-    size_t len = strlen(full);
-    while (len > 1 && full[len - 1] == '/')
-        full[--len] = '\0';
-    return mem_strndup(full, len);
-}
-
 /* A place that cannot be looked at: its logs stay as they are, except that a single log that is not there is gone. */
 static enum err_code place_failed(struct worker *self, const struct err *why, struct err *err)
 {
@@ -507,8 +491,8 @@ static enum err_code scan_place(struct worker *self, size_t index, struct err *e
     self->entry_count = 0;
     self->place_is_log = false;
     self->scan_err = (struct err){0};
-    if (!(self->place_path = absolute_path(place->path)))
-        return err_nomem(err);
+    if (!(self->place_path = log_absolute_path(place->path, err)))
+        return ERR_NOMEM;
     enum err_code rc = ERR_OK;
     bool there = stat(self->place_path, &st) == 0;
     /* A directory is a place. While watching, so is what is not there: the list says why nothing comes from it. */
@@ -635,7 +619,7 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
     char key[LISTING_KEY_BYTES];
     const struct catalog_run run = {.app_id = listing->app_id, .attempt_id = listing->has_attempt_id ? listing->attempt_id : NULL,
         .name = listing->has_start ? listing->name : NULL, .user = listing->has_start ? listing->user : NULL, .spark_version = text_or_null(listing->spark_version),
-        .queue = text_or_null(listing->queue), .start_ms = listing->start_ms, .end_ms = listing->end_ms, .last_event_ms = UNKNOWN, .complete = listing->has_end};
+        .queue = text_or_null(listing->queue), .start_ms = listing->start_ms, .end_ms = listing->end_ms, .exit_code = listing->exit_code, .last_event_ms = UNKNOWN, .complete = listing->has_end};
     listing_app_key(run.app_id, run.attempt_id, entry->dir, key);
     bool chosen;
     enum err_code rc = catalog_listed(self->catalog, job->item.log_id, key, &run, &chosen, err);
@@ -649,8 +633,9 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
     return ERR_OK;
 }
 
-static struct catalog_run run_of(const struct load_report *report)
+static struct catalog_run run_of(const struct job *job)
 {
+    const struct load_report *report = &job->report;
     return (struct catalog_run){.app_id = report->app_id, .attempt_id = report->has_attempt_id ? report->attempt_id : NULL, .name = text_or_null(report->name),
         .user = text_or_null(report->user), .spark_version = text_or_null(report->spark_version), .queue = text_or_null(report->queue), .start_ms = report->start_ms,
         .end_ms = report->end_ms, .last_event_ms = report->last_event_ms, .complete = report->complete, .outcome = report->outcome, .duration_ms = report->duration_ms,
@@ -658,7 +643,7 @@ static struct catalog_run run_of(const struct load_report *report)
         .task_count = report->task_count, .failed_task_count = report->failed_task_count, .executor_count = report->executor_count,
         .lost_executor_count = report->lost_executor_count, .task_time_ms = report->task_time_ms, .gc_time_ms = report->gc_time_ms, .input_bytes = report->input_bytes,
         .output_bytes = report->output_bytes, .shuffle_read_bytes = report->shuffle_read_bytes, .shuffle_write_bytes = report->shuffle_write_bytes,
-        .disk_spill_bytes = report->disk_spill_bytes};
+        .disk_spill_bytes = report->disk_spill_bytes, .exit_code = report->exit_code, .skew_grade = job->skew_grade, .gc_grade = job->gc_grade};
 }
 
 static enum err_code load_done(struct worker *self, struct job *job, struct err *err)
@@ -669,7 +654,7 @@ static enum err_code load_done(struct worker *self, struct job *job, struct err 
         return put_off(self, job, err);
     const struct load_report *report = &job->report;
     const struct catalog_sighting read = sighting_of(&job->entry, UNKNOWN);
-    struct catalog_run run = run_of(report);
+    struct catalog_run run = run_of(job);
     char flags[96];
     bool nothing = report->nothing_readable || job->rc;
     flags_text(report->flags | (nothing ? FLAG_UNREADABLE : 0), flags, sizeof flags);
@@ -1086,6 +1071,38 @@ static enum err_code open_pipe(struct worker *self, struct err *err)
     return ERR_OK;
 }
 
+struct keys {
+    char **items;                    /* owned, and each */
+    size_t count, capacity;
+};
+
+static enum err_code keep_key(void *context, const char *app_key)
+{
+    struct keys *keys = context;
+    char *copy = mem_strndup(app_key, strlen(app_key));
+    if (!copy || mem_grow((void **)&keys->items, &keys->capacity, keys->count + 1, MAX_LOGS, sizeof *keys->items)) {
+        mem_free(copy);
+        return ERR_NOMEM;
+    }
+    keys->items[keys->count++] = copy;
+    return ERR_OK;
+}
+
+/* Runs that came into the catalogue without a judgement, from a rebuild. */
+static enum err_code judge_rest(struct worker *self, struct err *err)
+{
+    struct keys keys = {0};
+    enum err_code rc = self->options->judge ? catalog_each_unjudged(self->catalog, keep_key, &keys, err) : ERR_OK;
+    for (size_t i = 0; i < keys.count; i++) {
+        int64_t skew_grade, gc_grade;
+        if (!rc && crew_judge(&self->crew, keys.items[i], &skew_grade, &gc_grade))
+            rc = catalog_judged(self->catalog, keys.items[i], skew_grade, gc_grade, err);
+        mem_free(keys.items[i]);
+    }
+    mem_free(keys.items);
+    return rc;
+}
+
 static enum err_code set_up(struct worker *self, struct err *err)
 {
     enum err_code rc;
@@ -1102,7 +1119,8 @@ static enum err_code set_up(struct worker *self, struct err *err)
         log_warning("%s", catalog_remark(self->catalog));
     if ((rc = recover(self, err)) || (rc = open_pipe(self, err)))
         return rc;
-    return crew_init(&self->crew, self->options->store_dir, self->options->jobs, self->wake[1], err);
+    rc = crew_init(&self->crew, self->options->store_dir, self->options->judge, self->options->jobs, self->wake[1], err);
+    return rc ? rc : judge_rest(self, err);
 }
 
 static void tear_down(struct worker *self)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,14 +41,36 @@ static bool on_load_progress(void *context, int64_t read_bytes, int64_t total_by
     return !atomic_load(&crew->cancelled);
 }
 
+bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade)
+{
+    struct db db;
+    char path[4400];
+    snprintf(path, sizeof path, "%s/apps/%s.db", self->store_dir, app_key);
+    if (!self->judge || db_open(&db, path, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, NULL))
+        return false;
+    enum err_code rc = self->judge(&db, ret_skew_grade, ret_gc_grade, NULL);
+    db_close(&db);
+    return !rc;
+}
+
+/* A judgement that fails leaves the run unjudged; the next start tries again. */
+static void judge(struct job *job)
+{
+    if (job->report.nothing_readable || !crew_judge(job->crew, job->app_key, &job->skew_grade, &job->gc_grade))
+        job->skew_grade = job->gc_grade = UNKNOWN;
+}
+
 static void run_load(struct job *job)
 {
+    job->skew_grade = job->gc_grade = UNKNOWN;
     if (!probe(job))
         return;
     if (job->load) {
         job->rc = load_advance(job->load, &job->entry, &job->report, &job->err);
-        if (!job->rc)
+        if (!job->rc) {
+            judge(job);
             return;
+        }
         load_free(job->load);
         job->load = NULL;
         if (job->rc != ERR_UNSUPPORTED)
@@ -57,6 +80,8 @@ static void run_load(struct job *job)
     const struct load_options options = {.store_dir = job->crew->store_dir, .app_key = job->app_key, .generation = job->generation,
         .keep = job->keep && !job->entry.finished_name, .progress = on_load_progress, .progress_context = job->crew};
     job->rc = load_run(&job->entry, &options, &job->report, &job->load, &job->err);
+    if (!job->rc)
+        judge(job);
 }
 
 static void *work(void *context)
@@ -85,9 +110,10 @@ static void *work(void *context)
     return NULL;
 }
 
-enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, int wake_fd, struct err *err)
+enum err_code crew_init(struct crew *self, const char *store_dir, crew_judge_fn *judge_fn, int loaders, int wake_fd, struct err *err)
 {
     self->store_dir = store_dir;
+    self->judge = judge_fn;
     self->wake_fd = wake_fd;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->work, NULL);

@@ -22,10 +22,19 @@
 
 /* ---- paths */
 
-/* Absolute, as the user wrote it otherwise: without "//", "/./" and a slash at the end. NULL with `err` set. */
-static char *absolute_path(const char *path, struct err *err)
+static bool has_parent_part(const char *path)
 {
-    char here[PATH_MAX] = "";
+    for (const char *p = strstr(path, ".."); p; p = strstr(p + 2, ".."))
+        if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
+            return true;
+    return false;
+}
+
+char *log_absolute_path(const char *path, struct err *err)
+{
+    char here[PATH_MAX] = "", resolved[PATH_MAX];
+    if (has_parent_part(path) && realpath(path, resolved))
+        path = resolved;
     if (path[0] != '/' && !getcwd(here, sizeof here)) {
         err_set_errno(err, errno, "cannot tell the present directory");
         return NULL;
@@ -395,7 +404,7 @@ static enum err_code scan_root(struct scanner *self, const char *path, bool one_
 enum err_code log_scan(const char *path, const struct log_scan *scan, struct err *err)
 {
     struct scanner self = {.scan = scan};
-    char *absolute = absolute_path(path, err);
+    char *absolute = log_absolute_path(path, err);
     if (!absolute)
         return err ? err->code : ERR_NOMEM;
     imap_init(&self.seen, SEEN_MAX);
@@ -453,7 +462,7 @@ enum err_code log_entry_probe(const char *path, struct log_entry *ret, struct er
     const char *slashes = path[0] ? strstr(path + 1, "//") : NULL;
     size_t len = slashes ? (size_t)(slashes - path) : strlen(path), suffix = strlen(IN_PROGRESS);
     char *copy = mem_strndup(path, len);
-    char *start = copy ? absolute_path(copy, err) : NULL;
+    char *start = copy ? log_absolute_path(copy, err) : NULL;
     mem_free(copy);
     if (!start)
         return err_nomem(err);

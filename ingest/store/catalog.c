@@ -97,12 +97,13 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [SQL_SET_KEY] = "UPDATE log SET app_key = ?2 WHERE log_id = ?1",
     [SQL_COPY_SKIPPED] = "UPDATE log SET state = 'skipped', reason = ?2, changed_ms = ?3, flags = '' WHERE log_id = ?1",
     [SQL_LISTED_APP] =
-        "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, complete, log_id, loaded, generation) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0) "
+        "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, complete, log_id, exit_code, loaded, generation) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, 0) "
         "ON CONFLICT (app_key) DO UPDATE SET log_id = excluded.log_id, "
         "app_id = iif(loaded, app_id, excluded.app_id), attempt_id = iif(loaded, attempt_id, excluded.attempt_id), name = iif(loaded, name, excluded.name), "
         "user = iif(loaded, user, excluded.user), spark_version = iif(loaded, spark_version, excluded.spark_version), queue = iif(loaded, queue, excluded.queue), "
-        "start_ms = iif(loaded, start_ms, excluded.start_ms), end_ms = iif(loaded, end_ms, excluded.end_ms), complete = iif(loaded, complete, excluded.complete)",
+        "start_ms = iif(loaded, start_ms, excluded.start_ms), end_ms = iif(loaded, end_ms, excluded.end_ms), complete = iif(loaded, complete, excluded.complete), "
+        "exit_code = iif(loaded, exit_code, excluded.exit_code)",
     [SQL_GENERATION] = "SELECT generation FROM app WHERE app_key = (SELECT app_key FROM log WHERE log_id = ?1)",
     [SQL_LOADING] =
         "UPDATE log SET state = 'loading', reason = NULL, changed_ms = ?2, read_bytes = 0 WHERE log_id = ?1",
@@ -113,9 +114,9 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [SQL_LOADED_APP] =
         "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, last_event_ms, complete, log_id, loaded, generation, "
         "outcome, duration_ms, job_count, failed_job_count, stage_count, failed_stage_count, task_count, failed_task_count, executor_count, lost_executor_count, "
-        "task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes) "
+        "task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes, exit_code, skew_grade, gc_grade) "
         "VALUES ((SELECT app_key FROM log WHERE log_id = ?11), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, ?12, "
-        "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29) "
+        "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32) "
         "ON CONFLICT (app_key) DO UPDATE SET app_id = excluded.app_id, attempt_id = excluded.attempt_id, name = excluded.name, user = excluded.user, "
         "spark_version = excluded.spark_version, queue = excluded.queue, start_ms = excluded.start_ms, end_ms = excluded.end_ms, "
         "last_event_ms = excluded.last_event_ms, complete = excluded.complete, loaded = 1, generation = max(generation, excluded.generation), "
@@ -123,7 +124,8 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         "stage_count = excluded.stage_count, failed_stage_count = excluded.failed_stage_count, task_count = excluded.task_count, "
         "failed_task_count = excluded.failed_task_count, executor_count = excluded.executor_count, lost_executor_count = excluded.lost_executor_count, "
         "task_time_ms = excluded.task_time_ms, gc_time_ms = excluded.gc_time_ms, input_bytes = excluded.input_bytes, output_bytes = excluded.output_bytes, "
-        "shuffle_read_bytes = excluded.shuffle_read_bytes, shuffle_write_bytes = excluded.shuffle_write_bytes, disk_spill_bytes = excluded.disk_spill_bytes",
+        "shuffle_read_bytes = excluded.shuffle_read_bytes, shuffle_write_bytes = excluded.shuffle_write_bytes, disk_spill_bytes = excluded.disk_spill_bytes, "
+        "exit_code = excluded.exit_code, skew_grade = excluded.skew_grade, gc_grade = excluded.gc_grade",
     [SQL_UNLIST_APP] = "DELETE FROM app WHERE log_id = ?1 AND loaded = 0",
     [SQL_UNLIST_LOG] = "UPDATE log SET app_key = NULL WHERE log_id = ?1 AND NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = log.app_key)",
     [SQL_PUT_OFF] = "UPDATE log SET state = 'waiting', reason = ?2, changed_ms = ?3, read_bytes = NULL WHERE log_id = ?1",
@@ -760,6 +762,7 @@ static enum err_code write_listed_app(struct catalog *self, int64_t log_id, cons
     db_bind_i64(stmt, 9, run->end_ms);
     db_bind_i64(stmt, 10, run->complete);
     db_bind_i64(stmt, 11, log_id);
+    db_bind_i64(stmt, 12, run->exit_code);
     return db_run(stmt, err);
 }
 
@@ -865,7 +868,7 @@ static enum err_code write_loaded_app(struct catalog *self, int64_t log_id, int6
     db_bind_str(stmt, 13, str_of(run->outcome));
     const int64_t numbers[] = {run->duration_ms, run->job_count, run->failed_job_count, run->stage_count, run->failed_stage_count, run->task_count, run->failed_task_count,
         run->executor_count, run->lost_executor_count, run->task_time_ms, run->gc_time_ms, run->input_bytes, run->output_bytes, run->shuffle_read_bytes,
-        run->shuffle_write_bytes, run->disk_spill_bytes};
+        run->shuffle_write_bytes, run->disk_spill_bytes, run->exit_code, run->skew_grade, run->gc_grade};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         db_bind_i64(stmt, (int)i + 14, numbers[i]);
     return db_run(stmt, err);
@@ -907,6 +910,30 @@ enum err_code catalog_load_done(struct catalog *self, int64_t log_id, const stru
     if (rc)
         return rc;
     return leave(self, own, load_done(self, log_id, result, run, err), err);
+}
+
+enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, void *context, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(&self->db, &stmt, "SELECT app_key FROM app WHERE loaded AND task_count > 0 AND skew_grade IS NULL", err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        rc = each(context, db_str(stmt, 0).ptr);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(&self->db, &stmt, "UPDATE app SET skew_grade = ?2, gc_grade = ?3 WHERE app_key = ?1", err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(app_key));
+    db_bind_i64(stmt, 2, skew_grade);
+    db_bind_i64(stmt, 3, gc_grade);
+    rc = db_run(stmt, err);
+    db_finalize(stmt);
+    return rc;
 }
 
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err)

@@ -95,13 +95,14 @@ enum err_code catalog_want(struct catalog *self, int64_t log_id, struct err *err
 /* A run as its log tells it. Texts NULL and numbers UNKNOWN where the log does not say. */
 struct catalog_run {
     const char *app_id, *attempt_id, *name, *user, *spark_version, *queue;
-    int64_t start_ms, end_ms, last_event_ms;
+    int64_t start_ms, end_ms, last_event_ms, exit_code;
     bool complete;
     /* from here on by a load only */
     const char *outcome;
     int64_t duration_ms;
     int64_t job_count, failed_job_count, stage_count, failed_stage_count, task_count, failed_task_count, executor_count, lost_executor_count;
     int64_t task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes;
+    int64_t skew_grade, gc_grade;    /* judgements over the rows, made after the load */
 };
 
 /* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for its run; if not, it is
@@ -120,6 +121,11 @@ struct catalog_result {
 };
 /* The load is over. LOADED and PARTIAL: `run` is what it found. FAILED and SKIPPED: a run that never was loaded goes with its row, an older load stays. A log that went meanwhile stays gone. */
 enum err_code catalog_load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err) WARN_UNUSED;
+/* Loaded runs with tasks that were never judged (the catalogue was rebuilt, or the program is newer): their keys, and what to say of them then. `each` must not call the catalogue. */
+typedef enum err_code catalog_key_fn(void *context, const char *app_key);
+enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, void *context, struct err *err) WARN_UNUSED;
+enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, struct err *err) WARN_UNUSED;
+
 /* The load could not be done for a reason that is not the log's (memory, disk, cancelled): the row is `waiting`, with the reason (NULL: none). */
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err) WARN_UNUSED;
 

@@ -35,6 +35,8 @@ export const Bytes = ({ value }) =>
   );
 /** @param {{ value: number | null | undefined }} props */
 export const Count = ({ value }) => <span class={value ? "" : "dim3"}>{count(value)}</span>;
+/** Spark logs 0 for a peak that it never measured: a heap is never empty. @param {{ peaks: Record<string, number | null> | null }} props */
+export const PeakHeap = ({ peaks }) => <Bytes value={peaks?.jvmHeapMemoryBytes || null} />;
 /** A count that is bad news unless it is zero. @param {{ value: number | null | undefined }} props */
 export const BadCount = ({ value }) => (value ? <b class="bad">{count(value)}</b> : <span class="dim3">{count(value)}</span>);
 

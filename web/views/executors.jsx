@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { BadCount, Bar, Bytes, Clip, Duration, columnMax } from "../components/cells.jsx";
+import { BadCount, Bar, Bytes, Clip, Duration, PeakHeap, columnMax } from "../components/cells.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { Choice } from "../components/filters.jsx";
 import { GcMark } from "../components/marks.jsx";
@@ -110,7 +110,7 @@ function columns(app, rows) {
       label: t("col.peakHeap"),
       num: true,
       off: !any((x) => x.peaks?.jvmHeapMemoryBytes),
-      cell: (x) => <Bytes value={x.peaks?.jvmHeapMemoryBytes} />,
+      cell: (x) => <PeakHeap peaks={x.peaks} />,
     },
     {
       id: "memory",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { BadCount, Bar, Bytes, Clip, Count, columnMax } from "../components/cells.jsx";
+import { BadCount, Bar, Bytes, Clip, Count, PeakHeap, columnMax } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { Histogram } from "../components/histogram.jsx";
@@ -444,7 +444,7 @@ function ByExecutor({ stage: s }) {
             label: t("col.peakHeap"),
             num: true,
             off: !any((x) => x.peaks?.jvmHeapMemoryBytes ?? null),
-            cell: (x) => <Bytes value={x.peaks?.jvmHeapMemoryBytes} />,
+            cell: (x) => <PeakHeap peaks={x.peaks} />,
           },
         ]}
       />

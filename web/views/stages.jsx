@@ -53,16 +53,19 @@ export function Stages({ app, version }) {
       <Loaded from={asked} rows={12}>
         {(list) =>
           list.items.length ? (
-            <Table
-              caption={t("nav.stages")}
-              rows={list.items}
-              rowKey={stageName}
-              sort={table.sort}
-              page={list}
-              link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
-              rowClass={(s) => (ran(s) ? "" : "is-off")}
-              columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: list.items, sortable: true })}
-            />
+            <>
+              <Table
+                caption={t("nav.stages")}
+                rows={list.items}
+                rowKey={stageName}
+                sort={table.sort}
+                page={list}
+                link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
+                rowClass={(s) => (ran(s) ? "" : "is-off")}
+                columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: list.items, sortable: true })}
+              />
+              <p class="note dim3">{t("stages.legend")}</p>
+            </>
           ) : filtered ? (
             <Empty title={t("stages.noMatch")}>
               <p>
@@ -76,7 +79,6 @@ export function Stages({ app, version }) {
           )
         }
       </Loaded>
-      <p class="note dim3">{t("stages.legend")}</p>
     </Section>
   );
 }

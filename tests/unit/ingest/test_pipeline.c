@@ -116,7 +116,7 @@ static void write_log(const struct fixture *f, size_t whole, size_t part)
     for (size_t i = 0; i < whole; i++)
         fprintf(out, "%s\n", lines[i]);
     if (whole < LINES)
-        fwrite(lines[whole], 1, MIN(part, strlen(lines[whole]) - 1), out);
+        fwrite(lines[whole], 1, MIN(part, strlen(lines[whole])), out);
     fclose(out);
 }
 
@@ -141,7 +141,7 @@ static void check_whole_log(const struct fixture *f, const struct load_report *r
     assert_true(report->complete);
     assert_int_equal(report->task_count, 2);
     assert_int_equal(report->bad_line_count, 0);
-    assert_int_equal(report->line_count >= LINES, 1);
+    assert_int_equal(report->line_count, LINES);
     assert_string_equal(report->app_id, "app-1");
     assert_string_equal(report->outcome, "failed");
     assert_int_equal(report->duration_ms, 8900);
@@ -183,7 +183,7 @@ static void a_growing_log_read_in_pieces_is_the_same(void **state)
     struct load_report report;
     for (size_t whole = 5; whole <= LINES; whole++) {
         struct log_entry entry;
-        write_log(f, whole, whole * 37 % 150);   /* the end is in the middle of a line */
+        write_log(f, whole, whole % 3 == 0 ? 1 << 20 : whole * 37 % 150);   /* the end is in the middle of a line, or only the LF is missing */
         assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
         struct load_options options = options_for(f, true);
         enum err_code rc = load ? load_advance(load, &entry, &report, &err) : load_run(&entry, &options, &report, &load, &err);
@@ -191,10 +191,13 @@ static void a_growing_log_read_in_pieces_is_the_same(void **state)
             fail_msg("%zu lines: %s", whole, err.message);
         assert_non_null(load);
         assert_int_equal(report.bad_line_count, 0);
+        size_t readable = whole + (whole < LINES && whole % 3 == 0);
+        assert_int_equal(report.line_count, readable);
         assert_int_equal(report.flags & (FLAG_CUT | FLAG_LINES), 0);
         /* tasks that have begun and not ended are there, and are not running twice */
-        assert_int_equal(number(f, "SELECT count(*) FROM task"), whole < 9 ? 0 : whole < 10 ? 1 : 2);
-        assert_int_equal(number(f, "SELECT count(*) FROM task WHERE status = 0"), whole < 9 ? 0 : whole < 10 ? 1 : whole < 11 ? 2 : whole < 12 ? 1 : 0);
+        assert_int_equal(number(f, "SELECT count(*) FROM task"), readable < 9 ? 0 : readable < 10 ? 1 : 2);
+        assert_int_equal(number(f, "SELECT count(*) FROM task WHERE status = 0"), readable < 9 ? 0 : readable < 10 ? 1 : readable < 11 ? 2 : readable < 12 ? 1 : 0);
+        assert_int_equal(number(f, "SELECT duplicate_event_count FROM log_health"), 0);
         log_entry_dispose(&entry);
     }
     load_free(load);
