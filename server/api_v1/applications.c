@@ -186,7 +186,9 @@ static enum err_code add_attempt(struct list *self, struct db *catalog, struct e
         enum err_code rc = better_copy(catalog, attempt, have, &better, err);
         if (rc == ERR_OK && better) {
             struct attempt *next = have->next;
+            struct str id = have->id;                        /* ours; the other belongs to the row */
             *have = *attempt;
+            have->id = id;
             have->next = next;
         }
         return rc;
@@ -211,7 +213,7 @@ static enum err_code scan(struct list *self, struct db *catalog, struct err *err
     while ((rc = db_step(rows, err)) == ERR_OK) {
         bool complete = db_i64(rows, 4) == 1;
         struct attempt attempt = {db_str(rows, 1), known_or(db_i64(rows, 2), -1), complete ? known_or(db_i64(rows, 3), -1) : -1, db_i64(rows, 5), complete, NULL};
-        struct entry *entry;
+        struct entry *entry = NULL;
         if ((rc = entry_of(self, db_str(rows, 0), &entry, err)) || (rc = add_attempt(self, catalog, entry, &attempt, err)))
             break;
     }
@@ -222,6 +224,8 @@ static enum err_code scan(struct list *self, struct db *catalog, struct err *err
 static bool entry_fits(struct entry *entry, const struct filters *filters)
 {
     const struct attempt *newest = entry->attempts;
+    if (!newest)
+        return false;
     for (const struct attempt *a = newest; a; a = a->next)
         if (a->start_ms > newest->start_ms)
             newest = a;
