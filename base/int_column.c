@@ -34,20 +34,21 @@ static uint64_t get_le(const char *in, unsigned width)
 
 bool int_column_pack(const int64_t *values, size_t count, struct buf *out)
 {
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    size_t known_count = 0;
+    /* Without branches: UNKNOWN is the smallest of all, so it never is the largest, and one less, unsigned, it is the largest and never the smallest. */
+    uint64_t least = UINT64_MAX;
+    int64_t high = UNKNOWN;
+    size_t unknown_count = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t v = values[i];
-        if (!known(v))
-            continue;
-        known_count++;
-        low = MIN(low, v);
-        high = MAX(high, v);
+        uint64_t shifted = ((uint64_t)values[i] ^ (uint64_t)UNKNOWN) - 1;
+        least = MIN(least, shifted);
+        high = MAX(high, values[i]);
+        unknown_count += values[i] == UNKNOWN;
     }
-    if (!known_count)
+    if (unknown_count == count)
         return false;
+    int64_t low = (int64_t)((least + 1) ^ (uint64_t)UNKNOWN);
     unsigned width = width_of((uint64_t)high - (uint64_t)low);
-    size_t bitmap = known_count == count ? 0 : (count + 7) / 8;
+    size_t bitmap = unknown_count ? (count + 7) / 8 : 0;
     size_t total = HEAD_BYTES + bitmap + count * width;
     if (!buf_reserve(out, total + sizeof(uint64_t)))
         return true;   /* buf_failed tells */
@@ -59,14 +60,18 @@ bool int_column_pack(const int64_t *values, size_t count, struct buf *out)
     put_le(p + 4, count, 4);
     put_le(p + 8, (uint64_t)low, 8);
     char *bits = p + HEAD_BYTES, *cell = bits + bitmap;
-    for (size_t i = 0; i < count; i++, cell += width) {
+    for (size_t i = 0; i < count && !bitmap && width; i++, cell += width) {
+        uint64_t delta = (uint64_t)values[i] - (uint64_t)low;
+        memcpy(cell, &delta, sizeof delta);   /* little-endian machines only; room for the overshoot was reserved */
+    }
+    for (size_t i = 0; i < count && bitmap; i++, cell += width) {
         uint64_t delta = 0;
         if (known(values[i])) {
             delta = (uint64_t)values[i] - (uint64_t)low;
             if (bitmap)
                 bits[i / 8] = (char)(bits[i / 8] | 1 << (i % 8));
         }
-        memcpy(cell, &delta, sizeof delta);   /* little-endian machines only; room for the overshoot was reserved */
+        memcpy(cell, &delta, sizeof delta);
     }
     out->len += total;
     out->data[out->len] = '\0';

@@ -45,7 +45,8 @@ export interface App extends AppItem {
   ref: string;
   loading?: Loading | null;
   log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
-  health: Health; exitCode: Num; cores: { max: Num };
+  /** null: the log is still being read, and its end has not been seen. */
+  health: Health | null; exitCode: Num; cores: { max: Num };
   slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
 }
 
@@ -53,7 +54,7 @@ export interface App extends AppItem {
 export interface LogFile { fileNo: number; name: string; rollIndex: Num; compact: boolean | null; codec: Text; storedBytes: Num; textBytes: Num; lineCount: Num; problem: Text }
 export interface Problem { kind: string; fileNo: Num; lineNo: Num; textOffset: Num; reason: string; sample: Text }
 export interface EventCount { event: string; seen: number; handled: boolean }
-export interface LogHealth { health: Health; files: LogFile[]; problems: Problem[]; events: EventCount[] }
+export interface LogHealth { health: Health | null; files: LogFile[]; problems: Problem[]; events: EventCount[] }
 
 // -- apps/{ref}/jobs
 export interface JobItem {

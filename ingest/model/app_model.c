@@ -132,11 +132,10 @@ void model_time(struct app_model *self, int64_t time_ms)
 bool peaks_raise(int64_t *peaks, const int64_t *with)
 {
     bool grew = false;
-    for (size_t i = 0; i < EXECUTOR_METRIC_COUNT; i++)
-        if (known(with[i]) && (!known(peaks[i]) || with[i] > peaks[i])) {
-            peaks[i] = with[i];
-            grew = true;
-        }
+    for (size_t i = 0; i < EXECUTOR_METRIC_COUNT; i++) {   /* UNKNOWN is less than any number */
+        grew |= with[i] > peaks[i];
+        peaks[i] = MAX(peaks[i], with[i]);
+    }
     return grew;
 }
 

@@ -46,14 +46,15 @@ export function AppHead({ app }) {
 
 /** What is wrong with the log, how much of it, and what that does to the numbers. @param {{ app: import("../types").App, broken: import("../model/health.js").Check[] }} props */
 function LogHealthBar({ app, broken }) {
-  const rest = app.health.complete ? broken : broken.filter((c) => c.id !== "end" && c.id !== "cut");
+  const complete = app.health?.complete ?? false;
+  const rest = complete ? broken : broken.filter((c) => c.id !== "end" && c.id !== "cut");
   const at = app.lastEventMs !== null && app.startMs !== null ? offset(app.lastEventMs - app.startMs) : null;
   return (
     <div class="banner" role="note" aria-label={t("banner.label")}>
       <Severity level={2} />
       <div class="grow">
-        <b>{t(app.health.complete ? "banner.damaged" : "banner.incomplete")}</b>{" "}
-        {app.health.complete ? null : <>{at ? t("banner.stops", at) : t("banner.noEnd")} </>}
+        <b>{t(complete ? "banner.damaged" : "banner.incomplete")}</b>{" "}
+        {complete ? null : <>{at ? t("banner.stops", at) : t("banner.noEnd")} </>}
         {rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, app.log.lines)).join(" ")} {t("banner.effect")}
       </div>
       <a class="nowrap" href={paths.page(app.ref, "log")}>

@@ -63,6 +63,7 @@ export const en = {
   "error.unreachable": "The server cannot be reached.",
   "error.status": (/** @type {string} */ s) => `status ${s}`,
   "error.noAnswer": "no answer",
+  "error.own": "This page cannot show what it got",
   "error.retry": "Try again",
   "error.toList": "To the list of applications",
   "notFound.app": "No such application",
@@ -286,6 +287,8 @@ export const en = {
   "say.firstFailed": (/** @type {any} */ j) => parts`${j} failed.`,
   "say.slowest": (/** @type {any} */ s, /** @type {any} */ d, /** @type {string | null} */ share) =>
     share ? parts`The slowest stage is ${s} with ${d}, ${share} of the run.` : parts`The slowest stage is ${s} with ${d}.`,
+  "say.slowestSoFar": (/** @type {any} */ s, /** @type {any} */ d) => parts`So far, the slowest stage is ${s} with ${d}.`,
+  "say.nothingYet": "No stage has been read yet.",
   "say.slowestSkew": (/** @type {string} */ r) => `Its slowest task took ${r} the median.`,
   "say.cores": (/** @type {number} */ n, /** @type {string} */ p) => `Tasks filled ${p} of ${some(n, "core")} over the whole run.`,
   "say.gc": (/** @type {string} */ p) => `${p} of task time was garbage collection.`,

@@ -6,8 +6,9 @@
 
 /** @typedef {{ id: string, level: 0 | 1 | 2, count: number | null }} Check */
 
-/** @param {import("../types").Health} h @returns {Check[]} in the order of the page */
+/** @param {import("../types").Health | null} h null while the log is being read @returns {Check[]} in the order of the page */
 export function checks(h) {
+  if (h === null) return [];
   /** @param {string} id @param {number | null | undefined} count @param {1 | 2} level @returns {Check} */
   const counted = (id, count, level) => ({ id, count: count ?? null, level: count ? level : 0 });
   /** @param {string} id @param {boolean | null | undefined} bad @param {1 | 2} level @returns {Check} */
@@ -36,5 +37,5 @@ export function checks(h) {
   ];
 }
 
-/** Those that change numbers, for the bar on top of every page. @param {import("../types").Health} h */
+/** Those that change numbers, for the bar on top of every page. @param {import("../types").Health | null} h */
 export const wrong = (h) => checks(h).filter((c) => c.level === 2);

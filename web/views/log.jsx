@@ -58,6 +58,7 @@ export function Log({ app, version }) {
 /** @param {{ app: App, data: LogHealth }} props */
 function Checks({ app, data }) {
   const rows = checks(data.health);
+  if (!rows.length) return null;
   return (
     <Section title={t("checks.title")} note={t("checks.note")}>
       <Table
@@ -93,7 +94,7 @@ function Checks({ app, data }) {
             cell: (c) => (
               <span class="dim">
                 {c.level ? t(/** @type {Key} */ (`check.${c.id}.effect`)) : ""}
-                {c.id === "files" && data.health.missingFiles?.length ? ` ${data.health.missingFiles.join(", ")}` : ""}
+                {c.id === "files" && c.level ? ` ${data.health?.missingFiles?.join(", ") ?? ""}` : ""}
               </span>
             ),
           },

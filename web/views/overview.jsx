@@ -84,22 +84,30 @@ function Sentence({ app }) {
   const level = app.outcome === "failed" ? 4 : worstKnown(runGrades(app).skew, runGrades(app).gc);
   const long = <b title={exactMs(app.durationMs)}>{duration(app.durationMs)}</b>;
   const failed = app.failedJobs[0];
+  // Totals come with the end of a load; until then the stages that are in speak for themselves.
+  const reading = Boolean(app.loading) && app.durationMs === null;
   const used = app.cores.max && app.durationMs && app.taskTimeMs !== null ? app.taskTimeMs / (app.cores.max * app.durationMs) : null;
   return (
     <div class="verdict" data-sev={level ?? undefined}>
       <p class="verdict-say">
-        {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}{" "}
-        {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}{" "}
+        {reading ? null : (
+          <>
+            {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}{" "}
+            {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}{" "}
+          </>
+        )}
         {failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null}
         {failed ? " " : null}
         {s && s.durationMs !== null
           ? tx(
-              "say.slowest",
+              reading ? "say.slowestSoFar" : "say.slowest",
               <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
               <b title={exactMs(s.durationMs)}>{duration(s.durationMs)}</b>,
               app.durationMs ? percent(s.durationMs / app.durationMs) : null,
             )
-          : null}
+          : reading
+            ? t("say.nothingYet")
+            : null}
         {s?.skew?.grade ? <> {tx("say.slowestSkew", times(s.skew.durationRatio))}</> : null}
       </p>
       <p class="verdict-sub">
@@ -117,7 +125,7 @@ function KeyNumbers({ app }) {
   return (
     <Facts
       items={[
-        [t("col.duration"), duration(app.durationMs), app.complete ? null : t("fact.soFar"), exactMs(app.durationMs)],
+        [t("col.duration"), duration(app.durationMs), app.complete || app.durationMs === null ? null : t("fact.soFar"), exactMs(app.durationMs)],
         [t("col.taskTime"), duration(app.taskTimeMs), null, exactMs(app.taskTimeMs)],
         [t("col.jobs"), count(app.jobCount), app.failedJobCount ? t("fact.failed", app.failedJobCount) : null],
         [t("col.stages"), count(app.stageCount), app.failedStageCount ? t("fact.failed", app.failedStageCount) : null],
