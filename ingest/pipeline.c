@@ -20,7 +20,7 @@
 #include "ingest/store/app_writer.h"
 
 #define PATH_BYTES 4096
-#define BLOCKS_IN_FLIGHT 3                       /* decoded ahead of the model: 3 MiB */
+#define BLOCKS_IN_FLIGHT 8                       /* decoded ahead of the model: 8 MiB */
 #define LARGE_BLOCK_BYTES ((size_t)4 << 20)      /* blocks around one long line: never two of them waiting */
 #define SCRATCH_BYTES (LINE_MAX_BYTES * 3)       /* a line's unescaped texts and arrays */
 #define CHECKPOINT_NS 1000000000                 /* pages show what is at most a second old (design.md §3) */
@@ -538,11 +538,17 @@ static struct load *load_new(const struct load_options *options, struct err *err
     return self;
 }
 
+/* A log with its final name is not followed: its file is closed for good. */
+static bool may_go_on(const struct load *self, const struct log_entry *entry)
+{
+    return self->options.keep && !entry->finished_name;
+}
+
 static enum err_code finish(struct load *self, const struct log_entry *entry, struct load_report *report, struct err *err)
 {
     enum err_code rc = write_store(self, entry, true, err);
     if (!rc)
-        rc = app_writer_publish(self->writer, self->path, self->options.keep, err);
+        rc = app_writer_publish(self->writer, self->path, may_go_on(self, entry), err);
     self->published |= rc == ERR_OK;
     report->load_ms = (time_monotonic_ns() - self->started_ns) / NS_PER_MS;
     return rc;
@@ -570,7 +576,7 @@ enum err_code load_run(const struct log_entry *entry, const struct load_options 
     if (rc || report->nothing_readable)
         return rc;
     rc = finish(self, entry, report, err);
-    if (!rc && options->keep && ret_load)
+    if (!rc && may_go_on(self, entry) && ret_load)
         *ret_load = TAKE(self);
     return rc;
 }

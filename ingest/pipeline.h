@@ -2,7 +2,8 @@
  *
  * One log, from stored bytes to committed rows. Three threads overlap: reading and decoding (source/), events and model (the caller's thread), writing rows (store/).
  * A load goes into <store>/apps/<key>.loading.db, which pages may read while it fills (WAL, a commit at least each second of work), and is renamed to <key>.db when the
- * end of the log is reached; a load that fails leaves the old file. A struct load can be kept to follow a growing log: load_advance reads only what is new.
+ * end of the log is reached; a load that fails leaves the old file. A struct load can be kept to follow a growing log: load_advance reads only what is new. The file stays in WAL until
+ * the log has its final name.
  * Killed at any moment, it leaves a .loading.db that the next load of the key throws away. */
 #ifndef INGEST_PIPELINE_H
 #define INGEST_PIPELINE_H
@@ -44,7 +45,7 @@ typedef bool load_progress_fn(void *context, int64_t read_bytes, int64_t total_b
 
 struct load;
 
-/* Reads the log to its present end. On ERR_OK *ret_load follows it further when `keep` is true, else *ret_load is NULL. `app_key` names the file. The report is filled as far as things
+/* Reads the log to its present end. On ERR_OK *ret_load follows it further when `keep` is true and the name is not final, else *ret_load is NULL. `app_key` names the file. The report is filled as far as things
  * went, also on failure. Errors are those of the store and of memory (ERR_NO_SPACE, ERR_PERMISSION, ERR_NOMEM, ERR_DB …): damage of the log is in the report. A log in which nothing is
  * readable gives ERR_OK with nothing_readable set and leaves no file. ERR_BUSY: another process loads this key. */
 struct load_options {
@@ -57,7 +58,7 @@ struct load_options {
 };
 enum err_code load_run(const struct log_entry *entry, const struct load_options *options, struct load_report *report, struct load **ret_load, struct err *err) WARN_UNUSED;
 
-/* Reads what was added since. ERR_UNSUPPORTED: the log was replaced or shrank; load it anew. */
+/* Reads what was added since. Once the entry has its final name, the load can only be freed afterwards. ERR_UNSUPPORTED: the log was replaced or shrank; load it anew. */
 enum err_code load_advance(struct load *self, const struct log_entry *entry, struct load_report *report, struct err *err) WARN_UNUSED;
 void load_free(struct load *self);
 

@@ -78,7 +78,7 @@ static void run_load(struct job *job)
         job->err = (struct err){0};  /* replaced or shrunk: anew */
     }
     const struct load_options options = {.store_dir = job->crew->store_dir, .app_key = job->app_key, .generation = job->generation,
-        .keep = job->keep && !job->entry.finished_name, .progress = on_load_progress, .progress_context = job->crew};
+        .keep = job->keep, .progress = on_load_progress, .progress_context = job->crew};
     job->rc = load_run(&job->entry, &options, &job->report, &job->load, &job->err);
     if (!job->rc)
         judge(job);

@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { apiPath } from "./api.js";
 import { AppHead } from "./components/app-head.jsx";
+import { Boundary } from "./components/boundary.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
 import { Rail, entries } from "./components/rail.jsx";
@@ -14,6 +15,7 @@ import { setLang, t } from "./lib/i18n.js";
 import * as paths from "./lib/paths.js";
 import * as prefsStore from "./lib/prefs.js";
 import { current, go, onChange, start } from "./lib/router.js";
+import { settled } from "./model/app.js";
 import { findPage } from "./routes.js";
 import { Apps } from "./views/apps.jsx";
 import { NotFound } from "./views/not-found.jsx";
@@ -93,7 +95,13 @@ function PlainFrame({ here, path, frame }) {
   });
   return (
     <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} search={here === "none"} {...frame} />}>
-      {here === "apps" ? <Apps /> : <NotFound what={path} />}
+      {here === "apps" ? (
+        <Boundary>
+          <Apps />
+        </Boundary>
+      ) : (
+        <NotFound what={path} />
+      )}
     </Shell>
   );
 }
@@ -101,8 +109,8 @@ function PlainFrame({ here, path, frame }) {
 /** Pages of one application: the same head and rail, fed by one call. @param {{ appRef: string, rest: string[], frame: Frame }} props */
 function AppFrame({ appRef, rest, frame }) {
   const [beat, setBeat] = useState(0);
-  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").App>} */ (useData(apiPath(["apps", appRef]), beat));
-  const app = asked.data;
+  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
+  const app = asked.data && settled(asked.data);
   const notLoaded = !app && asked.error?.status === 409;
   usePoll(notLoaded || Boolean(app?.loading), POLL_MS, () => setBeat((n) => n + 1));
   const page = findPage(rest);
@@ -127,9 +135,17 @@ function AppFrame({ appRef, rest, frame }) {
     if (app)
       return (
         <>
-          <AppHead app={app} />
+          <Boundary version={version}>
+            <AppHead app={app} />
+          </Boundary>
           {asked.error && asked.error.status !== 409 ? <Failure error={asked.error} retry={asked.retry} /> : null}
-          {page ? <page.View key={rest.join("/")} app={app} id={rest[1] ?? ""} version={version} /> : <NotFound what={rest.join("/")} />}
+          {page ? (
+            <Boundary key={rest.join("/")} version={version}>
+              <page.View app={app} id={rest[1] ?? ""} version={version} />
+            </Boundary>
+          ) : (
+            <NotFound what={rest.join("/")} />
+          )}
         </>
       );
     if (notLoaded) return <NotLoaded appRef={appRef} detail={asked.error?.message ?? ""} version={String(beat)} />;

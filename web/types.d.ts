@@ -50,6 +50,9 @@ export interface App extends AppItem {
   slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
 }
 
+/** In the first moments of a load the server knows little more than the name. model/app.js makes an App of it. */
+export type AppAnswer = { [K in keyof App]: K extends "log" | "cores" | "slowestStages" | "failedJobs" | "failedStages" ? App[K] | null : App[K] };
+
 // -- apps/{ref}/health
 export interface LogFile { fileNo: number; name: string; rollIndex: Num; compact: boolean | null; codec: Text; storedBytes: Num; textBytes: Num; lineCount: Num; problem: Text }
 export interface Problem { kind: string; fileNo: Num; lineNo: Num; textOffset: Num; reason: string; sample: Text }

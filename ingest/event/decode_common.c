@@ -30,7 +30,7 @@ int64_t decode_time(struct json_pull *in)
 {
     int64_t ms = json_i64(in);
     if (known(ms) && ms < 0)
-        return ms == -1 ? UNKNOWN : json_negative(in);
+        return ms == -1 ? UNKNOWN : json_out_of_range(in);
     return ms;
 }
 
@@ -115,7 +115,7 @@ struct id_list decode_ids(struct json_pull *in)
     size_t capacity = 0;
     if (json_array_begin(in))
         while (json_array_next(in)) {
-            int64_t id = json_count(in);
+            int64_t id = json_id(in);
             if (!known(id))
                 continue;
             int64_t *item = list_push(in, &items, &list.count, &capacity, sizeof *item);

@@ -147,8 +147,8 @@ static const char *exclusion(struct json_pull *in, struct event *event, bool lif
         case 1: ret->executor_id = json_str(in); break;
         case 2: ret->host = json_str(in); break;
         case 3: ret->failures = json_count(in); break;
-        case 4: ret->stage_id = json_count(in); break;
-        case 5: ret->stage_attempt = json_count(in); break;
+        case 4: ret->stage_id = json_id(in); break;
+        case 5: ret->stage_attempt = json_id(in); break;
         default: decode_other(in);
         }
     if (known(ret->stage_id) && !known(ret->stage_attempt))
@@ -180,8 +180,8 @@ const char *decode_stage_executor_metrics(struct json_pull *in, struct event *ev
     for (int key; (key = json_next(in, &o)) >= 0;)
         switch (key) {
         case 0: ret->executor_id = json_str(in); break;
-        case 1: ret->stage_id = json_count(in); break;
-        case 2: ret->stage_attempt = known_or(json_count(in), 0); break;
+        case 1: ret->stage_id = json_id(in); break;
+        case 2: ret->stage_attempt = known_or(json_id(in), 0); break;
         case 3: decode_peaks(in, ret->peaks); break;
         default: decode_other(in);
         }

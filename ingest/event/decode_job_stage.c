@@ -26,7 +26,7 @@ static struct rdd_info *rdd_infos(struct json_pull *in, size_t *ret_count)
         if (json_object_begin(in, &o, KEYS(rdd_keys)))
             for (int key; (key = json_next(in, &o)) >= 0;)
                 switch (key) {
-                case 0: one.id = json_count(in); break;
+                case 0: one.id = json_id(in); break;
                 case 1: one.name = json_str(in); break;
                 case 2: one.scope = json_str(in); break;
                 case 3: one.callsite = json_str(in); break;
@@ -67,8 +67,8 @@ static struct stage_info stage_info(struct json_pull *in)
     if (json_object_begin(in, &o, KEYS(stage_info_keys)))
         for (int key; (key = json_next(in, &o)) >= 0;)
             switch (key) {
-            case 0: ret.id = json_count(in); break;
-            case 1: ret.attempt = known_or(json_count(in), 0); break;
+            case 0: ret.id = json_id(in); break;
+            case 1: ret.attempt = known_or(json_id(in), 0); break;
             case 2: ret.name = json_str(in); break;
             case 3: ret.num_tasks = json_count(in); break;
             case 4: ret.rdds = rdd_infos(in, &ret.rdd_count); break;
@@ -134,7 +134,7 @@ const char *decode_job_start(struct json_pull *in, struct event *event)
     json_object_at(&o, KEYS(job_start_keys));
     for (int key; (key = json_next(in, &o)) >= 0;)
         switch (key) {
-        case 0: ret->id = json_count(in); break;
+        case 0: ret->id = json_id(in); break;
         case 1: ret->submission_ms = decode_time(in); break;
         case 2: ret->stages = stage_infos(in, &ret->stage_count, &described); break;
         case 3: ids = decode_ids(in); break;
@@ -177,7 +177,7 @@ const char *decode_job_end(struct json_pull *in, struct event *event)
     json_object_at(&o, KEYS(job_end_keys));
     for (int key; (key = json_next(in, &o)) >= 0;)
         switch (key) {
-        case 0: ret->id = json_count(in); break;
+        case 0: ret->id = json_id(in); break;
         case 1: ret->completion_ms = decode_time(in); break;
         case 2: job_result(in, ret); break;
         default: decode_other(in);

@@ -43,7 +43,7 @@ const char *decode_unpersist(struct json_pull *in, struct event *event)
     json_object_at(&o, KEYS(unpersist_keys));
     for (int key; (key = json_next(in, &o)) >= 0;)
         if (key == 0)
-            ret->rdd_id = json_count(in);
+            ret->rdd_id = json_id(in);
         else
             decode_other(in);
     return known(ret->rdd_id) ? NULL : "unpersist without an rdd id";

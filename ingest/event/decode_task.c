@@ -205,7 +205,7 @@ static int64_t partition_id(struct json_pull *in)
 {
     int64_t id = json_i64(in);
     if (known(id) && id < 0)
-        return id == -1 ? UNKNOWN : json_negative(in);
+        return id == -1 ? UNKNOWN : json_out_of_range(in);
     return id;
 }
 
@@ -267,8 +267,8 @@ static void task_start(struct json_pull *in, struct event_task_start *ret)
     json_object_at(&o, KEYS(task_start_keys));
     for (int key; (key = json_next(in, &o)) >= 0;)
         switch (key) {
-        case 0: ret->stage_id = json_count(in); break;
-        case 1: ret->stage_attempt = known_or(json_count(in), 0); break;
+        case 0: ret->stage_id = json_id(in); break;
+        case 1: ret->stage_attempt = known_or(json_id(in), 0); break;
         case 2: task_info(in, &ret->info, NULL); break;
         default: decode_other(in);
         }
@@ -307,8 +307,8 @@ const char *decode_task_end(struct json_pull *in, struct event *event)
     json_object_at(&o, KEYS(task_end_keys));
     for (int key; (key = json_next(in, &o)) >= 0;)
         switch (key) {
-        case 0: ret->stage_id = json_count(in); break;
-        case 1: ret->stage_attempt = known_or(json_count(in), 0); break;
+        case 0: ret->stage_id = json_id(in); break;
+        case 1: ret->stage_attempt = known_or(json_id(in), 0); break;
         case 2: json_skip(in); break;
         case 3: decode_end_reason(in, ret); break;
         case 4: task_info(in, &ret->info, &accumulables); break;

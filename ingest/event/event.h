@@ -4,8 +4,8 @@
  *
  * Memory: every struct str and array of an event is borrowed: from the line, or from the scratch arena given to event_decode (texts with escapes).
  * Both die when the next line is read. Text is valid UTF-8 (bad bytes replaced and counted in `repaired`).
- * Values: UNKNOWN where the log has no such key, null, the wrong kind of value, a number beyond 64 bits, or a negative number where none can be
- * (the last two are counted in `out_of_range`). Strings: STR_NONE likewise. Versions of Spark are named where a key came. */
+ * Values: UNKNOWN where the log has no such key, null, the wrong kind of value, a number beyond 64 bits (ids of jobs, stages, attempts and RDDs, which are an Int in Spark: beyond
+ * 2^31 - 1), or a negative number where none can be (the last two are counted in `out_of_range`). Strings: STR_NONE likewise. Versions of Spark are named where a key came. */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
 

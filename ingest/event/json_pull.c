@@ -618,7 +618,7 @@ int64_t json_i64_slow(struct json_pull *self)
     return UNKNOWN;
 }
 
-int64_t json_negative(struct json_pull *self)
+int64_t json_out_of_range(struct json_pull *self)
 {
     self->out_of_range++;
     return UNKNOWN;

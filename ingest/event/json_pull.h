@@ -98,6 +98,7 @@ ALWAYS_INLINE bool json_array_next(struct json_pull *self) WARN_UNUSED;
 void json_skip(struct json_pull *self);
 ALWAYS_INLINE int64_t json_i64(struct json_pull *self);       /* fractions are cut off, as Spark's reader does; what does not fit in 64 bits is UNKNOWN and counted */
 ALWAYS_INLINE int64_t json_count(struct json_pull *self);     /* the same, for what cannot be negative: negative is UNKNOWN and counted */
+ALWAYS_INLINE int64_t json_id(struct json_pull *self);        /* the same, for ids that are an Int in Spark (jobs, stages, their attempts, RDDs): what is beyond is UNKNOWN and counted */
 ALWAYS_INLINE bool json_bool(struct json_pull *self, bool otherwise);
 ALWAYS_INLINE struct str json_str(struct json_pull *self);    /* borrowed from the line when it is sound UTF-8 without escapes, else in the scratch arena */
 int64_t json_flag(struct json_pull *self);                    /* 0, 1, UNKNOWN */
@@ -115,7 +116,7 @@ void *json_scratch(struct json_pull *self, size_t bytes) WARN_UNUSED;
 int json_next_slow(struct json_pull *self, struct json_object *object);
 int64_t json_i64_slow(struct json_pull *self);
 struct str json_str_slow(struct json_pull *self);
-int64_t json_negative(struct json_pull *self);
+int64_t json_out_of_range(struct json_pull *self);
 bool json_bool_slow(struct json_pull *self, bool otherwise);
 struct str json_text_slow(struct json_pull *self);
 bool json_begin_slow(struct json_pull *self, char bracket);
@@ -327,7 +328,13 @@ ALWAYS_INLINE int json_next_counts(struct json_pull *self, struct json_object *o
 ALWAYS_INLINE int64_t json_count(struct json_pull *self)
 {
     int64_t value = json_i64(self);
-    return LIKELY(value >= 0) || !known(value) ? value : json_negative(self);
+    return LIKELY(value >= 0) || !known(value) ? value : json_out_of_range(self);
+}
+
+ALWAYS_INLINE int64_t json_id(struct json_pull *self)
+{
+    int64_t value = json_count(self);
+    return LIKELY(value <= INT32_MAX) ? value : json_out_of_range(self);
 }
 
 ALWAYS_INLINE bool json_bool(struct json_pull *self, bool otherwise)

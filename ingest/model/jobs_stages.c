@@ -9,11 +9,7 @@
 
 #define MAX_TAG_COUNT 10000
 
-static bool fits_int32(int64_t id)
-{
-    return id >= INT32_MIN && id <= INT32_MAX;
-}
-
+/* Both are at most 2^31 - 1: event.h. */
 static int64_t stage_key(int64_t stage_id, int64_t attempt)
 {
     return (int64_t)((uint64_t)stage_id << 32 | (uint32_t)attempt);
@@ -24,7 +20,7 @@ struct stage *model_stage_find(struct app_model *self, int64_t stage_id, int64_t
     struct stage *last = self->last_stage;
     if (last && last->stage_id == stage_id && last->attempt == attempt)
         return last;
-    if (!fits_int32(stage_id) || !fits_int32(attempt))
+    if (!known(stage_id) || !known(attempt))
         return NULL;
     struct stage *stage = imap_get(&self->stage_by_key, stage_key(stage_id, attempt));
     if (stage)
@@ -383,7 +379,7 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
         job->stages[job->stage_count++] = (struct job_stage){.stage_id = e->stages[i].id, .num_tasks = known_or(e->stages[i].num_tasks, 0)};
     for (size_t i = 0; i < e->stage_count; i++) {
         const struct stage_info *info = &e->stages[i];
-        struct stage *stage = fits_int32(info->id) && fits_int32(info->attempt) ? model_stage_get(self, info->id, info->attempt) : NULL;
+        struct stage *stage = model_stage_get(self, info->id, info->attempt);
         struct stage_group *group = stage ? model_stage_group(self, info->id) : NULL;
         if (!group || mem_grow((void **)&group->jobs, &group->job_capacity, group->job_count + 1, MODEL_MAX_ENTITIES, sizeof *group->jobs))
             return err_nomem(err);
@@ -454,8 +450,6 @@ static enum err_code assign_jobs(struct app_model *self, struct stage *stage, st
 enum err_code model_stage_submitted(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_stage *e = &event->stage;
-    if (!fits_int32(e->info.id) || !fits_int32(e->info.attempt))
-        return ERR_OK;
     struct stage *stage = model_stage_get(self, e->info.id, e->info.attempt);
     if (!stage)
         return err_nomem(err);
@@ -504,8 +498,6 @@ enum err_code model_stage_check_done(struct app_model *self, struct stage *stage
 enum err_code model_stage_completed(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_stage *e = &event->stage;
-    if (!fits_int32(e->info.id) || !fits_int32(e->info.attempt))
-        return ERR_OK;
     struct stage *stage = model_stage_get(self, e->info.id, e->info.attempt);
     if (!stage)
         return err_nomem(err);

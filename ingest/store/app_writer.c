@@ -16,7 +16,7 @@
 #include "ingest/store/task_store.h"
 
 #define BATCH_ROWS 512               /* 340 kB: some milliseconds of the writer's work */
-#define BATCH_COUNT 6                /* in flight or free; bounds memory to 2 MB of rows */
+#define BATCH_COUNT 16               /* in flight or free; bounds memory to 5 MB of rows */
 #define BATCH_TEXT_BYTES ((size_t)256 << 20)
 #define PATH_BYTES 4096
 #define MAX_BATCH_ITEMS ((size_t)1 << 24)

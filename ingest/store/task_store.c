@@ -410,7 +410,8 @@ static size_t column_of(const char *name)
 
 static enum err_code put_quantiles(struct task_store *self, int64_t stage_ref, const char *name, size_t total, struct err *err)
 {
-    static const double at[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
+    enum { QUANTILES = 8 };
+    static const double at[QUANTILES] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
     size_t count = 0;
     int64_t sum = UNKNOWN, low = INT64_MAX, high = INT64_MIN;
     for (size_t i = 0; i < total; i++)
@@ -426,15 +427,23 @@ static enum err_code put_quantiles(struct task_store *self, int64_t stage_ref, c
     db_bind_i64(stmt, 1, stage_ref);
     db_bind_str(stmt, 2, str_of(name));
     db_bind_i64(stmt, 3, (int64_t)count);
-    size_t done = 0;   /* values before it are in place */
-    for (size_t i = 0; i < ARRAY_LENGTH(at); i++) {
-        size_t nth = i + 1 == ARRAY_LENGTH(at) ? count - 1 : quantile_index(at[i], count);
-        if (nth >= done && low != high) {
-            select_nth(self->values + done, count - done, nth - done);
-            done = nth + 1;
+    /* The smallest and largest are known; the rest from the middle outwards, so that each looks only at the part where it
+     * lies, without those that are in place. */
+    size_t nth[QUANTILES];
+    for (size_t i = 0; i < QUANTILES; i++)
+        nth[i] = i + 1 == QUANTILES ? count - 1 : quantile_index(at[i], count);
+    if (low != high) {
+        static const struct {
+            unsigned char which, after, before;   /* between which of those in place it lies */
+        } order[] = {{3, 0, 7}, {2, 0, 3}, {1, 0, 2}, {4, 3, 7}, {5, 4, 7}, {6, 5, 7}};
+        for (size_t i = 0; i < ARRAY_LENGTH(order); i++) {
+            size_t begin = order[i].after == 0 ? 0 : nth[order[i].after] + 1, end = order[i].before == 7 ? count : nth[order[i].before], here = nth[order[i].which];
+            if (here >= begin && here < end)   /* else it is one of those in place: few values */
+                select_nth(self->values + begin, end - begin, here - begin);
         }
-        db_bind_i64(stmt, 4 + (int)i, self->values[nth]);
     }
+    for (size_t i = 0; i < QUANTILES; i++)
+        db_bind_i64(stmt, 4 + (int)i, i == 0 ? low : i + 1 == QUANTILES ? high : self->values[nth[i]]);
     db_bind_i64(stmt, 12, sum);
     return db_run(stmt, err);
 }
@@ -445,7 +454,7 @@ static enum err_code subtract(struct task_store *self, const struct chunk *chunk
     enum err_code rc = load_column(self, chunk, column, self->other, total, err);
     for (size_t i = 0; i < total && !rc; i++)
         if (known(self->values[i]))
-            self->values[i] = known(self->other[i]) ? self->values[i] - self->other[i] : required ? UNKNOWN : self->values[i];
+            self->values[i] = known(self->other[i]) ? add_known(self->values[i], -self->other[i]) : required ? UNKNOWN : self->values[i];
     return rc;
 }
 

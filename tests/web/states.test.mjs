@@ -127,6 +127,46 @@ describe("a page", () => {
     assert.equal(asked, then, "a finished run is not polled");
   });
 
+  it("shows a log that has only just begun to be read, with everything about it unknown", async () => {
+    const unknown = Object.fromEntries(Object.entries(app).map(([k, v]) => [k, typeof v === "number" || typeof v === "string" ? null : v]));
+    const { wrong, page: fresh } = await openPage(browser.context);
+    await fresh.route(`${API}apps/${ref}`, (route) =>
+      route.fulfill({
+        json: {
+          ...unknown,
+          ref,
+          complete: false,
+          state: "loading",
+          health: null,
+          loading: null,
+          slowestStages: null,
+          failedJobs: [],
+          failedStages: [],
+          log: null,
+          cores: null,
+        },
+      }),
+    );
+    for (const path of ["", "/stages", "/log"]) {
+      await fresh.goto(`${url}a/${ref}${path}`);
+      await fresh.waitForSelector("[role=progressbar]");
+      assert.doesNotMatch((await fresh.textContent("main")) ?? "", /NaN|undefined|null|\b0 jobs/, path);
+    }
+    assert.deepEqual(wrong, []);
+    await fresh.close();
+  });
+
+  it("loses only the part that an unforeseen answer is in", async () => {
+    await page.route(`${API}apps/${ref}/environment`, (route) => route.fulfill({ json: { sections: null } }));
+    await page.goto(`${url}a/${ref}/env`);
+    await page.waitForSelector("[role=alert]");
+    assert.ok(await page.$(".rail"));
+    assert.ok(await page.$("h1"));
+    await page.click(".rail a:has-text('Jobs')");
+    await page.waitForSelector("main tbody tr");
+    assert.equal(await page.$("[role=alert]"), null);
+  });
+
   it("asks nothing by itself for a finished run or a finished store", async () => {
     for (const path of ["", `a/${ref}`, `a/${ref}/stages`]) {
       await visit(page, path);

@@ -3,11 +3,11 @@ import { Component } from "preact";
 import { t } from "../lib/i18n.js";
 
 /**
- * A mistake of ours, or an answer that nobody foresaw, costs the part it is in and not the whole page. Give it a key that changes with the data, so that
- * newer data gets another chance. @extends {Component<{ children: import("preact").ComponentChildren }, { error: string | null }>}
+ * A mistake of ours, or an answer that nobody foresaw, costs the part it is in and not the whole page. Newer data (`version`) gets another chance.
+ * @extends {Component<{ version?: string, children: import("preact").ComponentChildren }, { error: string | null }>}
  */
 export class Boundary extends Component {
-  /** @param {{ children: import("preact").ComponentChildren }} props */
+  /** @param {{ version?: string, children: import("preact").ComponentChildren }} props */
   constructor(props) {
     super(props);
     this.state = { error: null };
@@ -21,6 +21,11 @@ export class Boundary extends Component {
   /** @param {unknown} error */
   componentDidCatch(error) {
     console.error(error);
+  }
+
+  /** @param {{ version?: string }} before */
+  componentDidUpdate(before) {
+    if (before.version !== this.props.version && this.state.error !== null) this.setState({ error: null });
   }
 
   render() {

@@ -20,7 +20,7 @@ export function entries(ref, app) {
   /** @type {(level: number | null | undefined) => number | null} */
   const known = (level) => (ended && level !== null && level !== undefined ? level : null);
   const { skew, gc } = app ? runGrades(app) : { skew: null, gc: null };
-  const broken = app ? wrong(app.health).length : 0;
+  const broken = app && !app.loading ? wrong(app.health).length : 0;
   return [
     {
       id: "overview",
@@ -53,7 +53,7 @@ export function entries(ref, app) {
     { id: "storage", to: paths.page(ref, "storage"), sub: true },
     { id: "env", to: paths.page(ref, "env"), step: 5 },
     { id: "sql", to: paths.page(ref, "sql"), step: 6 },
-    { id: "log", to: paths.page(ref, "log"), apart: true, level: app ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
+    { id: "log", to: paths.page(ref, "log"), apart: true, level: app && !app.loading ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
   ];
 }
 

@@ -327,7 +327,7 @@ export const en = {
   // overview
   "overview.slowest": "Slowest stages",
   "overview.slowestNote": "by duration",
-  "overview.allStages": (/** @type {number} */ n) => `All ${some(n, "stage")}`,
+  "overview.allStages": (/** @type {number | null} */ n) => (n === null ? "All stages" : `All ${some(n, "stage")}`),
   "overview.noStage": "No stage ran",
   "overview.noStageText": "Every stage was skipped, or the log stops before the first one.",
   "overview.marked": "Other stages with skew or GC pressure",

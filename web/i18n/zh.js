@@ -310,7 +310,7 @@ export const zh = {
 
   "overview.slowest": "最慢的 Stage",
   "overview.slowestNote": "按时长",
-  "overview.allStages": (n) => `全部 ${count(n)} 个 Stage`,
+  "overview.allStages": (n) => (n === null ? "全部 Stage" : `全部 ${count(n)} 个 Stage`),
   "overview.noStage": "没有 Stage 运行",
   "overview.noStageText": "所有 Stage 都被跳过，或日志在第一个之前就停止了。",
   "overview.marked": "其他有倾斜或 GC 压力的 Stage",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { settled } from "../model/app.js";
 import { logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worst, worstKnown } from "../model/grades.js";
@@ -53,6 +54,31 @@ describe("health", () => {
     );
     assert.equal(checks(h).find((c) => c.id === "unknownEvents")?.level, 1);
   });
+});
+
+describe("app", () => {
+  it("takes a run whose load has only begun as being read, with the rest unknown", () => {
+    const begun = /** @type {any} */ ({
+      state: "loading",
+      loading: null,
+      log: null,
+      cores: null,
+      slowestStages: null,
+      failedJobs: null,
+      failedStages: null,
+      readBytes: null,
+      totalBytes: 7,
+      layout: "single",
+      logPath: "/l",
+    });
+    const app = settled(begun);
+    assert.deepEqual(app.loading, { readBytes: null, totalBytes: 7, lines: null });
+    assert.equal(app.log.lines, null);
+    assert.equal(app.cores.max, null);
+    assert.deepEqual(app.slowestStages, []);
+  });
+
+  it("does not take a finished run as being read", () => assert.equal(settled(/** @type {any} */ ({ state: "loaded" })).loading, null));
 });
 
 describe("grades", () => {

@@ -36,7 +36,7 @@ export function Overview({ app, version }) {
           tools={
             <>
               {marked ? <a href={paths.page(app.ref, "stages", { grade: 3 })}>{t("overview.allMarked")}</a> : null}
-              <a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount ?? 0)}</a>
+              <a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount)}</a>
             </>
           }
         >

@@ -200,8 +200,29 @@ static void a_growing_log_read_in_pieces_is_the_same(void **state)
         assert_int_equal(number(f, "SELECT duplicate_event_count FROM log_health"), 0);
         log_entry_dispose(&entry);
     }
+    /* with its final name the log is closed: the file is whole by itself, in no journal mode that needs others beside it (bytes 18 and 19 of a database file) */
+    char inprogress[128], journal[2];
+    struct log_entry entry;
+    struct load_options options = options_for(f, true);
+    strcpy(inprogress, f->log);
+    f->log[strlen(f->log) - strlen(".inprogress")] = '\0';
+    assert_int_equal(rename(inprogress, f->log), 0);
+    assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+    assert_int_equal(load_advance(load, &entry, &report, &err), ERR_OK);
+    log_entry_dispose(&entry);
     load_free(load);
     check_whole_log(f, &report);
+    assert_int_equal(entries_in_apps(f, false), 1);
+    FILE *file = fopen(f->db, "r");
+    assert_true(file && fseek(file, 18, SEEK_SET) == 0 && fread(journal, 1, 2, file) == 2);
+    fclose(file);
+    assert_memory_equal(journal, "\1\1", 2);
+    /* read at once under that name, there is nothing to follow */
+    assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+    assert_int_equal(load_run(&entry, &options, &report, &load, &err), ERR_OK);
+    assert_null(load);
+    check_whole_log(f, &report);
+    log_entry_dispose(&entry);
 }
 
 /* SQLite through the same allocator, so that its failures are walked too. */

@@ -167,6 +167,37 @@ static void failed_tasks_stay_out_of_quantiles(void **state)
     assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "max")), 40);
 }
 
+/* Every count from 1 to 200, with repeated values, against sorting. */
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void quantiles_of_few_values_are_those_of_the_sorted_list(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    static const char *const names[] = {"min", "p05", "p25", "p50", "p75", "p95", "p99", "max"};
+    static const double at[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
+    int64_t sorted[200], seq = 1;
+    for (int64_t count = 1; count <= 200; count += 7) {
+        for (int64_t i = 0; i < count; i++) {
+            struct task_row row = task(seq++, sorted[i] = i * 37 % 53, TASK_SUCCESS);
+            row.stage_ref = count;
+            add(f, &row);
+        }
+        qsort(sorted, (size_t)count, sizeof *sorted, compare_i64);
+        assert_int_equal(task_store_summarise(f->store, count, true, &err), ERR_OK);
+        for (size_t q = 0; q < ARRAY_LENGTH(at); q++) {
+            char sql[200];
+            snprintf(sql, sizeof sql, "SELECT %s FROM stage_quantile WHERE stage_ref = %d AND name = 'executor_run_time_ms'", names[q], (int)count);
+            int64_t index = (int64_t)(at[q] * (double)count);
+            assert_int_equal(number(f, sql), sorted[index < count ? index : count - 1]);
+        }
+    }
+}
+
 static void rows_after_the_summary_open_another_chunk_and_count(void **state)
 {
     struct fixture *f = *state;
@@ -222,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(quantiles_are_exact_over_several_chunks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(columns_hold_the_rows_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failed_tasks_stay_out_of_quantiles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(quantiles_of_few_values_are_those_of_the_sorted_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_after_the_summary_open_another_chunk_and_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_open_tasks_go_when_the_log_goes_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_column_table_names_every_column_of_task, set_up, tear_down),
