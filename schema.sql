@@ -219,8 +219,8 @@ CREATE TABLE executor (
     total_input_bytes INTEGER NOT NULL, total_shuffle_read_bytes INTEGER NOT NULL, total_shuffle_write_bytes INTEGER NOT NULL,
     -- Over all its tasks, whenever their ends were read
     task_count INTEGER NOT NULL, failed_task_count INTEGER NOT NULL, killed_task_count INTEGER NOT NULL, task_time_ms INTEGER NOT NULL, gc_time_ms INTEGER,
-    -- Storage at the end (needs spark.eventLog.logBlockUpdates.enabled)
-    rdd_blocks INTEGER NOT NULL, memory_used_bytes INTEGER NOT NULL, disk_used_bytes INTEGER NOT NULL, on_heap_used_bytes INTEGER, off_heap_used_bytes INTEGER,
+    -- Storage at the end; NULL without block updates in the log (spark.eventLog.logBlockUpdates.enabled)
+    rdd_blocks INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER, on_heap_used_bytes INTEGER, off_heap_used_bytes INTEGER,
     is_excluded INTEGER NOT NULL,
     excluded_in_stages TEXT NOT NULL,    -- blank-separated stage ids, ascending
     peaks_set INTEGER NOT NULL,          -- 1: peak_* were updated at least once (spec/core.md 1.8)

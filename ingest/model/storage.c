@@ -83,10 +83,11 @@ static enum err_code read_scope(struct app_model *self, struct str text, struct 
 static enum err_code describe_rdd(struct app_model *self, struct rdd *rdd, const struct rdd_info *info, struct err *err)
 {
     enum err_code rc;
-    bool same = rdd->has_level && rdd->level.use_disk == info->level.use_disk && rdd->level.use_memory == info->level.use_memory && rdd->level.use_off_heap == info->level.use_off_heap &&
-                rdd->level.deserialized == info->level.deserialized && rdd->level.replication == info->level.replication && rdd->num_partitions == info->num_partitions;
+    bool same_parents = info->parents.count == rdd->parents.count && (!info->parents.count || memcmp(info->parents.items, rdd->parents.items, info->parents.count * sizeof(int64_t)) == 0);
+    bool same = same_parents && rdd->has_level && rdd->level.use_disk == info->level.use_disk && rdd->level.use_memory == info->level.use_memory && rdd->level.use_off_heap == info->level.use_off_heap &&
+                rdd->level.deserialized == info->level.deserialized && rdd->level.replication == info->level.replication && rdd->num_partitions == info->num_partitions && str_eq(rdd->name, info->name);
     if (same)
-        return ERR_OK;   /* every stage describes its whole lineage again */
+        return ERR_OK;   /* every stage describes its whole lineage again; caching, naming and checkpointing change it */
     rdd->dirty = true;
     rdd->has_level = true;
     rdd->level = info->level;
@@ -97,7 +98,7 @@ static enum err_code describe_rdd(struct app_model *self, struct rdd *rdd, const
         return rc;
     if (str_known(info->scope) && !str_known(rdd->scope_id) && (rc = read_scope(self, info->scope, &rdd->scope_id, err)))
         return rc;
-    if (info->parents.count != rdd->parents.count || (info->parents.count && memcmp(info->parents.items, rdd->parents.items, info->parents.count * sizeof(int64_t)) != 0)) {
+    if (!same_parents) {
         rdd->parents.items = arena_alloc(&self->arena, info->parents.count * sizeof(int64_t));
         if (!rdd->parents.items)
             return err_nomem(err);
@@ -300,10 +301,21 @@ static bool rdd_of_block(struct str name, int64_t *ret_rdd_id)
            str_to_i64((struct str){middle + 1, (size_t)(name.ptr + name.len - middle - 1)}, &partition);
 }
 
+/* The first block update of the log: from now on no blocks means none, not unknown. */
+static void storage_known(struct app_model *self)
+{
+    self->block_updates_seen = true;
+    for (size_t i = 0; i < self->executors.count; i++)
+        ((struct executor *)self->executors.items[i])->dirty = true;
+    for (size_t i = 0; i < self->rdds.count; i++)
+        ((struct rdd *)self->rdds.items[i])->dirty = true;
+}
+
 enum err_code model_block_updated(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_block_updated *e = &event->block_updated;
-    self->block_updates_seen = true;
+    if (!self->block_updates_seen)
+        storage_known(self);
     if (!str_known(e->manager.executor_id) || !str_known(e->block_id))
         return ERR_OK;
     struct executor *executor = model_executor_get(self, e->manager.executor_id);

@@ -86,6 +86,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_RDD] = "INSERT OR REPLACE INTO rdd (rdd_id, name, callsite, scope_id, use_disk, use_memory, use_off_heap, deserialized, replication, num_partitions, barrier, determinism, "
                 "tracked, unpersisted, storage_name, storage_level, storage_partitions, memory_used_bytes, disk_used_bytes) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [DROP_RDD_PARENTS] = "DELETE FROM rdd_parent WHERE rdd_id = ?",
     [PUT_RDD_PARENT] = "INSERT OR REPLACE INTO rdd_parent (rdd_id, ordinal, parent_id) VALUES (?, ?, ?)",
     [DROP_PARTITIONS] = "DELETE FROM rdd_partition WHERE rdd_id = ?",
     [PUT_PARTITION] = "INSERT INTO rdd_partition (rdd_id, ordinal, block_name, storage_level, memory_used_bytes, disk_used_bytes, executors) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -379,10 +380,13 @@ static enum err_code write_map(struct entity_rows *self, int64_t owner_kind, int
     return rc;
 }
 
-static enum err_code write_executor(struct entity_rows *self, struct executor *executor, struct err *err)
+static enum err_code write_executor(struct entity_rows *self, struct executor *executor, bool storage_known, struct err *err)
 {
     enum err_code rc;
     if (executor->dirty) {
+        struct executor shown = *executor;
+        if (!storage_known)
+            shown.rdd_blocks = shown.memory_used_bytes = shown.disk_used_bytes = shown.on_heap_used_bytes = shown.off_heap_used_bytes = UNKNOWN;
         CLEANUP(buf_dispose) struct buf stages;
         buf_init(&stages, (size_t)64 << 20);
         for (size_t i = 0; i < executor->excluded_count; i++)
@@ -390,7 +394,7 @@ static enum err_code write_executor(struct entity_rows *self, struct executor *e
         if (buf_failed(&stages))
             return err_nomem(err);
         sqlite3_stmt *stmt = self->statements[PUT_EXECUTOR];
-        int position = bind_columns(stmt, 1, executor_columns, ARRAY_LENGTH(executor_columns), executor);
+        int position = bind_columns(stmt, 1, executor_columns, ARRAY_LENGTH(executor_columns), &shown);
         db_bind_str(stmt, position, buf_str(&stages));
         if ((rc = db_run(stmt, err)))
             return rc;
@@ -454,6 +458,8 @@ static enum err_code write_rdd(struct entity_rows *self, struct rdd *rdd, bool s
             N(level->replication), N(rdd->num_partitions), N(rdd->barrier), N(rdd->determinism), N(rdd->tracked), N(rdd->unpersisted), S(stored ? rdd->storage_name : STR_NONE),
             S(stored ? str_of(storage_level_text(&rdd->storage, rdd->storage.replication, text, sizeof text)) : STR_NONE), N(rdd->storage_partitions), N(stored ? memory : UNKNOWN),
             N(stored ? disk : UNKNOWN));
+    if (!rc)
+        rc = ROW(DROP_RDD_PARENTS, N(rdd->rdd_id));
     for (size_t i = 0; i < rdd->parents.count && !rc; i++)
         rc = ROW(PUT_RDD_PARENT, N(rdd->rdd_id), N((int64_t)i), N(rdd->parents.items[i]));
     if (!rc && (rdd->block_count || rdd->distribution_count))
@@ -540,7 +546,7 @@ enum err_code entity_rows_write(struct entity_rows *self, struct app_model *mode
     for (size_t i = 0; i < model->executors.count && !rc; i++) {
         struct executor *executor = model->executors.items[i];
         if (executor->dirty || executor->maps_dirty)
-            rc = write_executor(self, executor, err);
+            rc = write_executor(self, executor, model->block_updates_seen, err);
     }
     for (; self->hosts_written < model->hosts.count && !rc; self->hosts_written++) {
         const struct host *host = model->hosts.items[self->hosts_written];
