@@ -103,7 +103,8 @@ CREATE TABLE log_file (
     roll_index INTEGER,                  -- N of events_N_…; NULL for a single file
     compact INTEGER NOT NULL,            -- 1: events before it were thinned out by a History Server
     codec TEXT NOT NULL,                 -- none zstd lz4 snappy lzf gzip: by content
-    stored_bytes INTEGER, text_bytes INTEGER, line_count INTEGER,
+    stored_bytes INTEGER, text_bytes INTEGER,
+    line_count INTEGER,                  -- with an unterminated last one, which load.line_count leaves out while the log may go on
     problem TEXT                         -- NULL: read to its end
 ) STRICT;
 

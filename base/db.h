@@ -30,6 +30,7 @@ enum db_mode {
     DB_READ,       /* an existing file, never written; fails with ERR_NOT_FOUND when there is none */
     DB_WRITE,      /* made when missing; WAL, synchronous=NORMAL */
     DB_BULK,       /* a file that is being filled and can be thrown away: WAL, synchronous=OFF */
+    DB_BULK_LARGE, /* the same for many rows: pages of 16 KiB load an eighth faster, and cost some 500 kB a file whose tables are nearly empty */
 };
 
 struct db {

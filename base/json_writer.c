@@ -2,7 +2,6 @@
 #include "base/json_writer.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@ void json_writer_init(struct json_writer *self, json_sink_fn *sink, void *contex
     self->used = 0;
 }
 
-enum err_code json_writer_flush(struct json_writer *self)
+static enum err_code flush(struct json_writer *self)
 {
     if (self->used && !self->failed)
         self->failed = self->sink(self->context, self->buffer, self->used);
@@ -35,7 +34,7 @@ enum err_code json_writer_flush(struct json_writer *self)
 enum err_code json_writer_end(struct json_writer *self)
 {
     assert(self->failed || (self->depth == 0 && !self->after_key));
-    return json_writer_flush(self);
+    return flush(self);
 }
 
 static void put(struct json_writer *self, const char *bytes, size_t len)
@@ -43,7 +42,7 @@ static void put(struct json_writer *self, const char *bytes, size_t len)
     while (len) {
         size_t room = sizeof self->buffer - self->used;
         if (!room) {
-            json_writer_flush(self);
+            flush(self);
             continue;
         }
         size_t n = MIN(room, len);
@@ -57,7 +56,7 @@ static void put(struct json_writer *self, const char *bytes, size_t len)
 static void put_char(struct json_writer *self, char c)
 {
     if (self->used == sizeof self->buffer)
-        json_writer_flush(self);
+        flush(self);
     self->buffer[self->used++] = c;
 }
 
@@ -227,17 +226,6 @@ void json_i64(struct json_writer *self, int64_t value)
     if (value < 0)
         *--p = '-';
     put(self, p, (size_t)(text + sizeof text - p));
-}
-
-void json_i64_text(struct json_writer *self, int64_t value)
-{
-    if (!known(value)) {
-        json_null(self);
-        return;
-    }
-    char text[24];
-    int n = snprintf(text, sizeof text, "%" PRId64, value);
-    json_str(self, (struct str){text, (size_t)n});
 }
 
 void json_f64(struct json_writer *self, double value)

@@ -2,7 +2,7 @@
  *
  * The only way JSON leaves the program. Escapes, counts nesting, asserts balance, puts commas; output is always valid UTF-8 (bad bytes become
  * U+FFFD). Bytes go to a sink, so a list of any length takes constant memory: the sink is called when some 16 KiB are there and at json_writer_end.
- * Integers beyond ±2^53 are written as they are (the REST interface needs that); use json_i64_text for browsers. One thread.
+ * Integers beyond ±2^53 are written as they are: the REST interface needs that. One thread.
  *
  *   json_object_begin(w); json_key(w, "id"); json_str(w, id); json_object_end(w);
  */
@@ -36,7 +36,6 @@ struct json_writer {
 
 void json_writer_init(struct json_writer *self, json_sink_fn *sink, void *context, bool pretty);
 enum err_code json_writer_end(struct json_writer *self) WARN_UNUSED;     /* asserts balance, flushes */
-enum err_code json_writer_flush(struct json_writer *self);
 
 void json_object_begin(struct json_writer *self);
 void json_object_end(struct json_writer *self);
@@ -48,7 +47,6 @@ void json_key_str(struct json_writer *self, struct str key);
 void json_str(struct json_writer *self, struct str value);               /* unknown gives null */
 void json_text(struct json_writer *self, const char *value);             /* NULL gives null */
 void json_i64(struct json_writer *self, int64_t value);                  /* UNKNOWN gives null */
-void json_i64_text(struct json_writer *self, int64_t value);             /* a string, for values that may pass 2^53 */
 void json_f64(struct json_writer *self, double value);                   /* shortest text that reads back; NaN and infinity give null */
 void json_bool(struct json_writer *self, bool value);
 void json_null(struct json_writer *self);

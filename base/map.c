@@ -167,11 +167,6 @@ void *smap_get(const struct smap *self, struct str key)
     return entry ? entry->value : NULL;
 }
 
-bool smap_has(const struct smap *self, struct str key)
-{
-    return smap_find(self, key) != NULL;
-}
-
 static int smap_grow(struct smap *self)
 {
     if ((self->count + 1) * 4 <= self->slot_count * 3)

@@ -6,7 +6,6 @@
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,7 +46,6 @@ struct smap {
 /* key_bytes bounds the memory for all keys together. */
 void smap_init(struct smap *self, size_t max_count, size_t key_bytes);
 void *smap_get(const struct smap *self, struct str key);
-bool smap_has(const struct smap *self, struct str key);
 int smap_put(struct smap *self, struct str key, void *value) WARN_UNUSED;
 void smap_dispose(struct smap *self);
 

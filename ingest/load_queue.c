@@ -17,7 +17,8 @@ static int order_i64(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-int load_item_compare(const struct load_item *a, const struct load_item *b)
+/* Before it (below 0) or after it (above 0)? */
+static int compare(const struct load_item *a, const struct load_item *b)
 {
     if ((a->tries > 0) != (b->tries > 0))
         return a->tries > 0 ? 1 : -1;
@@ -38,7 +39,7 @@ static void swap_items(struct load_item *a, struct load_item *b)
 
 static void sift_up(struct load_queue *self, size_t at)
 {
-    for (; at && load_item_compare(&self->heap[at], &self->heap[(at - 1) / 2]) < 0; at = (at - 1) / 2)
+    for (; at && compare(&self->heap[at], &self->heap[(at - 1) / 2]) < 0; at = (at - 1) / 2)
         swap_items(&self->heap[at], &self->heap[(at - 1) / 2]);
 }
 
@@ -47,7 +48,7 @@ static void sift_down(struct load_queue *self, size_t at)
     for (;;) {
         size_t best = at;
         for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < self->count; child++)
-            if (load_item_compare(&self->heap[child], &self->heap[best]) < 0)
+            if (compare(&self->heap[child], &self->heap[best]) < 0)
                 best = child;
         if (best == at)
             return;

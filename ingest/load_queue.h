@@ -28,9 +28,6 @@ struct load_queue {
     size_t aside_count, aside_capacity;
 };
 
-/* Before it (below 0) or after it (above 0)? */
-int load_item_compare(const struct load_item *a, const struct load_item *b);
-
 /* -1: out of memory. An item whose time has not come lies aside. */
 int load_queue_push(struct load_queue *self, const struct load_item *item, int64_t now_ns) WARN_UNUSED;
 /* Takes the best item. False: none is ready. */

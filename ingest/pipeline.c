@@ -23,6 +23,7 @@
 #define BLOCKS_IN_FLIGHT 8                       /* decoded ahead of the model: 8 MiB */
 #define LARGE_BLOCK_BYTES ((size_t)4 << 20)      /* blocks around one long line: never two of them waiting */
 #define SCRATCH_BYTES (LINE_MAX_BYTES * 3)       /* a line's unescaped texts and arrays */
+#define LARGE_LOG_BYTES ((int64_t)2 << 20)       /* stored: ten thousand tasks and more where it is compressed */
 #define CHECKPOINT_NS 1000000000                 /* pages show what is at most a second old (design.md §3) */
 #define PROGRESS_NS 200000000
 #define MAX_EVENT_NAMES 10000                    /* kinds of events counted one by one; real logs have some fifty */
@@ -566,7 +567,7 @@ enum err_code load_run(const struct log_entry *entry, const struct load_options 
     if (!self)
         return ERR_NOMEM;
     if ((rc = app_lock_acquire(self->store_dir, self->app_key, &self->lock, err)) || (rc = line_reader_open(&self->lines, entry, err)) ||
-        (rc = app_writer_open(&self->writer, self->loading_path, err)))
+        (rc = app_writer_open(&self->writer, self->loading_path, entry->bytes >= LARGE_LOG_BYTES, err)))
         return rc;
     self->model = app_model_new(app_writer_sink(self->writer));
     if (!self->model)

@@ -860,7 +860,6 @@ static enum err_code pump(struct worker *self, struct err *err)
             log_error("the store cannot be written: %s", why.message);
         self->failing = true;
         self->quiet_until_ns = now_ns + RETRY_FIRST_NS;
-        catalog_rollback(self->catalog);
         return ERR_OK;
     }
     if (rc)
@@ -879,7 +878,6 @@ static enum err_code scan_when_due(struct worker *self, struct err *err)
     enum err_code rc = scan_all(self, &why);
     if (rc && self->options->watch && is_passing(rc)) {
         log_error("the log directories could not be looked at: %s", why.message);
-        catalog_rollback(self->catalog);
         return ERR_OK;
     }
     return hand_on(err, &why, rc);
@@ -993,9 +991,7 @@ static void wind_up(struct worker *self)
     while (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_LOAD)) {
         for (struct job *job; (job = crew_next_done(&self->crew));) {
             /* What is finished is written down as usual; where that fails, the next start finds the row and no marker of a death. */
-            enum err_code rc = job->kind == JOB_LIST ? list_done(self, job, NULL) : load_done(self, job, NULL);
-            if (rc)
-                catalog_rollback(self->catalog);
+            (void)(job->kind == JOB_LIST ? list_done(self, job, NULL) : load_done(self, job, NULL));
             crew_release(&self->crew, job);
         }
         struct pollfd fd = {.fd = self->wake[0], .events = POLLIN};

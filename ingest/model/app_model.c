@@ -17,6 +17,7 @@ struct app_model *app_model_new(struct row_sink sink)
         return NULL;
     self->sink = sink;
     arena_init(&self->arena, MODEL_ARENA_BYTES);
+    arena_init(&self->environment_arena, MODEL_ARENA_BYTES);
     self->start_ms = self->end_ms = self->exit_code = self->first_event_ms = self->last_event_ms = UNKNOWN;
     self->cpus_per_task = 1;
     self->next_task_seq = self->next_text_id = 1;
@@ -30,6 +31,7 @@ struct app_model *app_model_new(struct row_sink sink)
     smap_init(&self->host_by_name, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     smap_init(&self->scope_by_id, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     smap_init(&self->process_by_id, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
+    smap_init(&self->stream_block_by_name, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     smap_init(&self->texts, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     smap_init(&self->spark_properties, MODEL_MAX_ENTITIES, TEXT_KEY_BYTES);
     return self;
@@ -38,7 +40,8 @@ struct app_model *app_model_new(struct row_sink sink)
 static void free_stage(struct stage *stage)
 {
     mem_free(stage->jobs);
-    mem_free(stage->kills.items);
+    imap_dispose(&stage->kills);
+    free_accumulables(stage);
     id_flags_dispose(&stage->ids);
     bit_set_dispose(&stage->indices);
     for (size_t i = 0; i < stage->executors.count; i++)
@@ -48,7 +51,8 @@ static void free_stage(struct stage *stage)
 
 static void free_job(struct job *job)
 {
-    mem_free(job->kills.items);
+    imap_dispose(&job->kills);
+    imap_dispose(&job->stage_at);
     for (size_t i = 0; i < job->stage_count; i++)
         bit_set_dispose(&job->stages[i].indices);
 }
@@ -77,10 +81,11 @@ void app_model_free(struct app_model *self)
     struct imap *const imaps[] = {&self->job_by_id, &self->rdd_by_id, &self->profile_by_id, &self->stage_by_key, &self->group_by_stage_id, &self->pending};
     for (size_t i = 0; i < ARRAY_LENGTH(imaps); i++)
         imap_dispose(imaps[i]);
-    struct smap *const smaps[] = {&self->executor_by_id, &self->host_by_name, &self->scope_by_id, &self->process_by_id, &self->texts, &self->spark_properties};
+    struct smap *const smaps[] = {&self->executor_by_id, &self->host_by_name, &self->scope_by_id, &self->process_by_id, &self->stream_block_by_name, &self->texts, &self->spark_properties};
     for (size_t i = 0; i < ARRAY_LENGTH(smaps); i++)
         smap_dispose(smaps[i]);
     arena_dispose(&self->arena);
+    arena_dispose(&self->environment_arena);
     mem_free(self);
 }
 
@@ -101,16 +106,21 @@ enum err_code model_str(struct app_model *self, struct str *to, struct str from,
     return arena_str(&self->arena, from, to) ? err_nomem(err) : ERR_OK;
 }
 
-enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err)
+static enum err_code kv_copy(struct arena *arena, struct kv_list *to, const struct kv_list *from, struct err *err)
 {
-    struct kv *items = arena_zalloc(&self->arena, from->count, sizeof *items);
+    struct kv *items = arena_zalloc(arena, from->count, sizeof *items);
     if (!items)
         return err_nomem(err);
     for (size_t i = 0; i < from->count; i++)
-        if (arena_str(&self->arena, from->items[i].name, &items[i].name) || arena_str(&self->arena, from->items[i].value, &items[i].value))
+        if (arena_str(arena, from->items[i].name, &items[i].name) || arena_str(arena, from->items[i].value, &items[i].value))
             return err_nomem(err);
     *to = (struct kv_list){items, from->count};
     return ERR_OK;
+}
+
+enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err)
+{
+    return kv_copy(&self->arena, to, from, err);
 }
 
 struct str kv_find(const struct kv_list *list, const char *name)
@@ -227,8 +237,13 @@ static enum err_code environment_update(struct app_model *self, const struct eve
 {
     const struct event_environment_update *e = &event->environment;
     enum err_code rc;
+    smap_dispose(&self->spark_properties);
+    smap_init(&self->spark_properties, MODEL_MAX_ENTITIES, TEXT_KEY_BYTES);
+    memset(self->environment, 0, sizeof self->environment);
+    arena_dispose(&self->environment_arena);
+    arena_init(&self->environment_arena, MODEL_ARENA_BYTES);
     for (size_t s = 0; s < ENV_SECTION_COUNT; s++) {
-        if ((rc = model_kv_copy(self, &self->environment[s], &e->sections[s], err)))
+        if ((rc = kv_copy(&self->environment_arena, &self->environment[s], &e->sections[s], err)))
             return rc;
         if (s != ENV_CLASSPATH)
             redact_list(&self->environment[s]);
@@ -241,8 +256,6 @@ static enum err_code environment_update(struct app_model *self, const struct eve
             (rc = model_str(self, &self->admin_acls_groups, kv_find(spark, "spark.admin.acls.groups"), err)))
             return rc;
     self->health.environment = self->environment_dirty = true;
-    smap_dispose(&self->spark_properties);
-    smap_init(&self->spark_properties, MODEL_MAX_ENTITIES, TEXT_KEY_BYTES);
     for (size_t i = 0; i < self->environment[ENV_SPARK].count; i++) {
         struct kv *item = &self->environment[ENV_SPARK].items[i];
         if (smap_put(&self->spark_properties, item->name, &item->value))

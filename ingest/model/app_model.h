@@ -33,14 +33,6 @@ struct task_counts {
     int64_t active, completed, failed, killed;
 };
 
-struct kill_count {
-    int64_t reason_text_id, task_count;
-};
-struct kill_counts {
-    struct kill_count *items;        /* owned, mem_free */
-    size_t count, capacity;
-};
-
 struct job_stage {
     int64_t stage_id;
     bool skipped;                    /* for this job */
@@ -58,8 +50,9 @@ struct job {
     struct job_stage *stages;        /* arena */
     size_t stage_count;
     size_t last_found;               /* where job_stage_find ended */
+    struct imap stage_at;            /* stage id → index + 1 into stages; only for lists that are too long to be searched */
     struct kv_list properties;       /* those that differ from the environment; arena */
-    struct kill_counts kills;
+    struct imap kills;               /* text id of the reason → number of tasks */
     bool dirty, lists_dirty;
 };
 
@@ -85,8 +78,9 @@ struct stage {
     int64_t metrics[TASK_METRIC_COUNT], peaks[EXECUTOR_METRIC_COUNT];
     /* lists of the latest Stage Info; arena */
     struct id_list parents, rdds;
-    struct accumulable_list accumulables;
-    struct kill_counts kills;
+    struct accumulable_list accumulables;   /* owned, one piece (free_accumulables); gone once they are written: there are hundreds in every stage of a query */
+    bool accumulables_dirty;
+    struct imap kills;               /* text id of the reason → number of tasks */
     /* state */
     struct job **jobs;               /* whom its tasks count for; owned */
     size_t job_count, job_capacity;
@@ -167,6 +161,7 @@ struct rdd_scope {
     struct str id, name, parent_id;
 };
 struct stream_block {
+    struct stream_block *next;       /* the same block on another executor */
     struct str block_name;
     struct executor *executor;
     struct str host_port;
@@ -216,7 +211,8 @@ struct app_model {
     struct str view_acls, view_acls_groups, admin_acls, admin_acls_groups;
     struct kv_list driver_logs, driver_attributes;
     bool has_driver_logs;
-    struct kv_list environment[ENV_SECTION_COUNT];   /* of the last update; arena */
+    struct arena environment_arena;  /* of the last update alone */
+    struct kv_list environment[ENV_SECTION_COUNT];
     struct smap spark_properties;    /* for telling job properties that differ; value: struct str * */
     int64_t cpus_per_task;
     bool environment_dirty;
@@ -224,7 +220,7 @@ struct app_model {
     struct imap job_by_id, rdd_by_id, profile_by_id;
     struct imap stage_by_key;        /* stage id << 32 | attempt */
     struct imap group_by_stage_id;   /* struct stage_group, owned */
-    struct smap executor_by_id, host_by_name, scope_by_id, process_by_id;
+    struct smap executor_by_id, host_by_name, scope_by_id, process_by_id, stream_block_by_name;
     struct imap pending;             /* task id → struct pending_task: starts without an end */
     struct pending_task *spare;      /* used ones, for the next start */
     struct smap texts;               /* hash of text → id; value: (void *)(intptr_t)id */
@@ -233,6 +229,7 @@ struct app_model {
     int64_t next_executor_serial;
     struct stage *last_stage;
     bool block_updates_seen;
+    int64_t stage_exclusion_count;   /* entries of all excluded_in_stages */
 };
 
 struct app_model *app_model_new(struct row_sink sink);                /* NULL: out of memory */
@@ -272,13 +269,14 @@ struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
 enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;
 void model_stage_unskip(struct app_model *self, struct stage *stage);
-enum err_code kill_counts_add(struct app_model *self, struct kill_counts *counts, int64_t text_id, struct err *err) WARN_UNUSED;
+enum err_code kill_counts_add(struct imap *counts, int64_t text_id, struct err *err) WARN_UNUSED;
+void free_accumulables(struct stage *stage);
 enum err_code model_tasks_finish(struct app_model *self, struct err *err) WARN_UNUSED;
 enum err_code model_rdds_of_stage(struct app_model *self, const struct stage_info *info, bool submitted, struct err *err) WARN_UNUSED;
 void model_storage_executor_removed(struct app_model *self, struct executor *executor);
 void model_pending_free(struct app_model *self);
 void model_storage_free(struct app_model *self);
-void model_stage_set_excluded(struct executor *executor, int64_t stage_id, bool excluded);
+void model_stage_set_excluded(struct app_model *self, struct executor *executor, int64_t stage_id, bool excluded);
 bool storage_level_valid(const struct storage_level *level);
 char *storage_level_text(const struct storage_level *level, int64_t replication, char *out, size_t size);          /* "Disk Memory Deserialized 1x Replicated" */
 

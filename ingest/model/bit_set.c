@@ -62,15 +62,6 @@ int id_flags_add(struct id_flags *self, int64_t id, unsigned flags, unsigned *re
     return 0;
 }
 
-unsigned id_flags_get(const struct id_flags *self, int64_t id)
-{
-    const unsigned char *page = imap_get(&self->pages, page_of(id));
-    if (!page)
-        return 0;
-    unsigned at = (unsigned)(id & (PAGE_IDS - 1));
-    return (unsigned)page[at / 2] >> (at % 2 * 4) & 15u;
-}
-
 void id_flags_dispose(struct id_flags *self)
 {
     for (size_t i = 0; i < self->pages.count; i++)

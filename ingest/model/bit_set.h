@@ -30,7 +30,6 @@ struct id_flags {
 
 /* Adds flags to an id; *ret_before are the flags it had. -1: out of memory. */
 int id_flags_add(struct id_flags *self, int64_t id, unsigned flags, unsigned *ret_before) WARN_UNUSED;
-unsigned id_flags_get(const struct id_flags *self, int64_t id);
 void id_flags_dispose(struct id_flags *self);
 
 #endif

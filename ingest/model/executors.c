@@ -204,7 +204,7 @@ enum err_code model_process_added(struct app_model *self, const struct event *ev
     return rc ? rc : model_kv_copy(self, &process->logs, &e->logs, err);
 }
 
-void model_stage_set_excluded(struct executor *executor, int64_t stage_id, bool excluded)
+void model_stage_set_excluded(struct app_model *self, struct executor *executor, int64_t stage_id, bool excluded)
 {
     size_t at = 0;
     while (at < executor->excluded_count && executor->excluded_in_stages[at] < stage_id)
@@ -214,6 +214,7 @@ void model_stage_set_excluded(struct executor *executor, int64_t stage_id, bool 
         return;
     executor->dirty = true;
     if (!excluded) {
+        self->stage_exclusion_count--;
         memmove(executor->excluded_in_stages + at, executor->excluded_in_stages + at + 1, (--executor->excluded_count - at) * sizeof *executor->excluded_in_stages);
         return;
     }
@@ -221,6 +222,7 @@ void model_stage_set_excluded(struct executor *executor, int64_t stage_id, bool 
         return;   /* out of memory shows at the next allocation that is checked; the exclusion itself is in the exclusion table */
     memmove(executor->excluded_in_stages + at + 1, executor->excluded_in_stages + at, (executor->excluded_count++ - at) * sizeof *executor->excluded_in_stages);
     executor->excluded_in_stages[at] = stage_id;
+    self->stage_exclusion_count++;
 }
 
 static bool on_host(const struct executor *executor, struct str host)
@@ -242,7 +244,7 @@ static enum err_code exclude_for_stage(struct app_model *self, struct executor *
         summary->is_excluded = 1;
     }
     if (executor->active)
-        model_stage_set_excluded(executor, e->stage_id, true);
+        model_stage_set_excluded(self, executor, e->stage_id, true);
     return ERR_OK;
 }
 

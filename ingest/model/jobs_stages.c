@@ -8,6 +8,7 @@
 #include "ingest/model/redact.h"
 
 #define MAX_TAG_COUNT 10000
+#define SEARCHED_STAGES ((size_t)32)             /* longer lists of a job have an index */
 
 /* Both are at most 2^31 - 1: event.h. */
 static int64_t stage_key(int64_t stage_id, int64_t attempt)
@@ -69,7 +70,11 @@ struct stage *model_stage_get(struct app_model *self, int64_t stage_id, int64_t 
 
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id)
 {
-    /* Tasks come in runs of one stage: begin where the last search ended. Iterative jobs list thousands of stages. */
+    if (job->stage_count > SEARCHED_STAGES) {
+        size_t found = (size_t)(intptr_t)imap_get(&job->stage_at, stage_id);
+        return found ? &job->stages[found - 1] : NULL;
+    }
+    /* Tasks come in runs of one stage: begin where the last search ended. */
     for (size_t i = 0, at = job->last_found; i < job->stage_count; i++, at++) {
         if (at >= job->stage_count)
             at = 0;
@@ -81,17 +86,24 @@ struct job_stage *job_stage_find(struct job *job, int64_t stage_id)
     return NULL;
 }
 
-enum err_code kill_counts_add(struct app_model *self UNUSED, struct kill_counts *counts, int64_t text_id, struct err *err)
+/* The list is in place; of an id that comes twice the first counts. */
+static enum err_code index_stages(struct job *job, struct err *err)
 {
-    for (size_t i = 0; i < counts->count; i++)
-        if (counts->items[i].reason_text_id == text_id) {
-            counts->items[i].task_count++;
-            return ERR_OK;
-        }
-    if (mem_grow((void **)&counts->items, &counts->capacity, counts->count + 1, MODEL_MAX_ENTITIES, sizeof *counts->items))
-        return err_nomem(err);
-    counts->items[counts->count++] = (struct kill_count){text_id, 1};
+    if (job->stage_count <= SEARCHED_STAGES)
+        return ERR_OK;
+    imap_init(&job->stage_at, MODEL_MAX_ENTITIES);
+    for (size_t i = job->stage_count; i-- > 0;)
+        if (imap_put(&job->stage_at, job->stages[i].stage_id, (void *)(intptr_t)(i + 1)))
+            return err_nomem(err);
     return ERR_OK;
+}
+
+enum err_code kill_counts_add(struct imap *counts, int64_t text_id, struct err *err)
+{
+    if (!counts->max_count)
+        imap_init(counts, MODEL_MAX_ENTITIES);
+    intptr_t before = (intptr_t)imap_get(counts, text_id);
+    return imap_put(counts, text_id, (void *)(before + 1)) ? err_nomem(err) : ERR_OK;
 }
 
 static enum err_code copy_ids(struct app_model *self, struct id_list *to, const struct id_list *from, struct err *err)
@@ -105,18 +117,42 @@ static enum err_code copy_ids(struct app_model *self, struct id_list *to, const 
     return ERR_OK;
 }
 
-static enum err_code copy_accumulables(struct app_model *self, struct accumulable_list *to, const struct accumulable_list *from, struct err *err)
+void free_accumulables(struct stage *stage)
 {
-    struct accumulable *items = arena_zalloc(&self->arena, from->count, sizeof *items);
+    mem_free(stage->accumulables.items);
+    stage->accumulables = (struct accumulable_list){NULL, 0};
+}
+
+static struct str put_text(char **at, struct str text)
+{
+    if (!text.len)
+        return str_known(text) ? STR_LIT("") : STR_NONE;
+    struct str copy = {memcpy(*at, text.ptr, text.len), text.len};
+    *at += text.len;
+    return copy;
+}
+
+static enum err_code copy_accumulables(struct stage *stage, const struct accumulable_list *from, struct err *err)
+{
+    free_accumulables(stage);
+    stage->accumulables_dirty = true;
+    if (!from->count)
+        return ERR_OK;
+    size_t bytes = from->count * sizeof *from->items;   /* cannot overflow: all of it came from one line */
+    for (size_t i = 0; i < from->count; i++)
+        bytes += from->items[i].name.len + from->items[i].update.len + from->items[i].value.len + from->items[i].metadata.len;
+    struct accumulable *items = mem_alloc(bytes);
     if (!items)
         return err_nomem(err);
+    char *at = (char *)(items + from->count);
     for (size_t i = 0; i < from->count; i++) {
         items[i] = from->items[i];
-        if (arena_str(&self->arena, from->items[i].name, &items[i].name) || arena_str(&self->arena, from->items[i].update, &items[i].update) ||
-            arena_str(&self->arena, from->items[i].value, &items[i].value) || arena_str(&self->arena, from->items[i].metadata, &items[i].metadata))
-            return err_nomem(err);
+        items[i].name = put_text(&at, items[i].name);
+        items[i].update = put_text(&at, items[i].update);
+        items[i].value = put_text(&at, items[i].value);
+        items[i].metadata = put_text(&at, items[i].metadata);
     }
-    *to = (struct accumulable_list){items, from->count};
+    stage->accumulables = (struct accumulable_list){items, from->count};
     return ERR_OK;
 }
 
@@ -132,7 +168,7 @@ static enum err_code apply_info(struct app_model *self, struct stage *stage, con
     enum err_code rc;
     if ((rc = model_str(self, &stage->name, info->name, err)) || (rc = model_text_id(self, info->details, &stage->details_text_id, err)) ||
         (rc = model_text_id(self, info->failure_reason, &stage->failure_text_id, err)) || (rc = copy_ids(self, &stage->parents, &info->parents, err)) ||
-        (rc = copy_accumulables(self, &stage->accumulables, &info->accumulables, err)))
+        (rc = copy_accumulables(stage, &info->accumulables, err)))
         return rc;
     if (stage->rdds.count != info->rdd_count || !stage->rdds.items) {
         stage->rdds.items = arena_alloc(&self->arena, info->rdd_count * sizeof *stage->rdds.items);
@@ -377,6 +413,8 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
         return err_nomem(err);
     for (size_t i = 0; i < e->stage_count; i++)
         job->stages[job->stage_count++] = (struct job_stage){.stage_id = e->stages[i].id, .num_tasks = known_or(e->stages[i].num_tasks, 0)};
+    if ((rc = index_stages(job, err)))
+        return rc;
     for (size_t i = 0; i < e->stage_count; i++) {
         const struct stage_info *info = &e->stages[i];
         struct stage *stage = model_stage_get(self, info->id, info->attempt);
@@ -523,7 +561,7 @@ enum err_code model_stage_completed(struct app_model *self, const struct event *
         if (stage->submitted_seen)
             job->active_stages--;
     }
-    for (size_t i = 0; i < self->executors.count; i++)
-        model_stage_set_excluded(self->executors.items[i], stage->stage_id, false);
+    for (size_t i = 0; i < self->executors.count && self->stage_exclusion_count; i++)
+        model_stage_set_excluded(self, self->executors.items[i], stage->stage_id, false);
     return model_stage_check_done(self, stage, err);
 }

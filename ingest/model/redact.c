@@ -6,7 +6,7 @@
 
 #define REDACTED "*********(redacted)"
 
-bool redact_matches(struct str text)
+static bool is_secret(struct str text)
 {
     static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key", "credential"};
     for (size_t i = 0; i < text.len; i++) {
@@ -26,7 +26,7 @@ void redact_list(struct kv_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct kv *item = &list->items[i];
-        if (str_known(item->value) && (redact_matches(item->name) || redact_matches(item->value)))
+        if (str_known(item->value) && (is_secret(item->name) || is_secret(item->value)))
             item->value = STR_LIT(REDACTED);
     }
 }

@@ -5,11 +5,8 @@
 #ifndef MODEL_REDACT_H
 #define MODEL_REDACT_H
 
-#include <stdbool.h>
-
 #include "ingest/event/event.h"
 
-bool redact_matches(struct str text);
 void redact_list(struct kv_list *list);      /* in place */
 
 #endif

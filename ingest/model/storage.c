@@ -83,9 +83,11 @@ static enum err_code read_scope(struct app_model *self, struct str text, struct 
 static enum err_code describe_rdd(struct app_model *self, struct rdd *rdd, const struct rdd_info *info, struct err *err)
 {
     enum err_code rc;
-    bool same_parents = info->parents.count == rdd->parents.count && (!info->parents.count || memcmp(info->parents.items, rdd->parents.items, info->parents.count * sizeof(int64_t)) == 0);
-    bool same = same_parents && rdd->has_level && rdd->level.use_disk == info->level.use_disk && rdd->level.use_memory == info->level.use_memory && rdd->level.use_off_heap == info->level.use_off_heap &&
-                rdd->level.deserialized == info->level.deserialized && rdd->level.replication == info->level.replication && rdd->num_partitions == info->num_partitions && str_eq(rdd->name, info->name);
+    const struct id_list *parents = &info->parents;
+    bool same_parents = parents->count == rdd->parents.count && (!parents->count || memcmp(parents->items, rdd->parents.items, parents->count * sizeof(int64_t)) == 0);
+    bool same = rdd->has_level && rdd->level.use_disk == info->level.use_disk && rdd->level.use_memory == info->level.use_memory && rdd->level.use_off_heap == info->level.use_off_heap &&
+                rdd->level.deserialized == info->level.deserialized && rdd->level.replication == info->level.replication && rdd->num_partitions == info->num_partitions &&
+                same_parents && str_eq(rdd->name, info->name);
     if (same)
         return ERR_OK;   /* every stage describes its whole lineage again; caching, naming and checkpointing change it */
     rdd->dirty = true;
@@ -270,17 +272,17 @@ static enum err_code rdd_block_updated(struct app_model *self, struct rdd *rdd, 
 
 static enum err_code stream_block_updated(struct app_model *self, struct executor *executor, const struct event_block_updated *e, struct err *err)
 {
-    struct stream_block *block = NULL;
-    for (size_t i = 0; i < self->stream_blocks.count && !block; i++) {
-        struct stream_block *b = self->stream_blocks.items[i];
-        if (b->executor->id_serial == executor->id_serial && str_eq(b->block_name, e->block_id))
-            block = b;
-    }
+    struct stream_block *first = smap_get(&self->stream_block_by_name, e->block_id), *block = first;
+    while (block && block->executor->id_serial != executor->id_serial)
+        block = block->next;
     if (!block) {
         block = model_entity(self, &self->stream_blocks, sizeof *block);
         if (!block || arena_str(&self->arena, e->block_id, &block->block_name))
             return err_nomem(err);
         block->executor = executor;
+        block->next = first;
+        if (smap_put(&self->stream_block_by_name, block->block_name, block))
+            return err_nomem(err);
     }
     block->live = storage_level_valid(&e->level);
     block->host_port = executor->host_port;

@@ -164,7 +164,7 @@ static void count_end(struct task_counts *counts, enum end_reason reason)
     }
 }
 
-static enum err_code count_in_jobs(struct app_model *self, struct stage *stage, const struct event_task_end *e, int64_t reason_text_id, struct err *err)
+static enum err_code count_in_jobs(struct stage *stage, const struct event_task_end *e, int64_t reason_text_id, struct err *err)
 {
     if (e->reason == END_SUCCESS) {
         int added = bit_set_add(&stage->indices, e->info.index);
@@ -173,7 +173,7 @@ static enum err_code count_in_jobs(struct app_model *self, struct stage *stage, 
         stage->completed_indices += added;
     }
     if (known(reason_text_id)) {
-        enum err_code rc = kill_counts_add(self, &stage->kills, reason_text_id, err);
+        enum err_code rc = kill_counts_add(&stage->kills, reason_text_id, err);
         if (rc)
             return rc;
         stage->lists_dirty = true;
@@ -192,7 +192,7 @@ static enum err_code count_in_jobs(struct app_model *self, struct stage *stage, 
             job->completed_indices += added;
         }
         if (known(reason_text_id)) {
-            enum err_code rc = kill_counts_add(self, &job->kills, reason_text_id, err);
+            enum err_code rc = kill_counts_add(&job->kills, reason_text_id, err);
             if (rc)
                 return rc;
             job->lists_dirty = true;
@@ -206,7 +206,7 @@ static enum err_code resubmitted(struct app_model *self, struct stage *stage, st
 {
     stage->tasks.failed++;
     stage->dirty = true;
-    enum err_code rc = count_in_jobs(self, stage, e, UNKNOWN, err);
+    enum err_code rc = count_in_jobs(stage, e, UNKNOWN, err);
     if (rc)
         return rc;
     if (e->info.speculative)
@@ -336,7 +336,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     if ((rc = model_text_id(self, e->error, &row.error_text_id, err)) || (rc = model_text_id(self, e->kill_reason, &kill_text_id, err)))
         return rc;
     count_end(&stage->tasks, e->reason);
-    if ((rc = count_in_jobs(self, stage, e, kill_text_id, err)))
+    if ((rc = count_in_jobs(stage, e, kill_text_id, err)))
         return rc;
     stage->ended_tasks++;
     stage->task_rows = stage->ended_tasks;

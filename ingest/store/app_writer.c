@@ -250,7 +250,7 @@ static enum err_code prepare_text(struct app_writer *self, struct err *err)
     return db_prepare(&self->db, &self->insert_text, "INSERT OR REPLACE INTO text (text_id, body) VALUES (?, ?)", err);
 }
 
-enum err_code app_writer_open(struct app_writer **ret, const char *path, struct err *err)
+enum err_code app_writer_open(struct app_writer **ret, const char *path, bool large, struct err *err)
 {
     struct app_writer *self = mem_zalloc(sizeof *self);
     if (!self)
@@ -260,7 +260,7 @@ enum err_code app_writer_open(struct app_writer **ret, const char *path, struct 
     unlink(path);
     remove_beside(path);
     enum err_code rc;
-    if ((rc = db_open(&self->db, path, DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
+    if ((rc = db_open(&self->db, path, large ? DB_BULK_LARGE : DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
         (rc = prepare_text(self, err)) || (rc = task_store_new(&self->tasks, &self->db, err)) ||
         (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = add_batches(self, err)))
         goto fail;

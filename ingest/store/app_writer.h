@@ -47,8 +47,8 @@ struct load_facts {
     size_t event_count;
 };
 
-/* Makes the file at `path` (an old one is removed first). */
-enum err_code app_writer_open(struct app_writer **ret, const char *path, struct err *err) WARN_UNUSED;
+/* Makes the file at `path` (an old one is removed first). `large`: many tasks are expected. */
+enum err_code app_writer_open(struct app_writer **ret, const char *path, bool large, struct err *err) WARN_UNUSED;
 struct row_sink app_writer_sink(struct app_writer *self);
 
 /* Writes what changed in the model, commits, begins anew. */

@@ -305,24 +305,6 @@ const char *catalog_remark(const struct catalog *self)
     return self->remark[0] ? self->remark : NULL;
 }
 
-enum err_code catalog_begin(struct catalog *self, struct err *err)
-{
-    return db_begin(&self->db, err);
-}
-
-enum err_code catalog_commit(struct catalog *self, struct err *err)
-{
-    enum err_code rc = db_commit(&self->db, err);
-    if (rc)
-        db_rollback(&self->db);
-    return rc;
-}
-
-void catalog_rollback(struct catalog *self)
-{
-    db_rollback(&self->db);
-}
-
 /* --- statements */
 
 static enum err_code statement(struct catalog *self, enum statement which, sqlite3_stmt **ret, struct err *err)
@@ -420,8 +402,9 @@ static enum err_code leave(struct catalog *self, bool own, enum err_code rc, str
     if (!own)
         return rc;
     if (!rc)
-        return catalog_commit(self, err);
-    db_rollback(&self->db);
+        rc = db_commit(&self->db, err);
+    if (rc)
+        db_rollback(&self->db);
     return rc;
 }
 

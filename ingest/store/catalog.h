@@ -12,7 +12,7 @@
  * it turns out that there is nothing readable in it. Several logs can hold one run (same app_key): the complete one, then the larger, then the newer is the one that is
  * loaded; the others are skipped with the reason and looked at again when the one goes or fails.
  *
- * Functions that write do so in the transaction that is open (catalog_begin … catalog_commit), or each on its own. Texts in a struct catalog_row belong to the catalog
+ * Each function that writes is a transaction: all of it happens or nothing. Texts in a struct catalog_row belong to the catalog
  * and are valid until the next call that fills one. */
 #ifndef STORE_CATALOG_H
 #define STORE_CATALOG_H
@@ -32,10 +32,6 @@ enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct e
 void catalog_close(struct catalog *self);
 struct db *catalog_db(struct catalog *self);         /* borrowed */
 const char *catalog_remark(const struct catalog *self);   /* one line for the log, borrowed; NULL: nothing happened */
-
-enum err_code catalog_begin(struct catalog *self, struct err *err) WARN_UNUSED;
-enum err_code catalog_commit(struct catalog *self, struct err *err) WARN_UNUSED;
-void catalog_rollback(struct catalog *self);
 
 enum log_state { LOG_WAITING, LOG_LOADING, LOG_LOADED, LOG_PARTIAL, LOG_FAILED, LOG_SKIPPED, LOG_GONE };
 const char *log_state_name(enum log_state state);

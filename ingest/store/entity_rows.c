@@ -63,7 +63,7 @@ static const struct column executor_stage_columns[] = {
 enum statement {
     PUT_JOB, PUT_STAGE, PUT_EXECUTOR, ADD_EXECUTOR_STAGE,
     DROP_JOB_STAGES, PUT_JOB_STAGE, PUT_JOB_PROPERTY, PUT_KILL_REASON, PUT_STAGE_PARENT, DROP_STAGE_RDDS, PUT_STAGE_RDD, DROP_STAGE_ACCUMULABLES, PUT_STAGE_ACCUMULABLE,
-    DROP_OWNER_MAPS, PUT_OWNER_MAP, PUT_HOST, PUT_EXCLUSION, PUT_SCOPE, PUT_RDD, PUT_RDD_PARENT, DROP_PARTITIONS, PUT_PARTITION, DROP_DISTRIBUTIONS, PUT_DISTRIBUTION,
+    DROP_OWNER_MAPS, PUT_OWNER_MAP, PUT_HOST, PUT_EXCLUSION, PUT_SCOPE, PUT_RDD, DROP_RDD_PARENTS, PUT_RDD_PARENT, DROP_PARTITIONS, PUT_PARTITION, DROP_DISTRIBUTIONS, PUT_DISTRIBUTION,
     PUT_STREAM_BLOCK, PUT_ENVIRONMENT, PUT_PROFILE, PUT_REQUEST, PUT_PROCESS, PUT_APPLICATION, PUT_LOAD, PUT_HEALTH, PUT_FILE, PUT_PROBLEM, PUT_EVENT_COUNT,
     STATEMENT_COUNT
 };
@@ -162,7 +162,8 @@ static enum err_code prepare_put(struct entity_rows *self, enum statement which,
     return buf_failed(&sql) ? err_nomem(err) : db_prepare(self->db, &self->statements[which], sql.data, err);
 }
 
-/* Per-executor sums come as what was added since the last checkpoint: sums add up, peaks and marks take the larger. */
+/* Per-executor sums come as what was added since the last checkpoint: sums add up (and stop at the largest integer: SQLite's sum would be a real number), peaks and marks take the
+ * larger. */
 static enum err_code prepare_add_executor_stage(struct entity_rows *self, struct err *err)
 {
     const char *names[MAX_COLUMNS];
@@ -180,7 +181,7 @@ static enum err_code prepare_add_executor_stage(struct entity_rows *self, struct
     for (size_t i = 0; i < n; i++) {
         const char *name = names[i];
         bool larger = peak[i] || strcmp(name, "is_excluded") == 0 || strcmp(name, "peaks_set") == 0;
-        buf_printf(&sql, larger ? "%s%s = max(coalesce(%s, excluded.%s), coalesce(excluded.%s, %s))" : "%s%s = coalesce(%s + excluded.%s, excluded.%s, %s)", i ? ", " : "", name, name, name,
+        buf_printf(&sql, larger ? "%s%s = max(coalesce(%s, excluded.%s), coalesce(excluded.%s, %s))" : "%s%s = CAST(coalesce(%s + excluded.%s, excluded.%s, %s) AS INTEGER)", i ? ", " : "", name, name, name,
                    name, name);
     }
     return buf_failed(&sql) ? err_nomem(err) : db_prepare(self->db, &self->statements[ADD_EXECUTOR_STAGE], sql.data, err);
@@ -281,11 +282,11 @@ static enum err_code row(struct entity_rows *self, enum statement which, struct 
 }
 #define ROW(which, ...) row(self, which, err, (const struct value[]){__VA_ARGS__}, sizeof((const struct value[]){__VA_ARGS__}) / sizeof(struct value))
 
-static enum err_code write_kills(struct entity_rows *self, int64_t owner_kind, int64_t owner, const struct kill_counts *kills, struct err *err)
+static enum err_code write_kills(struct entity_rows *self, int64_t owner_kind, int64_t owner, const struct imap *kills, struct err *err)
 {
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < kills->count && !rc; i++)
-        rc = ROW(PUT_KILL_REASON, N(owner_kind), N(owner), N(kills->items[i].reason_text_id), N(kills->items[i].task_count));
+        rc = ROW(PUT_KILL_REASON, N(owner_kind), N(owner), N(kills->entries[i].key), N((int64_t)(intptr_t)kills->entries[i].value));
     return rc;
 }
 
@@ -314,8 +315,7 @@ static enum err_code write_job(struct entity_rows *self, struct job *job, struct
 static enum err_code write_stage_lists(struct entity_rows *self, struct stage *stage, struct err *err)
 {
     enum err_code rc;
-    if ((rc = write_kills(self, KILLS_OF_STAGE, stage->stage_ref, &stage->kills, err)) || (rc = ROW(DROP_STAGE_RDDS, N(stage->stage_ref))) ||
-        (rc = ROW(DROP_STAGE_ACCUMULABLES, N(stage->stage_ref))))
+    if ((rc = write_kills(self, KILLS_OF_STAGE, stage->stage_ref, &stage->kills, err)) || (rc = ROW(DROP_STAGE_RDDS, N(stage->stage_ref))))
         return rc;
     for (size_t i = 0; i < stage->parents.count; i++)
         if ((rc = ROW(PUT_STAGE_PARENT, N(stage->stage_id), N(stage->parents.items[i]))))
@@ -323,12 +323,19 @@ static enum err_code write_stage_lists(struct entity_rows *self, struct stage *s
     for (size_t i = 0; i < stage->rdds.count; i++)
         if ((rc = ROW(PUT_STAGE_RDD, N(stage->stage_ref), N((int64_t)i), N(stage->rdds.items[i]))))
             return rc;
-    for (size_t i = 0; i < stage->accumulables.count; i++) {
-        const struct accumulable *a = &stage->accumulables.items[i];
-        if ((rc = ROW(PUT_STAGE_ACCUMULABLE, N(stage->stage_ref), N((int64_t)i), N(a->id), S(a->name), S(a->update), S(a->value), N(a->internal), S(a->metadata))))
-            return rc;
-    }
     return ERR_OK;
+}
+
+static enum err_code write_accumulables(struct entity_rows *self, struct stage *stage, struct err *err)
+{
+    enum err_code rc = ROW(DROP_STAGE_ACCUMULABLES, N(stage->stage_ref));
+    for (size_t i = 0; i < stage->accumulables.count && !rc; i++) {
+        const struct accumulable *a = &stage->accumulables.items[i];
+        rc = ROW(PUT_STAGE_ACCUMULABLE, N(stage->stage_ref), N((int64_t)i), N(a->id), S(a->name), S(a->update), S(a->value), N(a->internal), S(a->metadata));
+    }
+    free_accumulables(stage);
+    stage->accumulables_dirty = false;
+    return rc;
 }
 
 static void zero_summary(struct executor_stage *summary)
@@ -360,6 +367,8 @@ static enum err_code write_stage(struct entity_rows *self, struct stage *stage, 
             return rc;
     }
     if (stage->lists_dirty && (rc = write_stage_lists(self, stage, err)))
+        return rc;
+    if (stage->accumulables_dirty && (rc = write_accumulables(self, stage, err)))
         return rc;
     if (stage->executors_dirty)
         for (size_t i = 0; i < stage->executors.count; i++) {

@@ -254,15 +254,22 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
     return ERR_OK;
 }
 
+/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take forever. */
 static enum err_code close_largest(struct task_store *self, struct err *err)
 {
-    struct chunk *largest = NULL;
+    size_t largest = 0;
     for (size_t i = 0; i < self->chunks.count; i++) {
-        struct chunk *chunk = self->chunks.entries[i].value;
-        if (!chunk->provisional && (!largest || chunk->capacity > largest->capacity))
-            largest = chunk;
+        const struct chunk *chunk = self->chunks.entries[i].value;
+        if (!chunk->provisional)
+            largest = MAX(largest, chunk->capacity);
     }
-    return largest ? close_chunk(self, largest, err) : ERR_OK;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < self->chunks.count && !rc && largest && self->open_bytes > TASK_STORE_BYTES / 4 * 3; i++) {
+        struct chunk *chunk = self->chunks.entries[i].value;
+        if (!chunk->provisional && chunk->capacity == largest)
+            rc = close_chunk(self, chunk, err);
+    }
+    return rc;
 }
 
 /* Bindings outlive sqlite3_reset: only what differs from the row before is bound again, and half of a task's metrics are always 0. */

@@ -103,7 +103,7 @@ static struct str camel_case(struct str name, char *out)
     return (struct str){out, n};
 }
 
-void api_key(struct json_writer *json, const char *column_name)
+static void write_key(struct json_writer *json, const char *column_name)
 {
     char key[LONGEST_NAME];
     json_key_str(json, camel_case(str_of(column_name), key));
@@ -128,7 +128,7 @@ static void column_value(struct json_writer *json, sqlite3_stmt *stmt, int i)
 void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end)
 {
     for (int i = first; i < end; i++) {
-        api_key(json, sqlite3_column_name(stmt, i));
+        write_key(json, sqlite3_column_name(stmt, i));
         column_value(json, stmt, i);
     }
 }
@@ -228,7 +228,7 @@ void api_peaks(struct json_writer *json, sqlite3_stmt *stmt, int64_t set, int fi
     }
     json_object_begin(json);
     for (int i = first; i < first + API_PEAK_COUNT; i++) {
-        api_key(json, sqlite3_column_name(stmt, i) + prefix);
+        write_key(json, sqlite3_column_name(stmt, i) + prefix);
         column_value(json, stmt, i);
     }
     json_object_end(json);

@@ -29,10 +29,7 @@ void api_bad_parameter(struct response *response, const struct err *err);
 /* Columns [first, end) of the row as keys and values: integers, reals, texts, null. */
 void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end);
 
-/* A key made from a column's name. */
-void api_key(struct json_writer *json, const char *column_name);
-
-/* The same as the value of a key. */
+/* What api_columns makes of a column's name, as the value of a key. */
 void api_name(struct json_writer *json, const char *key, struct str column_name);
 
 /* Words of a text, split at `separator`, empty ones left out; unknown: an empty array. Numbers only where the text holds nothing else. */

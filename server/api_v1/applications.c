@@ -144,18 +144,18 @@ static void list_dispose(struct list *self)
     arena_dispose(&self->arena);
 }
 
-static enum err_code entry_of(struct list *self, struct str app_id, struct entry **ret, struct err *err)
+/* NULL: out of memory. */
+static struct entry *entry_of(struct list *self, struct str app_id)
 {
     uintptr_t position = (uintptr_t)smap_get(&self->ids, app_id);
     if (!position) {
         if (mem_grow((void **)&self->entries, &self->capacity, self->count + 1, MAX_APPS, sizeof *self->entries) ||
             smap_put(&self->ids, app_id, (void *)(uintptr_t)(self->count + 1)))
-            return err_nomem(err);
+            return NULL;
         self->entries[self->count] = (struct entry){self->ids.entries[self->count].key, -1, NULL};
         position = ++self->count;
     }
-    *ret = &self->entries[position - 1];
-    return ERR_OK;
+    return &self->entries[position - 1];
 }
 
 /* Is the first of two copies of an attempt the better one? The logs are only looked at where this is asked. */
@@ -213,8 +213,8 @@ static enum err_code scan(struct list *self, struct db *catalog, struct err *err
     while ((rc = db_step(rows, err)) == ERR_OK) {
         bool complete = db_i64(rows, 4) == 1;
         struct attempt attempt = {db_str(rows, 1), known_or(db_i64(rows, 2), -1), complete ? known_or(db_i64(rows, 3), -1) : -1, db_i64(rows, 5), complete, NULL};
-        struct entry *entry = NULL;
-        if ((rc = entry_of(self, db_str(rows, 0), &entry, err)) || (rc = add_attempt(self, catalog, entry, &attempt, err)))
+        struct entry *entry = entry_of(self, db_str(rows, 0));
+        if ((rc = entry ? add_attempt(self, catalog, entry, &attempt, err) : err_nomem(err)))
             break;
     }
     db_finalize(rows);

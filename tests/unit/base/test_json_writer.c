@@ -63,14 +63,13 @@ static void unknown_values_are_null(void **state)
     (void)state;
     json_array_begin(&writer);
     json_i64(&writer, UNKNOWN);
-    json_i64_text(&writer, UNKNOWN);
     json_str(&writer, STR_NONE);
     json_text(&writer, NULL);
     json_f64(&writer, (double)NAN);
     json_f64(&writer, (double)INFINITY);
     json_null(&writer);
     json_array_end(&writer);
-    assert_written("[null,null,null,null,null,null,null]");
+    assert_written("[null,null,null,null,null,null]");
 }
 
 static void text_is_escaped_and_always_valid_utf8(void **state)
@@ -101,9 +100,9 @@ static void integers_keep_all_their_digits(void **state)
     json_i64(&writer, INT64_MAX);
     json_i64(&writer, INT64_MIN + 1);
     json_i64(&writer, 0);
-    json_i64_text(&writer, 9007199254740993);
+    json_i64(&writer, 9007199254740993);
     json_array_end(&writer);
-    assert_written("[9223372036854775807,-9223372036854775807,0,\"9007199254740993\"]");
+    assert_written("[9223372036854775807,-9223372036854775807,0,9007199254740993]");
 }
 
 static void fractions_read_back_as_the_same_number(void **state)

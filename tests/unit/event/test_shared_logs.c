@@ -234,7 +234,7 @@ static void the_logs_of_sparks_own_suite_add_up(void **state)
     assert_i64(s.local_count, 206);
     assert_i64(s.write_bytes, 220001);
     assert_i64(s.write_ns, 385069147);
-    assert_i64(s.push_bytes, 4800);
+    assert_i64(s.push_bytes, 0);     /* one log was edited by hand to carry the old reader's key, which no Spark writes: not read, as by 4.3 (spec/shs-4.3.md) */
     assert_i64(s.peak_bytes, 426448);
     assert_i64(s.peak_count, 134);
     assert_i64(s.heap_bytes, 9652865128);

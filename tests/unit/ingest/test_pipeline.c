@@ -158,6 +158,9 @@ static void check_whole_log(const struct fixture *f, const struct load_report *r
     assert_int_equal(number(f, "SELECT count(*) FROM rdd_scope WHERE scope_id = '5' AND name = 'map'"), 1);
     assert_int_equal(number(f, "SELECT count(*) FROM task_accumulable WHERE name = 'mine'"), 1);
     assert_int_equal(number(f, "SELECT count(*) FROM load WHERE state = 'done'"), 1);
+    /* no block updates: how much the executors cached is not known */
+    assert_int_equal(number(f, "SELECT count(*) FROM executor"), 2);
+    assert_int_equal(number(f, "SELECT count(coalesce(rdd_blocks, coalesce(memory_used_bytes, on_heap_used_bytes))) FROM executor"), 0);
 }
 
 static void one_reading_stores_the_run(void **state)

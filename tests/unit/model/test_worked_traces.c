@@ -206,8 +206,8 @@ static void failed_job_whose_last_task_is_killed_after_its_end(void **state UNUS
     assert_int_equal(job->completed_stages, 0);
     assert_int_equal(job->failed_stages, 1);
     assert_int_equal(job->kills.count, 1);
-    assert_string_equal(t->recorder.texts[job->kills.items[0].reason_text_id], "Stage_cancelled");
-    assert_int_equal(job->kills.items[0].task_count, 1);
+    assert_string_equal(t->recorder.texts[job->kills.entries[0].key], "Stage_cancelled");
+    assert_int_equal((intptr_t)job->kills.entries[0].value, 1);
     const struct stage *stage = stage_of(t, 0, 0);
     assert_int_equal(t->recorder.done_count, 1);   /* with the last task's end, not before */
     assert_int_equal(stage->status, STAGE_FAILED);
@@ -387,6 +387,98 @@ static void task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_
     end(t);
 }
 
+#define RDD_5(parents, scope) \
+    "{\"RDD ID\":5,\"Name\":\"r\",\"Scope\":\"" scope "\",\"Parent IDs\":" parents ",\"Storage Level\":{\"Use Disk\":true,\"Use Memory\":true,\"Deserialized\":true,\"Replication\":1}," \
+    "\"Number of Partitions\":2}"
+#define SUBMIT(stage, rdd) \
+    "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":" stage ",\"Stage Name\":\"s\",\"Number of Tasks\":2,\"RDD Info\":[" rdd "],\"Submission Time\":1150}}"
+
+static const struct rdd *rdd_5(const struct trace *t)
+{
+    const struct rdd *rdd = imap_get(&t->model->rdd_by_id, 5);
+    assert_non_null(rdd);
+    return rdd;
+}
+
+static void block(struct trace *t, const char *executor, const char *level, int memory, int disk)
+{
+    char json[600];
+    snprintf(json, sizeof json,
+             "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"%s\",\"Host\":\"h\",\"Port\":7},\"Block ID\":\"rdd_5_0\","
+             "\"Storage Level\":{%s},\"Memory Size\":%d,\"Disk Size\":%d}}",
+             executor, level, memory, disk);
+    apply_json(t, json);
+}
+
+static void check_executor(struct trace *t, const char *id, int memory, int disk, int on_heap, int blocks)
+{
+    const struct executor *executor = model_executor_find(t->model, str_of(id));
+    assert_non_null(executor);
+    assert_int_equal(executor->memory_used_bytes, memory);
+    assert_int_equal(executor->disk_used_bytes, disk);
+    assert_int_equal(executor->on_heap_used_bytes, on_heap);
+    assert_int_equal(executor->rdd_blocks, blocks);
+}
+
+static void check_partition(const struct trace *t, size_t holders, int memory, int disk)
+{
+    const struct rdd *rdd = rdd_5(t);
+    assert_int_equal(rdd->block_count, 1);
+    assert_int_equal(rdd->blocks[0].holder_count, holders);
+    assert_int_equal(rdd->blocks[0].memory_bytes, memory);
+    assert_int_equal(rdd->blocks[0].disk_bytes, disk);
+    assert_int_equal(rdd->memory_used_bytes, memory);
+    assert_int_equal(rdd->disk_used_bytes, disk);
+}
+
+/* §8.7 */
+static void blocks_come_move_to_disk_and_go(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "EA 2 1000", "JS 0 0:2");
+    static const char *const ids[] = {"1", "2"};
+    for (size_t i = 0; i < ARRAY_LENGTH(ids); i++) {
+        char json[300];
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"SparkListenerBlockManagerAdded\",\"Block Manager ID\":{\"Executor ID\":\"%s\",\"Host\":\"h\",\"Port\":7},\"Maximum Memory\":1000,"
+                 "\"Maximum Onheap Memory\":800,\"Maximum Offheap Memory\":200}",
+                 ids[i]);
+        apply_json(t, json);
+    }
+    apply_json(t, SUBMIT("0", RDD_5("[]", "")));
+    static const char in_memory[] = "\"Use Memory\":true,\"Use Disk\":false,\"Deserialized\":true,\"Replication\":1";
+    block(t, "1", in_memory, 100, 0);
+    check_executor(t, "1", 100, 0, 100, 1);
+    check_partition(t, 1, 100, 0);
+    block(t, "2", in_memory, 100, 0);
+    check_executor(t, "1", 100, 0, 100, 1);
+    check_partition(t, 2, 200, 0);
+    block(t, "1", "\"Use Memory\":false,\"Use Disk\":true,\"Deserialized\":false,\"Replication\":1", 100, 60);
+    check_executor(t, "1", 0, 60, 0, 1);
+    check_partition(t, 2, 100, 60);
+    assert_int_equal(rdd_5(t)->distributions[0].memory_remaining_bytes, 1000);
+    assert_int_equal(rdd_5(t)->distributions[1].on_heap_remaining_bytes, 700);
+    block(t, "1", "\"Use Memory\":false,\"Use Disk\":false,\"Deserialized\":false,\"Replication\":1", 0, 60);
+    check_executor(t, "1", 0, 0, 0, 0);
+    check_partition(t, 1, 100, 0);
+    assert_false(rdd_5(t)->distributions[0].live);
+    apply_json(t, "{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":5}");
+    check_executor(t, "2", 0, 0, 0, 0);
+    assert_int_equal(rdd_5(t)->tracked, 0);
+    end(t);
+}
+
+/* A checkpoint gives an RDD another parent and leaves all else as it was. */
+static void an_rdd_is_as_it_was_described_last(void **state UNUSED)
+{
+    struct trace *t = PLAY("JS 0 0:2 1:2");
+    apply_json(t, SUBMIT("0", RDD_5("[3,4]", "{\\\"id\\\":\\\"1\\\",\\\"name\\\":\\\"map\\\"}")));
+    apply_json(t, SUBMIT("1", RDD_5("[9]", "{\\\"id\\\":\\\"1\\\",\\\"name\\\":\\\"map\\\"}")));
+    assert_int_equal(rdd_5(t)->parents.count, 1);
+    assert_int_equal(rdd_5(t)->parents.items[0], 9);
+    assert_true(str_is(rdd_5(t)->scope_id, "1"));
+    end(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +487,8 @@ int main(void)
         cmocka_unit_test(executor_lost_and_map_output_resubmitted),
         cmocka_unit_test(stage_never_submitted_is_skipped),
         cmocka_unit_test(fetch_failure_and_stage_retry),
+        cmocka_unit_test(blocks_come_move_to_disk_and_go),
+        cmocka_unit_test(an_rdd_is_as_it_was_described_last),
         cmocka_unit_test(order_of_events_does_not_change_totals),
         cmocka_unit_test(a_line_read_twice_counts_once),
         cmocka_unit_test(task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_on),
