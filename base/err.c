@@ -34,11 +34,11 @@ static enum err_code code_of_errno(int errno_value)
     case EROFS:
         return ERR_PERMISSION;
     case ENOMEM:
+    case EAGAIN:   /* of pthread_create and fork: no memory, or too many threads. Locks that others hold say so at their call. */
         return ERR_NOMEM;
     case ENOSPC:
     case EDQUOT:
         return ERR_NO_SPACE;
-    case EAGAIN:
     case EBUSY:
         return ERR_BUSY;
     default:

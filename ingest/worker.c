@@ -875,6 +875,8 @@ static enum err_code scan_when_due(struct worker *self, struct err *err)
     struct err why = {0};
     if (time_monotonic_ns() < self->next_scan_ns)
         return ERR_OK;
+    if (!catalog_in_place(self->catalog))   /* whoever starts the worker again has it made anew */
+        return err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
     enum err_code rc = scan_all(self, &why);
     if (rc && self->options->watch && is_passing(rc)) {
         log_error("the log directories could not be looked at: %s", why.message);

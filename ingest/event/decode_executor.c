@@ -229,7 +229,7 @@ const char *decode_executor_metrics_update(struct json_pull *in, struct event *e
         switch (key) {
         case 0: ret->executor_id = json_str(in); break;
         case 2: ret->items = updated_peaks(in, &ret->count); break;
-        case 1: json_skip(in); break;     /* accumulators of running tasks: only executors' heartbeats hold any, and those are never logged */
+        case 1: json_skip(in); break;     /* of running tasks, in a log in local mode only; their ends say it again */
         default: decode_other(in);
         }
     return str_known(ret->executor_id) ? NULL : "executor metrics without an executor id";

@@ -135,6 +135,8 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
 struct catalog {
     struct db db;
     char *store_dir;                              /* owned */
+    dev_t device;
+    ino_t inode;                                  /* of catalog.db when it was opened */
     sqlite3_stmt *statements[STATEMENT_COUNT];    /* prepared when first used */
     struct arena row_arena;
     char remark[256];
@@ -234,18 +236,38 @@ static enum err_code open_or_rebuild(struct catalog *self, struct err *err)
     char path[4200];
     snprintf(path, sizeof path, "%s/catalog.db", self->store_dir);
     struct err why = {0};
+    struct stat file;
+    bool missing = stat(path, &file) != 0 && errno == ENOENT;
+    int64_t now_ms = time_now_ms(), count = 0;
     enum err_code rc = open_checked(&self->db, path, &why);
     if (rc != ERR_UNSUPPORTED && rc != ERR_INVALID && rc != ERR_CORRUPT) {
         if (rc && err)
             *err = why;
-        return rc ? (err_prefix(err, "%s", path), rc) : ERR_OK;
+        if (rc)
+            return err_prefix(err, "%s", path), rc;
+        if (missing && (rc = catalog_rebuild(&self->db, self->store_dir, &count, err)))
+            return rc;
+        if (count)
+            snprintf(self->remark, sizeof self->remark, "catalog.db was missing: %lld runs read back from apps/", (long long)count);
+        return ERR_OK;
     }
-    int64_t now_ms = time_now_ms(), count = 0;
     if ((rc = set_aside(path, now_ms, err)) || (rc = open_checked(&self->db, path, err)) || (rc = catalog_rebuild(&self->db, self->store_dir, &count, err)))
         return rc;
     snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/", why.message,
         (long long)now_ms, (long long)count);
     return ERR_OK;
+}
+
+static bool stat_catalog(const struct catalog *self, dev_t *ret_device, ino_t *ret_inode)
+{
+    char path[4200];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/catalog.db", self->store_dir);
+    if (stat(path, &file))
+        return false;
+    *ret_device = file.st_dev;
+    *ret_inode = file.st_ino;
+    return true;
 }
 
 enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct err *err)
@@ -271,6 +293,8 @@ enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct e
         rc = err_set_errno(err, errno, "%s", lock_path);
     else
         rc = open_or_rebuild(self, err);
+    if (!rc && !stat_catalog(self, &self->device, &self->inode))
+        rc = err_set_errno(err, errno, "%s/catalog.db", store_dir);
     if (lock >= 0)
         close(lock);
     if (rc) {
@@ -279,6 +303,13 @@ enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct e
     }
     *ret = self;
     return ERR_OK;
+}
+
+bool catalog_in_place(const struct catalog *self)
+{
+    dev_t device;
+    ino_t inode;
+    return stat_catalog(self, &device, &inode) && device == self->device && inode == self->inode;
 }
 
 void catalog_close(struct catalog *self)

@@ -26,10 +26,11 @@
 
 struct catalog;
 
-/* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time> and made anew from
+/* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing one are made anew from
  * apps/ (what a scan of the log directories then adds is up to the worker); catalog_remark says so. */
 enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct err *err) WARN_UNUSED;
 void catalog_close(struct catalog *self);
+bool catalog_in_place(const struct catalog *self);   /* false: catalog.db is another file by now, or gone; what is written here is seen by nobody */
 struct db *catalog_db(struct catalog *self);         /* borrowed */
 const char *catalog_remark(const struct catalog *self);   /* one line for the log, borrowed; NULL: nothing happened */
 

@@ -112,25 +112,6 @@ static enum err_code write_rdds(struct stage_writer *self, int64_t stage_ref, st
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_accumulables(struct stage_writer *self, int64_t stage_ref, struct err *err)
-{
-    sqlite3_stmt *rows = self->accumulables;
-    enum err_code rc;
-    json_key(self->w, "accumulatorUpdates");
-    json_array_begin(self->w);
-    db_bind_i64(rows, 1, stage_ref);
-    while ((rc = db_step(rows, err)) == ERR_OK) {
-        json_object_begin(self->w);
-        v1_count(self->w, "id", db_i64(rows, 0));
-        v1_text_if(self->w, "name", db_str(rows, 1));
-        v1_text_if(self->w, "update", db_str(rows, 2));
-        v1_text_if(self->w, "value", db_str(rows, 3));
-        json_object_end(self->w);
-    }
-    json_array_end(self->w);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
 static enum err_code write_kills(struct stage_writer *self, int64_t stage_ref, struct err *err)
 {
     enum err_code rc;
@@ -270,7 +251,7 @@ static enum err_code write_stage(struct stage_writer *self, sqlite3_stmt *stage,
     v1_text_if(w, "description", db_str(stage, C_DESCRIPTION));
     v1_text(w, "details", db_str(stage, C_DETAILS));
     v1_text(w, "schedulingPool", str_known(db_str(stage, C_POOL)) ? db_str(stage, C_POOL) : STR_LIT("default"));
-    if ((rc = write_rdds(self, ref, err)) || (rc = write_accumulables(self, ref, err)) || (self->view->details && (rc = write_details(self, stage, err))) ||
+    if ((rc = write_rdds(self, ref, err)) || (rc = v1_accumulables(self->w, self->accumulables, ref, err)) || (self->view->details && (rc = write_details(self, stage, err))) ||
         (rc = write_kills(self, ref, err)))
         return rc;
     v1_count(w, "resourceProfileId", db_i64(stage, C_PROFILE));

@@ -57,25 +57,6 @@ void v1_task_writer_dispose(struct v1_task_writer *self)
     db_finalize(self->logs);
 }
 
-static enum err_code write_accumulables(struct v1_task_writer *self, int64_t task_seq, struct err *err)
-{
-    sqlite3_stmt *rows = self->accumulables;
-    enum err_code rc;
-    json_key(self->w, "accumulatorUpdates");
-    json_array_begin(self->w);
-    db_bind_i64(rows, 1, task_seq);
-    while ((rc = db_step(rows, err)) == ERR_OK) {
-        json_object_begin(self->w);
-        v1_count(self->w, "id", db_i64(rows, 0));
-        v1_text_if(self->w, "name", db_str(rows, 1));
-        v1_text_if(self->w, "update", db_str(rows, 2));
-        v1_text_if(self->w, "value", db_str(rows, 3));
-        json_object_end(self->w);
-    }
-    json_array_end(self->w);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
 static enum err_code write_logs(struct v1_task_writer *self, struct str executor_id, struct err *err)
 {
     enum err_code rc;
@@ -120,7 +101,7 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
     json_kv_text(w, "status", status >= 0 && status < (int64_t)ARRAY_LENGTH(status_texts) ? status_texts[status] : "UNKNOWN");
     v1_text(w, "taskLocality", locality >= 0 && locality < (int64_t)ARRAY_LENGTH(localities) ? str_of(localities[locality]) : STR_NONE);
     json_kv_bool(w, "speculative", db_i64(row, 11) == 1);
-    if ((rc = write_accumulables(self, task_seq, err)))
+    if ((rc = v1_accumulables(self->w, self->accumulables, task_seq, err)))
         return rc;
     v1_text_if(w, "errorMessage", db_str(row, 12));
     if (has_metrics)

@@ -250,3 +250,21 @@ void v1_double(struct json_writer *w, double value)
     }
     json_raw(w, (struct str){text, (size_t)len});
 }
+
+enum err_code v1_accumulables(struct json_writer *w, sqlite3_stmt *rows, int64_t owner, struct err *err)
+{
+    enum err_code rc;
+    json_key(w, "accumulatorUpdates");
+    json_array_begin(w);
+    db_bind_i64(rows, 1, owner);
+    while ((rc = db_step(rows, err)) == ERR_OK) {
+        json_object_begin(w);
+        v1_count(w, "id", db_i64(rows, 0));
+        v1_text_if(w, "name", db_str(rows, 1));
+        v1_text_if(w, "update", db_str(rows, 2));
+        v1_text_if(w, "value", db_str(rows, 3));
+        json_object_end(w);
+    }
+    json_array_end(w);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}

@@ -66,5 +66,7 @@ void v1_count(struct json_writer *w, const char *key, int64_t value);        /* 
 void v1_text(struct json_writer *w, const char *key, struct str value);      /* unknown: "" */
 void v1_text_if(struct json_writer *w, const char *key, struct str value);   /* unknown: omitted */
 void v1_double(struct json_writer *w, double value);                         /* Java's form: 16.0, 4.7496E7, "NaN" */
+/* accumulatorUpdates of a stage or task, whose number `rows` takes; rows: id, name, update, value. */
+enum err_code v1_accumulables(struct json_writer *w, sqlite3_stmt *rows, int64_t owner, struct err *err) WARN_UNUSED;
 
 #endif

@@ -32,7 +32,7 @@ static void errno_values_become_codes_and_words(void **state)
         enum err_code code;
     } cases[] = {
         {ENOENT, ERR_NOT_FOUND}, {ENOTDIR, ERR_NOT_FOUND}, {EACCES, ERR_PERMISSION}, {EPERM, ERR_PERMISSION}, {EROFS, ERR_PERMISSION},
-        {ENOMEM, ERR_NOMEM},     {ENOSPC, ERR_NO_SPACE},   {EDQUOT, ERR_NO_SPACE},   {EAGAIN, ERR_BUSY},      {EIO, ERR_IO},
+        {ENOMEM, ERR_NOMEM},     {ENOSPC, ERR_NO_SPACE},   {EDQUOT, ERR_NO_SPACE},   {EAGAIN, ERR_NOMEM}, {EBUSY, ERR_BUSY},      {EIO, ERR_IO},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         struct err err = {0};

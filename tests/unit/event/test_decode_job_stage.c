@@ -183,11 +183,30 @@ static void a_stage_is_completed_with_its_accumulables(void **state)
     assert_int_equal(decode_text(f, "{'Event':'SparkListenerStageCompleted'}"), ERR_INVALID);
 }
 
+/* A stage id is an Int in Spark. What is beyond must not meet another stage in the model, whose keys are made of 32-bit ids. */
+static void an_id_beyond_32_bits_is_out_of_range(void **state)
+{
+    struct fixture *f = *state;
+    struct event *e = must_decode(f, EVENT_JOB_START,
+        "{'Event':'SparkListenerJobStart','Job ID':1,'Stage Infos':[{'Stage ID':2147483648},{'Stage ID':2147483647,'Stage Attempt ID':4294967296}],'Properties':{}}");
+    assert_int_equal(e->out_of_range, 2);
+    assert_int_equal(e->job_start.stage_count, 1);
+    assert_i64(e->job_start.stages[0].id, 2147483647);
+    assert_i64(e->job_start.stages[0].attempt, 0);
+    struct id_list parents = must_decode(f, EVENT_STAGE_SUBMITTED, "{'Event':'SparkListenerStageSubmitted','Stage Info':{'Stage ID':1,'Parent IDs':[4294967296,0]}}")->stage.info.parents;
+    assert_int_equal(parents.count, 1);
+    assert_int_equal(f->event.out_of_range, 1);
+    assert_int_equal(decode_text(f, "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':9223372036854775807}}"), ERR_INVALID);
+    assert_int_equal(decode_text(f, "{'Event':'SparkListenerTaskEnd','Stage ID':4294967296,'Stage Attempt ID':0,'Task Info':{'Task ID':1}}"), ERR_INVALID);
+    assert_int_equal(decode_text(f, "{'Event':'SparkListenerTaskStart','Stage ID':2147483648,'Stage Attempt ID':0,'Task Info':{'Task ID':1}}"), ERR_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_starts_with_its_stages_and_rdds), cmocka_unit_test(a_job_of_1_0_gets_its_stages_from_their_ids), cmocka_unit_test(stage_infos_win_over_stage_ids),
         cmocka_unit_test(a_job_ends_well_or_not), cmocka_unit_test(a_stage_is_submitted), cmocka_unit_test(a_stage_is_completed_with_its_accumulables),
+        cmocka_unit_test(an_id_beyond_32_bits_is_out_of_range),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

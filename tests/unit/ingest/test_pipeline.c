@@ -228,6 +228,36 @@ static void a_growing_log_read_in_pieces_is_the_same(void **state)
     log_entry_dispose(&entry);
 }
 
+/* One impossible number must not cost the log: the sum of an executor in a stage is added up in C while the stage runs and in SQL afterwards. */
+static void sums_beyond_64_bits_stop_at_the_largest_integer(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const ends[] = {"9223372036854775807", "9223372036854775807", "5"};
+    FILE *out = fopen(f->log, "w");
+    fprintf(out, "%s\n%s\n", lines[0], lines[4]);
+    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
+        fprintf(out,
+                "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task End Reason\":{\"Reason\":\"Success\"},\"Task Info\":{\"Task ID\":%zu,\"Index\":%zu,"
+                "\"Executor ID\":\"1\",\"Host\":\"h\"},\"Task Metrics\":{\"Input Metrics\":{\"Bytes Read\":%s}}}\n",
+                i, i, ends[i]);
+        if (i == 1)
+            fprintf(out, "%s\n", lines[12]);   /* the stage is completed, and what it has is written */
+    }
+    fclose(out);
+    struct log_entry entry;
+    struct err err = {0};
+    struct load_report report;
+    struct load_options options = options_for(f, false);
+    assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+    if (load_run(&entry, &options, &report, NULL, &err))
+        fail_msg("%s", err.message);
+    assert_int_equal(report.task_count, 3);
+    assert_int_equal(number(f, "SELECT input_bytes FROM executor_stage"), INT64_MAX);
+    assert_int_equal(number(f, "SELECT input_bytes FROM stage"), INT64_MAX);
+    assert_int_equal(number(f, "SELECT count(*) FROM stage_accumulable"), 1);
+    log_entry_dispose(&entry);
+}
+
 /* SQLite through the same allocator, so that its failures are walked too. */
 static void *sqlite_alloc(int bytes) { return mem_alloc((size_t)bytes); }
 static void sqlite_free(void *p) { mem_free(p); }
@@ -277,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_reading_stores_the_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_growing_log_read_in_pieces_is_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sums_beyond_64_bits_stop_at_the_largest_integer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -479,6 +479,51 @@ static void an_rdd_is_as_it_was_described_last(void **state UNUSED)
     end(t);
 }
 
+/* Longer lists of stages have an index; an id that is listed twice is one stage. */
+static void a_job_of_a_hundred_stages_counts_each(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000");
+    char json[16000];
+    size_t len = (size_t)snprintf(json, sizeof json, "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Submission Time\":1100,\"Stage Infos\":[");
+    for (int i = 0; i <= 100; i++)
+        len += (size_t)snprintf(json + len, sizeof json - len, "%s" STAGE_JSON "}", i ? "," : "", i % 100, 0, i % 100, 1);
+    snprintf(json + len, sizeof json - len, "],\"Properties\":{}}");
+    apply_json(t, json);
+    static const char *const lines[] = {"SS 0.0 1150", "TS 0.0 1 0 1 1200", "TE 0.0 1 0 1 1200 1300 50 ok", "SC 0.0 1400", "SS 99.0 1150", "TS 99.0 2 0 1 1200",
+                                        "TE 99.0 2 0 1 1200 1300 50 kill:b", "JE 0 ok 1500"};
+    for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
+        if (strncmp(lines[i], "SS 99", 5) == 0)
+            apply_json(t, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":99,\"Stage Attempt ID\":0,\"Stage Name\":\"s\",\"Number of Tasks\":1,\"Submission Time\":1150}}");
+        else
+            apply_line(t, lines[i]);
+    const struct job *job = imap_get(&t->model->job_by_id, 0);
+    assert_non_null(job);
+    assert_int_equal(job->stage_count, 101);
+    assert_int_equal(job->completed_stages, 1);
+    assert_int_equal(job->completed_indices, 1);
+    assert_int_equal(job->tasks.killed, 1);
+    assert_int_equal(job->skipped_stages, 98);
+    end(t);
+}
+
+static void a_stream_block_is_one_row_for_each_executor(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "EA 2 1000");
+    static const char *const executors[] = {"1", "2", "1"};
+    for (size_t i = 0; i < ARRAY_LENGTH(executors); i++) {
+        char json[400];
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"%s\",\"Host\":\"h\",\"Port\":7},\"Block ID\":\"input-0-1\","
+                 "\"Storage Level\":{\"Use Memory\":true,\"Replication\":2},\"Memory Size\":%d,\"Disk Size\":0}}",
+                 executors[i], 10 + (int)i);
+        apply_json(t, json);
+    }
+    assert_int_equal(t->model->stream_blocks.count, 2);
+    assert_int_equal(((const struct stream_block *)t->model->stream_blocks.items[0])->memory_bytes, 12);
+    assert_int_equal(((const struct stream_block *)t->model->stream_blocks.items[1])->memory_bytes, 11);
+    end(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +537,8 @@ int main(void)
         cmocka_unit_test(order_of_events_does_not_change_totals),
         cmocka_unit_test(a_line_read_twice_counts_once),
         cmocka_unit_test(task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_on),
+        cmocka_unit_test(a_job_of_a_hundred_stages_counts_each),
+        cmocka_unit_test(a_stream_block_is_one_row_for_each_executor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

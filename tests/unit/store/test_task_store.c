@@ -218,6 +218,37 @@ static void rows_after_the_summary_open_another_chunk_and_count(void **state)
     assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "min")), 7);
 }
 
+static void impossible_times_do_not_overflow_the_scheduler_delay(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    struct task_row row = task(1, 10, TASK_SUCCESS);
+    row.launch_ms = INT64_MAX;
+    row.metrics[METRIC_EXECUTOR_RUN_TIME] = INT64_MAX;
+    add(f, &row);
+    assert_int_equal(task_store_summarise(f->store, STAGE, true, &err), ERR_OK);
+    assert_int_equal(number(f, QUANTILE("scheduler_delay_ms", "max")), 0);
+}
+
+/* More stages at a time than there is memory for; TASK_STORE_BYTES are some 5,000 chunks of 16 rows. */
+static void tasks_of_thousands_of_open_stages_in_turn_keep_their_order(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    enum { STAGES = 12000 };
+    for (int64_t i = 0; i < 2 * STAGES; i++) {
+        struct task_row row = task(i + 1, 10 + i / STAGES, TASK_SUCCESS);
+        row.stage_ref = i % STAGES + 1;
+        add(f, &row);
+    }
+    for (int64_t ref = 1; ref <= STAGES; ref += STAGES - 1) {
+        char sql[200];
+        assert_int_equal(task_store_summarise(f->store, ref, true, &err), ERR_OK);
+        snprintf(sql, sizeof sql, "SELECT 1000 * min + max FROM stage_quantile WHERE stage_ref = %d AND name = 'executor_run_time_ms' AND task_count = 2", (int)ref);
+        assert_int_equal(number(f, sql), 10011);
+    }
+}
+
 static void rows_of_open_tasks_go_when_the_log_goes_on(void **state)
 {
     struct fixture *f = *state;
@@ -255,6 +286,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(failed_tasks_stay_out_of_quantiles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(quantiles_of_few_values_are_those_of_the_sorted_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_after_the_summary_open_another_chunk_and_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(impossible_times_do_not_overflow_the_scheduler_delay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tasks_of_thousands_of_open_stages_in_turn_keep_their_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_open_tasks_go_when_the_log_goes_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_column_table_names_every_column_of_task, set_up, tear_down),
     };
