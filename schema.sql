@@ -271,7 +271,7 @@ CREATE TABLE job (
     status INTEGER NOT NULL,             -- 0 no end read (RUNNING there), 1 succeeded, 2 failed
     failure_text_id INTEGER,             -- Job Result.Exception.Message
     start_seen INTEGER NOT NULL,         -- 0: only its end was read
-    num_tasks INTEGER NOT NULL,          -- of stages without a completion time when the job began
+    num_tasks INTEGER,                   -- of stages without a completion time when the job began
     active_tasks INTEGER NOT NULL, completed_tasks INTEGER NOT NULL, skipped_tasks INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, killed_tasks INTEGER NOT NULL,
     completed_indices INTEGER NOT NULL,  -- distinct (stage, index) with a success
     active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL
@@ -391,6 +391,7 @@ CREATE TABLE stage_parent (
 -- One row: one RDD of a stage attempt, in the order of its RDD Info.
 CREATE TABLE stage_rdd (
     stage_ref INTEGER NOT NULL, ordinal INTEGER NOT NULL, rdd_id INTEGER NOT NULL,
+    cached INTEGER,                      -- 1: it had a storage level when a job described the stage first: what the operation graph shows; NULL: no job did
     PRIMARY KEY (stage_ref, ordinal)
 ) STRICT, WITHOUT ROWID;
 

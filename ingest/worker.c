@@ -892,6 +892,13 @@ static enum err_code want(struct worker *self, int64_t log_id, struct err *err)
     enum err_code rc = catalog_get(self->catalog, log_id, &row, err);
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    if (row.state == LOG_LOADED || row.state == LOG_PARTIAL) {
+        /* Whoever asks found its database missing or unreadable: the next scan looks at the file, once for each scan however often it is asked for. */
+        imap_remove(&self->settled, settled_key(row.path, row.fingerprint));
+        for (size_t i = 0; i < self->options->place_count; i++)
+            self->places[i].scanned = false;
+        return ERR_OK;
+    }
     if (row.state != LOG_WAITING)
         return ERR_OK;
     if ((rc = catalog_want(self->catalog, log_id, err)))

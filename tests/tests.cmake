@@ -6,10 +6,11 @@ if(AFTERGLOW_FUZZ)
     return()
 endif()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+pkg_check_modules(CJSON IMPORTED_TARGET libcjson)       # reads the answers that are tested; the program reads JSON with ingest/event/json_pull alone
 find_program(PYTHON3 python3)
 find_program(NODE NAMES node nodejs)
-if(NOT CMOCKA_FOUND OR NOT PYTHON3)
-    message(STATUS "cmocka or python3 is missing: built without tests (tools/test installs them)")
+if(NOT CMOCKA_FOUND OR NOT CJSON_FOUND OR NOT PYTHON3)
+    message(STATUS "cmocka, cjson or python3 is missing: built without tests (tools/test installs them)")
     return()
 endif()
 
@@ -35,7 +36,7 @@ unit_tests(model ag_model)
 unit_tests(store ag_store)
 unit_tests(ingest ag_ingest)
 unit_tests(analysis ag_analysis)
-unit_tests(server ag_server)
+unit_tests(server ag_server PkgConfig::CJSON)
 
 # script_test(NAME LABEL SECONDS COMMAND…): the program under test is in $AFTERGLOW_BINARY, the top of the tree in $AFTERGLOW_ROOT.
 function(script_test name label seconds)

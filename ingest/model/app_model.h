@@ -78,6 +78,8 @@ struct stage {
     int64_t metrics[TASK_METRIC_COUNT], peaks[EXECUTOR_METRIC_COUNT];
     /* lists of the latest Stage Info; arena */
     struct id_list parents, rdds;
+    bool *rdd_cached;                /* by position in rdds, as the first job described the stage; NULL: none did */
+    size_t rdd_cached_count;
     struct accumulable_list accumulables;   /* owned, one piece (free_accumulables); gone once they are written: there are hundreds in every stage of a query */
     bool accumulables_dirty;
     struct imap kills;               /* text id of the reason → number of tasks */

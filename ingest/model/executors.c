@@ -275,8 +275,9 @@ enum err_code model_exclusion(struct app_model *self, const struct event *event,
     row->failures = e->failures;
     for (size_t i = 0; i < self->executors.count; i++) {
         struct executor *executor = self->executors.items[i];
-        bool meant = str_known(e->executor_id) ? str_eq(executor->executor_id, e->executor_id) : str_known(e->host) && on_host(executor, e->host);
-        if (!meant || !executor->active)
+        bool by_id = str_known(e->executor_id) && str_eq(executor->executor_id, e->executor_id);
+        bool meant = by_id ? executor->active || (known(e->stage_id) && !executor->superseded) : executor->active && str_known(e->host) && on_host(executor, e->host);
+        if (!meant)
             continue;
         if (known(e->stage_id)) {
             enum err_code rc = exclude_for_stage(self, executor, e, err);

@@ -156,6 +156,24 @@ static enum err_code copy_accumulables(struct stage *stage, const struct accumul
     return ERR_OK;
 }
 
+/* The operation graph is drawn from what JobStart says (spec/core.md §2.10): levels change later, when something is cached or let go. */
+static enum err_code note_cached(struct app_model *self, struct stage *stage, const struct stage_info *info, struct err *err)
+{
+    if (stage->rdd_cached)
+        return ERR_OK;
+    stage->rdd_cached = arena_zalloc(&self->arena, info->rdd_count, sizeof *stage->rdd_cached);
+    if (!stage->rdd_cached)
+        return err_nomem(err);
+    stage->rdd_cached_count = info->rdd_count;
+    for (size_t i = 0; i < info->rdd_count; i++) {
+        const struct storage_level *level = &info->rdds[i].level;
+        bool none = !level->use_disk && !level->use_memory && !level->use_off_heap && !level->deserialized && level->replication == 1;
+        stage->rdd_cached[i] = !none;
+    }
+    stage->lists_dirty = true;
+    return ERR_OK;
+}
+
 /* The latest description counts, where "latest" goes by what the event is and not by where its line stands. */
 static enum err_code apply_info(struct app_model *self, struct stage *stage, const struct stage_info *info, int level, struct err *err)
 {
@@ -365,13 +383,14 @@ static struct job *job_get(struct app_model *self, int64_t job_id)
     if (!job || imap_put(&self->job_by_id, job_id, job))
         return NULL;
     job->job_id = job_id;
-    job->sql_execution_id = job->submission_ms = job->completion_ms = job->failure_text_id = UNKNOWN;
+    job->sql_execution_id = job->submission_ms = job->completion_ms = job->failure_text_id = job->num_tasks = UNKNOWN;
     return job;
 }
 
 static enum err_code describe_job(struct app_model *self, struct job *job, const struct event_job_start *e, struct err *err)
 {
     const struct stage_info *last = NULL;
+    job->num_tasks = 0;
     for (size_t i = 0; i < e->stage_count; i++) {
         if (!last || e->stages[i].id >= last->id)
             last = &e->stages[i];
@@ -429,7 +448,7 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
             stage->pending_again = true;
             continue;
         }
-        if ((rc = apply_info(self, stage, info, 1, err)) || (rc = model_rdds_of_stage(self, info, false, err)) || (rc = attach(stage, job, err)))
+        if ((rc = apply_info(self, stage, info, 1, err)) || (rc = note_cached(self, stage, info, err)) || (rc = model_rdds_of_stage(self, info, false, err)) || (rc = attach(stage, job, err)))
             return rc;
         if (!known(stage->sql_execution_id))
             stage->sql_execution_id = job->sql_execution_id;

@@ -75,7 +75,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_KILL_REASON] = "INSERT OR REPLACE INTO kill_reason (owner_kind, owner, reason_text_id, task_count) VALUES (?, ?, ?, ?)",
     [PUT_STAGE_PARENT] = "INSERT OR IGNORE INTO stage_parent (stage_id, parent_id) VALUES (?, ?)",
     [DROP_STAGE_RDDS] = "DELETE FROM stage_rdd WHERE stage_ref = ?",
-    [PUT_STAGE_RDD] = "INSERT OR REPLACE INTO stage_rdd (stage_ref, ordinal, rdd_id) VALUES (?, ?, ?)",
+    [PUT_STAGE_RDD] = "INSERT OR REPLACE INTO stage_rdd (stage_ref, ordinal, rdd_id, cached) VALUES (?, ?, ?, ?)",
     [DROP_STAGE_ACCUMULABLES] = "DELETE FROM stage_accumulable WHERE stage_ref = ?",
     [PUT_STAGE_ACCUMULABLE] = "INSERT OR REPLACE INTO stage_accumulable (stage_ref, ordinal, accumulable_id, name, update_text, value_text, internal, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [DROP_OWNER_MAPS] = "DELETE FROM owner_map WHERE owner_kind = ? AND owner = ?",
@@ -320,8 +320,9 @@ static enum err_code write_stage_lists(struct entity_rows *self, struct stage *s
     for (size_t i = 0; i < stage->parents.count; i++)
         if ((rc = ROW(PUT_STAGE_PARENT, N(stage->stage_id), N(stage->parents.items[i]))))
             return rc;
+    bool cached_known = stage->rdd_cached && stage->rdd_cached_count == stage->rdds.count;
     for (size_t i = 0; i < stage->rdds.count; i++)
-        if ((rc = ROW(PUT_STAGE_RDD, N(stage->stage_ref), N((int64_t)i), N(stage->rdds.items[i]))))
+        if ((rc = ROW(PUT_STAGE_RDD, N(stage->stage_ref), N((int64_t)i), N(stage->rdds.items[i]), N(cached_known ? stage->rdd_cached[i] : UNKNOWN))))
             return rc;
     return ERR_OK;
 }

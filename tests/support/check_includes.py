@@ -25,7 +25,7 @@ BELOW = {
 HOMES = {
     "sqlite3.h": ["base/db.h"],
     "microhttpd.h": ["server/http.c"],
-    "cjson/cJSON.h": ["base/json_reader.[ch]", "ingest/event/json_tree.[ch]"],
+    "cjson/cJSON.h": [],
     "zstd.h": ["ingest/source/codec_zstd.c"],
     "lz4.h": ["ingest/source/codec_lz4*.c"],
     "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c"],

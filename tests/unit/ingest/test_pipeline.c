@@ -56,7 +56,7 @@ static const char *const lines[] = {
     "Name\":\"E\",\"Description\":\"d\",\"Stack Trace\":[],\"Full Stack Trace\":\"E: d\",\"Accumulator Updates\":[]},\"Task Info\":{\"Task ID\":1,\"Index\":1,\"Attempt\":0,\"Launch "
     "Time\":1795985804601,\"Executor ID\":\"1\",\"Host\":\"h\",\"Locality\":\"ANY\",\"Speculative\":false,\"Getting Result Time\":0,\"Finish Time\":1795985804800,\"Failed\":true,\"Killed\":false,"
     "\"Accumulables\":[]}}",
-    "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":0,\"Stage Attempt ID\":0,\"Stage Name\":\"map\",\"Number of Tasks\":2,\"RDD Info\":[],\"Parent "
+    "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":0,\"Stage Attempt ID\":0,\"Stage Name\":\"map\",\"Number of Tasks\":2,\"RDD Info\":[{\"RDD ID\":0,\"Name\":\"r\",\"Storage Level\":{\"Use Memory\":false,\"Replication\":1}}],\"Parent "
     "IDs\":[],\"Details\":\"stack\",\"Submission Time\":1795985804540,\"Completion Time\":1795985804810,\"Failure "
     "Reason\":\"gone\",\"Accumulables\":[{\"ID\":9,\"Name\":\"mine\",\"Value\":\"1\",\"Internal\":false}]}}",
     "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0,\"Completion Time\":1795985804820,\"Job Result\":{\"Result\":\"JobFailed\",\"Exception\":{\"Message\":\"gone\",\"Stack Trace\":[]}}}",
@@ -156,6 +156,7 @@ static void check_whole_log(const struct fixture *f, const struct load_report *r
     assert_int_equal(number(f, "SELECT count(*) FROM job WHERE tags = 'a,b' AND description = 'd' AND status = 2"), 1);
     assert_int_equal(number(f, "SELECT count(*) FROM environment WHERE value LIKE '%hunter2%'"), 0);
     assert_int_equal(number(f, "SELECT count(*) FROM rdd_scope WHERE scope_id = '5' AND name = 'map'"), 1);
+    assert_int_equal(number(f, "SELECT cached FROM stage_rdd WHERE rdd_id = 0"), 1);   /* as the job said, though it was let go by the stage's end */
     assert_int_equal(number(f, "SELECT count(*) FROM task_accumulable WHERE name = 'mine'"), 1);
     assert_int_equal(number(f, "SELECT count(*) FROM load WHERE state = 'done'"), 1);
     /* no block updates: how much the executors cached is not known */

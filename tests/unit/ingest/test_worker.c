@@ -295,6 +295,40 @@ static void a_replaced_log_is_read_anew_and_a_deleted_one_leaves_its_run(void **
     close(control);
 }
 
+static void a_database_that_is_gone_is_loaded_again_when_somebody_opens_it(void **state)
+{
+    (void)state;
+    int control;
+    pid_t pid = start_watch(&control);
+    write_text("a", "w", HEAD START("a") TASK("0") END);
+    wait_for("SELECT count(*) FROM log WHERE state = 'loaded'", 1);
+    int64_t generation = query("SELECT generation FROM app");
+    char text[160];
+    snprintf(text, sizeof text, "rm %s/apps/*.db", store);
+    assert_int_equal(system(text), 0);
+    int len = snprintf(text, sizeof text, "want %lld\n", (long long)query("SELECT log_id FROM log"));
+    assert_int_equal(write(control, text, (size_t)len), len);
+    snprintf(text, sizeof text, "SELECT generation > %lld FROM app WHERE loaded", (long long)generation);
+    wait_for(text, 1);
+    kill(pid, SIGTERM);
+    assert_int_equal(end_of(pid), 0);
+    close(control);
+}
+
+/* What it would write on is seen by nobody. Whoever watches over it starts it again. */
+static void a_worker_whose_catalogue_was_removed_ends(void **state)
+{
+    (void)state;
+    int control;
+    pid_t pid = start_watch(&control);
+    wait_for("SELECT count(*) FROM place WHERE last_scan_ms > 0", 1);
+    char path[120];
+    snprintf(path, sizeof path, "%s/catalog.db", store);
+    assert_int_equal(unlink(path), 0);
+    assert_int_not_equal(end_of(pid), 0);
+    close(control);
+}
+
 static void the_end_of_control_ends_the_worker(void **state)
 {
     (void)state;
@@ -421,6 +455,8 @@ int main(void)
         TEST(a_store_that_cannot_be_written_is_an_error_with_a_reason),
         TEST(a_growing_log_is_followed_through_its_rename),
         TEST(a_replaced_log_is_read_anew_and_a_deleted_one_leaves_its_run),
+        TEST(a_database_that_is_gone_is_loaded_again_when_somebody_opens_it),
+        TEST(a_worker_whose_catalogue_was_removed_ends),
         TEST(the_end_of_control_ends_the_worker),
         TEST(a_place_that_is_away_says_so_and_comes_back),
         TEST(a_killed_worker_leaves_nothing_that_confuses_the_next),

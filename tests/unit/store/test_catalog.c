@@ -354,6 +354,20 @@ static void a_catalogue_cut_in_half_is_rebuilt(void **state)
     assert_null(catalog_remark(catalog));
 }
 
+static void a_catalogue_that_was_removed_is_noticed_and_rebuilt(void **state)
+{
+    (void)state;
+    char path[128];
+    make_app_file("nine-k", "/l/nine");
+    assert_true(catalog_in_place(catalog));
+    snprintf(path, sizeof path, "%s/catalog.db", store);
+    assert_int_equal(unlink(path), 0);
+    assert_false(catalog_in_place(catalog));
+    reopen_after("true");
+    assert_true(catalog_in_place(catalog));
+    expect_rebuilt();
+}
+
 static void a_catalogue_of_noise_is_rebuilt(void **state)
 {
     (void)state;
@@ -501,6 +515,7 @@ int main(void)
         TEST(a_catalogue_of_another_version_is_rebuilt),
         TEST(a_catalogue_cut_in_half_is_rebuilt),
         TEST(a_catalogue_of_noise_is_rebuilt),
+        TEST(a_catalogue_that_was_removed_is_noticed_and_rebuilt),
         TEST(a_missing_or_foreign_file_below_apps_makes_the_log_wait_again),
         TEST(a_directory_that_was_away_does_not_cost_a_new_load),
         TEST(places_know_their_logs_and_their_last_scan),
