@@ -120,7 +120,7 @@ enum err_code db_open(struct db *self, const char *path, enum db_mode mode, cons
             rc = check_identity(self, application_id, version, &empty, err);
     }
     if (!rc && empty)
-        rc = mode == DB_READ ? err_set(err, ERR_INVALID, "empty database") : create(self, schema, application_id, version, err);
+        rc = mode == DB_READ ? err_set(err, ERR_NOT_FOUND, "the database is just being made") : create(self, schema, application_id, version, err);
     if (rc)
         db_close(self);
     return rc;

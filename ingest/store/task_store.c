@@ -39,7 +39,7 @@ enum {
     ALL_COLUMNS = TABLE_COLUMNS + EXECUTOR_METRIC_COUNT,     /* of task_column */
 };
 _Static_assert(sizeof(struct task_row) == ALL_COLUMNS * sizeof(int64_t), "struct task_row and its columns differ");
-#define COLUMN_BLOB_MAX ((size_t)64 << 20)       /* a chunk's column is 128 KiB; provisional rows may make one larger */
+#define COLUMN_BLOB_MAX ((size_t)64 << 20)       /* a chunk's column is 128 KiB */
 #define MAX_STAGES ((size_t)50 << 20)
 #define MAX_STAGE_TASKS ((size_t)1 << 28)        /* for quantiles: 2 GiB of values; Spark's ids are 32-bit */
 
@@ -48,16 +48,19 @@ struct chunk {
     int64_t stage_ref, number;
     int64_t *cells;                  /* ALL_COLUMNS × capacity, by column; owned; NULL while empty */
     size_t count, capacity;
-    size_t solid;                    /* rows before the provisional ones */
     size_t stored_rows;              /* in chunks written and let go */
-    bool dirty, provisional;
+    bool dirty;
+    /* Rows of open tasks have chunks of their own, behind all others: they are dropped when the log goes on. */
+    bool provisional;
+    int64_t first_provisional;       /* the first such chunk's number */
+    size_t solid_rows;               /* stored_rows before it */
 };
 
 struct task_store {
     struct db *db;
     struct task_row bound;           /* what insert_task has bound */
     bool is_bound;
-    sqlite3_stmt *insert_task, *insert_accumulable, *put_column, *drop_chunk, *get_column, *put_quantile, *drop_rows;
+    sqlite3_stmt *insert_task, *insert_accumulable, *put_column, *drop_chunk, *drop_chunks, *get_column, *put_quantile, *drop_rows;
     struct imap chunks;              /* stage_ref → struct chunk, owned */
     size_t open_bytes;
     struct buf blob;
@@ -91,6 +94,7 @@ static enum err_code prepare(struct task_store *self, struct err *err)
         {&self->insert_accumulable, "INSERT OR REPLACE INTO task_accumulable (task_seq, ordinal, accumulable_id, name, update_text, value_text) VALUES (?, ?, ?, ?, ?, ?)"},
         {&self->put_column, "INSERT OR REPLACE INTO task_column (stage_ref, column_id, chunk, packed) VALUES (?, ?, ?, ?)"},
         {&self->drop_chunk, "DELETE FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk = ?"},
+        {&self->drop_chunks, "DELETE FROM task_column WHERE stage_ref = ? AND chunk >= ?"},
         {&self->get_column, "SELECT chunk, packed FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk < ? ORDER BY chunk"},
         {&self->put_quantile, "INSERT OR REPLACE INTO stage_quantile (stage_ref, name, task_count, min, p05, p25, p50, p75, p95, p99, max, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&self->drop_rows, "DELETE FROM task WHERE task_seq >= ?"},
@@ -149,13 +153,13 @@ static void let_cells_go(struct task_store *self, struct chunk *chunk)
     self->open_bytes -= chunk->capacity * ALL_COLUMNS * sizeof *chunk->cells;
     mem_free(chunk->cells);
     chunk->cells = NULL;
-    chunk->count = chunk->capacity = chunk->solid = 0;
+    chunk->count = chunk->capacity = 0;
     chunk->dirty = false;
 }
 
 void task_store_detach(struct task_store *self)
 {
-    sqlite3_stmt **const statements[] = {&self->insert_task, &self->insert_accumulable, &self->put_column, &self->drop_chunk, &self->get_column, &self->put_quantile, &self->drop_rows};
+    sqlite3_stmt **const statements[] = {&self->insert_task, &self->insert_accumulable, &self->put_column, &self->drop_chunk, &self->drop_chunks, &self->get_column, &self->put_quantile, &self->drop_rows};
     for (size_t i = 0; i < ARRAY_LENGTH(statements); i++)
         db_finalize(TAKE(*statements[i]));
 }
@@ -258,15 +262,12 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
 static enum err_code close_largest(struct task_store *self, struct err *err)
 {
     size_t largest = 0;
-    for (size_t i = 0; i < self->chunks.count; i++) {
-        const struct chunk *chunk = self->chunks.entries[i].value;
-        if (!chunk->provisional)
-            largest = MAX(largest, chunk->capacity);
-    }
+    for (size_t i = 0; i < self->chunks.count; i++)
+        largest = MAX(largest, ((const struct chunk *)self->chunks.entries[i].value)->capacity);
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->chunks.count && !rc && largest && self->open_bytes > TASK_STORE_BYTES / 4 * 3; i++) {
         struct chunk *chunk = self->chunks.entries[i].value;
-        if (!chunk->provisional && chunk->capacity == largest)
+        if (chunk->capacity == largest)
             rc = close_chunk(self, chunk, err);
     }
     return rc;
@@ -287,6 +288,19 @@ static enum err_code insert_row(struct task_store *self, const struct task_row *
     return code == SQLITE_DONE ? ERR_OK : db_error(self->db->handle, err, "task row");
 }
 
+static enum err_code begin_provisional(struct task_store *self, struct chunk *chunk, int64_t task_seq, struct err *err)
+{
+    if (!known(self->first_provisional))
+        self->first_provisional = task_seq;
+    if (chunk->provisional)
+        return ERR_OK;
+    enum err_code rc = close_chunk(self, chunk, err);
+    chunk->provisional = true;
+    chunk->first_provisional = chunk->number;
+    chunk->solid_rows = chunk->stored_rows;
+    return rc;
+}
+
 enum err_code task_store_add(struct task_store *self, const struct task_row *row, struct err *err)
 {
     enum err_code rc = insert_row(self, row, err);
@@ -296,18 +310,12 @@ enum err_code task_store_add(struct task_store *self, const struct task_row *row
     struct chunk *chunk = chunk_get(self, row->stage_ref);
     if (!chunk)
         return err_nomem(err);
-    bool provisional = !known(row->end_reason);
-    if (provisional) {
-        if (!known(self->first_provisional))
-            self->first_provisional = row->task_seq;
-        if (!chunk->provisional)
-            chunk->solid = chunk->count;
-        chunk->provisional = true;
-    }
-    if (chunk->count >= TASK_CHUNK_ROWS && !chunk->provisional && (rc = close_chunk(self, chunk, err)))
+    if (!known(row->end_reason) && (rc = begin_provisional(self, chunk, row->task_seq, err)))
+        return rc;
+    if (chunk->count >= TASK_CHUNK_ROWS && (rc = close_chunk(self, chunk, err)))
         return rc;
     if (chunk->count == chunk->capacity) {
-        while (self->open_bytes > TASK_STORE_BYTES && !provisional) {
+        while (self->open_bytes > TASK_STORE_BYTES) {
             size_t before = self->open_bytes;
             if ((rc = close_largest(self, err)))
                 return rc;
@@ -546,7 +554,7 @@ enum err_code task_store_summarise(struct task_store *self, int64_t stage_ref, b
             return rc;
     if ((rc = derived_quantiles(self, chunk, total, err)))
         return rc;
-    return close && !chunk->provisional ? close_chunk(self, chunk, err) : ERR_OK;
+    return close ? close_chunk(self, chunk, err) : ERR_OK;
 }
 
 enum err_code task_store_resume(struct task_store *self, struct err *err)
@@ -559,9 +567,13 @@ enum err_code task_store_resume(struct task_store *self, struct err *err)
         struct chunk *chunk = self->chunks.entries[i].value;
         if (!chunk->provisional)
             continue;
+        let_cells_go(self, chunk);
         chunk->provisional = false;
-        chunk->count = chunk->solid;
-        rc = write_chunk(self, chunk, err);
+        chunk->number = chunk->first_provisional;
+        chunk->stored_rows = chunk->solid_rows;
+        db_bind_i64(self->drop_chunks, 1, chunk->stage_ref);
+        db_bind_i64(self->drop_chunks, 2, chunk->number);
+        rc = db_run(self->drop_chunks, err);
     }
     self->first_provisional = UNKNOWN;
     return rc;

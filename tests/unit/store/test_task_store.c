@@ -269,6 +269,30 @@ static void rows_of_open_tasks_go_when_the_log_goes_on(void **state)
     assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "task_count")), 2);
 }
 
+static void many_open_tasks_stay_in_bounded_memory_and_go_again(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    for (int64_t i = 1; i <= TASKS; i++) {
+        struct task_row row = task(i, 5, i <= 100 ? TASK_SUCCESS : TASK_NO_END);
+        if (i > 100)
+            row.finish_ms = row.end_reason = UNKNOWN;
+        add(f, &row);
+    }
+    assert_int_equal(task_store_summarise(f->store, STAGE, false, &err), ERR_OK);
+    assert_int_equal(task_store_flush(f->store, &err), ERR_OK);
+    assert_int_equal(number(f, "SELECT max(chunk) FROM task_column"), 3);   /* 100 ended ones, then 39,900 in chunks of 16,384 */
+    assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "task_count")), 100);
+    assert_int_equal(task_store_resume(f->store, &err), ERR_OK);
+    assert_int_equal(number(f, "SELECT max(chunk) FROM task_column"), 0);
+    assert_int_equal(number(f, "SELECT count(*) FROM task"), 100);
+    struct task_row next = task(101, 9, TASK_SUCCESS);
+    add(f, &next);
+    assert_int_equal(task_store_summarise(f->store, STAGE, true, &err), ERR_OK);
+    assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "max")), 9);
+    assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "task_count")), 101);
+}
+
 static void the_column_table_names_every_column_of_task(void **state)
 {
     struct fixture *f = *state;
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(impossible_times_do_not_overflow_the_scheduler_delay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tasks_of_thousands_of_open_stages_in_turn_keep_their_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_open_tasks_go_when_the_log_goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_open_tasks_stay_in_bounded_memory_and_go_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_column_table_names_every_column_of_task, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
