@@ -438,6 +438,7 @@ void settings_markdown(struct buf *out)
     for (int id = 0; id < SETTING_COUNT; id++) {
         const struct setting *s = &setting_table[id];
         buf_printf(out, "| `%s` | %s%s%s | %s%s%s | %s%s%s | %s |\n", s->key, s->otherwise ? "`" : "", s->otherwise ? s->otherwise : "–", s->otherwise ? "`" : "",
-            s->environment ? "`" : "", s->environment ? s->environment : "–", s->environment ? "`" : "", s->option ? "`" : "", s->option ? s->option : "–", s->option ? "`" : "", s->help);
+                   s->environment ? "`" : "", s->environment ? s->environment : "–", s->environment ? "`" : "", s->option ? "`" : "", s->option ? s->option : "–",
+                   s->option ? "`" : "", s->help);
     }
 }

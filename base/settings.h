@@ -2,7 +2,8 @@
  *
  * Every setting of the program: one table (setting_table) with key, kind, default, unit, environment variable, option and help, from which `afterglow settings` and the
  * README's table are made. Keys are Spark's own where Spark has one, so that the spark-defaults.conf of a History Server works as it is; the rest is afterglow.*.
- * Where several places name a setting: command line, then environment (the variable in the table, then the -D pairs of SPARK_HISTORY_OPTS), then the properties file, then the default.
+ * Where several places name a setting: command line, then environment (the variable in the table, then the -D pairs of SPARK_HISTORY_OPTS), then the properties file, then the
+ * default.
  * Unknown afterglow.* keys are remarked on (settings_remark), foreign spark.* keys are left alone: that file belongs to many programs.
  *
  *   settings_new(&s, &err); settings_set(s, SETTING_STORE, "/var/lib/afterglow", FROM_COMMAND_LINE, &err); settings_load(s, "spark-defaults.conf", &err);

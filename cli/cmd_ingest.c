@@ -25,7 +25,8 @@ static const struct cli_option options[] = {
     {"--watch", NULL, CLI_OWN, "Go on: look for new and growing logs every spark.history.fs.update.interval (10 s) until stopped."},
     {"--jobs", "N", SETTING_JOBS, "Load N logs at the same time (default: half the processors, at least two)."},
     {"--json", NULL, CLI_OWN, "Print one JSON object a log on standard output, as soon as it is done."},
-    {"--control", NULL, CLI_OWN, "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"scan\" looks for new logs now; its end stops the program. For 'afterglow serve'."},
+    {"--control", NULL, CLI_OWN,
+     "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"scan\" looks for new logs now; its end stops the program. For 'afterglow serve'."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -271,9 +272,17 @@ int cmd_ingest(int argc, char **argv)
         return status >= 0 ? status : EXIT_USAGE;
     }
     int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
-    const struct worker_options run = {.store_dir = store, .places = places, .place_count = count, .jobs = known(jobs) ? (int)jobs : worker_default_jobs(), .watch = show.watch,
-        .control = cli_switch(&cli, "--control"), .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL), .judge = annotate_app, .on_result = on_result, .on_progress = on_progress,
-        .context = &show};
+    const struct worker_options run = {.store_dir = store,
+                                       .places = places,
+                                       .place_count = count,
+                                       .jobs = known(jobs) ? (int)jobs : worker_default_jobs(),
+                                       .watch = show.watch,
+                                       .control = cli_switch(&cli, "--control"),
+                                       .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL),
+                                       .judge = annotate_app,
+                                       .on_result = on_result,
+                                       .on_progress = on_progress,
+                                       .context = &show};
     struct worker_summary summary;
     struct err err = {0};
     enum err_code rc = worker_run(&run, &summary, &err);

@@ -131,7 +131,8 @@ static const struct {
     const char *title;
     int max;
     bool right;
-} cells[CELL_COUNT] = {{"STATE", 8, false}, {"APPLICATION", 60, false}, {"NAME", 40, false}, {"STARTED (UTC)", 20, false}, {"DURATION", 16, true}, {"TASKS", 16, true}, {"SIZE", 12, true}};
+} cells[CELL_COUNT] = {{"STATE", 8, false},    {"APPLICATION", 60, false}, {"NAME", 40, false}, {"STARTED (UTC)", 20, false},
+                       {"DURATION", 16, true}, {"TASKS", 16, true},        {"SIZE", 12, true}};
 
 #define CELL_BYTES 1200
 

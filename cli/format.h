@@ -16,7 +16,8 @@ char *format_duration(int64_t ms, char *out);            /* "87 ms", "4.2 s", "3
 char *format_time(int64_t epoch_ms, char *out);          /* "2026-11-29 20:57:00", UTC */
 char *format_count(int64_t count, char *out);            /* "1,234,567" */
 
-/* Text from a log or a file name: control characters become ?, so that it cannot steer a terminal. At most `max` characters, with … where it was cut. Returns the number of characters. */
+/* Text from a log or a file name: control characters become ?, so that it cannot steer a terminal. At most `max` characters, with … where it was cut. Returns the number of
+ * characters. */
 int print_clean(FILE *to, struct str text, int max);
 int clean_width(struct str text, int max);               /* the same number, without printing */
 

@@ -211,7 +211,8 @@ static size_t append_readable(char *out, size_t used, const char *text)
 char *listing_app_key(const char *app_id, const char *attempt_id_or_null, const char *dir, char *out)
 {
     /* Hashes of hashes, so that the borders of the texts count; an attempt without an id is not one with an empty id. */
-    const XXH64_hash_t parts[] = {XXH3_64bits(app_id, strlen(app_id)), attempt_id_or_null ? XXH3_64bits(attempt_id_or_null, strlen(attempt_id_or_null)) : 0, XXH3_64bits(dir, strlen(dir))};
+    const XXH64_hash_t parts[] = {XXH3_64bits(app_id, strlen(app_id)), attempt_id_or_null ? XXH3_64bits(attempt_id_or_null, strlen(attempt_id_or_null)) : 0,
+                                  XXH3_64bits(dir, strlen(dir))};
     XXH64_hash_t hash = XXH3_64bits(parts, sizeof parts);
     size_t used = append_readable(out, 0, app_id);
     if (attempt_id_or_null) {

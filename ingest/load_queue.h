@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What is to be loaded, in order: what somebody wants to see (the latest wish first), then small logs before large ones (in steps of 16, from 64 KiB on), then new
- * before old; logs that may kill the worker last of all. Items that must wait (a retry, a log that grows faster than it is worth reading) lie aside until they are due. One thread. */
+ * before old; logs that may kill the worker last of all. Items that must wait (a retry, a log that grows faster than it is worth reading) lie aside until they are due. One
+ * thread. */
 #ifndef INGEST_LOAD_QUEUE_H
 #define INGEST_LOAD_QUEUE_H
 

@@ -195,7 +195,10 @@ static void take_source_problems(struct load *self)
     struct source_problem taken[16];
     for (size_t n; (n = line_reader_take_problems(self->lines, taken, ARRAY_LENGTH(taken))) > 0;)
         for (size_t i = 0; i < n; i++) {
-            struct log_problem_row problem = {.kind = kinds[taken[i].kind], .file_no = taken[i].file_no, .line_no = taken[i].line > 0 ? taken[i].line : UNKNOWN, .text_offset = taken[i].text_offset};
+            struct log_problem_row problem = {.kind = kinds[taken[i].kind],
+                                              .file_no = taken[i].file_no,
+                                              .line_no = taken[i].line > 0 ? taken[i].line : UNKNOWN,
+                                              .text_offset = taken[i].text_offset};
             snprintf(problem.reason, sizeof problem.reason, "%s", taken[i].reason);
             self->bad_line_count += taken[i].kind == PROBLEM_LINE_TOO_LONG;
             self->frame_problems = true;
@@ -446,7 +449,8 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
     report->duration_ms = elapsed_known(report->start_ms, known(report->end_ms) ? report->end_ms : model->last_event_ms);
     report->outcome = outcome_of(model);
     report->job_count = (int64_t)model->jobs.count;
-    report->task_time_ms = report->gc_time_ms = report->input_bytes = report->output_bytes = report->shuffle_read_bytes = report->shuffle_write_bytes = report->disk_spill_bytes = UNKNOWN;
+    report->task_time_ms = report->gc_time_ms = report->input_bytes = report->output_bytes = report->shuffle_read_bytes = report->shuffle_write_bytes = report->disk_spill_bytes =
+        UNKNOWN;
     report->failed_job_count = report->stage_count = report->failed_stage_count = report->failed_task_count = 0;
     report->executor_count = report->lost_executor_count = 0;
     for (size_t i = 0; i < model->jobs.count; i++)

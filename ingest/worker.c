@@ -51,7 +51,7 @@ struct worker {
     struct load_item *to_list;               /* ring of logs to be listed */
     size_t list_head, list_count, list_capacity;
     struct imap under_way;                   /* log_id → enum stage */
-    struct imap settled;                     /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
+    struct imap settled; /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
     struct kept kept[WORKER_KEPT_LOADS];
     struct place_state {
         bool scanned;                        /* once, in this process */
@@ -617,9 +617,17 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
     if (job->rc)
         return log_moved(self, job, err);
     char key[LISTING_KEY_BYTES];
-    const struct catalog_run run = {.app_id = listing->app_id, .attempt_id = listing->has_attempt_id ? listing->attempt_id : NULL,
-        .name = listing->has_start ? listing->name : NULL, .user = listing->has_start ? listing->user : NULL, .spark_version = text_or_null(listing->spark_version),
-        .queue = text_or_null(listing->queue), .start_ms = listing->start_ms, .end_ms = listing->end_ms, .exit_code = listing->exit_code, .last_event_ms = UNKNOWN, .complete = listing->has_end};
+    const struct catalog_run run = {.app_id = listing->app_id,
+                                    .attempt_id = listing->has_attempt_id ? listing->attempt_id : NULL,
+                                    .name = listing->has_start ? listing->name : NULL,
+                                    .user = listing->has_start ? listing->user : NULL,
+                                    .spark_version = text_or_null(listing->spark_version),
+                                    .queue = text_or_null(listing->queue),
+                                    .start_ms = listing->start_ms,
+                                    .end_ms = listing->end_ms,
+                                    .exit_code = listing->exit_code,
+                                    .last_event_ms = UNKNOWN,
+                                    .complete = listing->has_end};
     listing_app_key(run.app_id, run.attempt_id, entry->dir, key);
     bool chosen;
     enum err_code rc = catalog_listed(self->catalog, job->item.log_id, key, &run, &chosen, err);

@@ -7,7 +7,8 @@
  * before is loaded last and alone, so that no other log is blamed for its crash.
  *
  * With `watch` it goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most WORKER_KEPT_LOADS of them),
- * loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line "want LOG_ID" puts that log in front,
+ * loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line "want LOG_ID" puts
+ * that log in front,
  * "scan" looks at the places now, and the end of input means that the server has ended: stop. */
 #ifndef INGEST_WORKER_H
 #define INGEST_WORKER_H

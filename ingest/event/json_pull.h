@@ -98,7 +98,7 @@ ALWAYS_INLINE bool json_array_next(struct json_pull *self) WARN_UNUSED;
 void json_skip(struct json_pull *self);
 ALWAYS_INLINE int64_t json_i64(struct json_pull *self);       /* fractions are cut off, as Spark's reader does; what does not fit in 64 bits is UNKNOWN and counted */
 ALWAYS_INLINE int64_t json_count(struct json_pull *self);     /* the same, for what cannot be negative: negative is UNKNOWN and counted */
-ALWAYS_INLINE int64_t json_id(struct json_pull *self);        /* the same, for ids that are an Int in Spark (jobs, stages, their attempts, RDDs): what is beyond is UNKNOWN and counted */
+ALWAYS_INLINE int64_t json_id(struct json_pull *self); /* the same, for ids that are an Int in Spark (jobs, stages, their attempts, RDDs): what is beyond is UNKNOWN and counted */
 ALWAYS_INLINE bool json_bool(struct json_pull *self, bool otherwise);
 ALWAYS_INLINE struct str json_str(struct json_pull *self);    /* borrowed from the line when it is sound UTF-8 without escapes, else in the scratch arena */
 int64_t json_flag(struct json_pull *self);                    /* 0, 1, UNKNOWN */

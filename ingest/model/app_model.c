@@ -81,7 +81,8 @@ void app_model_free(struct app_model *self)
     struct imap *const imaps[] = {&self->job_by_id, &self->rdd_by_id, &self->profile_by_id, &self->stage_by_key, &self->group_by_stage_id, &self->pending};
     for (size_t i = 0; i < ARRAY_LENGTH(imaps); i++)
         imap_dispose(imaps[i]);
-    struct smap *const smaps[] = {&self->executor_by_id, &self->host_by_name, &self->scope_by_id, &self->process_by_id, &self->stream_block_by_name, &self->texts, &self->spark_properties};
+    struct smap *const smaps[] = {&self->executor_by_id,       &self->host_by_name, &self->scope_by_id,     &self->process_by_id,
+                                  &self->stream_block_by_name, &self->texts,        &self->spark_properties};
     for (size_t i = 0; i < ARRAY_LENGTH(smaps); i++)
         smap_dispose(smaps[i]);
     arena_dispose(&self->arena);

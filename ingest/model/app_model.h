@@ -6,7 +6,8 @@
  * The order of events is not trusted: an end may come before its start, a task before its stage, the same line twice. Totals come out the same; where an order decides
  * (which job a stage attempt counts for) the History Server's rule is followed.
  *
- * Memory: texts and structs live in the model's arena and die with it. It grows with stages, executors and RDDs; of a task only one bit a flag stays. `dirty` marks what changed since
+ * Memory: texts and structs live in the model's arena and die with it. It grows with stages, executors and RDDs; of a task only one bit a flag stays. `dirty` marks what changed
+ * since
  * the writer last looked; the writer clears it. One thread at a time. */
 #ifndef MODEL_APP_MODEL_H
 #define MODEL_APP_MODEL_H

@@ -124,7 +124,8 @@ enum err_code model_block_manager_added(struct app_model *self, const struct eve
     struct executor *executor = live_executor(self, e->id.executor_id, e->time_ms);
     if (!executor)
         return err_nomem(err);
-    char *host_port = str_known(e->id.host) ? arena_printf(&self->arena, "%.*s:%lld", (int)MIN(e->id.host.len, (size_t)4096), e->id.host.ptr, (long long)known_or(e->id.port, 0)) : NULL;
+    char *host_port =
+        str_known(e->id.host) ? arena_printf(&self->arena, "%.*s:%lld", (int)MIN(e->id.host.len, (size_t)4096), e->id.host.ptr, (long long)known_or(e->id.port, 0)) : NULL;
     if (str_known(e->id.host) && !host_port)
         return err_nomem(err);
     executor->host_port = str_of(host_port);

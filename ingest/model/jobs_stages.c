@@ -448,7 +448,8 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
             stage->pending_again = true;
             continue;
         }
-        if ((rc = apply_info(self, stage, info, 1, err)) || (rc = note_cached(self, stage, info, err)) || (rc = model_rdds_of_stage(self, info, false, err)) || (rc = attach(stage, job, err)))
+        if ((rc = apply_info(self, stage, info, 1, err)) || (rc = note_cached(self, stage, info, err)) || (rc = model_rdds_of_stage(self, info, false, err)) ||
+            (rc = attach(stage, job, err)))
             return rc;
         if (!known(stage->sql_execution_id))
             stage->sql_execution_id = job->sql_execution_id;

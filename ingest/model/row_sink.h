@@ -26,7 +26,8 @@ struct row_sink {
     enum err_code (*task)(void *context, const struct task_row *row, struct err *err);
     enum err_code (*task_accumulable)(void *context, int64_t task_seq, int64_t ordinal, const struct accumulable *accumulable, struct err *err);
     enum err_code (*text)(void *context, int64_t text_id, struct str body, struct err *err);
-    /* The stage's end was read and no task of it runs: its per-executor sums may be taken out of it, its quantiles computed. Once a stage; what comes later is found at a checkpoint. */
+    /* The stage's end was read and no task of it runs: its per-executor sums may be taken out of it, its quantiles computed. Once a stage; what comes later is found at a
+     * checkpoint. */
     enum err_code (*stage_done)(void *context, struct stage *stage, struct err *err);
 };
 

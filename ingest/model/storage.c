@@ -85,9 +85,9 @@ static enum err_code describe_rdd(struct app_model *self, struct rdd *rdd, const
     enum err_code rc;
     const struct id_list *parents = &info->parents;
     bool same_parents = parents->count == rdd->parents.count && (!parents->count || memcmp(parents->items, rdd->parents.items, parents->count * sizeof(int64_t)) == 0);
-    bool same = rdd->has_level && rdd->level.use_disk == info->level.use_disk && rdd->level.use_memory == info->level.use_memory && rdd->level.use_off_heap == info->level.use_off_heap &&
-                rdd->level.deserialized == info->level.deserialized && rdd->level.replication == info->level.replication && rdd->num_partitions == info->num_partitions &&
-                same_parents && str_eq(rdd->name, info->name);
+    bool same = rdd->has_level && rdd->level.use_disk == info->level.use_disk && rdd->level.use_memory == info->level.use_memory &&
+                rdd->level.use_off_heap == info->level.use_off_heap && rdd->level.deserialized == info->level.deserialized && rdd->level.replication == info->level.replication &&
+                rdd->num_partitions == info->num_partitions && same_parents && str_eq(rdd->name, info->name);
     if (same)
         return ERR_OK;   /* every stage describes its whole lineage again; caching, naming and checkpointing change it */
     rdd->dirty = true;

@@ -90,7 +90,8 @@ enum err_code log_scan(const char *path, const struct log_scan *scan, struct err
  * new name. ERR_NOT_FOUND: gone. ERR_INVALID, ERR_PERMISSION: it is there, and no log any more (the reject's reason). *ret is empty then. */
 enum err_code log_entry_probe(const char *path, struct log_entry *ret, struct err *err) WARN_UNUSED;
 
-/* `path` as entries spell it: absolute, after the working directory where it is relative; "..", which means something else after a link, is resolved by the file system; without "//", "/./"
+/* `path` as entries spell it: absolute, after the working directory where it is relative; "..", which means something else after a link, is resolved by the file system; without
+ * "//", "/./"
  * and a slash at the end. Owned (mem_free); NULL with `err` set. */
 char *log_absolute_path(const char *path, struct err *err) WARN_UNUSED;
 

@@ -26,7 +26,8 @@
 
 struct catalog;
 
-/* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing one are made anew from
+/* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing one are
+ * made anew from
  * apps/ (what a scan of the log directories then adds is up to the worker); catalog_remark says so. */
 enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct err *err) WARN_UNUSED;
 void catalog_close(struct catalog *self);
@@ -73,7 +74,8 @@ enum err_code catalog_see(struct catalog *self, const struct catalog_sighting *s
     struct catalog_row *ret_row, struct err *err) WARN_UNUSED;
 
 /* Something was seen that is no log: the row is `skipped` with flags and reason. */
-enum err_code catalog_reject(struct catalog *self, const struct catalog_sighting *sighting, const char *flags, const char *reason, struct catalog_row *ret_row, struct err *err) WARN_UNUSED;
+enum err_code catalog_reject(struct catalog *self, const struct catalog_sighting *sighting, const char *flags, const char *reason, struct catalog_row *ret_row,
+                             struct err *err) WARN_UNUSED;
 
 enum err_code catalog_place(struct catalog *self, const char *uri, const char *name, int64_t *ret_place_id, struct err *err) WARN_UNUSED;     /* name NULL: keep */
 enum err_code catalog_place_scanned(struct catalog *self, int64_t place_id, int64_t duration_ms, int64_t entry_count, const char *error, struct err *err) WARN_UNUSED;
@@ -102,7 +104,8 @@ struct catalog_run {
     int64_t skew_grade, gc_grade;    /* judgements over the rows, made after the load */
 };
 
-/* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for its run; if not, it is
+/* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for its
+ * run; if not, it is
  * `skipped` now, with the reason. */
 enum err_code catalog_listed(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, bool *ret_chosen, struct err *err) WARN_UNUSED;
 
@@ -116,9 +119,11 @@ struct catalog_result {
     const struct catalog_sighting *read;     /* the log as it was when its reading began, which may be later than when it was last seen */
     int64_t generation, line_count, bad_line_count, task_count, load_ms;
 };
-/* The load is over. LOADED and PARTIAL: `run` is what it found. FAILED and SKIPPED: a run that never was loaded goes with its row, an older load stays. A log that went meanwhile stays gone. */
+/* The load is over. LOADED and PARTIAL: `run` is what it found. FAILED and SKIPPED: a run that never was loaded goes with its row, an older load stays. A log that went meanwhile
+ * stays gone. */
 enum err_code catalog_load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err) WARN_UNUSED;
-/* Loaded runs with tasks that were never judged (the catalogue was rebuilt, or the program is newer): their keys, and what to say of them then. `each` must not call the catalogue. */
+/* Loaded runs with tasks that were never judged (the catalogue was rebuilt, or the program is newer): their keys, and what to say of them then. `each` must not call the
+ * catalogue. */
 typedef enum err_code catalog_key_fn(void *context, const char *app_key);
 enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, void *context, struct err *err) WARN_UNUSED;
 enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, struct err *err) WARN_UNUSED;
@@ -126,7 +131,8 @@ enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t 
 /* The load could not be done for a reason that is not the log's (memory, disk, cancelled): the row is `waiting`, with the reason (NULL: none). */
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err) WARN_UNUSED;
 
-/* After worker processes ended without a word and no other is alive: logs left in `loading` are waiting again, with tries + 1 when `died`; after the second death they are failed, set
+/* After worker processes ended without a word and no other is alive: logs left in `loading` are waiting again, with tries + 1 when `died`; after the second death they are
+ * failed, set
  * aside. Files of unfinished loads below apps/ are removed. */
 struct catalog_recovery {
     int64_t reset_count, set_aside_count, removed_file_count;

@@ -12,23 +12,23 @@
 
 /* One row: what the catalogue says of a run and of its log, out of the run's own file. Column names are those of tables log and app. */
 static const char *const run_sql =
-    "SELECT l.log_path, l.layout, l.finished_name, l.stored_bytes, l.log_modified_ms, l.line_count, h.bad_line_count, h.flags, l.ended_ms - l.started_ms, "   /* 0-8 */
+    "SELECT l.log_path, l.layout, l.finished_name, l.stored_bytes, l.log_modified_ms, l.line_count, h.bad_line_count, h.flags, l.ended_ms - l.started_ms, " /* 0-8 */
     "(SELECT reason FROM log_problem ORDER BY problem_no LIMIT 1), l.started_ms, l.app_key, "                                                               /* 9-11 */
-    "a.app_id, a.attempt_id, a.name, a.user, a.spark_version, (SELECT value FROM environment WHERE section = 1 AND name = 'spark.yarn.queue'), "             /* 12-17 */
-    "coalesce(a.start_ms, a.first_event_ms), iif(h.complete, iif(a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), NULL), "     /* 18-19 */
-    "a.last_event_ms, h.complete, l.generation, "                                                                                                          /* 20-22 */
+    "a.app_id, a.attempt_id, a.name, a.user, a.spark_version, (SELECT value FROM environment WHERE section = 1 AND name = 'spark.yarn.queue'), "            /* 12-17 */
+    "coalesce(a.start_ms, a.first_event_ms), iif(h.complete, iif(a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), NULL), "   /* 18-19 */
+    "a.last_event_ms, h.complete, l.generation, "                                                                                                           /* 20-22 */
     "CASE WHEN NOT h.complete THEN 'unknown' WHEN a.exit_code <> 0 THEN 'failed' ELSE coalesce((SELECT iif(status = 2, 'failed', 'succeeded') FROM job "
-    "WHERE status <> 0 ORDER BY completion_ms DESC, job_id DESC LIMIT 1), iif(a.exit_code IS NULL, 'unknown', 'succeeded')) END, "                            /* 23 */
+    "WHERE status <> 0 ORDER BY completion_ms DESC, job_id DESC LIMIT 1), iif(a.exit_code IS NULL, 'unknown', 'succeeded')) END, " /* 23 */
     "coalesce(iif(h.complete AND a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), a.last_event_ms) "
-    "- coalesce(a.start_ms, a.first_event_ms), "                                                                                                           /* 24 */
-    "(SELECT count(*) FROM job), (SELECT count(*) FROM job WHERE status = 2), "                                                                            /* 25-26 */
-    "(SELECT count(*) FROM stage WHERE status NOT IN (0, 4)), (SELECT count(*) FROM stage WHERE status = 3), "                                               /* 27-28 */
-    "(SELECT coalesce(sum(ended_tasks), 0) FROM stage), (SELECT coalesce(sum(failed_tasks), 0) FROM stage), "                                                                        /* 29-30 */
-    "(SELECT count(*) FROM executor WHERE executor_id <> 'driver'), "                                                                                      /* 31 */
-    "(SELECT count(*) FROM executor WHERE executor_id <> 'driver' AND NOT active AND (NOT h.complete OR remove_ms IS NULL OR remove_ms < a.end_ms)), "        /* 32 */
+    "- coalesce(a.start_ms, a.first_event_ms), "                                                                                                       /* 24 */
+    "(SELECT count(*) FROM job), (SELECT count(*) FROM job WHERE status = 2), "                                                                        /* 25-26 */
+    "(SELECT count(*) FROM stage WHERE status NOT IN (0, 4)), (SELECT count(*) FROM stage WHERE status = 3), "                                         /* 27-28 */
+    "(SELECT coalesce(sum(ended_tasks), 0) FROM stage), (SELECT coalesce(sum(failed_tasks), 0) FROM stage), "                                          /* 29-30 */
+    "(SELECT count(*) FROM executor WHERE executor_id <> 'driver'), "                                                                                  /* 31 */
+    "(SELECT count(*) FROM executor WHERE executor_id <> 'driver' AND NOT active AND (NOT h.complete OR remove_ms IS NULL OR remove_ms < a.end_ms)), " /* 32 */
     "t.* FROM load AS l, application AS a, log_health AS h, "
     "(SELECT sum(task_time_ms), sum(jvm_gc_time_ms), sum(input_bytes), sum(output_bytes), "
-    "sum(coalesce(shuffle_remote_read_bytes + shuffle_local_read_bytes, shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t "  /* 33-40 */
+    "sum(coalesce(shuffle_remote_read_bytes + shuffle_local_read_bytes, shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t " /* 33-40 */
     "WHERE l.state = 'done' LIMIT 1";
 
 static const char *const log_sql =

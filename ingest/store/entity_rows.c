@@ -19,37 +19,122 @@ struct column {
 #define JOB(name) {#name, I64, offsetof(struct job, name)}
 #define JOB_STR(name) {#name, STR, offsetof(struct job, name)}
 static const struct column job_columns[] = {
-    JOB(job_id), JOB_STR(name), JOB_STR(description), JOB_STR(job_group), JOB_STR(tags), JOB(sql_execution_id), JOB(submission_ms), JOB(completion_ms), JOB(status),
-    JOB(failure_text_id), JOB(start_seen), JOB(num_tasks), {"active_tasks", I64, offsetof(struct job, tasks.active)}, {"completed_tasks", I64, offsetof(struct job, tasks.completed)},
-    {"failed_tasks", I64, offsetof(struct job, tasks.failed)}, {"killed_tasks", I64, offsetof(struct job, tasks.killed)}, JOB(skipped_tasks), JOB(completed_indices),
-    JOB(active_stages), JOB(completed_stages), JOB(skipped_stages), JOB(failed_stages),
+    JOB(job_id),
+    JOB_STR(name),
+    JOB_STR(description),
+    JOB_STR(job_group),
+    JOB_STR(tags),
+    JOB(sql_execution_id),
+    JOB(submission_ms),
+    JOB(completion_ms),
+    JOB(status),
+    JOB(failure_text_id),
+    JOB(start_seen),
+    JOB(num_tasks),
+    {"active_tasks", I64, offsetof(struct job, tasks.active)},
+    {"completed_tasks", I64, offsetof(struct job, tasks.completed)},
+    {"failed_tasks", I64, offsetof(struct job, tasks.failed)},
+    {"killed_tasks", I64, offsetof(struct job, tasks.killed)},
+    JOB(skipped_tasks),
+    JOB(completed_indices),
+    JOB(active_stages),
+    JOB(completed_stages),
+    JOB(skipped_stages),
+    JOB(failed_stages),
 };
 
 #define STAGE(name) {#name, I64, offsetof(struct stage, name)}
 #define STAGE_STR(name) {#name, STR, offsetof(struct stage, name)}
 #define STAGE_AS(column, field) {column, I64, offsetof(struct stage, field)}
 static const struct column stage_columns[] = {
-    STAGE(stage_ref), STAGE(stage_id), STAGE(attempt), STAGE_STR(name), STAGE(details_text_id), STAGE_STR(description), STAGE_STR(pool), STAGE(status), STAGE(announced),
-    STAGE(submitted_seen), STAGE(completed_seen), STAGE(num_tasks), STAGE(submission_ms), STAGE(completion_ms), STAGE(first_task_launch_ms), STAGE(last_task_finish_ms),
-    STAGE(failure_text_id), STAGE(resource_profile_id), STAGE(shuffle_push_enabled), STAGE(shuffle_mergers_count), STAGE(sql_execution_id),
-    STAGE_AS("active_tasks", tasks.active), STAGE_AS("complete_tasks", tasks.completed), STAGE_AS("failed_tasks", tasks.failed), STAGE_AS("killed_tasks", tasks.killed), STAGE(completed_indices),
-    STAGE(speculative_tasks), STAGE_AS("speculative_active", speculative.active), STAGE_AS("speculative_completed", speculative.completed),
-    STAGE_AS("speculative_failed", speculative.failed), STAGE_AS("speculative_killed", speculative.killed),
-    STAGE_AS("locality_process", locality[LOCALITY_PROCESS]), STAGE_AS("locality_node", locality[LOCALITY_NODE]), STAGE_AS("locality_none", locality[LOCALITY_NONE]),
-    STAGE_AS("locality_rack", locality[LOCALITY_RACK]), STAGE_AS("locality_any", locality[LOCALITY_ANY]),
-    STAGE(task_rows), STAGE(ended_tasks), STAGE(first_task_seq), STAGE(last_task_seq), STAGE(task_time_ms), STAGE(peaks_set),
-    {NULL, METRICS, offsetof(struct stage, metrics)}, {NULL, PEAKS, offsetof(struct stage, peaks)},
+    STAGE(stage_ref),
+    STAGE(stage_id),
+    STAGE(attempt),
+    STAGE_STR(name),
+    STAGE(details_text_id),
+    STAGE_STR(description),
+    STAGE_STR(pool),
+    STAGE(status),
+    STAGE(announced),
+    STAGE(submitted_seen),
+    STAGE(completed_seen),
+    STAGE(num_tasks),
+    STAGE(submission_ms),
+    STAGE(completion_ms),
+    STAGE(first_task_launch_ms),
+    STAGE(last_task_finish_ms),
+    STAGE(failure_text_id),
+    STAGE(resource_profile_id),
+    STAGE(shuffle_push_enabled),
+    STAGE(shuffle_mergers_count),
+    STAGE(sql_execution_id),
+    STAGE_AS("active_tasks", tasks.active),
+    STAGE_AS("complete_tasks", tasks.completed),
+    STAGE_AS("failed_tasks", tasks.failed),
+    STAGE_AS("killed_tasks", tasks.killed),
+    STAGE(completed_indices),
+    STAGE(speculative_tasks),
+    STAGE_AS("speculative_active", speculative.active),
+    STAGE_AS("speculative_completed", speculative.completed),
+    STAGE_AS("speculative_failed", speculative.failed),
+    STAGE_AS("speculative_killed", speculative.killed),
+    STAGE_AS("locality_process", locality[LOCALITY_PROCESS]),
+    STAGE_AS("locality_node", locality[LOCALITY_NODE]),
+    STAGE_AS("locality_none", locality[LOCALITY_NONE]),
+    STAGE_AS("locality_rack", locality[LOCALITY_RACK]),
+    STAGE_AS("locality_any", locality[LOCALITY_ANY]),
+    STAGE(task_rows),
+    STAGE(ended_tasks),
+    STAGE(first_task_seq),
+    STAGE(last_task_seq),
+    STAGE(task_time_ms),
+    STAGE(peaks_set),
+    {NULL, METRICS, offsetof(struct stage, metrics)},
+    {NULL, PEAKS, offsetof(struct stage, peaks)},
 };
 
 #define EXECUTOR(name) {#name, I64, offsetof(struct executor, name)}
 #define EXECUTOR_STR(name) {#name, STR, offsetof(struct executor, name)}
 static const struct column executor_columns[] = {
-    EXECUTOR(executor_ref), EXECUTOR_STR(executor_id), EXECUTOR(announced), EXECUTOR(superseded), EXECUTOR_STR(host), EXECUTOR_STR(host_port), EXECUTOR(add_ms), EXECUTOR(remove_ms),
-    EXECUTOR_STR(remove_reason), EXECUTOR(active), EXECUTOR(total_cores), EXECUTOR(max_tasks), EXECUTOR(resource_profile_id), EXECUTOR(max_memory_bytes),
-    EXECUTOR(max_on_heap_memory_bytes), EXECUTOR(max_off_heap_memory_bytes), EXECUTOR(request_ms), EXECUTOR(registration_ms), EXECUTOR(active_tasks), EXECUTOR(failed_tasks),
-    EXECUTOR(completed_tasks), EXECUTOR(total_tasks), EXECUTOR(total_duration_ms), EXECUTOR(total_gc_time_ms), EXECUTOR(total_input_bytes), EXECUTOR(total_shuffle_read_bytes),
-    EXECUTOR(total_shuffle_write_bytes), EXECUTOR(task_count), EXECUTOR(failed_task_count), EXECUTOR(killed_task_count), EXECUTOR(task_time_ms), EXECUTOR(gc_time_ms),
-    EXECUTOR(rdd_blocks), EXECUTOR(memory_used_bytes), EXECUTOR(disk_used_bytes), EXECUTOR(on_heap_used_bytes), EXECUTOR(off_heap_used_bytes), EXECUTOR(is_excluded), EXECUTOR(peaks_set),
+    EXECUTOR(executor_ref),
+    EXECUTOR_STR(executor_id),
+    EXECUTOR(announced),
+    EXECUTOR(superseded),
+    EXECUTOR_STR(host),
+    EXECUTOR_STR(host_port),
+    EXECUTOR(add_ms),
+    EXECUTOR(remove_ms),
+    EXECUTOR_STR(remove_reason),
+    EXECUTOR(active),
+    EXECUTOR(total_cores),
+    EXECUTOR(max_tasks),
+    EXECUTOR(resource_profile_id),
+    EXECUTOR(max_memory_bytes),
+    EXECUTOR(max_on_heap_memory_bytes),
+    EXECUTOR(max_off_heap_memory_bytes),
+    EXECUTOR(request_ms),
+    EXECUTOR(registration_ms),
+    EXECUTOR(active_tasks),
+    EXECUTOR(failed_tasks),
+    EXECUTOR(completed_tasks),
+    EXECUTOR(total_tasks),
+    EXECUTOR(total_duration_ms),
+    EXECUTOR(total_gc_time_ms),
+    EXECUTOR(total_input_bytes),
+    EXECUTOR(total_shuffle_read_bytes),
+    EXECUTOR(total_shuffle_write_bytes),
+    EXECUTOR(task_count),
+    EXECUTOR(failed_task_count),
+    EXECUTOR(killed_task_count),
+    EXECUTOR(task_time_ms),
+    EXECUTOR(gc_time_ms),
+    EXECUTOR(rdd_blocks),
+    EXECUTOR(memory_used_bytes),
+    EXECUTOR(disk_used_bytes),
+    EXECUTOR(on_heap_used_bytes),
+    EXECUTOR(off_heap_used_bytes),
+    EXECUTOR(is_excluded),
+    EXECUTOR(peaks_set),
     {NULL, PEAKS, offsetof(struct executor, peaks)},
 };
 
@@ -61,10 +146,42 @@ static const struct column executor_stage_columns[] = {
 
 /* Statements with their text; the order is free. */
 enum statement {
-    PUT_JOB, PUT_STAGE, PUT_EXECUTOR, ADD_EXECUTOR_STAGE,
-    DROP_JOB_STAGES, PUT_JOB_STAGE, PUT_JOB_PROPERTY, PUT_KILL_REASON, PUT_STAGE_PARENT, DROP_STAGE_RDDS, PUT_STAGE_RDD, DROP_STAGE_ACCUMULABLES, PUT_STAGE_ACCUMULABLE,
-    DROP_OWNER_MAPS, PUT_OWNER_MAP, PUT_HOST, PUT_EXCLUSION, PUT_SCOPE, PUT_RDD, DROP_RDD_PARENTS, PUT_RDD_PARENT, DROP_PARTITIONS, PUT_PARTITION, DROP_DISTRIBUTIONS, PUT_DISTRIBUTION,
-    PUT_STREAM_BLOCK, PUT_ENVIRONMENT, PUT_PROFILE, PUT_REQUEST, PUT_PROCESS, PUT_APPLICATION, PUT_LOAD, PUT_HEALTH, PUT_FILE, PUT_PROBLEM, PUT_EVENT_COUNT,
+    PUT_JOB,
+    PUT_STAGE,
+    PUT_EXECUTOR,
+    ADD_EXECUTOR_STAGE,
+    DROP_JOB_STAGES,
+    PUT_JOB_STAGE,
+    PUT_JOB_PROPERTY,
+    PUT_KILL_REASON,
+    PUT_STAGE_PARENT,
+    DROP_STAGE_RDDS,
+    PUT_STAGE_RDD,
+    DROP_STAGE_ACCUMULABLES,
+    PUT_STAGE_ACCUMULABLE,
+    DROP_OWNER_MAPS,
+    PUT_OWNER_MAP,
+    PUT_HOST,
+    PUT_EXCLUSION,
+    PUT_SCOPE,
+    PUT_RDD,
+    DROP_RDD_PARENTS,
+    PUT_RDD_PARENT,
+    DROP_PARTITIONS,
+    PUT_PARTITION,
+    DROP_DISTRIBUTIONS,
+    PUT_DISTRIBUTION,
+    PUT_STREAM_BLOCK,
+    PUT_ENVIRONMENT,
+    PUT_PROFILE,
+    PUT_REQUEST,
+    PUT_PROCESS,
+    PUT_APPLICATION,
+    PUT_LOAD,
+    PUT_HEALTH,
+    PUT_FILE,
+    PUT_PROBLEM,
+    PUT_EVENT_COUNT,
     STATEMENT_COUNT
 };
 
@@ -77,15 +194,17 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [DROP_STAGE_RDDS] = "DELETE FROM stage_rdd WHERE stage_ref = ?",
     [PUT_STAGE_RDD] = "INSERT OR REPLACE INTO stage_rdd (stage_ref, ordinal, rdd_id, cached) VALUES (?, ?, ?, ?)",
     [DROP_STAGE_ACCUMULABLES] = "DELETE FROM stage_accumulable WHERE stage_ref = ?",
-    [PUT_STAGE_ACCUMULABLE] = "INSERT OR REPLACE INTO stage_accumulable (stage_ref, ordinal, accumulable_id, name, update_text, value_text, internal, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_STAGE_ACCUMULABLE] =
+        "INSERT OR REPLACE INTO stage_accumulable (stage_ref, ordinal, accumulable_id, name, update_text, value_text, internal, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [DROP_OWNER_MAPS] = "DELETE FROM owner_map WHERE owner_kind = ? AND owner = ?",
     [PUT_OWNER_MAP] = "INSERT OR REPLACE INTO owner_map (owner_kind, owner, map, ordinal, name, value) VALUES (?, ?, ?, ?, ?, ?)",
     [PUT_HOST] = "INSERT OR REPLACE INTO host (host_ref, name) VALUES (?, ?)",
     [PUT_EXCLUSION] = "INSERT OR REPLACE INTO exclusion (exclusion_no, time_ms, lifted, executor_id, host, stage_id, stage_attempt, failures) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_SCOPE] = "INSERT OR REPLACE INTO rdd_scope (scope_id, name, parent_scope_id) VALUES (?, ?, ?)",
-    [PUT_RDD] = "INSERT OR REPLACE INTO rdd (rdd_id, name, callsite, scope_id, use_disk, use_memory, use_off_heap, deserialized, replication, num_partitions, barrier, determinism, "
-                "tracked, unpersisted, storage_name, storage_level, storage_partitions, memory_used_bytes, disk_used_bytes) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_RDD] =
+        "INSERT OR REPLACE INTO rdd (rdd_id, name, callsite, scope_id, use_disk, use_memory, use_off_heap, deserialized, replication, num_partitions, barrier, determinism, "
+        "tracked, unpersisted, storage_name, storage_level, storage_partitions, memory_used_bytes, disk_used_bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [DROP_RDD_PARENTS] = "DELETE FROM rdd_parent WHERE rdd_id = ?",
     [PUT_RDD_PARENT] = "INSERT OR REPLACE INTO rdd_parent (rdd_id, ordinal, parent_id) VALUES (?, ?, ?)",
     [DROP_PARTITIONS] = "DELETE FROM rdd_partition WHERE rdd_id = ?",
@@ -93,16 +212,18 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [DROP_DISTRIBUTIONS] = "DELETE FROM rdd_distribution WHERE rdd_id = ?",
     [PUT_DISTRIBUTION] = "INSERT INTO rdd_distribution (rdd_id, ordinal, executor_id, address, memory_used_bytes, memory_remaining_bytes, disk_used_bytes, on_heap_used_bytes, "
                          "off_heap_used_bytes, on_heap_remaining_bytes, off_heap_remaining_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [PUT_STREAM_BLOCK] = "INSERT OR REPLACE INTO stream_block (block_name, executor_id, host_port, storage_level, use_memory, use_disk, deserialized, memory_used_bytes, disk_used_bytes) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_STREAM_BLOCK] =
+        "INSERT OR REPLACE INTO stream_block (block_name, executor_id, host_port, storage_level, use_memory, use_disk, deserialized, memory_used_bytes, disk_used_bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_ENVIRONMENT] = "INSERT OR REPLACE INTO environment (section, name, value) VALUES (?, ?, ?)",
     [PUT_PROFILE] = "INSERT OR REPLACE INTO resource_profile (profile_id) VALUES (?)",
     [PUT_REQUEST] = "INSERT OR REPLACE INTO resource_request (profile_id, kind, name, ordinal, amount, resource_name, discovery_script, vendor) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_PROCESS] = "INSERT OR REPLACE INTO process (process_id, add_ms, host_port, total_cores) VALUES (?, ?, ?, ?)",
     [PUT_APPLICATION] = "INSERT INTO application (app_id, attempt_id, name, user, spark_version, start_ms, end_ms, exit_code, first_event_ms, last_event_ms, "
                         "view_acls, view_acls_groups, admin_acls, admin_acls_groups) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [PUT_LOAD] = "INSERT INTO load (app_key, generation, state, program_version, log_path, layout, finished_name, log_modified_ms, stored_bytes, read_bytes, text_bytes, line_count, "
-                 "started_ms, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_LOAD] =
+        "INSERT INTO load (app_key, generation, state, program_version, log_path, layout, finished_name, log_modified_ms, stored_bytes, read_bytes, text_bytes, line_count, "
+        "started_ms, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_HEALTH] = "INSERT INTO log_health (complete, flags, bad_line_count, cut, missing_files, compacted, no_log_start, no_application_start, no_environment, "
                    "repeated_application_start_count, jobs_without_end, stages_without_end, tasks_without_end, jobs_without_start, stages_without_start, tasks_without_start, "
                    "duplicate_event_count, unknown_event_count, out_of_range_number_count, clock_step_count, repaired_text_count) "
@@ -181,8 +302,8 @@ static enum err_code prepare_add_executor_stage(struct entity_rows *self, struct
     for (size_t i = 0; i < n; i++) {
         const char *name = names[i];
         bool larger = peak[i] || strcmp(name, "is_excluded") == 0 || strcmp(name, "peaks_set") == 0;
-        buf_printf(&sql, larger ? "%s%s = max(coalesce(%s, excluded.%s), coalesce(excluded.%s, %s))" : "%s%s = CAST(coalesce(%s + excluded.%s, excluded.%s, %s) AS INTEGER)", i ? ", " : "", name, name, name,
-                   name, name);
+        buf_printf(&sql, larger ? "%s%s = max(coalesce(%s, excluded.%s), coalesce(excluded.%s, %s))" : "%s%s = CAST(coalesce(%s + excluded.%s, excluded.%s, %s) AS INTEGER)",
+                   i ? ", " : "", name, name, name, name, name);
     }
     return buf_failed(&sql) ? err_nomem(err) : db_prepare(self->db, &self->statements[ADD_EXECUTOR_STAGE], sql.data, err);
 }
@@ -480,7 +601,9 @@ static enum err_code write_rdd(struct entity_rows *self, struct rdd *rdd, bool s
 
 static enum err_code write_environment(struct entity_rows *self, struct app_model *model, struct err *err)
 {
-    enum err_code rc = db_exec(self->db, "DELETE FROM environment; DELETE FROM resource_request; DELETE FROM resource_profile; DELETE FROM process; DELETE FROM owner_map WHERE owner_kind = 1", err);
+    enum err_code rc =
+        db_exec(self->db, "DELETE FROM environment; DELETE FROM resource_request; DELETE FROM resource_profile; DELETE FROM process; DELETE FROM owner_map WHERE owner_kind = 1",
+                err);
     for (int64_t s = 0; s < ENV_SECTION_COUNT && !rc; s++)
         for (size_t i = 0; i < model->environment[s].count && !rc; i++)
             rc = ROW(PUT_ENVIRONMENT, N(s), S(model->environment[s].items[i].name), S(model->environment[s].items[i].value));
@@ -512,18 +635,18 @@ static enum err_code write_load(struct entity_rows *self, const struct app_model
     enum err_code rc;
     if ((rc = db_exec(self->db, "DELETE FROM load; DELETE FROM application; DELETE FROM log_health", err)))
         return rc;
-    if ((rc = ROW(PUT_LOAD, S(facts->app_key), N(facts->generation), S(finished ? STR_LIT("done") : STR_LIT("loading")), S(STR_LIT(AFTERGLOW_VERSION)), S(facts->log_path), N(facts->layout),
-                  N(facts->finished_name), N(facts->log_modified_ms), N(facts->stored_bytes), N(facts->read_bytes), N(facts->text_bytes), N(facts->line_count), N(facts->started_ms),
-                  N(facts->ended_ms))))
+    if ((rc = ROW(PUT_LOAD, S(facts->app_key), N(facts->generation), S(finished ? STR_LIT("done") : STR_LIT("loading")), S(STR_LIT(AFTERGLOW_VERSION)), S(facts->log_path),
+                  N(facts->layout), N(facts->finished_name), N(facts->log_modified_ms), N(facts->stored_bytes), N(facts->read_bytes), N(facts->text_bytes), N(facts->line_count),
+                  N(facts->started_ms), N(facts->ended_ms))))
         return rc;
     if ((rc = ROW(PUT_APPLICATION, S(str_known(model->app_id) ? model->app_id : facts->id_from_name), S(model->attempt_id), S(model->name), S(model->user), S(model->spark_version),
                   N(model->start_ms), N(model->has_end ? model->end_ms : UNKNOWN), N(model->exit_code), N(model->first_event_ms), N(model->last_event_ms), S(model->view_acls),
                   S(model->view_acls_groups), S(model->admin_acls), S(model->admin_acls_groups))))
         return rc;
     if ((rc = ROW(PUT_HEALTH, N(model->has_end), S(facts->flags), N(facts->bad_line_count), N(facts->cut), S(facts->missing_files), N(facts->compacted), N(!h->log_start),
-                  N(!h->application_start), N(!h->environment), N(MAX(h->application_start_count - 1, 0)), N(h->jobs_without_end), N(h->stages_without_end), N(h->tasks_without_end),
-                  N(h->jobs_without_start), N(h->stages_without_start), N(h->tasks_without_start), N(h->duplicate_event_count), N(facts->unknown_event_count), N(h->out_of_range_count),
-                  N(h->clock_step_count), N(h->repaired_count))))
+                  N(!h->application_start), N(!h->environment), N(MAX(h->application_start_count - 1, 0)), N(h->jobs_without_end), N(h->stages_without_end),
+                  N(h->tasks_without_end), N(h->jobs_without_start), N(h->stages_without_start), N(h->tasks_without_start), N(h->duplicate_event_count),
+                  N(facts->unknown_event_count), N(h->out_of_range_count), N(h->clock_step_count), N(h->repaired_count))))
         return rc;
     for (size_t i = 0; i < facts->file_count && !rc; i++) {
         const struct log_file_row *f = &facts->files[i];
@@ -531,7 +654,8 @@ static enum err_code write_load(struct entity_rows *self, const struct app_model
     }
     for (size_t i = 0; i < facts->problem_count && !rc; i++) {
         const struct log_problem_row *p = &facts->problems[i];
-        rc = ROW(PUT_PROBLEM, N((int64_t)i + 1), S(str_of(p->kind)), N(p->file_no), N(p->line_no), N(p->text_offset), S(str_of(p->reason)), S(p->sample[0] ? str_of(p->sample) : STR_NONE));
+        rc = ROW(PUT_PROBLEM, N((int64_t)i + 1), S(str_of(p->kind)), N(p->file_no), N(p->line_no), N(p->text_offset), S(str_of(p->reason)),
+                 S(p->sample[0] ? str_of(p->sample) : STR_NONE));
     }
     for (size_t i = 0; i < facts->event_count && !rc; i++)
         rc = ROW(PUT_EVENT_COUNT, S(facts->events[i].event), N(facts->events[i].seen), N(facts->events[i].handled));
@@ -564,7 +688,8 @@ enum err_code entity_rows_write(struct entity_rows *self, struct app_model *mode
     }
     for (; self->exclusions_written < model->exclusions.count && !rc; self->exclusions_written++) {
         const struct exclusion *x = model->exclusions.items[self->exclusions_written];
-        rc = ROW(PUT_EXCLUSION, N((int64_t)self->exclusions_written + 1), N(x->time_ms), N(x->lifted), S(x->executor_id), S(x->host), N(x->stage_id), N(x->stage_attempt), N(x->failures));
+        rc = ROW(PUT_EXCLUSION, N((int64_t)self->exclusions_written + 1), N(x->time_ms), N(x->lifted), S(x->executor_id), S(x->host), N(x->stage_id), N(x->stage_attempt),
+                 N(x->failures));
     }
     for (; self->scopes_written < model->scopes.count && !rc; self->scopes_written++) {
         const struct rdd_scope *scope = model->scopes.items[self->scopes_written];
@@ -578,8 +703,9 @@ enum err_code entity_rows_write(struct entity_rows *self, struct app_model *mode
         const struct stream_block *b = model->stream_blocks.items[i];
         char text[96];
         if (b->live)
-            rc = ROW(PUT_STREAM_BLOCK, S(b->block_name), S(b->executor->executor_id), S(b->host_port), S(str_of(storage_level_text(&b->level, b->level.replication, text, sizeof text))),
-                     N(b->level.use_memory), N(b->level.use_disk), N(b->level.deserialized), N(b->memory_bytes), N(b->disk_bytes));
+            rc = ROW(PUT_STREAM_BLOCK, S(b->block_name), S(b->executor->executor_id), S(b->host_port),
+                     S(str_of(storage_level_text(&b->level, b->level.replication, text, sizeof text))), N(b->level.use_memory), N(b->level.use_disk), N(b->level.deserialized),
+                     N(b->memory_bytes), N(b->disk_bytes));
     }
     return rc;
 }

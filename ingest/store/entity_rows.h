@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything of the model that is not a task, as rows: which struct field goes into which column stands in tables in entity_rows.c. Called at checkpoints; writes only what is dirty. */
+ * Everything of the model that is not a task, as rows: which struct field goes into which column stands in tables in entity_rows.c. Called at checkpoints; writes only what is
+ * dirty. */
 #ifndef STORE_ENTITY_ROWS_H
 #define STORE_ENTITY_ROWS_H
 

@@ -96,7 +96,8 @@ static enum err_code prepare(struct task_store *self, struct err *err)
         {&self->drop_chunk, "DELETE FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk = ?"},
         {&self->drop_chunks, "DELETE FROM task_column WHERE stage_ref = ? AND chunk >= ?"},
         {&self->get_column, "SELECT chunk, packed FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk < ? ORDER BY chunk"},
-        {&self->put_quantile, "INSERT OR REPLACE INTO stage_quantile (stage_ref, name, task_count, min, p05, p25, p50, p75, p95, p99, max, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+        {&self->put_quantile,
+         "INSERT OR REPLACE INTO stage_quantile (stage_ref, name, task_count, min, p05, p25, p50, p75, p95, p99, max, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&self->drop_rows, "DELETE FROM task WHERE task_seq >= ?"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(statements); i++) {
@@ -159,7 +160,8 @@ static void let_cells_go(struct task_store *self, struct chunk *chunk)
 
 void task_store_detach(struct task_store *self)
 {
-    sqlite3_stmt **const statements[] = {&self->insert_task, &self->insert_accumulable, &self->put_column, &self->drop_chunk, &self->drop_chunks, &self->get_column, &self->put_quantile, &self->drop_rows};
+    sqlite3_stmt **const statements[] = {&self->insert_task, &self->insert_accumulable, &self->put_column,   &self->drop_chunk,
+                                         &self->drop_chunks, &self->get_column,         &self->put_quantile, &self->drop_rows};
     for (size_t i = 0; i < ARRAY_LENGTH(statements); i++)
         db_finalize(TAKE(*statements[i]));
 }
@@ -258,7 +260,8 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
     return ERR_OK;
 }
 
-/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take forever. */
+/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take forever.
+ * */
 static enum err_code close_largest(struct task_store *self, struct err *err)
 {
     size_t largest = 0;
@@ -487,7 +490,8 @@ static enum err_code load_duration(struct task_store *self, const struct chunk *
 static enum err_code load_getting_result(struct task_store *self, const struct chunk *chunk, size_t total, struct err *err)
 {
     enum err_code rc;
-    if ((rc = load_column(self, chunk, column_of("finish_ms"), self->values, total, err)) || (rc = load_column(self, chunk, column_of("getting_result_ms"), self->other, total, err)))
+    if ((rc = load_column(self, chunk, column_of("finish_ms"), self->values, total, err)) ||
+        (rc = load_column(self, chunk, column_of("getting_result_ms"), self->other, total, err)))
         return rc;
     for (size_t i = 0; i < total; i++)
         self->values[i] = known(self->other[i]) ? elapsed_known(self->other[i], self->values[i]) : 0;
@@ -502,7 +506,8 @@ static enum err_code derived_quantiles(struct task_store *self, const struct chu
     if ((rc = load_getting_result(self, chunk, total, err)) || (rc = put_quantiles(self, chunk->stage_ref, "getting_result_time_ms", total, err)))
         return rc;
     /* delay = duration − run − deserialise − serialise − getting result, not below 0. The last is duration-like: finish − fetch begin. */
-    if ((rc = load_column(self, chunk, column_of("getting_result_ms"), self->values, total, err)) || (rc = load_column(self, chunk, column_of("finish_ms"), self->other, total, err)))
+    if ((rc = load_column(self, chunk, column_of("getting_result_ms"), self->values, total, err)) ||
+        (rc = load_column(self, chunk, column_of("finish_ms"), self->other, total, err)))
         return rc;
     for (size_t i = 0; i < total; i++)   /* the moment at which the task itself was over */
         self->values[i] = known(self->values[i]) ? min_known(self->values[i], self->other[i]) : self->other[i];
@@ -522,7 +527,8 @@ static enum err_code derived_quantiles(struct task_store *self, const struct chu
         {"shuffle_blocks_fetched", METRIC_SHUFFLE_REMOTE_BLOCKS_FETCHED, METRIC_SHUFFLE_LOCAL_BLOCKS_FETCHED},
     };
     for (size_t s = 0; s < ARRAY_LENGTH(sums); s++) {
-        if ((rc = load_column(self, chunk, ROW_COLUMNS + (size_t)sums[s].a, self->values, total, err)) || (rc = load_column(self, chunk, ROW_COLUMNS + (size_t)sums[s].b, self->other, total, err)))
+        if ((rc = load_column(self, chunk, ROW_COLUMNS + (size_t)sums[s].a, self->values, total, err)) ||
+            (rc = load_column(self, chunk, ROW_COLUMNS + (size_t)sums[s].b, self->other, total, err)))
             return rc;
         for (size_t i = 0; i < total; i++)
             self->values[i] = add_known(self->values[i], self->other[i]);

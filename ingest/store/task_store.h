@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Task rows on their way into an application's database: as rows (table task), by column in chunks (task_column), and, when a stage is done, as quantiles (stage_quantile).
- * Chunks of open stages are kept unpacked, at most TASK_STORE_BYTES of them together; beyond that the largest is written early. Rows without an end are provisional: task_store_resume drops them.
+ * Chunks of open stages are kept unpacked, at most TASK_STORE_BYTES of them together; beyond that the largest is written early. Rows without an end are provisional:
+ * task_store_resume drops them.
  * One thread at a time; the database connection is the caller's. */
 #ifndef STORE_TASK_STORE_H
 #define STORE_TASK_STORE_H

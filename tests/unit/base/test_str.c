@@ -48,7 +48,8 @@ static void integers_are_whole_texts_within_64_bits(void **state)
         assert_true(str_to_i64(str_of(good[i].text), &value));
         assert_true(value == good[i].value);
     }
-    static const char *const bad[] = {"", "-", "+", "1 ", " 1", "1.0", "0x1", "--1", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "99999999999999999999999", "1\xC2\xA0"};
+    static const char *const bad[] = {
+        "", "-", "+", "1 ", " 1", "1.0", "0x1", "--1", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "99999999999999999999999", "1\xC2\xA0"};
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
         int64_t value = 42;
         assert_false(str_to_i64(str_of(bad[i]), &value));

@@ -193,7 +193,8 @@ static void an_id_beyond_32_bits_is_out_of_range(void **state)
     assert_int_equal(e->job_start.stage_count, 1);
     assert_i64(e->job_start.stages[0].id, 2147483647);
     assert_i64(e->job_start.stages[0].attempt, 0);
-    struct id_list parents = must_decode(f, EVENT_STAGE_SUBMITTED, "{'Event':'SparkListenerStageSubmitted','Stage Info':{'Stage ID':1,'Parent IDs':[4294967296,0]}}")->stage.info.parents;
+    struct id_list parents =
+        must_decode(f, EVENT_STAGE_SUBMITTED, "{'Event':'SparkListenerStageSubmitted','Stage Info':{'Stage ID':1,'Parent IDs':[4294967296,0]}}")->stage.info.parents;
     assert_int_equal(parents.count, 1);
     assert_int_equal(f->event.out_of_range, 1);
     assert_int_equal(decode_text(f, "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':9223372036854775807}}"), ERR_INVALID);

@@ -17,7 +17,8 @@
 
 #define LOG_START "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.7\"}\n"
 #define ENVIRONMENT "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark Properties\":{\"spark.app.id\":\"id-of-environment\",\"spark.yarn.queue\":\"root.night\"}}\n"
-#define START "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"nightly\",\"App ID\":\"application_1_2\",\"Timestamp\":1700000000000,\"User\":\"etl\",\"App Attempt ID\":\"2\"}\n"
+#define START \
+    "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"nightly\",\"App ID\":\"application_1_2\",\"Timestamp\":1700000000000,\"User\":\"etl\",\"App Attempt ID\":\"2\"}\n"
 #define JOB "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Submission Time\":1700000005000,\"Stage IDs\":[]}\n"
 #define END "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":1700000009000}\n"
 

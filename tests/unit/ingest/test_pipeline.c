@@ -237,10 +237,11 @@ static void sums_beyond_64_bits_stop_at_the_largest_integer(void **state)
     FILE *out = fopen(f->log, "w");
     fprintf(out, "%s\n%s\n", lines[0], lines[4]);
     for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
-        fprintf(out,
-                "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task End Reason\":{\"Reason\":\"Success\"},\"Task Info\":{\"Task ID\":%zu,\"Index\":%zu,"
-                "\"Executor ID\":\"1\",\"Host\":\"h\"},\"Task Metrics\":{\"Input Metrics\":{\"Bytes Read\":%s}}}\n",
-                i, i, ends[i]);
+        fprintf(
+            out,
+            "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task End Reason\":{\"Reason\":\"Success\"},\"Task Info\":{\"Task ID\":%zu,\"Index\":%zu,"
+            "\"Executor ID\":\"1\",\"Host\":\"h\"},\"Task Metrics\":{\"Input Metrics\":{\"Bytes Read\":%s}}}\n",
+            i, i, ends[i]);
         if (i == 1)
             fprintf(out, "%s\n", lines[12]);   /* the stage is completed, and what it has is written */
     }

@@ -85,7 +85,8 @@ static void apply_line(struct trace *t, const char *line)
     long long at, launch, finish, run;
     if (sscanf(line, "EA %15s %lld", exec, &at) == 2)
         snprintf(json, sizeof json,
-                 "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":%lld,\"Executor ID\":\"%s\",\"Executor Info\":{\"Host\":\"h%s\",\"Total Cores\":4,\"Log Urls\":{}}}", at, exec, exec);
+                 "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":%lld,\"Executor ID\":\"%s\",\"Executor Info\":{\"Host\":\"h%s\",\"Total Cores\":4,\"Log Urls\":{}}}", at,
+                 exec, exec);
     else if (sscanf(line, "ER %15s %lld", exec, &at) == 2)
         snprintf(json, sizeof json, "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":%lld,\"Executor ID\":\"%s\",\"Removed Reason\":\"lost\"}", at, exec);
     else if (sscanf(line, "JS %d%n", &job, &n) == 1) {
@@ -103,13 +104,14 @@ static void apply_line(struct trace *t, const char *line)
         snprintf(json, sizeof json, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":" STAGE_JSON ",\"Submission Time\":%lld},\"Properties\":{}}", stage, attempt, stage,
                  tasks_of_stage[stage], at);
     else if (sscanf(line, "SC %d.%d %lld %63s", &stage, &attempt, &at, reason) >= 3)
-        snprintf(json, sizeof json, "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":" STAGE_JSON ",\"Submission Time\":1150,\"Completion Time\":%lld%s%s%s}}", stage, attempt, stage,
-                 tasks_of_stage[stage], at, reason[0] ? ",\"Failure Reason\":\"" : "", reason, reason[0] ? "\"" : "");
+        snprintf(json, sizeof json, "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":" STAGE_JSON ",\"Submission Time\":1150,\"Completion Time\":%lld%s%s%s}}", stage,
+                 attempt, stage, tasks_of_stage[stage], at, reason[0] ? ",\"Failure Reason\":\"" : "", reason, reason[0] ? "\"" : "");
     else if (sscanf(line, "TS %d.%d %d %d %15s %lld %31s", &stage, &attempt, &id, &index, exec, &launch, what) >= 6)
-        snprintf(json, sizeof json,
-                 "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Task Info\":{\"Task ID\":%d,\"Index\":%d,\"Attempt\":0,\"Launch Time\":%lld,\"Executor ID\":\"%s\","
-                 "\"Host\":\"h%s\",\"Locality\":\"ANY\",\"Speculative\":%s,\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}",
-                 stage, attempt, id, index, launch, exec, exec, strstr(line, " spec") ? "true" : "false");
+        snprintf(
+            json, sizeof json,
+            "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Task Info\":{\"Task ID\":%d,\"Index\":%d,\"Attempt\":0,\"Launch Time\":%lld,\"Executor ID\":\"%s\","
+            "\"Host\":\"h%s\",\"Locality\":\"ANY\",\"Speculative\":%s,\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}",
+            stage, attempt, id, index, launch, exec, exec, strstr(line, " spec") ? "true" : "false");
     else if (sscanf(line, "TE %d.%d %d %d %15s %lld %lld %lld %63s", &stage, &attempt, &id, &index, exec, &launch, &finish, &run, reason) == 9) {
         char why[600], metrics[1200] = "";
         if (strcmp(reason, "ok") == 0)
@@ -121,22 +123,27 @@ static void apply_line(struct trace *t, const char *line)
         else if (strcmp(reason, "lost") == 0)
             snprintf(why, sizeof why, "{\"Reason\":\"ExecutorLostFailure\",\"Executor ID\":\"%s\",\"Exit Caused By App\":false,\"Loss Reason\":\"lost\"}", exec);
         else if (strcmp(reason, "fetch") == 0)
-            snprintf(why, sizeof why,
-                     "{\"Reason\":\"FetchFailed\",\"Block Manager Address\":{\"Executor ID\":\"1\",\"Host\":\"h1\",\"Port\":7},\"Shuffle ID\":0,\"Map ID\":3,\"Map Index\":0,\"Reduce ID\":0,"
-                     "\"Message\":\"gone\"}");
+            snprintf(
+                why, sizeof why,
+                "{\"Reason\":\"FetchFailed\",\"Block Manager Address\":{\"Executor ID\":\"1\",\"Host\":\"h1\",\"Port\":7},\"Shuffle ID\":0,\"Map ID\":3,\"Map Index\":0,\"Reduce ID\":0,"
+                "\"Message\":\"gone\"}");
         else
-            snprintf(why, sizeof why, "{\"Reason\":\"ExceptionFailure\",\"Class Name\":\"E\",\"Description\":\"d\",\"Stack Trace\":[],\"Full Stack Trace\":\"E: d\",\"Accumulator Updates\":[]}");
+            snprintf(why, sizeof why,
+                     "{\"Reason\":\"ExceptionFailure\",\"Class Name\":\"E\",\"Description\":\"d\",\"Stack Trace\":[],\"Full Stack Trace\":\"E: d\",\"Accumulator Updates\":[]}");
         if (run >= 0)
-            snprintf(metrics, sizeof metrics,
-                     ",\"Task Metrics\":{\"Executor Deserialize Time\":1,\"Executor Run Time\":%lld,\"Result Size\":0,\"JVM GC Time\":0,\"Result Serialization Time\":0,\"Memory Bytes Spilled\":0,"
-                     "\"Disk Bytes Spilled\":0,\"Input Metrics\":{\"Bytes Read\":10,\"Records Read\":1}}",
-                     run);
-        snprintf(json, sizeof json,
-                 "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Task Type\":\"ResultTask\",\"Task End Reason\":%s,\"Task Info\":{\"Task ID\":%d,\"Index\":%d,\"Attempt\":0,"
-                 "\"Launch Time\":%lld,\"Executor ID\":\"%s\",\"Host\":\"h%s\",\"Locality\":\"ANY\",\"Speculative\":%s,\"Getting Result Time\":0,\"Finish Time\":%lld,\"Failed\":%s,\"Killed\":%s,"
-                 "\"Accumulables\":[]}%s}",
-                 stage, attempt, why, id, index, launch, exec, exec, strstr(line, " spec") ? "true" : "false", finish,
-                 strcmp(reason, "fail") == 0 || strcmp(reason, "lost") == 0 || strcmp(reason, "fetch") == 0 ? "true" : "false", strncmp(reason, "kill:", 5) == 0 ? "true" : "false", metrics);
+            snprintf(
+                metrics, sizeof metrics,
+                ",\"Task Metrics\":{\"Executor Deserialize Time\":1,\"Executor Run Time\":%lld,\"Result Size\":0,\"JVM GC Time\":0,\"Result Serialization Time\":0,\"Memory Bytes Spilled\":0,"
+                "\"Disk Bytes Spilled\":0,\"Input Metrics\":{\"Bytes Read\":10,\"Records Read\":1}}",
+                run);
+        snprintf(
+            json, sizeof json,
+            "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Task Type\":\"ResultTask\",\"Task End Reason\":%s,\"Task Info\":{\"Task ID\":%d,\"Index\":%d,\"Attempt\":0,"
+            "\"Launch Time\":%lld,\"Executor ID\":\"%s\",\"Host\":\"h%s\",\"Locality\":\"ANY\",\"Speculative\":%s,\"Getting Result Time\":0,\"Finish Time\":%lld,\"Failed\":%s,\"Killed\":%s,"
+            "\"Accumulables\":[]}%s}",
+            stage, attempt, why, id, index, launch, exec, exec, strstr(line, " spec") ? "true" : "false", finish,
+            strcmp(reason, "fail") == 0 || strcmp(reason, "lost") == 0 || strcmp(reason, "fetch") == 0 ? "true" : "false", strncmp(reason, "kill:", 5) == 0 ? "true" : "false",
+            metrics);
     } else {
         fail_msg("no such trace line: %s", line);
         return;
@@ -293,9 +300,9 @@ static void stage_never_submitted_is_skipped(void **state UNUSED)
 /* §8.5 */
 static void fetch_failure_and_stage_retry(void **state UNUSED)
 {
-    struct trace *t = PLAY("JS 0 0:1 1:1", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TE 0.0 0 0 1 1200 1300 90 ok", "SC 0.0 1310", "SS 1.0 1320", "TS 1.0 1 0 2 1330", "TE 1.0 1 0 2 1330 1340 5 fetch",
-                           "SC 1.0 1350 FetchFailed", "SS 0.1 1360", "TS 0.1 2 0 2 1370", "TE 0.1 2 0 2 1370 1380 9 ok", "SC 0.1 1390", "SS 1.1 1400", "TS 1.1 3 0 2 1410",
-                           "TE 1.1 3 0 2 1410 1420 9 ok", "SC 1.1 1430", "JE 0 ok 1440");
+    struct trace *t = PLAY("JS 0 0:1 1:1", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TE 0.0 0 0 1 1200 1300 90 ok", "SC 0.0 1310", "SS 1.0 1320", "TS 1.0 1 0 2 1330",
+                           "TE 1.0 1 0 2 1330 1340 5 fetch", "SC 1.0 1350 FetchFailed", "SS 0.1 1360", "TS 0.1 2 0 2 1370", "TE 0.1 2 0 2 1370 1380 9 ok", "SC 0.1 1390",
+                           "SS 1.1 1400", "TS 1.1 3 0 2 1410", "TE 1.1 3 0 2 1410 1420 9 ok", "SC 1.1 1430", "JE 0 ok 1440");
     const struct job *job = job_of(t, 0);
     assert_int_equal(job->num_tasks, 2);
     assert_int_equal(job->tasks.completed, 3);
@@ -340,8 +347,17 @@ static void check_totals(const struct trace *t)
 /* Every rotation and the reverse of a log gives the same totals: pain.md's order-independence. */
 static void order_of_events_does_not_change_totals(void **state UNUSED)
 {
-    static const char *const lines[] = {"EA 1 1000", "JS 0 0:3 1:2", "SS 1.0 1150", "TS 1.0 0 0 1 1200", "TS 1.0 1 1 1 1200", "TE 1.0 0 0 1 1200 1300 90 ok", "TE 1.0 1 1 1 1200 1310 50 fail",
-                                        "TS 1.0 2 1 1 1320", "TE 1.0 2 1 1 1320 1400 70 ok", "SC 1.0 1410", "JE 0 ok 1420"};
+    static const char *const lines[] = {"EA 1 1000",
+                                        "JS 0 0:3 1:2",
+                                        "SS 1.0 1150",
+                                        "TS 1.0 0 0 1 1200",
+                                        "TS 1.0 1 1 1 1200",
+                                        "TE 1.0 0 0 1 1200 1300 90 ok",
+                                        "TE 1.0 1 1 1 1200 1310 50 fail",
+                                        "TS 1.0 2 1 1 1320",
+                                        "TE 1.0 2 1 1 1320 1400 70 ok",
+                                        "SC 1.0 1410",
+                                        "JE 0 ok 1420"};
     enum { COUNT = ARRAY_LENGTH(lines) };
     for (size_t shift = 0; shift < COUNT; shift++)
         for (int reverse = 0; reverse < 2; reverse++) {
@@ -358,9 +374,9 @@ static void order_of_events_does_not_change_totals(void **state UNUSED)
 
 static void a_line_read_twice_counts_once(void **state UNUSED)
 {
-    struct trace *t = PLAY("EA 1 1000", "JS 0 0:3 1:2", "JS 0 0:3 1:2", "SS 1.0 1150", "TS 1.0 0 0 1 1200", "TS 1.0 0 0 1 1200", "TS 1.0 1 1 1 1200", "TE 1.0 0 0 1 1200 1300 90 ok",
-                           "TE 1.0 0 0 1 1200 1300 90 ok", "TE 1.0 1 1 1 1200 1310 50 fail", "TS 1.0 2 1 1 1320", "TE 1.0 2 1 1 1320 1400 70 ok", "SC 1.0 1410", "SC 1.0 1410", "JE 0 ok 1420",
-                           "JE 0 ok 1420");
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:3 1:2", "JS 0 0:3 1:2", "SS 1.0 1150", "TS 1.0 0 0 1 1200", "TS 1.0 0 0 1 1200", "TS 1.0 1 1 1 1200",
+                           "TE 1.0 0 0 1 1200 1300 90 ok", "TE 1.0 0 0 1 1200 1300 90 ok", "TE 1.0 1 1 1 1200 1310 50 fail", "TS 1.0 2 1 1 1320", "TE 1.0 2 1 1 1320 1400 70 ok",
+                           "SC 1.0 1410", "SC 1.0 1410", "JE 0 ok 1420", "JE 0 ok 1420");
     check_totals(t);
     assert_int_equal(t->model->health.duplicate_event_count, 5);
     end(t);
@@ -387,8 +403,9 @@ static void task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_
     end(t);
 }
 
-#define RDD_5(parents, scope) \
-    "{\"RDD ID\":5,\"Name\":\"r\",\"Scope\":\"" scope "\",\"Parent IDs\":" parents ",\"Storage Level\":{\"Use Disk\":true,\"Use Memory\":true,\"Deserialized\":true,\"Replication\":1}," \
+#define RDD_5(parents, scope)                                                                             \
+    "{\"RDD ID\":5,\"Name\":\"r\",\"Scope\":\"" scope "\",\"Parent IDs\":" parents                        \
+    ",\"Storage Level\":{\"Use Disk\":true,\"Use Memory\":true,\"Deserialized\":true,\"Replication\":1}," \
     "\"Number of Partitions\":2}"
 #define SUBMIT(stage, rdd) \
     "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":" stage ",\"Stage Name\":\"s\",\"Number of Tasks\":2,\"RDD Info\":[" rdd "],\"Submission Time\":1150}}"
@@ -493,7 +510,9 @@ static void a_job_of_a_hundred_stages_counts_each(void **state UNUSED)
                                         "TE 99.0 2 0 1 1200 1300 50 kill:b", "JE 0 ok 1500"};
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
         if (strncmp(lines[i], "SS 99", 5) == 0)
-            apply_json(t, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":99,\"Stage Attempt ID\":0,\"Stage Name\":\"s\",\"Number of Tasks\":1,\"Submission Time\":1150}}");
+            apply_json(
+                t,
+                "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":99,\"Stage Attempt ID\":0,\"Stage Name\":\"s\",\"Number of Tasks\":1,\"Submission Time\":1150}}");
         else
             apply_line(t, lines[i]);
     const struct job *job = imap_get(&t->model->job_by_id, 0);
@@ -512,10 +531,11 @@ static void a_stream_block_is_one_row_for_each_executor(void **state UNUSED)
     static const char *const executors[] = {"1", "2", "1"};
     for (size_t i = 0; i < ARRAY_LENGTH(executors); i++) {
         char json[400];
-        snprintf(json, sizeof json,
-                 "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"%s\",\"Host\":\"h\",\"Port\":7},\"Block ID\":\"input-0-1\","
-                 "\"Storage Level\":{\"Use Memory\":true,\"Replication\":2},\"Memory Size\":%d,\"Disk Size\":0}}",
-                 executors[i], 10 + (int)i);
+        snprintf(
+            json, sizeof json,
+            "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"%s\",\"Host\":\"h\",\"Port\":7},\"Block ID\":\"input-0-1\","
+            "\"Storage Level\":{\"Use Memory\":true,\"Replication\":2},\"Memory Size\":%d,\"Disk Size\":0}}",
+            executors[i], 10 + (int)i);
         apply_json(t, json);
     }
     assert_int_equal(t->model->stream_blocks.count, 2);

@@ -73,8 +73,16 @@ static int64_t load(int64_t log_id, const struct catalog_sighting *s, enum log_s
 {
     int64_t generation;
     ok(catalog_load_begin(catalog, log_id, &generation, &err));
-    const struct catalog_run run = {.app_id = app_id, .name = "n", .start_ms = 5, .end_ms = complete ? 9 : UNKNOWN, .last_event_ms = 8, .complete = complete, .outcome = "succeeded",
-        .duration_ms = 4, .job_count = 3, .task_count = 12};
+    const struct catalog_run run = {.app_id = app_id,
+                                    .name = "n",
+                                    .start_ms = 5,
+                                    .end_ms = complete ? 9 : UNKNOWN,
+                                    .last_event_ms = 8,
+                                    .complete = complete,
+                                    .outcome = "succeeded",
+                                    .duration_ms = 4,
+                                    .job_count = 3,
+                                    .task_count = 12};
     const struct catalog_result result = {.state = state, .flags = state == LOG_PARTIAL ? "lines" : "", .reason = state == LOG_LOADED ? NULL : "because", .read = s,
         .generation = generation, .line_count = 100, .bad_line_count = 0, .task_count = 12, .load_ms = 7};
     ok(catalog_load_done(catalog, log_id, &result, &run, &err));

@@ -132,7 +132,8 @@ static void columns_hold_the_rows_in_order(void **state)
     assert_int_equal(task_store_flush(f->store, &err), ERR_OK);
     sqlite3_stmt *stmt;
     assert_int_equal(db_prepare(&f->db, &stmt,
-                                "SELECT packed FROM task_column JOIN task_column_name USING (column_id) WHERE stage_ref = 7 AND name = 'executor_run_time_ms' ORDER BY chunk", &err),
+                                "SELECT packed FROM task_column JOIN task_column_name USING (column_id) WHERE stage_ref = 7 AND name = 'executor_run_time_ms' ORDER BY chunk",
+                                &err),
                      ERR_OK);
     int64_t *values = mem_array(TASKS, sizeof *values);
     size_t at = 0;
@@ -296,7 +297,8 @@ static void many_open_tasks_stay_in_bounded_memory_and_go_again(void **state)
 static void the_column_table_names_every_column_of_task(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(number(f, "SELECT count(*) FROM task_column_name WHERE name NOT IN (SELECT name FROM pragma_table_info('task') UNION SELECT name FROM pragma_table_info('stage'))"), 0);
+    assert_int_equal(
+        number(f, "SELECT count(*) FROM task_column_name WHERE name NOT IN (SELECT name FROM pragma_table_info('task') UNION SELECT name FROM pragma_table_info('stage'))"), 0);
     assert_int_equal(number(f, "SELECT count(*) FROM pragma_table_info('task') WHERE name NOT IN ('stage_ref', 'start_seen') "
                                "AND name NOT IN (SELECT name FROM task_column_name)"),
                      0);
