@@ -16,7 +16,7 @@ static void add_stages(void)
                  "first_task_launch_ms = 1500, failed_tasks = 1, killed_tasks = 1, num_tasks = 2, shuffle_remote_read_bytes = 7, shuffle_local_read_bytes = 4, "
                  "peaks_set = 1, peak_jvm_heap_memory_bytes = 42, speculative_tasks = 1, speculative_killed = 1 WHERE stage_ref = 11;"
                  "UPDATE stage SET complete_tasks = 1 WHERE stage_ref = 12; UPDATE stage SET active_tasks = 1, num_tasks = 3 WHERE stage_ref = 13;"
-                 "INSERT INTO stage_rdd VALUES (11, 0, 9), (11, 1, 3);"
+                 "INSERT INTO stage_rdd VALUES (11, 0, 9, 0), (11, 1, 3, 0);"
                  "INSERT INTO stage_accumulable VALUES (11, 0, 100, 'mine', NULL, '5', 0, NULL), (11, 1, 101, 'rows', NULL, '6', 0, 'sql'), (11, 2, 102, 'x', NULL, '7', 1, NULL);"
                  "INSERT INTO kill_reason VALUES (1, 11, 3, 1);"
                  "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, active_tasks, failed_tasks, completed_tasks, total_tasks, total_duration_ms, "
