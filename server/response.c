@@ -331,12 +331,6 @@ void response_plain(struct response *self, int status, const char *fmt, ...)
         return;                      /* kept in self->failed */
 }
 
-void response_redirect(struct response *self, int status, struct str location)
-{
-    begin_error(self, status, NULL);
-    response_header(self, "Location", location);
-}
-
 static enum err_code finish_body(struct response *self)
 {
     if (self->json)

@@ -39,8 +39,6 @@ void response_error(struct response *self, int status, const char *error, const 
 /* The History Server's errors: bare text, text/plain. Forgets what was written. */
 void response_plain(struct response *self, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-void response_redirect(struct response *self, int status, struct str location);
-
 /* A body by pull: `read` writes up to `room` bytes and returns how many, 0 at the end, -1 on failure (the connection is cut). `done` frees the context. Both run in the
  * connection's thread. */
 typedef int64_t response_read_fn(void *context, char *out, size_t room);
