@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * afterglow serve: settings in, a running server until a signal says stop. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -98,10 +100,19 @@ int cmd_serve(int argc, char **argv)
     } else if (settings_listen(cli.settings, host, &settings.port, &err)) {
         status = cli_usage_error(&verb, "%s", err.message);
     } else {
-        for (size_t i = 0; i < place_count; i++)
+        for (size_t i = 0; i < place_count && status < 0; i++) {
+            struct stat st;
             places[i] = settings_list_at(cli.settings, SETTING_LOGS, i);
-        settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
-        status = run(&settings);
+            const char *path = cli_local_path(places[i]);
+            if (!path)
+                status = cli_usage_error(&verb, "%s: only directories of this machine can be watched", places[i]);
+            else if (stat(path, &st) != 0)
+                log_warning("%s: %s; it is looked for again at every scan", path, strerror(errno));
+        }
+        if (status < 0) {
+            settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
+            status = run(&settings);
+        }
     }
     mem_free(places);
     cli_end(&cli);

@@ -586,7 +586,13 @@ enum err_code catalog_see(struct catalog *self, const struct catalog_sighting *s
         return ERR_OK;
     if ((rc = enter(self, &own, err)))
         return rc;
-    if (is_new) {
+    if (is_new) {   /* another process may have seen it between the look and the lock */
+        rc = catalog_find(self, s->path, ret_row, err);
+        is_new = rc == ERR_NOT_FOUND;
+    }
+    if (rc && rc != ERR_NOT_FOUND) {
+        /* told by leave */
+    } else if (is_new) {
         *ret_news = SIGHTING_NEW;
         rc = insert_log(self, s, ret_renamed_from, err);
     } else {
