@@ -167,7 +167,7 @@ static enum err_code dump_tables(const struct cli *cli, struct db *db, struct er
     db_finalize(tables);
     if (rc != ERR_EOF)
         return rc;
-    return cli->argument_count > 1 && found < cli->argument_count - 1 ? err_set(err, ERR_INVALID, "not every one of these tables exists") : ERR_OK;
+    return cli->argument_count > 1 && found < cli->argument_count - 1 ? err_set(err, ERR_INVALID, "not every one of these tables exists; without a name all are shown") : ERR_OK;
 }
 
 /* APP[/ATTEMPT] to a key: a key, an id with its attempt, an id (its newest attempt). Of several places the best copy counts. */
