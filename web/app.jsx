@@ -15,14 +15,15 @@ import { setLang, t } from "./lib/i18n.js";
 import * as paths from "./lib/paths.js";
 import * as prefsStore from "./lib/prefs.js";
 import { current, go, onChange, start } from "./lib/router.js";
-import { settled } from "./model/app.js";
+import { growing, settled } from "./model/app.js";
 import { findPage } from "./routes.js";
 import { Apps } from "./views/apps.jsx";
 import { NotFound } from "./views/not-found.jsx";
 import { NotLoaded } from "./views/not-loaded.jsx";
 
-/** How often a run that is being read, or waits for it, is asked again. Finished runs are never polled. */
-const POLL_MS = 1000;
+/** How often a run that is being read, or waits for it, is asked again; and one whose log may still grow, or that is not there yet. Finished runs are never polled. */
+const READING_MS = 1000;
+const GROWING_MS = 10_000;
 
 /** @param {import("./lib/prefs.js").Prefs} p */
 function apply(p) {
@@ -112,7 +113,8 @@ function AppFrame({ appRef, rest, frame }) {
   const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
   const app = asked.data && settled(asked.data);
   const notLoaded = !app && asked.error?.status === 409;
-  usePoll(notLoaded || Boolean(app?.loading), POLL_MS, () => setBeat((n) => n + 1));
+  const missing = !app && asked.error?.status === 404;
+  usePoll(notLoaded || app?.loading ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
   const page = findPage(rest);
   const list = entries(appRef, app);
   useKeys({ go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.app(appRef))), help: frame.keys });

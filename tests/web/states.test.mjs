@@ -167,17 +167,94 @@ describe("a page", () => {
     assert.equal(await page.$("[role=alert]"), null);
   });
 
-  it("asks nothing by itself for a finished run or a finished store", async () => {
-    for (const path of ["", `a/${ref}`, `a/${ref}/stages`]) {
+  /** Calls that an open page makes by itself in so long. @param {number} ms */
+  const callsWithin = async (ms) => {
+    let calls = 0;
+    const hear = () => {
+      calls++;
+    };
+    page.on("request", hear);
+    await page.clock.runFor(ms);
+    await page.waitForTimeout(300);
+    page.off("request", hear);
+    return calls;
+  };
+
+  it("asks nothing by itself for a finished run", async () => {
+    await page.clock.install();
+    for (const path of [`a/${ref}`, `a/${ref}/stages`]) {
       await visit(page, path);
-      let calls = 0;
-      page.on("request", () => {
-        calls++;
-      });
-      await page.waitForTimeout(2500);
-      assert.equal(calls, 0, path);
-      page.removeAllListeners("request");
+      assert.equal(await callsWithin(60_000), 0, path);
     }
+  });
+
+  it("asks for the list again every 10 s, while it is visible and nobody types", async () => {
+    await page.clock.install();
+    await visit(page, "");
+    assert.equal(await callsWithin(8_000), 0);
+    assert.equal(await callsWithin(3_000), 1);
+    /** @type {string[]} */
+    const asked = [];
+    page.on("request", (r) => asked.push(r.url()));
+    for (let i = 1; i <= 12; i++) {
+      await page.fill("main input[type=search]", "s".repeat(i));
+      await page.clock.runFor(1000);
+    }
+    assert.equal(new Set(asked).size, asked.length, "each text is asked for once, no beat comes between");
+    assert.ok(asked.length > 0);
+    page.removeAllListeners("request");
+    await page.clock.runFor(3000);
+    await page.evaluate(() => Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true }));
+    assert.equal(await callsWithin(30_000), 0);
+  });
+
+  it("asks again every 10 s for an id that nobody knows", async () => {
+    await page.clock.install();
+    await visit(page, "a/app-nobody-knows");
+    assert.equal(await callsWithin(10_500), 1);
+    await page.waitForSelector("text=No such application");
+  });
+
+  it("leads from a stage or a job that is not there back to its list", async () => {
+    for (const [path, list] of [
+      ["stages/9999", "stages"],
+      ["jobs/9999", "jobs"],
+    ]) {
+      await visit(page, `a/${ref}/${path}`);
+      assert.equal(await page.$("[role=alert] button"), null, "trying again would find no more");
+      await page.click("[role=alert] a");
+      await page.waitForSelector("main tbody tr");
+      assert.equal(new URL(page.url()).pathname, `/a/${ref}/${list}`);
+    }
+  });
+
+  it("marks failed stages and failed tasks in the rail", async () => {
+    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, failedStageCount: 2, failedTaskCount: 3, skewGrade: 0, slowestStages: [] } }));
+    await visit(page, `a/${ref}`);
+    assert.equal(await page.getAttribute(".rail a:has-text('Stages') .sev", "data-sev"), "4");
+    assert.equal(await page.getAttribute(".rail a:has-text('Stages') .sev", "title"), "2 stages failed");
+    assert.equal(await page.getAttribute(".rail a:has-text('Tasks') .sev", "data-sev"), "1");
+    assert.equal(await page.getAttribute(".rail a:has-text('Tasks') .sev", "title"), "3 tasks failed");
+  });
+
+  it("says that a log is gone, and that an unended task is no damage", async () => {
+    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, state: "gone", health: { ...app.health, tasksWithoutEnd: 1 } } }));
+    await visit(page, `a/${ref}`);
+    const notes = await page.$$eval(".banner", (b) => b.map((x) => [x.className, x.textContent ?? ""]));
+    assert.ok(notes.every(([c]) => c.includes("is-quiet")));
+    assert.ok(notes.some(([, text]) => /gone from its place/.test(text)));
+    assert.ok(notes.some(([, text]) => /1 task has a start and no end/.test(text)));
+  });
+
+  it("links to the other attempts, and tells logs of the same id apart in the list", async () => {
+    const twin = { ...app, key: "twin", ref: "twin", logPath: "/old/place/app-1" };
+    await page.route(`${API}apps?**`, (route) =>
+      route.fulfill({ json: { items: [app, twin], total: 2, page: 1, limit: 50, next: null, counts: { all: 2, loading: 0, waiting: 0, failed: 0 } } }),
+    );
+    await visit(page, `a/${ref}`);
+    assert.match((await page.getAttribute(".say-others a", "href")) ?? "", /a\/twin$/);
+    await visit(page, "");
+    assert.match((await page.textContent("main tbody tr:nth-child(2)")) ?? "", /place\/app-1/);
   });
 
   it("tells what it looked at when there is no log yet", async () => {

@@ -21,7 +21,7 @@ before(async () => {
   known = (await api(`apps/${SKEWED}`)).ref !== undefined;
   const big = (await api("apps?sort=-tasks&limit=1")).items[0];
   ref = known ? SKEWED : big.ref;
-  const s = (await api(`apps/${ref}/stages?sort=-tasks&limit=1`)).items[0];
+  const s = (await api(`apps/${ref}/stages?skipped=0&sort=-tasks&limit=1`)).items[0];
   stage = `a/${ref}/stages/${s.stageId}.${s.attempt}`;
 });
 after(() => browser.close());

@@ -2,7 +2,8 @@
 import { bytes, count, offset, percent, time, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { wrong } from "../model/health.js";
+import { growing } from "../model/app.js";
+import { noted, wrong } from "../model/health.js";
 import { Outcome } from "./chips.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -35,11 +36,20 @@ export function AppHead({ app }) {
             {app.executorCount ? (
               <span>{app.cores.max ? t("head.executorsCores", app.executorCount, app.cores.max) : t("head.executors", app.executorCount)}</span>
             ) : null}
+            {growing(app) ? <span class="head-grows">{t("head.grows")}</span> : null}
             {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
           </div>
         </div>
       </div>
-      {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : null}
+      {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
+      {app.state === "gone" ? (
+        <div class="banner is-quiet" role="note">
+          <Severity level={1} />
+          <div class="grow">
+            <b>{t("head.gone")}</b> {t("head.goneEffect")}
+          </div>
+        </div>
+      ) : null}
     </>
   );
 }
@@ -59,6 +69,21 @@ function LogHealthBar({ app, broken }) {
       </div>
       <a class="nowrap" href={paths.page(app.ref, "log")}>
         {t("banner.what")}
+      </a>
+    </div>
+  );
+}
+
+/** A whole log with a small thing to know about it. @param {{ app: import("../types").App }} props */
+function QuietNote({ app }) {
+  const open = noted(app.health);
+  if (!open) return null;
+  return (
+    <div class="banner is-quiet" role="note" aria-label={t("banner.label")}>
+      <Severity level={1} />
+      <div class="grow">{t("banner.quiet", open)}</div>
+      <a class="nowrap" href={paths.page(app.ref, "log")}>
+        {t("nav.log")}
       </a>
     </div>
   );

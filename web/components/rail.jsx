@@ -20,6 +20,8 @@ export function entries(ref, app) {
   /** @type {(level: number | null | undefined) => number | null} */
   const known = (level) => (ended && level !== null && level !== undefined ? level : null);
   const { skew, gc } = app ? runGrades(app) : { skew: null, gc: null };
+  // A failed task was tried again, or its stage carries the mark: news, no more.
+  const tasks = worstKnown(skew, app?.failedTaskCount ? 1 : app?.failedTaskCount);
   const broken = app && !app.loading ? wrong(app.health).length : 0;
   return [
     {
@@ -35,13 +37,20 @@ export function entries(ref, app) {
       level: known(app?.failedJobCount ? 4 : app?.failedJobCount),
       label: app?.failedJobCount ? t("rail.jobsFailed", app.failedJobCount) : undefined,
     },
-    { id: "stages", to: paths.page(ref, "stages"), step: 2, level: known(worstKnown(skew, gc)) },
+    {
+      id: "stages",
+      to: paths.page(ref, "stages"),
+      step: 2,
+      level: known(worstKnown(skew, gc, app?.failedStageCount ? 4 : app?.failedStageCount)),
+      label: app?.failedStageCount ? t("rail.stagesFailed", app.failedStageCount) : undefined,
+    },
     {
       id: "tasks",
       to: slowest ? paths.stage(ref, slowest.stageId, slowest.attempt) : paths.page(ref, "stages"),
       step: 3,
       ask: slowest ? t("nav.tasks.slowest", slowest.stageId) : undefined,
-      level: known(skew),
+      level: known(tasks),
+      label: tasks === 1 && app?.failedTaskCount ? t("rail.tasksFailed", app.failedTaskCount) : undefined,
     },
     {
       id: "executors",

@@ -16,10 +16,10 @@ export const ran = (/** @type {StageItem} */ s) => s.status !== "skipped" && s.s
 
 /**
  * Columns of a list of stages. Columns of data that no row of this page has are left out.
- * @param {{ ref: string, startMs: number | null, rows: StageItem[], sortable: boolean, brief?: boolean }} o
+ * @param {{ ref: string, startMs: number | null, rows: StageItem[], sortable: boolean, brief?: boolean, atLeast?: Set<StageItem> }} o atLeast: rows with a lower bound as duration
  * @returns {import("./table.jsx").Column<StageItem>[]}
  */
-export function stageColumns({ ref, startMs, rows, sortable, brief }) {
+export function stageColumns({ ref, startMs, rows, sortable, brief, atLeast }) {
   const max = columnMax(rows, (s) => s.durationMs);
   const any = (/** @type {(s: StageItem) => number | null} */ get) => rows.some((s) => get(s));
   const sort = (/** @type {string} */ key) => (sortable ? key : undefined);
@@ -77,7 +77,14 @@ export function stageColumns({ ref, startMs, rows, sortable, brief }) {
       label: t("col.duration"),
       num: true,
       sort: sort("duration"),
-      cell: (s) => (ran(s) ? <Bar value={s.durationMs} max={max} text={duration(s.durationMs)} title={exactMs(s.durationMs)} /> : ""),
+      cell: (s) =>
+        !ran(s) ? (
+          ""
+        ) : atLeast?.has(s) ? (
+          <Bar value={s.durationMs} max={max} text={`≥ ${duration(s.durationMs)}`} title={t("stage.soFar")} />
+        ) : (
+          <Bar value={s.durationMs} max={max} text={duration(s.durationMs)} title={exactMs(s.durationMs)} />
+        ),
     },
     {
       id: "tasks",

@@ -13,8 +13,14 @@ export function Empty({ title, children }) {
   );
 }
 
-/** Which call failed, how, and one retry. @param {{ error: import("../api.js").ApiError, retry?: () => void }} props */
-export function Failure({ error, retry }) {
+/** @typedef {{ to: string, label: string }} Back */
+
+/**
+ * Which call failed, how, and one retry; where a thing is not there (404) and there is a list of its kind, the way to that list, since asking again finds no more.
+ * @param {{ error: import("../api.js").ApiError, retry?: () => void, back?: Back }} props
+ */
+export function Failure({ error, retry, back }) {
+  const lead = error.status === 404 ? back : undefined;
   return (
     <div class="state is-failure" role="alert">
       <h2>{t(error.status === 404 ? "error.notFound" : "error.title")}</h2>
@@ -22,7 +28,11 @@ export function Failure({ error, retry }) {
       <p class="dim3">
         <code>{error.path}</code> · {error.status ? t("error.status", String(error.status)) : t("error.noAnswer")}
       </p>
-      {retry ? (
+      {lead ? (
+        <p>
+          <a href={lead.to}>{lead.label}</a>
+        </p>
+      ) : retry ? (
         <p>
           <button type="button" class="btn is-small" onClick={retry}>
             {t("error.retry")}
@@ -50,20 +60,20 @@ export function Skeleton({ rows = 8, facts }) {
  * data says so above it.
  *
  * @template T
- * @param {{ from: import("./use-data.js").Asked<T>, rows?: number, facts?: boolean, children: (data: T) => import("preact").ComponentChildren }} props
+ * @param {{ from: import("./use-data.js").Asked<T>, rows?: number, facts?: boolean, back?: Back, children: (data: T) => import("preact").ComponentChildren }} props
  */
-export function Loaded({ from, rows, facts, children }) {
+export function Loaded({ from, rows, facts, back, children }) {
   const { data, error, slow, stale, retry } = from;
   useLayoutEffect(() => {
     if (data !== undefined) restoreScroll();
   }, [data !== undefined]);
   if (data === undefined) {
-    if (error) return <Failure error={error} retry={retry} />;
+    if (error) return <Failure error={error} retry={retry} back={back} />;
     return slow ? <Skeleton rows={rows} facts={facts} /> : null;
   }
   return (
     <div class={"loaded" + (stale && slow ? " is-stale" : "")} aria-busy={stale ? "true" : undefined}>
-      {error ? <Failure error={error} retry={retry} /> : null}
+      {error ? <Failure error={error} retry={retry} back={back} /> : null}
       {children(data)}
     </div>
   );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, remembered } from "../api.js";
 
 /**
@@ -53,13 +53,35 @@ export function useData(path, version = 0) {
   };
 }
 
-/** Calls `look` every `everyMs` while `on`, not while the page is hidden. @param {boolean} on @param {number} everyMs @param {() => void} look */
-export function usePoll(on, everyMs, look) {
+/** A list does not change under somebody who types: so long after the last key nothing is asked. */
+const TYPING_MS = 2000;
+let typedAt = -TYPING_MS;
+addEventListener(
+  "input",
+  () => {
+    typedAt = performance.now();
+  },
+  true,
+);
+export const typing = () => performance.now() - typedAt < TYPING_MS;
+
+/**
+ * Calls `look` every `everyMs`, only while the page is visible; a page that comes back into view looks at once. null: never.
+ * @param {number | null} everyMs @param {() => void} look
+ */
+export function usePoll(everyMs, look) {
+  const now = useRef(look);
+  now.current = look;
   useEffect(() => {
-    if (!on) return undefined;
-    const timer = setInterval(() => {
-      if (!document.hidden) look();
-    }, everyMs);
-    return () => clearInterval(timer);
-  });
+    if (everyMs === null) return undefined;
+    const beat = () => {
+      if (document.visibilityState === "visible") now.current();
+    };
+    const timer = setInterval(beat, everyMs);
+    document.addEventListener("visibilitychange", beat);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", beat);
+    };
+  }, [everyMs]);
 }

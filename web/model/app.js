@@ -17,3 +17,43 @@ export function settled(answer) {
     failedStages: answer.failedStages ?? [],
   };
 }
+
+/** Enough of a path to tell two logs of the same application apart. @param {string | null} path */
+export const pathEnd = (path) => (path === null ? null : path.split("/").filter(Boolean).slice(-2).join("/"));
+
+/**
+ * Rows that nothing but the place of their log tells apart: the same id and attempt.
+ * @param {import("../types").AppItem[]} rows @returns {Set<import("../types").AppItem>}
+ */
+export function alike(rows) {
+  const id = (/** @type {import("../types").AppItem} */ a) => JSON.stringify([a.appId, a.attemptId]);
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  for (const a of rows) if (a.appId !== null) seen.set(id(a), (seen.get(id(a)) ?? 0) + 1);
+  return new Set(rows.filter((a) => (seen.get(id(a)) ?? 0) > 1));
+}
+
+/**
+ * May the log of this run still grow? It was read and has no end, it is still in its place, and its name does not say that Spark has closed it: a single file carries
+ * `.inprogress` until then, a zip is never written to.
+ * @param {Pick<import("../types").AppItem, "complete" | "state" | "layout" | "logPath">} a
+ */
+export function growing(a) {
+  if (a.complete !== false || (a.state !== "loaded" && a.state !== "partial") || a.layout === "zip") return false;
+  return a.layout !== "single" || a.logPath === null || a.logPath.endsWith(".inprogress");
+}
+
+/**
+ * Stages by duration, those still running among them with what they took up to the last event. The server cannot rank a stage without an end.
+ * @param {import("../types").StageItem[]} ended @param {import("../types").StageItem[]} open @param {number | null} nowMs of the log, its last event @param {number} most
+ * @returns {{ rows: import("../types").StageItem[], atLeast: Set<import("../types").StageItem> }} atLeast: those whose duration is a lower bound
+ */
+export function slowest(ended, open, nowMs, most) {
+  const soFar = open
+    .filter((s) => s.durationMs === null && s.submissionMs !== null && nowMs !== null && nowMs >= s.submissionMs)
+    .map((s) => ({ ...s, durationMs: (nowMs ?? 0) - (s.submissionMs ?? 0) }));
+  const name = (/** @type {import("../types").StageItem} */ s) => `${s.stageId}.${s.attempt}`;
+  const running = new Set(soFar.map(name));
+  const rows = [...ended.filter((s) => !running.has(name(s))), ...soFar].sort((a, b) => (b.durationMs ?? -1) - (a.durationMs ?? -1)).slice(0, most);
+  return { rows, atLeast: new Set(soFar) };
+}

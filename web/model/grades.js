@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Severity levels of the pages: 0 ring, 2 triangle (the log), 3 diamond (moderate), 4 octagon (severe). The API grades with 0, 3, 4 or null. */
+/** Severity levels of the pages: 0 ring, 1 dot (a note), 2 triangle (the log), 3 diamond (moderate), 4 octagon (severe). The API grades with 0, 3, 4 or null. */
 
-/** @typedef {0 | 2 | 3 | 4} Level */
+/** @typedef {0 | 1 | 2 | 3 | 4} Level */
 
 /** The worst of some grades; unknown ones do not count. @param {(number | null | undefined)[]} grades @returns {Level} */
 export function worst(...grades) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { settled } from "../model/app.js";
+import { alike, growing, pathEnd, settled, slowest } from "../model/app.js";
 import { logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worst, worstKnown } from "../model/grades.js";
-import { checks, wrong } from "../model/health.js";
+import { checks, noted, wrong } from "../model/health.js";
 import { metricsOf, telling, unitOf } from "../model/metrics.js";
 import { sorted } from "../model/sort.js";
 
@@ -54,6 +54,61 @@ describe("health", () => {
     );
     assert.equal(checks(h).find((c) => c.id === "unknownEvents")?.level, 1);
   });
+});
+
+describe("an unended task", () => {
+  it("is a note in a log that is otherwise whole, damage beside other damage", () => {
+    assert.deepEqual(wrong({ ...SOUND, tasksWithoutEnd: 1 }), []);
+    assert.equal(noted({ ...SOUND, tasksWithoutEnd: 3 }), 3);
+    assert.deepEqual(
+      wrong({ ...SOUND, complete: false, tasksWithoutEnd: 1 }).map((c) => c.id),
+      ["end", "tasksOpen"],
+    );
+    assert.equal(noted({ ...SOUND, cut: true, tasksWithoutEnd: 1 }), 0);
+    assert.equal(noted(SOUND), 0);
+  });
+});
+
+describe("a log that may grow", () => {
+  const open = { complete: false, state: /** @type {const} */ ("loaded"), layout: "single", logPath: "/l/app-1.zstd.inprogress" };
+  it("has no end and no finished name", () => {
+    assert.equal(growing(open), true);
+    assert.equal(growing({ ...open, layout: "rolling", logPath: "/l/eventlog_v2_app-1" }), true);
+    assert.equal(growing({ ...open, logPath: "/l/app-1.zstd" }), false);
+  });
+  it("is not one that is complete, gone, failed or still unknown", () => {
+    assert.equal(growing({ ...open, complete: true }), false);
+    assert.equal(growing({ ...open, complete: null }), false);
+    for (const state of /** @type {const} */ (["gone", "failed", "waiting", "loading"])) assert.equal(growing({ ...open, state }), false);
+  });
+});
+
+describe("the list", () => {
+  it("tells rows with the same id and attempt apart by the end of the path", () => {
+    const row = (/** @type {string | null} */ appId, /** @type {string | null} */ attemptId) => /** @type {any} */ ({ appId, attemptId });
+    const rows = [row("a", null), row("a", null), row("b", "1"), row("b", "2"), row(null, null), row(null, null)];
+    assert.deepEqual([...alike(rows)], rows.slice(0, 2));
+    assert.equal(pathEnd("file:///logs/old/app-1"), "old/app-1");
+    assert.equal(pathEnd("app-1/"), "app-1");
+    assert.equal(pathEnd(null), null);
+  });
+});
+
+describe("slowest stages", () => {
+  const stage = (/** @type {number} */ stageId, /** @type {number | null} */ durationMs, submissionMs = 1000) =>
+    /** @type {any} */ ({ stageId, attempt: 0, durationMs, submissionMs });
+  it("hold running ones with what they took up to the last event", () => {
+    const { rows, atLeast } = slowest([stage(1, 900), stage(2, 300)], [stage(3, null, 1500), stage(4, null, 9000)], 2000, 5);
+    assert.deepEqual(
+      rows.map((s) => [s.stageId, s.durationMs, atLeast.has(s)]),
+      [
+        [1, 900, false],
+        [3, 500, true],
+        [2, 300, false],
+      ],
+    );
+  });
+  it("know nothing about running ones without a last event", () => assert.deepEqual(slowest([], [stage(3, null)], null, 5).rows, []));
 });
 
 describe("app", () => {

@@ -8,16 +8,18 @@ import { Choice, Search } from "../components/filters.jsx";
 import { Severity } from "../components/severity.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { Table, tableQuery } from "../components/table.jsx";
-import { useData, usePoll } from "../components/use-data.js";
+import { typing, useData, usePoll } from "../components/use-data.js";
 import { bytes, count, duration, exactMs, percent, time, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
+import { alike, pathEnd } from "../model/app.js";
 
 /** @typedef {import("../types").AppItem} AppItem */
 
-/** The list is asked again this often while logs wait or are read. */
-const POLL_MS = 2000;
+/** The list is asked again this often while logs wait or are read, and else. */
+const READING_MS = 2000;
+const QUIET_MS = 10_000;
 const FILTERS = ["q", "state", "outcome", "grade", "user", "from", "to", "minDurationMs", "flags"];
 
 /** Every run of the store: which one do I want, and which ones hurt? */
@@ -30,7 +32,9 @@ export function Apps() {
     useData(apiPath(["apps"], { ...filters, ...table }), version)
   );
   const counts = asked.data?.counts;
-  usePoll(Boolean(counts && (counts.loading || counts.waiting || !counts.all)), POLL_MS, () => setVersion((n) => n + 1));
+  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
+    if (!typing()) setVersion((n) => n + 1);
+  });
   return (
     <>
       <div class="head">
@@ -125,10 +129,11 @@ export function Apps() {
 function List({ list, sort }) {
   const rows = list.items;
   const max = columnMax(rows, (a) => a.durationMs);
+  const twins = alike(rows);
   const some = (/** @type {(a: AppItem) => unknown} */ get) => rows.some((a) => get(a));
   /** @type {import("../components/table.jsx").Column<AppItem>[]} */
   const columns = [
-    { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} /> },
+    { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
     { id: "outcome", label: t("col.outcome"), cell: (a) => <Outcome app={a} /> },
     {
       id: "start",
@@ -213,8 +218,8 @@ function List({ list, sort }) {
   );
 }
 
-/** @param {{ app: AppItem }} props */
-function Name({ app: a }) {
+/** @param {{ app: AppItem, place: boolean }} props place: say where the log lies */
+function Name({ app: a, place }) {
   const file = a.logPath?.split("/").filter(Boolean).pop() ?? "\u2014";
   if (!a.ref)
     return (
@@ -237,6 +242,11 @@ function Name({ app: a }) {
         {a.appId}
         {a.attemptId ? ` · ${t("head.attempt", a.attemptId)}` : ""}
       </div>
+      {place && a.logPath !== null ? (
+        <div class="clip small" title={a.logPath}>
+          {pathEnd(a.logPath)}
+        </div>
+      ) : null}
     </a>
   );
 }

@@ -16,7 +16,7 @@ import * as paths from "../lib/paths.js";
 export function Job({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id]), version));
   return (
-    <Loaded from={asked} rows={6} facts>
+    <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs") }}>
       {(job) => <Found app={app} job={job} />}
     </Loaded>
   );
@@ -76,7 +76,7 @@ function Found({ app, job }) {
           ],
           [
             t("col.stages"),
-            count(job.completedStages),
+            count(job.completedStages === null ? null : job.completedStages + (job.failedStages ?? 0)),
             job.failedStages ? t("fact.failed", job.failedStages) : job.skippedStages ? t("fact.skipped", job.skippedStages) : null,
           ],
           [t("col.tasks"), count(job.completedTasks), t("fact.ofAll", count(job.numTasks))],

@@ -4,35 +4,45 @@ import { Clip, Duration } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { stageColumns, stageName } from "../components/stage-columns.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { bytes, count, duration, exactBytes, exactMs, percent, times } from "../lib/format.js";
 import { t, tx } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { pathEnd, slowest } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worstKnown } from "../model/grades.js";
 
 /** @typedef {import("../types").App} App */
 
+const SLOWEST = 5;
+
 /** What did it cost, and where did the time go? @param {{ app: App, version: string }} props */
 export function Overview({ app, version }) {
   const { skew, gc } = runGrades(app);
   const marked = (worstKnown(skew, gc) ?? 0) >= 3;
-  const shown = new Set(app.slowestStages.map(stageName));
+  // Of those without an end the first ones submitted have taken longest.
+  const mayRun = app.complete === false || Boolean(app.loading);
+  const running = /** @type {import("../components/use-data.js").Asked<import("../types").List<import("../types").StageItem>>} */ (
+    useData(mayRun ? apiPath(["apps", app.ref, "stages"], { status: "active", sort: "submission", limit: SLOWEST }) : null, version)
+  );
+  const { rows: slow, atLeast } = slowest(app.slowestStages, mayRun ? (running.data?.items ?? []) : [], app.lastEventMs, SLOWEST);
+  const shown = new Set(slow.map(stageName));
   const stages = /** @type {import("../components/use-data.js").Asked<import("../types").List<import("../types").StageItem>>} */ (
     useData(marked ? apiPath(["apps", app.ref, "stages"], { grade: 3, sort: "-duration", limit: 10 }) : null, version)
   );
+  if (mayRun && running.data === undefined && running.error === null) return running.slow ? <Skeleton rows={8} facts /> : null;
   return (
     <>
-      <Sentence app={app} />
+      <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
       <KeyNumbers app={app} />
       {app.failedJobs.length ? <FailedJobs app={app} /> : null}
       {app.failedStages.length ? <FailedStages app={app} /> : null}
-      {app.slowestStages.length ? (
+      {slow.length ? (
         <Section
           title={t("overview.slowest")}
-          note={t("overview.slowestNote")}
+          note={t(atLeast.size ? "overview.slowestOpen" : "overview.slowestNote")}
           tools={
             <>
               {marked ? <a href={paths.page(app.ref, "stages", { grade: 3 })}>{t("overview.allMarked")}</a> : null}
@@ -42,10 +52,10 @@ export function Overview({ app, version }) {
         >
           <Table
             caption={t("overview.slowest")}
-            rows={app.slowestStages}
+            rows={slow}
             rowKey={stageName}
             link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
-            columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: app.slowestStages, sortable: false, brief: true })}
+            columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: slow, sortable: false, brief: true, atLeast })}
           />
         </Section>
       ) : app.loading ? null : (
@@ -78,9 +88,11 @@ function MarkedStages({ app, rows }) {
   );
 }
 
-/** One sentence of facts: how long, how much, what was slowest and its share. @param {{ app: App }} props */
-function Sentence({ app }) {
-  const s = app.slowestStages[0];
+/**
+ * One sentence of facts: how long, how much, what was slowest and its share.
+ * @param {{ app: App, slow: import("../types").StageItem | undefined, open: boolean }} props slow: the slowest stage; open: it has no end yet
+ */
+function Sentence({ app, slow: s, open }) {
   const level = app.outcome === "failed" ? 4 : worstKnown(runGrades(app).skew, runGrades(app).gc);
   const long = <b title={exactMs(app.durationMs)}>{duration(app.durationMs)}</b>;
   const failed = app.failedJobs[0];
@@ -100,9 +112,9 @@ function Sentence({ app }) {
         {failed ? " " : null}
         {s && s.durationMs !== null
           ? tx(
-              reading ? "say.slowestSoFar" : "say.slowest",
+              reading || open ? "say.slowestSoFar" : "say.slowest",
               <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
-              <b title={exactMs(s.durationMs)}>{duration(s.durationMs)}</b>,
+              <b title={open ? t("stage.soFar") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
               app.durationMs ? percent(s.durationMs / app.durationMs) : null,
             )
           : reading
@@ -112,9 +124,38 @@ function Sentence({ app }) {
       </p>
       <p class="verdict-sub">
         {used === null ? null : <>{t("say.cores", app.cores.max ?? 0, percent(used))} </>}
-        {app.taskTimeMs ? t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs))) : null}
+        {app.taskTimeMs ? <>{t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs)))} </> : null}
+        <Others app={app} />
       </p>
     </div>
+  );
+}
+
+/** Other attempts of the same application, or other logs of it. @param {{ app: App }} props */
+function Others({ app }) {
+  const asked = /** @type {import("../components/use-data.js").Asked<import("../types").AppList>} */ (
+    useData(app.appId === null ? null : apiPath(["apps"], { q: app.appId, sort: "-start", limit: 20 }))
+  );
+  const others = (asked.data?.items ?? []).filter((a) => a.appId === app.appId && a.key !== app.key && a.ref !== null);
+  if (!others.length) return null;
+  return (
+    <span class="say-others">
+      {t("overview.others")}{" "}
+      {others.map((a, i) => (
+        <>
+          {i ? ", " : ""}
+          <a href={paths.app(a.ref ?? "")} title={a.logPath ?? undefined}>
+            {a.attemptId !== null && a.attemptId !== app.attemptId ? t("overview.other", a.attemptId) : (pathEnd(a.logPath) ?? a.ref)}
+          </a>
+        </>
+      ))}
+      {asked.data && asked.data.total > asked.data.items.length ? (
+        <>
+          {" "}
+          <a href={paths.apps({ q: app.appId ?? "" })}>{t("overview.othersAll")}</a>
+        </>
+      ) : null}
+    </span>
   );
 }
 

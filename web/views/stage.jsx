@@ -28,7 +28,7 @@ export function Stage({ app, id, version }) {
   const name = /^\d+$/.test(id) ? `${id}.0` : id;
   const asked = /** @type {import("../components/use-data.js").Asked<StageData>} */ (useData(apiPath(["apps", app.ref, "stages", name]), version));
   return (
-    <Loaded from={asked} rows={10} facts>
+    <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "stages"), label: t("error.toStages") }}>
       {(stage) => <Found app={app} stage={stage} version={version} />}
     </Loaded>
   );

@@ -21,7 +21,15 @@ export async function startServer() {
   await promisify(execFile)(BINARY, ["ingest", "--store", store, logs]).catch((e) => {
     if (e.code !== 3) throw e;
   });
-  const child = spawn(BINARY, ["serve", "--store", store, "--listen", "127.0.0.1:0", ...(ASSETS ? ["--assets", ASSETS] : [])], {
+  return serve(folder, ["--store", store]);
+}
+
+/** Watches the folder `logs`, as it is and as it changes. @param {string} folder for the store; it goes when the server is stopped @param {string} logs */
+export const startWatching = (folder, logs) => serve(folder, ["--logs", logs, "--store", join(folder, "store")]);
+
+/** @param {string} folder @param {string[]} args @returns {Promise<{ url: string, stop: () => Promise<void> }>} */
+async function serve(folder, args) {
+  const child = spawn(BINARY, ["serve", ...args, "--listen", "127.0.0.1:0", ...(ASSETS ? ["--assets", ASSETS] : [])], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
