@@ -594,5 +594,78 @@ CREATE TABLE stream_block (
     PRIMARY KEY (block_name, executor_id)
 ) STRICT, WITHOUT ROWID;
 
--- SQL executions, plans and metrics, streaming queries, Thrift and Connect sessions: here, when their events are read.
+-- One row: one SQL execution (spec/sql.md 4). Which jobs ran for it: job.sql_execution_id.
+CREATE TABLE sql_execution (
+    execution_id INTEGER PRIMARY KEY,
+    root_execution_id INTEGER,           -- its own id for a root, and where the log names none (before 3.4); NULL: no start was read
+    description TEXT,
+    details_text_id INTEGER REFERENCES text,     -- call stack
+    job_group TEXT,                      -- (4.0)
+    job_tags TEXT,                       -- comma-separated, sorted (3.5)
+    query_id TEXT,                       -- (4.2)
+    submission_ms INTEGER, completion_ms INTEGER,
+    outcome INTEGER,                     -- SQLExecutionEnd.errorMessage: 0 empty, it succeeded; 1 it failed; NULL: not said (no end read, or before 3.4)
+    error_text_id INTEGER REFERENCES text,
+    status INTEGER NOT NULL,             -- 0 no end read (RUNNING there), 1 completed, 2 failed: from outcome, else from its jobs (spec/sql.md 4.3)
+    start_seen INTEGER NOT NULL, end_seen INTEGER NOT NULL,
+    plan_id INTEGER                      -- its latest plan; NULL: none was logged
+) STRICT;
+CREATE INDEX job_by_sql ON job (sql_execution_id);
+
+-- One row: one setting that the session had changed when the execution began (3.3). Secrets are replaced before they get here.
+CREATE TABLE sql_config (
+    execution_id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,
+    PRIMARY KEY (execution_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one version of an execution's plan: 0 as it began, then one for each adaptive update. All are kept; what is equal is stored once.
+CREATE TABLE sql_plan (
+    plan_id INTEGER PRIMARY KEY,
+    execution_id INTEGER NOT NULL, version INTEGER NOT NULL,
+    plan_text_id INTEGER REFERENCES plan_text,   -- physicalPlanDescription; NULL: none
+    graph_plan_id INTEGER NOT NULL,      -- whose rows in sql_node, sql_edge hold its graph: its own id, or an earlier version's with the same graph
+    final INTEGER NOT NULL,              -- 1: AdaptiveSparkPlan says isFinalPlan=true
+    UNIQUE (execution_id, version)
+) STRICT;
+
+-- One row: one plan text, as a zstd frame. They are long and repeated at each adaptive update with small changes: where base_id is set, the frame was made with that
+-- text (itself without a base) as its prefix (ZSTD_CCtx_refPrefix). base/packed_text.h reads and writes it.
+CREATE TABLE plan_text (
+    plan_text_id INTEGER PRIMARY KEY,
+    base_id INTEGER REFERENCES plan_text,
+    text_bytes INTEGER NOT NULL,         -- unpacked
+    packed BLOB NOT NULL
+) STRICT;
+
+-- One row: one node of a plan graph, numbered and clustered as the History Server does (spec/sql.md 2.2).
+CREATE TABLE sql_node (
+    plan_id INTEGER NOT NULL, node_id INTEGER NOT NULL,
+    is_cluster INTEGER NOT NULL,         -- 1: a WholeStageCodegen that holds other nodes
+    cluster_id INTEGER,                  -- node_id of the cluster it is in
+    name TEXT NOT NULL,                  -- nodeName as logged
+    description_text_id INTEGER REFERENCES text, -- simpleString
+    metadata_text_id INTEGER REFERENCES text,    -- of file scans: a JSON object of strings
+    accumulator_ids TEXT NOT NULL,       -- its metrics, blank-separated, in the order of the log; each has a row in sql_metric
+    PRIMARY KEY (plan_id, node_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sql_edge (
+    plan_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, from_id INTEGER NOT NULL, to_id INTEGER NOT NULL,     -- data flows from child to parent
+    PRIMARY KEY (plan_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one metric that a plan of the execution announced, summed up over tasks and driver as the History Server does (spec/sql.md 3). Numbers as reported: tenths
+-- for average, ns for nsTiming. Values count per task index of a stage attempt, 0 for tasks that reported none. All numbers NULL: nobody reported it.
+CREATE TABLE sql_metric (
+    execution_id INTEGER NOT NULL, accumulator_id INTEGER NOT NULL,
+    name TEXT, metric_type TEXT,         -- sum size timing nsTiming average v2Custom_CLASS, vendors' others
+    value_count INTEGER,                 -- values that count for its type: all for sum, those ≥ 0 for size and timings, those > 0 for average
+    raw_count INTEGER,                   -- all values
+    reported_count INTEGER,              -- tasks and driver updates that did report it, with a value that is none of its unset ones (-1)
+    total INTEGER, min INTEGER, median INTEGER, max INTEGER,      -- over value_count values; median: element n/2
+    max_stage_id INTEGER, max_stage_attempt INTEGER, max_task_id INTEGER,    -- whose the largest is; NULL: the driver's
+    PRIMARY KEY (execution_id, accumulator_id)
+) STRICT, WITHOUT ROWID;
+
+-- Structured Streaming, Thrift and Connect sessions: here.
+
 -- Findings: here, written by analysis.
