@@ -37,6 +37,8 @@ const char *catalog_remark(const struct catalog *self);   /* one line for the lo
 
 enum log_state { LOG_WAITING, LOG_LOADING, LOG_LOADED, LOG_PARTIAL, LOG_FAILED, LOG_SKIPPED, LOG_GONE };
 const char *log_state_name(enum log_state state);
+/* A row whose state is none of ours was written by something else; waiting makes us look at it. */
+enum log_state log_state_of(struct str name);
 /* LOG_PARTIAL when the words say that something of the log could not be read (cut lines gap unreadable), else LOG_LOADED. */
 enum log_state catalog_state_of_flags(const char *flags);
 
