@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One application attempt while its log is read: the state machine of spec/core.md §2, without the History Server's retention limits. Events go in
- * (app_model_apply), task rows go out through the sink at once, everything else stays here as plain structs that store/app_writer copies into tables.
+ * One application attempt while its log is read: the state machine of spec/core.md §2, without the History Server's retention limits. Events go in (app_model_apply),
+ * task rows go out through the sink at once, everything else stays here as plain structs that store/app_writer copies into tables.
  *
  * The order of events is not trusted: an end may come before its start, a task before its stage, the same line twice. Totals come out the same; where an order decides
  * (which job a stage attempt counts for) the History Server's rule is followed.
  *
- * Memory: texts and structs live in the model's arena and die with it. It grows with stages, executors and RDDs; of a task only one bit a flag stays. `dirty` marks what changed
- * since
- * the writer last looked; the writer clears it. One thread at a time. */
+ * Memory: texts and structs live in the model's arena and die with it. It grows with stages, executors and RDDs; of a task only one bit a flag stays. `dirty` marks what
+ * changed since the writer last looked; the writer clears it. One thread at a time. */
 #ifndef MODEL_APP_MODEL_H
 #define MODEL_APP_MODEL_H
 

@@ -260,8 +260,8 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
     return ERR_OK;
 }
 
-/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take forever.
- * */
+/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take
+ * forever. */
 static enum err_code close_largest(struct task_store *self, struct err *err)
 {
     size_t largest = 0;

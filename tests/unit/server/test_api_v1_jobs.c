@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "v1_store.h"
 
-static void add_jobs(void)
+static int make_jobs(void **state)
 {
+    make_store(state);
     add_app("a");
     /* Job 1: all that a job can have. Job 2: nothing but its start. Job 3: only its end was read. */
     app_sql("a", "INSERT INTO text VALUES (1, 'Stage cancelled');"
@@ -10,12 +11,12 @@ static void add_jobs(void)
                  "INSERT INTO job VALUES (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
                  "INSERT INTO job VALUES (3, NULL, NULL, NULL, NULL, NULL, NULL, 2500, 1, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
                  "INSERT INTO job_stage VALUES (1, 0, 5, 0), (1, 1, 4, 1); INSERT INTO kill_reason VALUES (0, 1, 1, 5), (1, 1, 1, 99);");
+    return 0;
 }
 
 static void a_job_has_sparks_fields(void **state)
 {
     (void)state;
-    add_jobs();
     assert_answer("/api/v1/applications/a/jobs/1",
                   "{\"jobId\":1,\"name\":\"count\",\"description\":\"a"
                   " \\\"b\\\"\",\"submissionTime\":\"1970-01-01T00:00:01.000GMT\",\"completionTime\":\"1970-01-01T00:00:02.000GMT\","
@@ -31,7 +32,6 @@ static void a_job_has_sparks_fields(void **state)
 static void jobs_come_newest_first_and_by_status(void **state)
 {
     (void)state;
-    add_jobs();
     assert_column("/api/v1/applications/a/jobs", "jobId", "[2,1]");
     assert_column("/api/v1/applications/a/jobs?status=running&status=succeeded", "jobId", "[2]");
     assert_column("/api/v1/applications/a/jobs?status=FAILED", "jobId", "[1]");
@@ -45,8 +45,8 @@ static void jobs_come_newest_first_and_by_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(a_job_has_sparks_fields),
-        STORE_TEST(jobs_come_newest_first_and_by_status),
+        FILLED_STORE_TEST(a_job_has_sparks_fields, make_jobs),
+        FILLED_STORE_TEST(jobs_come_newest_first_and_by_status, make_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
