@@ -248,7 +248,6 @@ export const en = {
   "apps.shown": (/** @type {string} */ n, /** @type {string} */ all) => `${n} of ${all}`,
   "apps.none": "No application matches",
   "apps.noneText": (/** @type {number} */ n) => `${some(n, "log is", "logs are")} known; none passes these filters.`,
-  "apps.clear": "Clear the filters",
   "apps.noReason": "no reason was recorded",
   "apps.waiting": (/** @type {string} */ b) => `waits to be read, ${b}`,
   "apps.atLeastSo": "At least: the log has no end",

@@ -240,7 +240,6 @@ export const zh = {
   "apps.shown": (n, all) => `${n} / ${all}`,
   "apps.none": "没有匹配的应用",
   "apps.noneText": (n) => `已知 ${count(n)} 份日志，没有一份符合这些筛选。`,
-  "apps.clear": "清除筛选",
   "apps.noReason": "没有记录原因",
   "apps.waiting": (b) => `等待读取，${b}`,
   "apps.atLeastSo": "至少：日志没有结尾",
