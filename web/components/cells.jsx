@@ -37,21 +37,27 @@ export const Count = ({ value }) => <span class={value ? "" : "dim3"}>{count(val
 /** A count that is bad news unless it is zero. @param {{ value: number | null | undefined }} props */
 export const BadCount = ({ value }) => (value ? <b class="bad">{count(value)}</b> : <span class="dim3">{count(value)}</span>);
 
-/** Text on one line, the whole of it in the tooltip. @param {{ text: string | null | undefined, class?: string }} props */
-export const Clip = ({ text, class: c }) => (
-  <span class={"clip " + (c ?? "")} title={text ?? undefined}>
+/**
+ * Text on one line, the whole of it in the tooltip.
+ * @param {{ text: string | null | undefined, title?: string | null, class?: string }} props title: the whole, where text is not
+ */
+export const Clip = ({ text, title, class: c }) => (
+  <span class={"clip " + (c ?? "")} title={title ?? text ?? undefined}>
     {text ?? DASH}
   </span>
 );
 
-/** Two texts, the second smaller. @param {{ first: string | null | undefined, second?: string | null, title?: string | null }} props title: of the first, where it is not the whole of it */
-export const TwoLines = ({ first, second, title }) => (
+/**
+ * Two texts, the second smaller. The titles say more where the texts are not the whole of it.
+ * @param {{ first: string | null | undefined, title?: string | null, second?: string | null, secondTitle?: string | null }} props
+ */
+export const TwoLines = ({ first, title, second, secondTitle }) => (
   <div class="two-lines">
     <div class="clip" title={title ?? first ?? undefined}>
       {first ?? DASH}
     </div>
     {second ? (
-      <div class="clip dim3 small" title={second}>
+      <div class="clip dim3 small" title={secondTitle ?? second}>
         {second}
       </div>
     ) : null}

@@ -35,7 +35,7 @@ export const badColumn = (head, value, more) => column(head, value, (v) => <BadC
 export const durationColumn = (head, value, more) => column(head, value, (v) => <Duration ms={v} />, more);
 /** A duration with its bar. @template T @param {Key} head @param {(row: T) => Value} value @param {More<T>} [more] */
 export const barColumn = (head, value, more) =>
-  column(head, value, (v, max) => <Bar value={v} max={max} text={duration(v)} title={exactMs(v)} />, { bar: true, ...more });
+  column(head, value, (v, max) => <Bar value={v} max={max} text={duration(v)} title={exactMs(v)} />, { bar: true, class: "is-bar", ...more });
 /** A moment as its distance from the start of the run. @template T @param {Key} head @param {(row: T) => Value} value @param {number | null} startMs @param {More<T>} [more] */
 export const momentColumn = (head, value, startMs, more) => column(head, value, (v) => <Moment ms={v} startMs={startMs} />, { ascending: true, ...more });
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { count, duration } from "../lib/format.js";
+import { count, duration, shortCount } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { logPlace, logTicks, thin } from "../model/axis.js";
+import { countTicks, logPlace, logTicks, thin } from "../model/axis.js";
 
 const HEIGHT = 190,
   LEFT = 40,
@@ -25,7 +25,7 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
   const Y = (/** @type {number} */ n) => HEIGHT - BOTTOM - Math.sqrt(n / most) * (HEIGHT - BOTTOM - TOP);
   const total = counts.reduce((a, b) => a + b, 0);
   const last = counts.length - 1 - [...counts].reverse().findIndex((n) => n > 0);
-  const ys = [...new Set([1, Math.round(most / 4), most])].filter((n) => n > 0 && (n === 1 || Y(1) - Y(n) > 14));
+  const ys = countTicks(most).filter((n) => n === 1 || Y(1) - Y(n) > 14);
   const near = median !== null && p95 !== null && X(p95) - X(median) < 150;
   /** @param {number | null} value @param {string} name @param {boolean} second */
   const line = (value, name, second) =>
@@ -50,7 +50,7 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
             <g key={n}>
               <line class="grid" x1={LEFT} x2={width - RIGHT} y1={Y(n)} y2={Y(n)} />
               <text x={LEFT - 6} y={Y(n) + 4} text-anchor="end">
-                {count(n)}
+                {shortCount(n)}
               </text>
             </g>
           ))}

@@ -3,7 +3,9 @@ import { DASH } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { Table } from "./table.jsx";
 
-/** Names and values as the log has them. @param {{ caption: string, pairs: [string, string | null][], heads: [import("../lib/i18n.js").Key, import("../lib/i18n.js").Key] }} props */
+/** @typedef {import("../lib/i18n.js").Key} Key */
+
+/** Names and values as the log has them. @param {{ caption: string, pairs: [string, string | null][], heads: [Key, Key] }} props */
 export const PairTable = ({ caption, pairs, heads }) => (
   <Table
     caption={caption}

@@ -2,6 +2,7 @@
 import { count, duration } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { callSite } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { stageLevel } from "../model/grades.js";
 import { Bar, TwoLines, WithBad } from "./cells.jsx";
@@ -89,7 +90,14 @@ export const stageLink = (ref) => linkColumn("col.stage", (s) => paths.stage(ref
 
 /** @param {{ stage: StageItem }} props */
 function StageWhat({ stage: s }) {
-  const own = s.description ? s.name : null;
+  const own = s.description ? callSite(s.name) : null;
   const end = s.failure !== null ? summary(s.failure) : (own ?? word("status.long", s.status));
-  return <TwoLines first={s.description ?? s.name} second={s.status === "skipped" ? t("stage.skipped") : s.status === "complete" ? own : end} />;
+  return (
+    <TwoLines
+      first={s.description ?? callSite(s.name)}
+      title={s.description ?? s.name}
+      second={s.status === "skipped" ? t("stage.skipped") : s.status === "complete" ? own : end}
+      secondTitle={s.name}
+    />
+  );
 }

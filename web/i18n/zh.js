@@ -274,6 +274,7 @@ export const zh = {
   "reading.effect": "页面随读取逐步填充，数字仍会增长。",
   "reading.label": "日志已读取的部分",
 
+  "say.gap": "",
   "say.ran": (d) => parts`运行 ${d}：`,
   "say.ranAtLeast": (d) => parts`至少运行 ${d}：`,
   "say.failed": (d) => parts`运行 ${d} 后失败：`,
@@ -386,6 +387,7 @@ export const zh = {
   "q.p95": "95\u202f%",
   "q.p99": "99\u202f%",
   "q.max": "最大",
+  "q.ratio": "最大 ÷ 中位",
   "q.sum": "总和",
   "q.zero": (n) => `${count(n)} 个指标对所有 Task 均为 0，未显示。`,
   "hist.title": "Task 时长",
@@ -409,6 +411,7 @@ export const zh = {
   "tasks.speculative": "推测",
   "tasks.one": (id) => `Task ${id}`,
   "tasks.oneNote": (i, a, x, h) => `序号 ${i}，尝试 ${a}，Executor ${x}，${h}`,
+  "tasks.zero": (n) => `这个 Task 有 ${count(n)} 个指标为 0`,
   "tasks.close": "关闭",
   "tasks.notHere": (id) => `Task ${id} 不在这个 Stage 尝试中`,
 
@@ -417,7 +420,7 @@ export const zh = {
   "executors.alive": "结束时存活",
   "executors.removed": "已移除",
   "executors.removedAt": (at) => `于 ${at} 移除`,
-  "executors.stayed": "一直存活",
+  "executors.stayed": "存活",
   "executors.excluded": "已排除",
   "executors.excludedIn": (s) => `在 Stage ${s} 中`,
   "executors.memory": (on, off) => `堆内 ${on}，堆外 ${off}`,

@@ -112,7 +112,7 @@ function Status({ x, app }) {
   if (x.active)
     return (
       <>
-        <span class="dim">{t("executors.stayed")}</span> {note}
+        <span class="dim nowrap">{t("executors.stayed")}</span> {note}
       </>
     );
   return (

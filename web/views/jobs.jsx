@@ -9,6 +9,7 @@ import { Empty } from "../components/states.jsx";
 import { count, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { callSite } from "../model/app.js";
 
 /** @typedef {import("../types").JobItem} JobItem */
 
@@ -44,7 +45,9 @@ const columns = (app) => [
     label: t("col.description"),
     sort: "name",
     class: "is-text",
-    cell: (j) => <TwoLines first={j.description ?? j.name} second={j.description ? j.name : null} />,
+    cell: (j) => (
+      <TwoLines first={j.description ?? callSite(j.name)} title={j.description ?? j.name} second={j.description ? callSite(j.name) : null} secondTitle={j.name} />
+    ),
   },
   { id: "status", label: t("col.status"), cell: (j) => <Chip of="status" state={j.status} /> },
   momentColumn("col.started", (j) => j.submissionMs, app.startMs, { sort: "submission" }),

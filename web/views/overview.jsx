@@ -4,6 +4,7 @@ import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
+import { Sentences } from "../components/sentences.jsx";
 import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
 import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
@@ -11,7 +12,7 @@ import { useData } from "../components/use-data.js";
 import { DASH, count, duration, exactMs, percent, times } from "../lib/format.js";
 import { t, tx } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { pathEnd, slowest } from "../model/app.js";
+import { callSite, pathEnd, slowest } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worstKnown } from "../model/grades.js";
 
@@ -94,30 +95,40 @@ function Sentence({ app, slow: s, open }) {
   return (
     <div class="verdict" data-sev={level ?? undefined}>
       <p class="verdict-say">
-        {reading ? null : (
-          <>
-            {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}{" "}
-            {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}{" "}
-          </>
-        )}
-        {failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null}
-        {failed ? " " : null}
-        {s && s.durationMs !== null
-          ? tx(
-              reading || open ? "say.slowestSoFar" : "say.slowest",
-              <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
-              <b title={open ? t("stage.soFar") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
-              app.durationMs ? percent(s.durationMs / app.durationMs) : null,
-            )
-          : reading
-            ? t("say.nothingYet")
-            : null}
-        {s?.skew?.grade ? <> {tx("say.slowestSkew", times(s.skew.durationRatio))}</> : null}
+        <Sentences
+          items={[
+            ...(reading
+              ? []
+              : [
+                  <>
+                    {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}
+                    {t("say.gap")}
+                    {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}
+                  </>,
+                ]),
+            failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null,
+            s && s.durationMs !== null
+              ? tx(
+                  reading || open ? "say.slowestSoFar" : "say.slowest",
+                  <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
+                  <b title={open ? t("stage.soFar") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
+                  app.durationMs ? percent(s.durationMs / app.durationMs) : null,
+                )
+              : reading
+                ? t("say.nothingYet")
+                : null,
+            s?.skew?.grade ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
+          ]}
+        />
       </p>
       <p class="verdict-sub">
-        {used === null ? null : <>{t("say.cores", app.cores.max ?? 0, percent(used))} </>}
-        {app.taskTimeMs ? <>{t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs)))} </> : null}
-        <Others app={app} />
+        <Sentences
+          items={[
+            used === null ? null : t("say.cores", app.cores.max ?? 0, percent(used)),
+            app.taskTimeMs ? t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs))) : null,
+            <Others app={app} />,
+          ]}
+        />
       </p>
     </div>
   );
@@ -177,29 +188,26 @@ function KeyNumbers({ app }) {
   );
 }
 
-/**
- * Columns that a list of failed things has, whatever the things are.
- * @template {{ description: string | null, name: string | null, failure: string | null }} T
- * @returns {Record<"what" | "failure", import("../components/table.jsx").Column<T>>}
- */
-const failed = () => ({
-  what: { id: "what", label: t("col.what"), class: "is-text", cell: (x) => <Clip text={x.description ?? x.name} /> },
-  failure: {
-    id: "failure",
-    label: t("col.failure"),
-    class: "is-wide",
-    cell: (x) => (
-      <span class="clip mono" title={x.failure ?? undefined}>
-        {x.failure === null ? DASH : summary(x.failure)}
-      </span>
-    ),
-  },
+/** @typedef {{ description: string | null, name: string | null, failure: string | null }} Failed a job or a stage */
+
+/** @template {Failed} T @returns {import("../components/table.jsx").Column<T>} */
+const what = () => ({ id: "what", label: t("col.what"), class: "is-text", cell: (x) => <Clip text={x.description ?? callSite(x.name)} title={x.description ?? x.name} /> });
+
+/** @template {Failed} T @returns {import("../components/table.jsx").Column<T>} */
+const failure = () => ({
+  id: "failure",
+  label: t("col.failure"),
+  class: "is-wide",
+  cell: (x) => (
+    <span class="clip mono" title={x.failure ?? undefined}>
+      {x.failure === null ? DASH : summary(x.failure)}
+    </span>
+  ),
 });
 
 /** @param {{ app: App }} props */
 function FailedJobs({ app }) {
   const to = (/** @type {import("../types").JobItem} */ j) => paths.job(app.ref, j.jobId);
-  const { what, failure } = failed();
   return (
     <Section title={t("overview.failedJobs")} note={t("overview.failedNote", app.failedJobCount ?? app.failedJobs.length, app.failedJobs.length)}>
       <Table
@@ -207,7 +215,7 @@ function FailedJobs({ app }) {
         rows={app.failedJobs}
         rowKey={(j) => j.jobId}
         link={to}
-        columns={[linkColumn("col.job", to, (j) => j.jobId), what, durationColumn("col.duration", (j) => j.durationMs), failure]}
+        columns={[linkColumn("col.job", to, (j) => j.jobId), what(), durationColumn("col.duration", (j) => j.durationMs), failure()]}
       />
     </Section>
   );
@@ -215,7 +223,6 @@ function FailedJobs({ app }) {
 
 /** @param {{ app: App }} props */
 function FailedStages({ app }) {
-  const { what, failure } = failed();
   return (
     <Section title={t("overview.failedStages")} note={t("overview.failedNote", app.failedStageCount ?? app.failedStages.length, app.failedStages.length)}>
       <StageTable
@@ -224,10 +231,10 @@ function FailedStages({ app }) {
         rows={app.failedStages}
         columns={[
           stageLink(app.ref),
-          what,
+          what(),
           { id: "status", label: t("col.status"), cell: (s) => <Chip of="status" state={s.status} /> },
           countColumn("col.failedTasks", (s) => s.failedTasks),
-          failure,
+          failure(),
         ]}
       />
     </Section>

@@ -9,6 +9,7 @@ import { GcMark, SkewMark } from "../components/marks.jsx";
 import { FailureText, ObjectHead } from "../components/object-head.jsx";
 import { QuantileStrip } from "../components/quantile-strip.jsx";
 import { ran } from "../components/stage-columns.jsx";
+import { Sentences } from "../components/sentences.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
@@ -133,23 +134,20 @@ function Sentence({ stage: s, app }) {
   const wall = <b title={exactMs(s.durationMs)}>{duration(s.durationMs)}</b>;
   const of = s.durationMs !== null && app.durationMs ? percent(s.durationMs / app.durationMs) : null;
   return (
-    <>
-      {s.status === "failed"
-        ? tx("say.stageFailed", wall)
-        : s.durationMs === null
-          ? tx("say.stageOpen", s.endedTasks ?? 0, count(s.numTasks))
-          : tx("say.stageRan", wall, of, s.numTasks ?? 0)}
-      {s.skew?.grade ? (
-        <>
-          {" "}
-          {tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs))}
-          {s.skew.bytesRatio !== null && s.skew.bytes ? (
-            <> {t("say.stageSkewBytes", times(s.skew.bytesRatio), t(s.skew.bytes === "input" ? "say.input" : "say.shuffle"))}</>
-          ) : null}
-        </>
-      ) : null}
-      {s.gc?.grade ? <> {tx("say.stageGc", <b>{percent(s.gc.share)}</b>)}</> : null}
-    </>
+    <Sentences
+      items={[
+        s.status === "failed"
+          ? tx("say.stageFailed", wall)
+          : s.durationMs === null
+            ? tx("say.stageOpen", s.endedTasks ?? 0, count(s.numTasks))
+            : tx("say.stageRan", wall, of, s.numTasks ?? 0),
+        s.skew?.grade ? tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs)) : null,
+        s.skew?.grade && s.skew.bytesRatio !== null && s.skew.bytes
+          ? t("say.stageSkewBytes", times(s.skew.bytesRatio), t(s.skew.bytes === "input" ? "say.input" : "say.shuffle"))
+          : null,
+        s.gc?.grade ? tx("say.stageGc", <b>{percent(s.gc.share)}</b>) : null,
+      ]}
+    />
   );
 }
 
@@ -244,10 +242,14 @@ function Errors({ stage: s }) {
 
 const POINTS = /** @type {const} */ (["min", "p25", "p50", "p75", "p95", "p99", "max"]);
 
+/** The middle and the end are what people compare. @param {import("../types").Quantile} q @param {typeof POINTS[number]} p @param {boolean} hot */
+const pointClass = (q, p, hot) => (q[p] === 0 ? "dim3" : p === "max" && hot ? "strong bad" : p === "p50" || p === "max" ? "strong" : "dim");
+
 /** @param {{ stage: StageData }} props */
 function Distribution({ stage: s }) {
   const rows = telling(s.quantiles);
   const left = s.quantiles.length - rows.length;
+  const isHot = (/** @type {import("../types").Quantile} */ q) => q.name === "durationMs" && Boolean(s.skew?.grade);
   return (
     <Section title={t("q.title")} note={t("q.note", rows[0]?.count ?? 0)}>
       <Table
@@ -255,26 +257,24 @@ function Distribution({ stage: s }) {
         rows={rows}
         rowKey={(q) => q.name}
         columns={[
-          { id: "name", label: t("col.metric"), class: "is-metric", cell: (q) => word("metric", q.name) },
-          {
-            id: "strip",
-            label: <span class="sr">{t("q.strip")}</span>,
-            class: "is-strip",
-            cell: (q) => <QuantileStrip q={q} hot={q.name === "durationMs" && Boolean(s.skew?.grade)} />,
-          },
+          { id: "name", label: t("col.metric"), class: "is-metric", cell: (q) => <span class={q.name === "durationMs" ? "strong" : ""}>{word("metric", q.name)}</span> },
           ...POINTS.map(
             (p) =>
               /** @type {import("../components/table.jsx").Column<import("../types").Quantile>} */ ({
                 id: p,
                 label: t(`q.${p}`),
                 num: true,
-                cell: (q) => (
-                  <span class={q[p] === 0 ? "dim3" : p === "max" && q.name === "durationMs" && s.skew?.grade ? "strong bad" : ""}>
-                    {quantity(q[p], q.unit)}
-                  </span>
-                ),
+                cell: (q) => <span class={pointClass(q, p, isHot(q))}>{quantity(q[p], q.unit)}</span>,
               }),
           ),
+          {
+            id: "ratio",
+            label: t("q.ratio"),
+            title: t("col.ratio"),
+            num: true,
+            cell: (q) => <span class={isHot(q) ? "strong bad" : "dim"}>{times(q.p50 > 0 ? q.max / q.p50 : null)}</span>,
+          },
+          { id: "strip", label: <span class="sr">{t("q.strip")}</span>, class: "is-strip", cell: (q) => <QuantileStrip q={q} hot={isHot(q)} /> },
           { id: "sum", label: t("q.sum"), num: true, cell: (q) => <span class="dim">{q.name.startsWith("peak") ? "" : quantity(q.sum, q.unit)}</span> },
         ]}
       />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { Clip } from "../components/cells.jsx";
+import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { barColumn, bytesColumn, countColumn, durationColumn, linkColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
@@ -143,6 +143,9 @@ function OneTask({ app, name, id, version }) {
     useData(apiPath(["apps", app.ref, "stages", name, "tasks"], { q: id, limit: 50 }), version)
   );
   const task = asked.data?.items.find((x) => String(x.taskId) === id);
+  const metrics = task ? metricsOf(task) : [];
+  const measured = metrics.filter((m) => m.value !== 0),
+    zero = metrics.filter((m) => m.value === 0);
   const close = (
     <button type="button" class="btn is-small" onClick={() => patchQuery({ task: null }, { replace: true })}>
       {t("tasks.close")}
@@ -174,16 +177,24 @@ function OneTask({ app, name, id, version }) {
                 {time(task.launchMs)} {zoneName(task.launchMs ?? undefined)}
               </dd>
             </div>
-            {metricsOf(task).map(({ name: key, value }) => (
-              <div key={key} class={value === 0 ? "is-zero" : ""}>
+            {measured.map(({ name: key, value }) => (
+              <div key={key}>
                 <dt>{word("metric", key)}</dt>
                 <dd>
                   {quantity(value, unitOf(key))}
-                  {unitOf(key) === "ms" && key !== "durationMs" && task.durationMs && value ? <small>{percent(value / task.durationMs)}</small> : null}
+                  {unitOf(key) === "ms" && key !== "durationMs" && task.durationMs ? <small>{percent(value / task.durationMs)}</small> : null}
                 </dd>
               </div>
             ))}
           </dl>
+          {zero.length ? (
+            <details class="fold">
+              <summary>{t("tasks.zero", zero.length)}</summary>
+              <p class="note dim">
+                <Joined items={zero}>{(m) => word("metric", m.name)}</Joined>
+              </p>
+            </details>
+          ) : null}
           {task.error ? <pre class="text-block">{task.error}</pre> : null}
         </>
       ) : (
