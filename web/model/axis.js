@@ -39,3 +39,14 @@ export function countTicks(most) {
   const top = roundDown(most);
   return [...new Set([1, roundDown(Math.max(1, top / 4)), top])];
 }
+
+/**
+ * Middles of two labels over two places, moved as little as keeps both between left and right and off each other.
+ * @param {number} first @param {number} second >= first @param {number} room width of a label @param {number} left @param {number} right
+ */
+export function labelPlaces(first, second, room, left, right) {
+  const inside = (/** @type {number} */ x, /** @type {number} */ half) => Math.max(left + half, Math.min(right - half, x));
+  if (second - first >= room) return [inside(first, room / 2), inside(second, room / 2)];
+  const middle = inside((first + second) / 2, room);
+  return [middle - room / 2, middle + room / 2];
+}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { alike, callSite, growing, pathEnd, settled, slowest } from "../model/app.js";
-import { countTicks, logPlace, logTicks, thin } from "../model/axis.js";
+import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worst, worstKnown } from "../model/grades.js";
 import { checks, noted, wrong } from "../model/health.js";
@@ -285,6 +285,14 @@ describe("axis", () => {
     assert.deepEqual(countTicks(3), [1, 2]);
     assert.deepEqual(countTicks(13), [1, 2, 10]);
     assert.deepEqual(countTicks(319_879), [1, 50_000, 200_000]);
+  });
+
+  it("keeps two labels inside and apart", () => {
+    assert.deepEqual(labelPlaces(200, 500, 100, 0, 1000), [200, 500]);
+    assert.deepEqual(labelPlaces(10, 500, 100, 0, 1000), [50, 500]);
+    assert.deepEqual(labelPlaces(60, 80, 100, 0, 1000), [50, 150]);
+    assert.deepEqual(labelPlaces(500, 520, 100, 0, 1000), [460, 560]);
+    assert.deepEqual(labelPlaces(980, 1000, 100, 0, 1000), [850, 950]);
   });
 
   it("thins a list evenly", () => assert.deepEqual(thin([1, 2, 3, 4, 5, 6, 7], 3), [1, 4, 7]));
