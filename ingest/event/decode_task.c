@@ -139,14 +139,19 @@ ALWAYS_INLINE const char *behind_scalar(const char *p, struct str *ret)
 
 #define PASS(p, literal) (memcmp((p), (literal), sizeof(literal) - 1) == 0 && ((p) += sizeof(literal) - 1, true))
 
+static const struct json_key accumulable_tail = JSON_KEY("Internal\":true,\"Count Failed Values", 0);
+
 /* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
  * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. */
 static const char *internal_accumulable(const char *p, struct str *ret_name, struct str *ret_update)
 {
     struct str id, value;
     if (!PASS(p, "{\"ID\":") || *p == '"' || !(p = behind_scalar(p, &id)) || !PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":") ||
-        !(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || !PASS(p, ",\"Internal\":true,\"Count Failed Values\":") ||
-        !(PASS(p, "true") || PASS(p, "false")))
+        !(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || *p != ',' ||
+        !json_key_here(p + 1, &accumulable_tail))
+        return NULL;
+    p += 1 + accumulable_tail.len;
+    if (!PASS(p, "true") && !PASS(p, "false"))
         return NULL;
     (void)PASS(p, ",\"Metadata\":\"sql\"");
     return *p == '}' ? p + 1 : NULL;
