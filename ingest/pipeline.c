@@ -178,10 +178,9 @@ static enum err_code apply_block(struct load *self, const struct line_block *blo
 {
     settle_tail(self);   /* more text follows: the half line before was in the middle of the log */
     const char *p = block->text, *end = p + block->len;
-    for (int64_t line_no = block->first_line; p < end; line_no++) {
-        const char *lf = memchr(p, '\n', (size_t)(end - p));
-        const char *line_end = lf ? lf : end;
-        enum err_code rc = apply_line(self, (struct str){p, (size_t)(line_end - p)}, block, line_no, !lf, err);
+    for (size_t i = 0; p < end; i++) {
+        const char *line_end = i < block->line_feed_count ? block->text + block->line_feeds[i] : end;
+        enum err_code rc = apply_line(self, (struct str){p, (size_t)(line_end - p)}, block, block->first_line + (int64_t)i, line_end == end, err);
         if (rc)
             return rc;
         p = line_end + 1;
