@@ -38,6 +38,7 @@ struct load {
     struct app_model *model;
     struct app_writer *writer;
     struct arena scratch;
+    struct event_memory memory;
     bool published;
     /* what was met on the way */
     int64_t started_ms, started_ns, last_checkpoint_ns, last_progress_ns;
@@ -141,7 +142,7 @@ static enum err_code apply_line(struct load *self, struct str line, const struct
         self->tail.applied = false;
     }
     arena_reset(&self->scratch);
-    enum err_code rc = event_decode(line, &self->scratch, &event, &bad);
+    enum err_code rc = event_decode(line, &self->scratch, &self->memory, &event, &bad);
     if (rc == ERR_NOMEM)
         return err_nomem(err);
     if (rc == ERR_OK) {

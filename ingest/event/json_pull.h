@@ -65,6 +65,8 @@ struct json_object {
     unsigned expected;           /* index of the key that Spark would write next */
 };
 
+struct event_memory;
+
 struct json_pull {
     const char *p;               /* next byte */
     const char *end;
@@ -73,6 +75,7 @@ struct json_pull {
     struct str key;              /* text of the last JSON_OTHER */
     struct arena *scratch;       /* borrowed: texts with escapes or bad bytes */
     uint32_t out_of_range;       /* numbers that became UNKNOWN because they do not fit or cannot be negative */
+    struct event_memory *memory; /* borrowed: of the decoders, see event_decode.h; may be NULL */
     bool event_again;            /* decode_other met a second "Event" */
     uint32_t repaired;           /* texts that hold a U+FFFD which the log did not */
     enum err_code failed;

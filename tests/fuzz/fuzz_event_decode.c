@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(line, data, size);
     memset(line + size, '}', EVENT_LINE_PADDING);
     arena_init(&scratch, SCRATCH_BYTES);
-    enum err_code code = event_decode((struct str){line, size}, &scratch, &event, &err);
+    enum err_code code = event_decode((struct str){line, size}, &scratch, NULL, &event, &err);
     require(code == ERR_OK || code == ERR_CORRUPT || code == ERR_INVALID || code == ERR_LIMIT);
     json_pull_init(&skipper, (struct str){line, size}, &scratch);
     if (skipper.p < skipper.end) {
