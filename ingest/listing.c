@@ -114,7 +114,7 @@ static enum err_code take_lines(struct head *head, const char *text, size_t len,
         if (line_end > text) {
             struct event event;
             arena_reset(&head->scratch);
-            enum err_code rc = event_decode((struct str){text, (size_t)(line_end - text)}, &head->scratch, &event, NULL);
+            enum err_code rc = event_decode((struct str){text, (size_t)(line_end - text)}, &head->scratch, NULL, &event, NULL);
             if (rc == ERR_NOMEM)
                 return err_nomem(err);
             head->line_count++;
@@ -167,7 +167,7 @@ static enum err_code read_tail(const struct log_entry *entry, struct head *head,
         size_t length = (size_t)((line_end ? line_end : end) - line);
         struct event event;
         arena_reset(&head->scratch);
-        if (memmem(line, length, wanted, sizeof wanted - 1) && event_decode((struct str){line, length}, &head->scratch, &event, NULL) == ERR_OK &&
+        if (memmem(line, length, wanted, sizeof wanted - 1) && event_decode((struct str){line, length}, &head->scratch, NULL, &event, NULL) == ERR_OK &&
             event.kind == EVENT_APPLICATION_END)
             take_event(head, &event);
         line += length + 1;

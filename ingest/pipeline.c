@@ -38,6 +38,7 @@ struct load {
     struct app_model *model;
     struct app_writer *writer;
     struct arena scratch;
+    struct event_memory memory;
     bool published;
     /* what was met on the way */
     int64_t started_ms, started_ns, last_checkpoint_ns, last_progress_ns;
@@ -141,7 +142,7 @@ static enum err_code apply_line(struct load *self, struct str line, const struct
         self->tail.applied = false;
     }
     arena_reset(&self->scratch);
-    enum err_code rc = event_decode(line, &self->scratch, &event, &bad);
+    enum err_code rc = event_decode(line, &self->scratch, &self->memory, &event, &bad);
     if (rc == ERR_NOMEM)
         return err_nomem(err);
     if (rc == ERR_OK) {
@@ -178,10 +179,9 @@ static enum err_code apply_block(struct load *self, const struct line_block *blo
 {
     settle_tail(self);   /* more text follows: the half line before was in the middle of the log */
     const char *p = block->text, *end = p + block->len;
-    for (int64_t line_no = block->first_line; p < end; line_no++) {
-        const char *lf = memchr(p, '\n', (size_t)(end - p));
-        const char *line_end = lf ? lf : end;
-        enum err_code rc = apply_line(self, (struct str){p, (size_t)(line_end - p)}, block, line_no, !lf, err);
+    for (size_t i = 0; p < end; i++) {
+        const char *line_end = i < block->line_feed_count ? block->text + block->line_feeds[i] : end;
+        enum err_code rc = apply_line(self, (struct str){p, (size_t)(line_end - p)}, block, block->first_line + (int64_t)i, line_end == end, err);
         if (rc)
             return rc;
         p = line_end + 1;

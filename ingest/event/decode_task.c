@@ -2,6 +2,7 @@
  *
  * Tasks: nine tenths of the bytes of a log. A task end is read in one walk; of its accumulables, most of the line, only those that people may see are kept. */
 #include "ingest/event/decode.h"
+#include "ingest/event/event_decode.h"
 
 /* Ids of the groups, above those of the metrics. */
 enum { GROUP_READ = TASK_METRIC_COUNT, GROUP_WRITE, GROUP_INPUT, GROUP_OUTPUT, GROUP_PUSH, GROUP_NOT_READ };
@@ -139,14 +140,51 @@ ALWAYS_INLINE const char *behind_scalar(const char *p, struct str *ret)
 
 #define PASS(p, literal) (memcmp((p), (literal), sizeof(literal) - 1) == 0 && ((p) += sizeof(literal) - 1, true))
 
-/* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
- * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. */
-static const char *internal_accumulable(const char *p, struct str *ret_name, struct str *ret_update)
+static const struct json_key accumulable_tail = JSON_KEY("Internal\":true,\"Count Failed Values", 0);
+
+/* From an id to behind "Update":, which is remembered. NULL: another shape. */
+static const char *behind_head(const char *p, struct accumulable_head *head, struct str *ret_name)
 {
-    struct str id, value;
-    if (!PASS(p, "{\"ID\":") || *p == '"' || !(p = behind_scalar(p, &id)) || !PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":") ||
-        !(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || !PASS(p, ",\"Internal\":true,\"Count Failed Values\":") ||
-        !(PASS(p, "true") || PASS(p, "false")))
+    struct str id;
+    if (*p == '"' || !(p = behind_scalar(p, &id)))
+        return NULL;
+    const char *begin = p;
+    if (!PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":"))
+        return NULL;
+    size_t len = (size_t)(p - begin);
+    if (head && id.len < 16 && len <= sizeof head->text) {
+        memcpy(head->text, begin, len);
+        head->len = len;
+        head->id_len = (unsigned)id.len;
+        head->name = (struct str){head->text + (ret_name->ptr - begin), ret_name->len};
+    }
+    return p;
+}
+
+/* An id of as many digits is at p, and behind it what is remembered. That the lengths are known beforehand is the gain: the processor need not wait for one text's end to look
+ * at the next. */
+ALWAYS_INLINE bool head_here(const char *p, const struct accumulable_head *head)
+{
+    unsigned digits = head->id_len;
+    return head->len && (json_no_digits16(p) & ((2U << digits) - 1)) == 1U << digits && (*p != '0' || digits == 1) && memcmp(p + digits, head->text, head->len) == 0;
+}
+
+/* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
+ * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. `head` may be NULL. */
+static const char *internal_accumulable(const char *p, struct accumulable_head *head, struct str *ret_name, struct str *ret_update)
+{
+    struct str value;
+    if (!PASS(p, "{\"ID\":"))
+        return NULL;
+    if (head && LIKELY(head_here(p, head))) {
+        p += head->id_len + head->len;
+        *ret_name = head->name;
+    } else if (!(p = behind_head(p, head, ret_name)))
+        return NULL;
+    if (!(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || *p != ',' || !json_key_here(p + 1, &accumulable_tail))
+        return NULL;
+    p += 1 + accumulable_tail.len;
+    if (!PASS(p, "true") && !PASS(p, "false"))
         return NULL;
     (void)PASS(p, ",\"Metadata\":\"sql\"");
     return *p == '}' ? p + 1 : NULL;
@@ -168,10 +206,11 @@ static void keep_accumulables(struct json_pull *in, struct kept_accumulables *re
     *ret = (struct kept_accumulables){.peak_execution_memory = UNKNOWN};
     if (!json_array_begin(in))
         return;
-    while (json_array_next(in)) {
+    for (size_t i = 0; json_array_next(in); i++) {
         struct accumulable one, *item;
+        struct accumulable_head *head = in->memory && i < EVENT_HEADS ? &in->memory->heads[i] : NULL;
         const char *behind = NULL;
-        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, &one.name, &one.update)) != NULL)) {
+        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, head, &one.name, &one.update)) != NULL)) {
             in->p = behind;
             note_peak(ret, one.name, one.update);
             continue;

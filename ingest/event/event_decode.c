@@ -129,10 +129,11 @@ static const char *decode_line(struct json_pull *in, struct event *ret)
     return decode_named(in, name, ret);
 }
 
-enum err_code event_decode(struct str line, struct arena *scratch, struct event *ret_event, struct err *err)
+enum err_code event_decode(struct str line, struct arena *scratch, struct event_memory *memory, struct event *ret_event, struct err *err)
 {
     struct json_pull in;
     json_pull_init(&in, line, scratch);
+    in.memory = memory;
     ret_event->kind = EVENT_UNKNOWN;
     ret_event->name = STR_NONE;
     ret_event->out_of_range = ret_event->repaired = 0;

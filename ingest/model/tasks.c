@@ -287,6 +287,19 @@ static void fill_row(struct app_model *self, struct task_row *row, struct stage 
     stage->dirty = true;
 }
 
+/* Of a task that was seen to start they are nearly always those of the start: compared, not looked up. An id that came back since is another executor. NULL: out of memory. */
+static struct executor *executor_of_end(struct app_model *self, const struct pending_task *start, struct str id)
+{
+    bool same = start && start->executor && !start->executor->superseded && str_eq(start->executor->executor_id, id);
+    return same ? start->executor : model_executor_get(self, id);
+}
+
+static struct host *host_of_end(struct app_model *self, const struct pending_task *start, struct str name)
+{
+    bool same = start && start->host && str_eq(start->host->name, name);
+    return same ? start->host : model_host_get(self, name);
+}
+
 enum err_code model_task_end(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_task_end *e = &event->task_end;
@@ -300,16 +313,18 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     }
     self->task_end_count += !(before & (TASK_ID_ENDED | TASK_ID_RESUBMITTED));
     model_time(self, e->info.finish_ms);
+    struct pending_task *start = e->reason == END_RESUBMITTED ? NULL : pending_take(self, stage, e->info.id);
+    bool was_active = start != NULL;
     struct executor *executor = NULL;
-    if (str_known(e->info.executor_id) && !(executor = model_executor_get(self, e->info.executor_id)))
+    struct host *host = NULL;
+    if (start)
+        pending_give_back(self, start);   /* what it says is good until the next task starts */
+    if (str_known(e->info.executor_id) && !(executor = executor_of_end(self, start, e->info.executor_id)))
         return err_nomem(err);
     if (e->reason == END_RESUBMITTED)
         return resubmitted(self, stage, executor, e, err);
-
-    struct pending_task *start = pending_take(self, stage, e->info.id);
-    bool was_active = start != NULL;
-    if (start)
-        pending_give_back(self, start);
+    if (str_known(e->info.host) && !(host = host_of_end(self, start, e->info.host)))
+        return err_nomem(err);
     model_stage_unskip(self, stage);
     if (was_active)
         add_active(stage, -1);
@@ -321,9 +336,6 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         self->health.clock_step_count++;
 
     struct task_row row;
-    struct host *host = NULL;
-    if (str_known(e->info.host) && !(host = model_host_get(self, e->info.host)))
-        return err_nomem(err);
     fill_row(self, &row, stage, &e->info, executor, host);
     row.end_reason = e->reason;
     row.start_seen = (before & TASK_ID_STARTED) != 0;

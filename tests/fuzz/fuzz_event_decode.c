@@ -145,14 +145,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *line = malloc(size + EVENT_LINE_PADDING);
     struct arena scratch;
-    struct event event;
+    struct event event = {0};
     struct err err = {0};
     struct json_pull skipper;
     if (size)
         memcpy(line, data, size);
     memset(line + size, '}', EVENT_LINE_PADDING);
     arena_init(&scratch, SCRATCH_BYTES);
-    enum err_code code = event_decode((struct str){line, size}, &scratch, &event, &err);
+    enum err_code code = event_decode((struct str){line, size}, &scratch, NULL, &event, &err);
     require(code == ERR_OK || code == ERR_CORRUPT || code == ERR_INVALID || code == ERR_LIMIT);
     json_pull_init(&skipper, (struct str){line, size}, &scratch);
     if (skipper.p < skipper.end) {
@@ -161,6 +161,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (code == ERR_OK)
         check_event(&event);
+    /* What is remembered of a line, this one included, changes nothing. */
+    static struct event_memory memory;
+    size_t shown = event.task_end.shown.count;
+    int64_t peak = event.task_end.metrics[METRIC_PEAK_EXECUTION_MEMORY];
+    for (int again = 0; again < 2; again++) {
+        enum event_kind kind = event.kind;
+        arena_reset(&scratch);
+        require(event_decode((struct str){line, size}, &scratch, &memory, &event, &err) == code && event.kind == kind);
+        require(code != ERR_OK || kind != EVENT_TASK_END || (event.task_end.shown.count == shown && event.task_end.metrics[METRIC_PEAK_EXECUTION_MEMORY] == peak));
+    }
     arena_dispose(&scratch);
     free(line);
     return 0;

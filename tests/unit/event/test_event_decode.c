@@ -98,7 +98,7 @@ static void json_that_is_no_event_is_invalid(void **state)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
         assert_int_equal(decode_text(f, lines[i]), ERR_INVALID);
-    assert_int_equal(event_decode(STR_NONE, &f->scratch, &f->event, NULL), ERR_INVALID);
+    assert_int_equal(event_decode(STR_NONE, &f->scratch, NULL, &f->event, NULL), ERR_INVALID);
 }
 
 static void what_is_not_json_is_corrupt_and_says_where(void **state)
@@ -287,7 +287,7 @@ static void every_failing_allocation_is_out_of_memory_and_nothing_else(void **st
                 if (left)
                     assert_non_null(arena_alloc(&scratch, 4096 - left));
                 mem_fail_at(nth, 0);
-                code = event_decode(line, &scratch, &f->event, &f->err);
+                code = event_decode(line, &scratch, NULL, &f->event, &f->err);
                 bool reached = mem_alloc_count() >= nth;
                 mem_fail_at(0, 0);
                 assert_int_equal(code, reached ? ERR_NOMEM : ERR_OK);
@@ -305,7 +305,7 @@ static void a_line_that_needs_more_than_scratch_holds_is_a_limit(void **state)
         "}                                                                 ";
     struct arena scratch;
     arena_init(&scratch, 4000);
-    assert_int_equal(event_decode((struct str){line, sizeof line - 66}, &scratch, &f->event, &f->err), ERR_LIMIT);
+    assert_int_equal(event_decode((struct str){line, sizeof line - 66}, &scratch, NULL, &f->event, &f->err), ERR_LIMIT);
     arena_dispose(&scratch);
 }
 

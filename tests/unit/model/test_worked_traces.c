@@ -57,6 +57,7 @@ struct trace {
     struct recorder recorder;
     struct app_model *model;
     struct arena scratch;
+    struct event_memory memory;
 };
 
 static void apply_json(struct trace *t, const char *json)
@@ -67,7 +68,7 @@ static void apply_json(struct trace *t, const char *json)
     struct event event;
     struct err err = {0};
     arena_reset(&t->scratch);
-    enum err_code rc = event_decode((struct str){line, len}, &t->scratch, &event, &err);
+    enum err_code rc = event_decode((struct str){line, len}, &t->scratch, &t->memory, &event, &err);
     if (rc)
         fail_msg("%s: %s", err.message, json);
     assert_int_equal(app_model_apply(t->model, &event, &err), ERR_OK);
