@@ -87,25 +87,27 @@ ALWAYS_INLINE __m128i lf_mask(const char *text)
  * text. When the list is full, `scanned` stays behind its last one. */
 static void list_line_feeds(struct line_reader *self)
 {
-    const char *text = self->block->base;
+    const char *text = self->block->base, *p = text + self->scanned, *end = text + self->fill;
     uint32_t *list = self->block->line_feeds;
     size_t room = block_pool_line_feeds(self->block) - 1;   /* without the one of our own */
-    size_t i = self->scanned, count = self->line_feed_count;
+    size_t count = self->line_feed_count;
 #ifdef __SSE2__
-    for (; self->fill - i >= 64 && room - count >= 64; i += 64) {
-        __m128i a = lf_mask(text + i), b = lf_mask(text + i + 16), c = lf_mask(text + i + 32), d = lf_mask(text + i + 48);
+    for (; end - p >= 64; p += 64) {
+        __m128i a = lf_mask(p), b = lf_mask(p + 16), c = lf_mask(p + 32), d = lf_mask(p + 48);
         if (LIKELY(!_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)))))
             continue;
+        if (room - count < 64)
+            break;
         uint64_t low = (uint64_t)_mm_movemask_epi8(a) | (uint64_t)_mm_movemask_epi8(b) << 16;
         uint64_t high = (uint64_t)_mm_movemask_epi8(c) | (uint64_t)_mm_movemask_epi8(d) << 16;
         for (uint64_t left = low | high << 32; left; left &= left - 1)
-            list[count++] = (uint32_t)i + (uint32_t)__builtin_ctzll(left);
+            list[count++] = (uint32_t)(p - text) + (uint32_t)__builtin_ctzll(left);
     }
 #endif
-    for (; i < self->fill && count < room; i++)
-        if (text[i] == '\n')
-            list[count++] = (uint32_t)i;
-    self->scanned = i;
+    for (; p < end && count < room; p++)
+        if (*p == '\n')
+            list[count++] = (uint32_t)(p - text);
+    self->scanned = (size_t)(p - text);
     self->line_feed_count = count;
 }
 
