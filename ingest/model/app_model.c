@@ -73,6 +73,8 @@ void app_model_free(struct app_model *self)
         mem_free(group->jobs);
     }
     model_storage_free(self);
+    model_streaming_free(self);
+    model_sessions_free(self);
     model_pending_free(self);
     struct entities *const all[] = {&self->jobs, &self->stages, &self->executors, &self->hosts, &self->rdds, &self->scopes, &self->profiles, &self->processes, &self->exclusions,
                                     &self->stream_blocks};
@@ -292,6 +294,12 @@ enum err_code app_model_apply(struct app_model *self, const struct event *event,
         [EVENT_STAGE_EXECUTOR_METRICS] = model_stage_executor_metrics,
         [EVENT_EXECUTOR_METRICS_UPDATE] = model_executor_metrics_update,
         [EVENT_PROCESS_ADDED] = model_process_added,
+        [EVENT_STREAMING_STARTED] = model_streaming_started,
+        [EVENT_STREAMING_PROGRESS] = model_streaming_progress,
+        [EVENT_STREAMING_IDLE] = model_streaming_idle,
+        [EVENT_STREAMING_TERMINATED] = model_streaming_terminated,
+        [EVENT_SERVER_SESSION] = model_server_session,
+        [EVENT_SERVER_OPERATION] = model_server_operation,
         /* BlockManagerRemoved and TaskGettingResult change nothing: the end of the executor or task says it again. */
     };
     self->health.out_of_range_count += event->out_of_range;

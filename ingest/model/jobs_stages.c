@@ -384,7 +384,16 @@ static struct job *job_get(struct app_model *self, int64_t job_id)
         return NULL;
     job->job_id = job_id;
     job->sql_execution_id = job->submission_ms = job->completion_ms = job->failure_text_id = job->num_tasks = UNKNOWN;
+    job->batch_ms = job->output_op_id = UNKNOWN;
     return job;
+}
+
+/* A property that is a whole number and not negative, else UNKNOWN. */
+static int64_t count_property(const struct kv_list *properties, const char *name)
+{
+    struct str text = kv_find(properties, name);
+    int64_t value;
+    return str_known(text) && str_to_i64(text, &value) && value >= 0 ? value : UNKNOWN;
 }
 
 static enum err_code describe_job(struct app_model *self, struct job *job, const struct event_job_start *e, struct err *err)
@@ -402,6 +411,8 @@ static enum err_code describe_job(struct app_model *self, struct job *job, const
     int64_t execution;
     if (str_known(sql) && str_to_i64(sql, &execution))
         job->sql_execution_id = execution;
+    job->batch_ms = count_property(&e->properties, "spark.streaming.internal.batchTime");
+    job->output_op_id = count_property(&e->properties, "spark.streaming.internal.outputOpId");
     if ((rc = model_str(self, &job->name, last ? last->name : STR_LIT(""), err)) ||
         (rc = model_str(self, &job->description, kv_find(&e->properties, "spark.job.description"), err)) ||
         (rc = model_str(self, &job->job_group, kv_find(&e->properties, "spark.jobGroup.id"), err)) ||
