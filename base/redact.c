@@ -36,18 +36,22 @@ static unsigned class_of(char c)
     if (c >= '0' && c <= '9')
         return KEY | DIGIT;
     switch (c) {
-    case '_': case '.': case '$': case '-':
-        return KEY;
-    case ' ': case '\t':
-        return SPACE | BLANK;
-    case '\n': case '\r':
-        return BLANK;
-    case '"': case '\'': case '`':
-        return QUOTE;
-    case ')': case ']': case '}': case '>':
-        return CLOSING;
-    default:
-        return 0;
+    case '_':
+    case '.':
+    case '$':
+    case '-': return KEY;
+    case ' ':
+    case '\t': return SPACE | BLANK;
+    case '\n':
+    case '\r': return BLANK;
+    case '"':
+    case '\'':
+    case '`': return QUOTE;
+    case ')':
+    case ']':
+    case '}':
+    case '>': return CLOSING;
+    default: return 0;
     }
 }
 
@@ -89,7 +93,7 @@ static bool same_word(struct str a, struct str b)
 
 struct key {
     struct str name;
-    char before, before_that;        /* the character in front of it and its quote, and the one before that and blanks; NUL at the begin of the text */
+    char before, before_that; /* the character in front of it and its quote, and the one before that and blanks; NUL at the begin of the text */
     bool quoted;
 };
 
@@ -108,7 +112,7 @@ static bool quoted_value(struct str text, size_t *at, struct str *ret)
         if (text.ptr[i] == quote && (depth ? run <= depth : run % 2 == 0)) {
             if (quote != '\'' || depth || at_or_nul(text, i + 1) != quote)
                 break;
-            i++;                     /* '' inside an SQL literal */
+            i++; /* '' inside an SQL literal */
         }
         run = 0;
     }
@@ -131,7 +135,7 @@ static struct str bare_value(struct str text, size_t *at, char before, bool pair
     size_t begin = *at, i = begin;
     if (at_or_nul(text, i) == '{') {
         while (i < text.len && text.ptr[i] != '}')
-            i++;                     /* SQL Server: password={a;b} */
+            i++; /* SQL Server: password={a;b} */
         *at = i;
         return piece(text, begin + 1, i);
     }
@@ -183,8 +187,8 @@ static bool is_class(struct str name)
 /* What tells nothing: nothing, a word of SQL, the type of a column in a schema, or what is hidden already. */
 static bool harmless(struct str value)
 {
-    static const char *const words[] = {"null", "none", "true", "false", "string", "int", "integer", "bigint", "long", "double", "float", "boolean", "binary", "date", "timestamp",
-                                        "timestamp_ntz", "short", "smallint", "byte", "tinyint", "void", "variant"};
+    static const char *const words[] = {"null",    "none",   "true", "false",     "string",        "int",   "integer",  "bigint", "long",    "double", "float",
+                                        "boolean", "binary", "date", "timestamp", "timestamp_ntz", "short", "smallint", "byte",   "tinyint", "void",   "variant"};
     static const char *const types[] = {"decimal(", "array<", "map<", "struct<", "varchar(", "char("};
     while (value.len && (is(value, value.len - 1, CLOSING) || value.ptr[value.len - 1] == ',' || value.ptr[value.len - 1] == ';'))
         value.len--;
@@ -214,7 +218,7 @@ static bool separated_value(struct str text, const struct key *key, size_t *at, 
 static bool adjacent_value(struct str text, const struct key *key, size_t *at, struct str *ret)
 {
     static const char *const words[] = {"token", "tokens", "secret", "credential", "credentials"};
-    bool prose = false;              /* unexpected token 'x' */
+    bool prose = false; /* unexpected token 'x' */
     for (size_t i = 0; i < ARRAY_LENGTH(words) && !key->quoted && key->before == ' ' && (class_of(key->before_that) & KEY); i++)
         prose |= same_word(key->name, str_of(words[i]));
     if (prose)
@@ -236,7 +240,7 @@ static bool value_of(struct str text, const struct key *key, size_t *at, struct 
         value = skip_char(text, sign, '=');
         value += at_or_nul(text, value) == '>';
     } else if (c == ':' && next != ':') {
-        bool path = key->before == '/' || key->before == '\\';       /* an entry of a class path */
+        bool path = key->before == '/' || key->before == '\\'; /* an entry of a class path */
         if (!key->quoted && (path || is_class(key->name)))
             return false;
         value = sign + (next == '=' ? 2 : 1);
@@ -268,10 +272,17 @@ static bool value_of(struct str text, const struct key *key, size_t *at, struct 
 static bool is_mark(char c)
 {
     switch (c) {
-    case ':': case 'I': case 'b': case 'B': case 'c': case 'C': case 'k': case 'K': case 'w': case 'W':
-        return true;
-    default:
-        return false;
+    case ':':
+    case 'I':
+    case 'b':
+    case 'B':
+    case 'c':
+    case 'C':
+    case 'k':
+    case 'K':
+    case 'w':
+    case 'W': return true;
+    default: return false;
     }
 }
 
@@ -282,8 +293,8 @@ static bool key_word(struct str text, size_t at, size_t *ret_begin, size_t *ret_
         const char *word;
         size_t mark;
     } words[] = {
-        {"secret", 2}, {"credential", 0}, {"token", 2}, {"password", 4}, {"passwd", 4}, {"pwd", 1}, {"accesskey", 6}, {"access.key", 7}, {"access_key", 7}, {"access-key", 7},
-        {"apikey", 3}, {"api_key", 4}, {"api-key", 4}, {"api.key", 4}, {"accountkey", 7}, {"account.key", 8}, {"account_key", 8}, {"account-key", 8},
+        {"secret", 2},     {"credential", 0}, {"token", 2},   {"password", 4}, {"passwd", 4},  {"pwd", 1},        {"accesskey", 6},   {"access.key", 7},  {"access_key", 7},
+        {"access-key", 7}, {"apikey", 3},     {"api_key", 4}, {"api-key", 4},  {"api.key", 4}, {"accountkey", 7}, {"account.key", 8}, {"account_key", 8}, {"account-key", 8},
     };
     char mark = (char)(text.ptr[at] | 0x20), next = (char)(at_or_nul(text, at + 1) | 0x20);
     if (!(mark == 'c' ? next == 'r' : mark == 'k' ? next == 'e' : mark == 'w' ? next == 'o' || next == 'd' : false))
@@ -304,7 +315,7 @@ static bool keyed(struct str text, size_t from, size_t word, size_t *at, struct 
     while (begin > from && is(text, begin - 1, KEY))
         begin--;
     while (end > *at && text.ptr[end - 1] == '-')
-        end--;                       /* of "password->x" */
+        end--; /* of "password->x" */
     struct key key = {.name = piece(text, begin, end)};
     size_t quote = skip_char(text, end, '\\');
     *at = end;
@@ -381,14 +392,14 @@ static bool access_key_id(struct str text, size_t begin, size_t *at, struct str 
 static bool look(struct str text, size_t from, size_t i, size_t *at, struct str *ret)
 {
     size_t word;
-    char mark = (char)(text.ptr[i] | 0x20);
+    char mark = (char)(text.ptr[i] | 0x20), next = (char)(at_or_nul(text, i + 1) | 0x20);
     *at = i + 1;
     if (mark == ':') {
-        if (word_at(text, i, "://")) {
+        if (at_or_nul(text, i + 1) == '/' && at_or_nul(text, i + 2) == '/') {
             *at = i + 3;
             return user_info(text, at, ret);
         }
-        if (i >= 4 && word_at(text, i - 4, "jdbc:oracle:")) {
+        if (i >= 4 && (text.ptr[i - 1] | 0x20) == 'c' && word_at(text, i - 4, "jdbc:oracle:")) {
             *at = i + 8;
             return oracle(text, at, ret);
         }
@@ -396,12 +407,12 @@ static bool look(struct str text, size_t from, size_t i, size_t *at, struct str 
         bool id = i >= from + 2 && text.len - i >= 2 && text.ptr[i - 2] == 'A' && text.ptr[i + 1] == 'A' && (text.ptr[i - 1] == 'K' || text.ptr[i - 1] == 'S');
         return id && access_key_id(text, i - 2, at, ret);
     } else if (mark == 'b') {
-        if (word_at(text, i, "bearer ")) {
+        if (next == 'e' && word_at(text, i, "bearer ")) {
             *at = skip(text, i + 7, SPACE);
             *ret = bare_value(text, at, '\0', false);
-            return ret->len >= 16 && !harmless(*ret);        /* shorter: a word of prose */
+            return ret->len >= 16 && !harmless(*ret); /* shorter: a word of prose */
         }
-        if (i >= from + 11 && word_at(text, i - 11, "identified by ")) {
+        if (next == 'y' && i >= from + 11 && word_at(text, i - 11, "identified by ")) {
             *at = skip(text, i + 3, SPACE);
             return quoted_value(text, at, ret) && !harmless(*ret);
         }
@@ -461,6 +472,15 @@ int redact_text(struct arena *arena, struct str text, struct str *ret)
     return 0;
 }
 
+int redact_copy(struct arena *arena, struct str text, struct str *ret)
+{
+    struct str hidden;
+    if (redact_text(arena, text, &hidden))
+        return -1;
+    *ret = hidden;
+    return hidden.ptr == text.ptr ? arena_str(arena, text, ret) : 0;
+}
+
 static size_t add(char *out, size_t size, size_t len, const char *bytes, size_t count)
 {
     count = MIN(count, size - 1 - len);
@@ -469,7 +489,7 @@ static size_t add(char *out, size_t size, size_t len, const char *bytes, size_t 
     return len + count;
 }
 
-void redact_into(struct str text, char *out, size_t size)
+size_t redact_into(struct str text, char *out, size_t size)
 {
     struct str secret;
     size_t len = 0, copied = 0;
@@ -481,4 +501,5 @@ void redact_into(struct str text, char *out, size_t size)
     }
     len = add(out, size, len, text.ptr + copied, text.len - copied);
     out[len] = '\0';
+    return len;
 }

@@ -31,7 +31,10 @@ bool redact_next(struct str text, size_t *position, struct str *ret);
 /* *ret: text with every secret value replaced, in the arena; or text itself, still borrowed, where there is none. 0, or -1 when the arena is full. */
 int redact_text(struct arena *arena, struct str text, struct str *ret) WARN_UNUSED;
 
-/* The same into a buffer of `size` bytes with a NUL at its end, cut where it does not fit. `text` must not lie in it. */
-void redact_into(struct str text, char *out, size_t size);
+/* The same, always a copy in the arena. An unknown text stays unknown. */
+int redact_copy(struct arena *arena, struct str text, struct str *ret) WARN_UNUSED;
+
+/* redact_text into a buffer of `size` bytes with a NUL at its end, cut where it does not fit; returns its length. `text` must not lie in it. */
+size_t redact_into(struct str text, char *out, size_t size);
 
 #endif
