@@ -218,6 +218,7 @@ struct app_model {
     struct kv_list driver_logs, driver_attributes;
     bool has_driver_logs;
     struct arena environment_arena;  /* of the last update alone */
+    struct arena hidden;             /* a text of an event without its secrets, until it is copied */
     struct kv_list environment[ENV_SECTION_COUNT];
     struct smap spark_properties;    /* for telling job properties that differ; value: struct str * */
     int64_t cpus_per_task;
@@ -259,8 +260,9 @@ struct executor *model_executor_find(struct app_model *self, struct str id);
 struct executor *model_executor_get(struct app_model *self, struct str id);
 struct executor_stage *model_executor_stage(struct app_model *self, struct stage *stage, struct executor *executor);
 struct host *model_host_get(struct app_model *self, struct str name);
-enum err_code model_text_id(struct app_model *self, struct str body, int64_t *ret, struct err *err) WARN_UNUSED;   /* UNKNOWN for unknown text */
-enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;     /* copies into the arena; keeps an equal old text */
+enum err_code model_text_id(struct app_model *self, struct str body, int64_t *ret, struct err *err) WARN_UNUSED;   /* without its secrets; UNKNOWN for unknown text */
+enum err_code model_id(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;      /* copies into the arena; keeps an equal old text */
+enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;     /* the same for what people write: without its secrets */
 enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err) WARN_UNUSED;
 struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */

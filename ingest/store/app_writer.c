@@ -12,6 +12,7 @@
 #include "base/db.h"
 #include "base/mem.h"
 #include "base/queue.h"
+#include "base/redact.h"
 #include "ingest/store/entity_rows.h"
 #include "ingest/store/session_rows.h"
 #include "ingest/store/streaming_rows.h"
@@ -167,8 +168,8 @@ static enum err_code sink_accumulable(void *context, int64_t task_seq, int64_t o
         return err_nomem(err);
     struct accumulable_item *item = &batch->accumulables[batch->accumulable_count];
     *item = (struct accumulable_item){task_seq, ordinal, *accumulable};
-    if (arena_str(&batch->arena, accumulable->name, &item->accumulable.name) || arena_str(&batch->arena, accumulable->update, &item->accumulable.update) ||
-        arena_str(&batch->arena, accumulable->value, &item->accumulable.value))
+    if (redact_copy(&batch->arena, accumulable->name, &item->accumulable.name) || redact_copy(&batch->arena, accumulable->update, &item->accumulable.update) ||
+        redact_copy(&batch->arena, accumulable->value, &item->accumulable.value))
         return err_nomem(err);
     batch->accumulable_count++;
     return send_if_full(self, err);
