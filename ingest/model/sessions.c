@@ -4,7 +4,6 @@
 #include "ingest/model/sessions.h"
 
 #include "base/mem.h"
-#include "ingest/model/redact.h"
 
 static struct session_model *sessions_get(struct app_model *model)
 {
@@ -65,8 +64,8 @@ enum err_code model_server_session(struct app_model *model, const struct event *
         session->start_seen = 1;
         session->start_ms = e->time_ms;
     }
-    enum err_code rc = str_known(e->user) ? model_str(model, &session->user, e->user, err) : ERR_OK;
-    return !rc && str_known(e->ip) ? model_str(model, &session->ip, e->ip, err) : rc;
+    enum err_code rc = str_known(e->user) ? model_id(model, &session->user, e->user, err) : ERR_OK;
+    return !rc && str_known(e->ip) ? model_id(model, &session->ip, e->ip, err) : rc;
 }
 
 static struct server_operation *operation_get(struct app_model *model, enum server_kind server, struct str key)
@@ -117,8 +116,10 @@ static enum err_code operation_texts(struct app_model *model, struct server_oper
 {
     const struct {
         struct str *to, from;
+        bool is_id;
     } short_texts[] = {
-        {&operation->operation_id, e->id}, {&operation->session_id, e->session_id}, {&operation->user, e->user}, {&operation->job_group, e->job_group}, {&operation->tags, e->tags},
+        {&operation->operation_id, e->id, true},      {&operation->session_id, e->session_id, true}, {&operation->user, e->user, true},
+        {&operation->job_group, e->job_group, false}, {&operation->tags, e->tags, false},
     };
     const struct {
         int64_t *to;
@@ -129,7 +130,7 @@ static enum err_code operation_texts(struct app_model *model, struct server_oper
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < ARRAY_LENGTH(short_texts) && !rc; i++)
         if (str_known(short_texts[i].from))
-            rc = model_str(model, short_texts[i].to, short_texts[i].from, err);
+            rc = (short_texts[i].is_id ? model_id : model_str)(model, short_texts[i].to, short_texts[i].from, err);
     for (size_t i = 0; i < ARRAY_LENGTH(long_texts) && !rc; i++)
         if (str_known(long_texts[i].from))
             rc = model_text_id(model, long_texts[i].from, long_texts[i].to, err);

@@ -4,7 +4,6 @@
 #include "ingest/model/streaming.h"
 
 #include "base/mem.h"
-#include "ingest/model/redact.h"
 
 static struct streaming_model *streaming_get(struct app_model *model)
 {
@@ -45,7 +44,7 @@ static enum err_code query_get(struct app_model *model, struct str run_id, struc
     enum err_code rc = ERR_OK;
     if (!str_known(query->query_id) && str_known(id)) {
         query->dirty = true;
-        rc = model_str(model, &query->query_id, id, err);
+        rc = model_id(model, &query->query_id, id, err);
     }
     if (!rc && !str_known(query->name) && str_known(name)) {
         query->dirty = true;
@@ -93,7 +92,7 @@ enum err_code model_streaming_terminated(struct app_model *model, const struct e
     model->health.duplicate_event_count += query->end_seen;
     query->end_seen = 1;
     query->dirty = true;
-    if ((rc = model_str(model, &query->error_class, e->error_class, err)))
+    if ((rc = model_id(model, &query->error_class, e->error_class, err)))
         return rc;
     return model_text_id(model, e->exception, &query->exception_text_id, err);
 }

@@ -7,6 +7,8 @@
 #include "base/json_writer.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/redact.h"
+#include "ingest/model/redact.h"
 #include "ingest/model/streaming.h"
 
 #define MAX_PHASES 1000              /* Spark has some ten; the names of a hostile log beyond that are one phase */
@@ -97,9 +99,11 @@ static int copy_kv(struct arena *arena, struct kv_list *list)
 {
     if (copy_array(arena, list->items, list->count, sizeof *list->items, &list->items))
         return -1;
-    for (size_t i = 0; i < list->count; i++)
-        if (arena_str(arena, list->items[i].name, &list->items[i].name) || arena_str(arena, list->items[i].value, &list->items[i].value))
+    for (size_t i = 0; i < list->count; i++) {
+        struct kv *item = &list->items[i];
+        if (redact_item(arena, item) || arena_str(arena, item->name, &item->name) || arena_str(arena, item->value, &item->value))
             return -1;
+    }
     return 0;
 }
 
@@ -113,11 +117,11 @@ static int copy_counts(struct arena *arena, struct name_count_list *list)
     return 0;
 }
 
-/* Only what streaming_rows_add reads: whose it is says the row. */
+/* Only what streaming_rows_add reads: whose it is says the row. Secrets stay behind. */
 static int copy_progress(struct arena *arena, struct event_streaming_progress *p)
 {
     p->id = p->run_id = p->name = p->sink = STR_NONE;
-    if (copy_counts(arena, &p->durations) || copy_kv(arena, &p->sink_metrics) || arena_str(arena, p->observed, &p->observed) ||
+    if (copy_counts(arena, &p->durations) || copy_kv(arena, &p->sink_metrics) || redact_copy(arena, p->observed, &p->observed) ||
         copy_array(arena, p->operators, p->operator_count, sizeof *p->operators, &p->operators) || copy_array(arena, p->sources, p->source_count, sizeof *p->sources, &p->sources))
         return -1;
     for (size_t i = 0; i < p->operator_count; i++)
@@ -126,7 +130,7 @@ static int copy_progress(struct arena *arena, struct event_streaming_progress *p
     for (size_t i = 0; i < p->source_count; i++) {
         struct streaming_source *s = &p->sources[i];
         s->description = STR_NONE;
-        if (arena_str(arena, s->start_offset, &s->start_offset) || arena_str(arena, s->end_offset, &s->end_offset) || arena_str(arena, s->latest_offset, &s->latest_offset) ||
+        if (redact_copy(arena, s->start_offset, &s->start_offset) || redact_copy(arena, s->end_offset, &s->end_offset) || redact_copy(arena, s->latest_offset, &s->latest_offset) ||
             copy_kv(arena, &s->metrics))
             return -1;
     }

@@ -13,7 +13,7 @@ struct streaming_rows;
 
 enum err_code streaming_rows_new(struct streaming_rows **ret, struct db *db, struct err *err) WARN_UNUSED;
 
-/* A copy of the row and all it points to, for the way to the writer's thread. It dies with the arena. */
+/* A copy of the row and all it points to, secrets replaced, for the way to the writer's thread. It dies with the arena. */
 enum err_code streaming_rows_copy(const struct streaming_progress_row *from, struct arena *arena, struct streaming_progress_row *ret, struct err *err) WARN_UNUSED;
 
 /* Writes one progress record, in place of one of the same run, batch and trigger time. */
