@@ -697,7 +697,7 @@ CREATE TABLE streaming_progress (
     watermark_ms INTEGER,                -- epoch
     output_rows INTEGER,                 -- NULL also where the sink could not tell (-1 in the log)
     sink_text_id INTEGER REFERENCES text,
-    sink_metrics TEXT,                   -- JSON object of texts; NULL: none (3.4)
+    sink_metrics TEXT,                   -- JSON array of [name, text]; NULL: none (3.4)
     observed_metrics TEXT,               -- observedMetrics as logged, opaque; NULL: none
     PRIMARY KEY (run_ref, progress_no)
 ) STRICT, WITHOUT ROWID;
@@ -721,7 +721,7 @@ CREATE TABLE streaming_source (
     description_text_id INTEGER REFERENCES text,
     start_offset TEXT, end_offset TEXT, latest_offset TEXT,    -- usually JSON
     input_rows INTEGER, input_rows_per_second REAL, processed_rows_per_second REAL,
-    metrics TEXT,                        -- JSON object of texts; NULL: none (3.3)
+    metrics TEXT,                        -- JSON array of [name, text]; NULL: none (3.3)
     PRIMARY KEY (run_ref, progress_no, ordinal)
 ) STRICT, WITHOUT ROWID;
 
@@ -734,7 +734,7 @@ CREATE TABLE streaming_state (
     updates_time_ms INTEGER, removals_time_ms INTEGER, commit_time_ms INTEGER,    -- summed over tasks
     memory_bytes INTEGER,
     shuffle_partitions INTEGER, store_instances INTEGER,
-    custom_metrics TEXT,                 -- JSON object of numbers; NULL: none
+    custom_metrics TEXT,                 -- JSON array of [name, number]; NULL: none
     PRIMARY KEY (run_ref, progress_no, ordinal)
 ) STRICT, WITHOUT ROWID;
 

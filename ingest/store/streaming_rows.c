@@ -150,39 +150,26 @@ enum err_code streaming_rows_copy(const struct streaming_progress_row *from, str
 
 /* ---- rows */
 
-/* `out` gets the list as a JSON object; an empty list is no text at all. Of equal names the last is what a reader of JSON takes. */
-static enum err_code kv_json(const struct kv_list *list, struct buf *out, struct str *ret, struct err *err)
+/* `out` gets the list as a JSON array of [name, value]; an empty list is no text at all. */
+static enum err_code pairs_json(const struct kv_list *texts, const struct name_count_list *numbers, struct buf *out, struct str *ret, struct err *err)
 {
     struct json_writer json;
+    size_t count = texts ? texts->count : numbers->count;
     *ret = STR_NONE;
-    if (!list->count)
+    if (!count)
         return ERR_OK;
     json_writer_init(&json, json_sink_buf, out, false);
-    json_object_begin(&json);
-    for (size_t i = 0; i < list->count; i++) {
-        json_key_str(&json, list->items[i].name);
-        json_str(&json, list->items[i].value);
+    json_array_begin(&json);
+    for (size_t i = 0; i < count; i++) {
+        json_array_begin(&json);
+        json_str(&json, texts ? texts->items[i].name : numbers->items[i].name);
+        if (texts)
+            json_str(&json, texts->items[i].value);
+        else
+            json_i64(&json, numbers->items[i].value);
+        json_array_end(&json);
     }
-    json_object_end(&json);
-    if (json_writer_end(&json))
-        return err_nomem(err);
-    *ret = buf_str(out);
-    return ERR_OK;
-}
-
-static enum err_code counts_json(const struct name_count_list *list, struct buf *out, struct str *ret, struct err *err)
-{
-    struct json_writer json;
-    *ret = STR_NONE;
-    if (!list->count)
-        return ERR_OK;
-    json_writer_init(&json, json_sink_buf, out, false);
-    json_object_begin(&json);
-    for (size_t i = 0; i < list->count; i++) {
-        json_key_str(&json, list->items[i].name);
-        json_i64(&json, list->items[i].value);
-    }
-    json_object_end(&json);
+    json_array_end(&json);
     if (json_writer_end(&json))
         return err_nomem(err);
     *ret = buf_str(out);
@@ -229,7 +216,7 @@ static enum err_code put_progress(struct streaming_rows *self, const struct stre
     CLEANUP(buf_dispose) struct buf json;
     buf_init(&json, JSON_MAX_BYTES);
     struct str sink_metrics;
-    enum err_code rc = kv_json(&p->sink_metrics, &json, &sink_metrics, err);
+    enum err_code rc = pairs_json(&p->sink_metrics, NULL, &json, &sink_metrics, err);
     if (rc)
         return rc;
     int64_t input_rows = p->source_count ? UNKNOWN : 0;
@@ -294,7 +281,7 @@ static enum err_code put_source(struct streaming_rows *self, const struct stream
     CLEANUP(buf_dispose) struct buf json;
     buf_init(&json, JSON_MAX_BYTES);
     struct str metrics;
-    enum err_code rc = kv_json(&s->metrics, &json, &metrics, err);
+    enum err_code rc = pairs_json(&s->metrics, NULL, &json, &metrics, err);
     if (rc)
         return rc;
     db_bind_i64(stmt, 1, row->run_ref);
@@ -318,7 +305,7 @@ static enum err_code put_state(struct streaming_rows *self, const struct streami
     CLEANUP(buf_dispose) struct buf json;
     buf_init(&json, JSON_MAX_BYTES);
     struct str custom_metrics;
-    enum err_code rc = counts_json(&o->custom_metrics, &json, &custom_metrics, err);
+    enum err_code rc = pairs_json(NULL, &o->custom_metrics, &json, &custom_metrics, err);
     if (rc)
         return rc;
     int64_t const numbers[] = {o->rows_total, o->rows_updated, o->rows_removed, o->rows_dropped, o->updates_time_ms, o->removals_time_ms, o->commit_time_ms, o->memory_bytes,

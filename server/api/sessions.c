@@ -118,6 +118,8 @@ static const struct list_sort sorts[] = {
 
 /* By server_operation.state and outcome. */
 static const char *const states[] = {"started", "compiled", "ready", "finished", "failed", "timedOut", "canceled", "closed"};
+#define OUTCOME_FIRST 3
+#define OUTCOME_COUNT 4
 
 #define JOBS_OF "SELECT job_id FROM job WHERE job_group = o.job_group UNION SELECT job_id FROM job_tag WHERE o.server = 1 AND tag = o.operation_key"
 /* Long texts follow: cut in lists, whole in the operation. */
@@ -145,7 +147,7 @@ static void write_operation(struct json_writer *json, sqlite3_stmt *stmt)
 
 struct filters {
     struct str q, session;
-    int server, state, outcome;      /* -1: any */
+    int server, state, outcome;      /* -1: any; outcome from OUTCOME_FIRST on */
 };
 
 static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
@@ -156,7 +158,7 @@ static enum err_code read_filters(struct filters *self, const struct request *re
     if ((rc = param_word(request, "server", servers, ARRAY_LENGTH(servers), &self->server, err)) ||
         (rc = param_word(request, "state", states, ARRAY_LENGTH(states), &self->state, err)))
         return rc;
-    return param_word(request, "outcome", states, ARRAY_LENGTH(states), &self->outcome, err);
+    return param_word(request, "outcome", states + OUTCOME_FIRST, OUTCOME_COUNT, &self->outcome, err);
 }
 
 static void where_operations(struct query *query, const struct filters *filters)
@@ -171,7 +173,7 @@ static void where_operations(struct query *query, const struct filters *filters)
     if (filters->state >= 0)
         query_number(query, " AND o.state = ?", filters->state);
     if (filters->outcome >= 0)
-        query_number(query, " AND o.outcome = ?", filters->outcome);
+        query_number(query, " AND o.outcome = ?", filters->outcome + OUTCOME_FIRST);
 }
 
 static enum err_code write_operations(const struct api_app *app, struct list *list, const struct filters *filters, const struct request *request, struct response *response,
