@@ -691,6 +691,7 @@ CREATE TABLE streaming_progress (
     batch_id INTEGER,
     trigger_ms INTEGER,                  -- epoch: when the trigger began
     batch_duration_ms INTEGER,           -- (3.1)
+    durations TEXT NOT NULL,             -- durationMs: blank-separated phase_id:ms; what is not there did not happen
     input_rows INTEGER,
     input_rows_per_second REAL, processed_rows_per_second REAL,    -- NULL also for NaN and infinity
     event_time_min_ms INTEGER, event_time_max_ms INTEGER, event_time_avg_ms INTEGER,      -- epoch
@@ -703,12 +704,7 @@ CREATE TABLE streaming_progress (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX streaming_progress_by_trigger ON streaming_progress (run_ref, trigger_ms, batch_id);
 
--- One row: how long one phase of one trigger took (durationMs). What is not there did not happen.
-CREATE TABLE streaming_duration (
-    run_ref INTEGER NOT NULL, progress_no INTEGER NOT NULL, phase_id INTEGER NOT NULL,
-    duration_ms INTEGER NOT NULL,
-    PRIMARY KEY (run_ref, progress_no, phase_id)
-) STRICT, WITHOUT ROWID;
+-- One row: one phase of triggers.
 CREATE TABLE streaming_phase (
     phase_id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE            -- triggerExecution (all of it) addBatch getBatch latestOffset getOffset queryPlanning walCommit commitOffsets runContinuous …

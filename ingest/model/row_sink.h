@@ -19,7 +19,7 @@ struct task_row {
     int64_t peaks[EXECUTOR_METRIC_COUNT];
 };
 
-/* One row of table streaming_progress with its rows in streaming_duration, _source and _state: a long-running query has a million of them. */
+/* One row of table streaming_progress with its rows in streaming_source and streaming_state: a long-running query has a million of them. */
 struct streaming_progress_row {
     int64_t run_ref, progress_no;
     int64_t sink_text_id;

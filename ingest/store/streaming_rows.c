@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/store/streaming_rows.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -12,25 +13,25 @@
 #include "ingest/model/streaming.h"
 
 #define MAX_PHASES 1000              /* Spark has some ten; the names of a hostile log beyond that are one phase */
+#define RECORD_PHASES 64             /* of one record; the rest of a hostile one is left out */
 #define PHASE_NAME_BYTES ((size_t)200)
+#define DURATION_BYTES ((size_t)32)  /* blank, id, colon, number */
 #define OTHER_PHASE STR_LIT("other")
 #define JSON_MAX_BYTES ((size_t)64 << 20)        /* escaped: six times what a line's texts can be at worst is not reached by any log that loads */
 
-enum statement { PUT_QUERY, FIND_PROGRESS, DROP_PROGRESS, DROP_DURATIONS, DROP_SOURCES, DROP_STATES, PUT_PROGRESS, PUT_PHASE, PUT_DURATION, PUT_SOURCE, PUT_STATE, STATEMENT_COUNT };
+enum statement { PUT_QUERY, FIND_PROGRESS, DROP_PROGRESS, DROP_SOURCES, DROP_STATES, PUT_PROGRESS, PUT_PHASE, PUT_SOURCE, PUT_STATE, STATEMENT_COUNT };
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_QUERY] = "INSERT OR REPLACE INTO streaming_query (run_ref, run_id, query_id, name, job_tags, start_ms, start_seen, end_seen, exception_text_id, error_class, idle_count,"
                   " last_idle_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [FIND_PROGRESS] = "SELECT progress_no FROM streaming_progress WHERE run_ref = ? AND batch_id = ? AND trigger_ms = ?",
     [DROP_PROGRESS] = "DELETE FROM streaming_progress WHERE run_ref = ? AND progress_no = ?",
-    [DROP_DURATIONS] = "DELETE FROM streaming_duration WHERE run_ref = ? AND progress_no = ?",
     [DROP_SOURCES] = "DELETE FROM streaming_source WHERE run_ref = ? AND progress_no = ?",
     [DROP_STATES] = "DELETE FROM streaming_state WHERE run_ref = ? AND progress_no = ?",
-    [PUT_PROGRESS] = "INSERT INTO streaming_progress (run_ref, progress_no, batch_id, trigger_ms, batch_duration_ms, input_rows, input_rows_per_second, processed_rows_per_second,"
-                     " event_time_min_ms, event_time_max_ms, event_time_avg_ms, watermark_ms, output_rows, sink_text_id, sink_metrics, observed_metrics)"
-                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_PROGRESS] = "INSERT INTO streaming_progress (run_ref, progress_no, batch_id, trigger_ms, batch_duration_ms, durations, input_rows, input_rows_per_second,"
+                     " processed_rows_per_second, event_time_min_ms, event_time_max_ms, event_time_avg_ms, watermark_ms, output_rows, sink_text_id, sink_metrics, observed_metrics)"
+                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_PHASE] = "INSERT OR REPLACE INTO streaming_phase (phase_id, name) VALUES (?, ?)",
-    [PUT_DURATION] = "INSERT OR REPLACE INTO streaming_duration (run_ref, progress_no, phase_id, duration_ms) VALUES (?, ?, ?, ?)",
     [PUT_SOURCE] = "INSERT INTO streaming_source (run_ref, progress_no, ordinal, description_text_id, start_offset, end_offset, latest_offset, input_rows, input_rows_per_second,"
                    " processed_rows_per_second, metrics) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_STATE] = "INSERT INTO streaming_state (run_ref, progress_no, ordinal, operator, rows_total, rows_updated, rows_removed, rows_dropped, updates_time_ms, removals_time_ms,"
@@ -187,7 +188,7 @@ static enum err_code drop_same(struct streaming_rows *self, const struct streami
         return rc == ERR_EOF ? ERR_OK : rc;
     int64_t progress_no = db_i64(find, 0);
     db_reset(find);
-    static const enum statement drops[] = {DROP_PROGRESS, DROP_DURATIONS, DROP_SOURCES, DROP_STATES};
+    static const enum statement drops[] = {DROP_PROGRESS, DROP_SOURCES, DROP_STATES};
     for (size_t i = 0; i < ARRAY_LENGTH(drops); i++) {
         db_bind_i64(self->statements[drops[i]], 1, row->run_ref);
         db_bind_i64(self->statements[drops[i]], 2, progress_no);
@@ -209,33 +210,6 @@ static double sum_rate(const struct event_streaming_progress *p, size_t offset)
     return sum;
 }
 
-static enum err_code put_progress(struct streaming_rows *self, const struct streaming_progress_row *row, struct err *err)
-{
-    const struct event_streaming_progress *p = row->progress;
-    sqlite3_stmt *stmt = self->statements[PUT_PROGRESS];
-    CLEANUP(buf_dispose) struct buf json;
-    buf_init(&json, JSON_MAX_BYTES);
-    struct str sink_metrics;
-    enum err_code rc = pairs_json(&p->sink_metrics, NULL, &json, &sink_metrics, err);
-    if (rc)
-        return rc;
-    int64_t input_rows = p->source_count ? UNKNOWN : 0;
-    for (size_t i = 0; i < p->source_count; i++)
-        input_rows = add_known(input_rows, p->sources[i].input_rows);
-    int64_t const numbers[] = {row->run_ref, row->progress_no, p->batch_id, p->trigger_ms, p->batch_duration_ms, input_rows};
-    int64_t const times[] = {p->event_time_min_ms, p->event_time_max_ms, p->event_time_avg_ms, p->watermark_ms, p->output_rows, row->sink_text_id};
-    int at = 1;
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        db_bind_i64(stmt, at++, numbers[i]);
-    db_bind_f64(stmt, at++, sum_rate(p, offsetof(struct streaming_source, input_rows_per_second)));
-    db_bind_f64(stmt, at++, sum_rate(p, offsetof(struct streaming_source, processed_rows_per_second)));
-    for (size_t i = 0; i < ARRAY_LENGTH(times); i++)
-        db_bind_i64(stmt, at++, times[i]);
-    db_bind_str(stmt, at++, sink_metrics);
-    db_bind_str(stmt, at, p->observed);
-    return db_run(stmt, err);
-}
-
 static enum err_code phase_id(struct streaming_rows *self, struct str name, int64_t *ret, struct err *err)
 {
     name.len = utf8_valid_prefix(name.ptr, MIN(name.len, PHASE_NAME_BYTES));
@@ -255,23 +229,61 @@ static enum err_code phase_id(struct streaming_rows *self, struct str name, int6
     return db_run(self->statements[PUT_PHASE], err);
 }
 
-static enum err_code put_durations(struct streaming_rows *self, const struct streaming_progress_row *row, struct err *err)
+/* "1:2601 2:271": of a name that comes twice the last value. */
+static enum err_code durations_text(struct streaming_rows *self, const struct name_count_list *durations, struct buf *out, struct err *err)
 {
-    sqlite3_stmt *stmt = self->statements[PUT_DURATION];
-    for (size_t i = 0; i < row->progress->durations.count; i++) {
-        const struct name_count *item = &row->progress->durations.items[i];
+    struct {
+        int64_t phase_id, duration_ms;
+    } kept[RECORD_PHASES];
+    size_t count = 0;
+    for (size_t i = 0; i < durations->count; i++) {
         int64_t id;
-        enum err_code rc = phase_id(self, item->name, &id, err);
+        enum err_code rc = phase_id(self, durations->items[i].name, &id, err);
         if (rc)
             return rc;
-        db_bind_i64(stmt, 1, row->run_ref);
-        db_bind_i64(stmt, 2, row->progress_no);
-        db_bind_i64(stmt, 3, id);
-        db_bind_i64(stmt, 4, item->value);
-        if ((rc = db_run(stmt, err)))
-            return rc;
+        size_t at = 0;
+        while (at < count && kept[at].phase_id != id)
+            at++;
+        if (at == RECORD_PHASES)
+            continue;
+        count += at == count;
+        kept[at].phase_id = id;
+        kept[at].duration_ms = durations->items[i].value;
     }
-    return ERR_OK;
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "%s%" PRId64 ":%" PRId64, i ? " " : "", kept[i].phase_id, kept[i].duration_ms);
+    return buf_failed(out) ? err_nomem(err) : ERR_OK;
+}
+
+static enum err_code put_progress(struct streaming_rows *self, const struct streaming_progress_row *row, struct err *err)
+{
+    const struct event_streaming_progress *p = row->progress;
+    sqlite3_stmt *stmt = self->statements[PUT_PROGRESS];
+    CLEANUP(buf_dispose) struct buf json;
+    CLEANUP(buf_dispose) struct buf durations;
+    buf_init(&json, JSON_MAX_BYTES);
+    buf_init(&durations, RECORD_PHASES * DURATION_BYTES);
+    struct str sink_metrics;
+    enum err_code rc;
+    if ((rc = pairs_json(&p->sink_metrics, NULL, &json, &sink_metrics, err)) || (rc = durations_text(self, &p->durations, &durations, err)))
+        return rc;
+    int64_t input_rows = p->source_count ? UNKNOWN : 0;
+    for (size_t i = 0; i < p->source_count; i++)
+        input_rows = add_known(input_rows, p->sources[i].input_rows);
+    int64_t const numbers[] = {row->run_ref, row->progress_no, p->batch_id, p->trigger_ms, p->batch_duration_ms};
+    int64_t const times[] = {p->event_time_min_ms, p->event_time_max_ms, p->event_time_avg_ms, p->watermark_ms, p->output_rows, row->sink_text_id};
+    int at = 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+        db_bind_i64(stmt, at++, numbers[i]);
+    db_bind_str(stmt, at++, durations.len ? buf_str(&durations) : STR_LIT(""));
+    db_bind_i64(stmt, at++, input_rows);
+    db_bind_f64(stmt, at++, sum_rate(p, offsetof(struct streaming_source, input_rows_per_second)));
+    db_bind_f64(stmt, at++, sum_rate(p, offsetof(struct streaming_source, processed_rows_per_second)));
+    for (size_t i = 0; i < ARRAY_LENGTH(times); i++)
+        db_bind_i64(stmt, at++, times[i]);
+    db_bind_str(stmt, at++, sink_metrics);
+    db_bind_str(stmt, at, p->observed);
+    return db_run(stmt, err);
 }
 
 static enum err_code put_source(struct streaming_rows *self, const struct streaming_progress_row *row, size_t ordinal, struct err *err)
@@ -323,7 +335,7 @@ static enum err_code put_state(struct streaming_rows *self, const struct streami
 enum err_code streaming_rows_add(struct streaming_rows *self, const struct streaming_progress_row *row, struct err *err)
 {
     enum err_code rc;
-    if ((rc = drop_same(self, row, err)) || (rc = put_progress(self, row, err)) || (rc = put_durations(self, row, err)))
+    if ((rc = drop_same(self, row, err)) || (rc = put_progress(self, row, err)))
         return rc;
     for (size_t i = 0; i < row->progress->source_count && !rc; i++)
         rc = put_source(self, row, i, err);

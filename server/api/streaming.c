@@ -3,10 +3,11 @@
  * Structured Streaming: the list of runs, and one run with its progress as columns for charts. Progress is ordered by trigger time, as the History Server orders it; what has none
  * comes first. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "server/api/handlers.h"
 
-#define ORDER "p.trigger_ms, p.batch_id, p.progress_no"      /* an index has it */
 #define RECENT "100"                 /* progress records of a run that the History Server keeps (spark.sql.streaming.ui.retainedProgressUpdates) */
 #define FIRST_LINE_CHARS "500"
 
@@ -41,6 +42,7 @@ enum { STATUS_RUNNING, STATUS_FINISHED, STATUS_FAILED, STATUS_UNKNOWN };
     "       s.max_batch_duration_ms, (SELECT count(*) FROM job j WHERE j.job_group = q.run_id) AS job_count," \
     "       (SELECT count(*) FROM job j WHERE j.job_group = q.run_id AND j.status = 2) AS failed_job_count, q.error_class"
 #define ITEM_FIRST_PLAIN 4
+#define ITEM_PROGRESS_COUNT 11
 #define ITEM_END 23
 #define ITEM_FROM \
     " FROM streaming_query q LEFT JOIN (" \
@@ -127,21 +129,40 @@ enum err_code api_streaming(struct api_ctx *ctx, const struct request *request, 
 
 #define MAX_POINTS 10000             /* more than a chart has pixels; a run of a million batches has 100 in each */
 #define MAX_PHASES 64                /* arrays of durations in an answer; Spark has some ten phases */
+#define MAX_PHASE_ID 2000            /* ingest gives no higher ones */
 
-/* How the values of several progress records become one. */
-enum fold { FIRST, LAST, SUM, MEAN, MAXIMUM };
+/* How the values of several progress records become one, in whatever order they come. */
+enum fold { SUM, MEAN, MINIMUM, MAXIMUM };
 
 struct column {
     const char *name;                /* as a column, camel-cased on the way out */
     enum fold fold;
     double *values;                  /* by point; NaN: not known. Arena */
-    uint32_t *counts;                /* values that went into a mean */
+    uint32_t *counts;                /* values that went into the point */
 };
 
+/* All tables of progress are read once, in the order of progress_no, which is theirs; `points` says where in the order of time a record is. */
 struct series {
-    int64_t *progress_nos;           /* by rank; arena */
+    int64_t *progress_nos;           /* ascending; arena, as all here */
+    uint32_t *points;
     size_t progress_count, point_count, per_point;
+    int64_t last_no;                 /* the last in time; UNKNOWN: there is none */
 };
+
+struct moment {
+    int64_t trigger_ms, batch_id;
+    uint32_t at;                     /* index into progress_nos */
+};
+
+static int compare_moments(const void *left, const void *right)
+{
+    const struct moment *a = left, *b = right;
+    if (a->trigger_ms != b->trigger_ms)
+        return a->trigger_ms < b->trigger_ms ? -1 : 1;
+    if (a->batch_id != b->batch_id)
+        return a->batch_id < b->batch_id ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
 
 static enum err_code column_init(struct column *self, const struct series *series, struct arena *arena, struct err *err)
 {
@@ -159,19 +180,19 @@ static void column_take(struct column *self, size_t point, double value)
     if (isnan(value))
         return;
     double *to = &self->values[point];
-    uint32_t count = ++self->counts[point];
-    if (count == 1 || self->fold == LAST)
+    if (++self->counts[point] == 1)
         *to = value;
     else if (self->fold == SUM)
         *to += value;
     else if (self->fold == MEAN)
-        *to += (value - *to) / count;
-    else if (self->fold == MAXIMUM && value > *to)
+        *to += (value - *to) / self->counts[point];
+    else if (self->fold == MINIMUM ? value < *to : value > *to)
         *to = value;
 }
 
 static void column_write(struct json_writer *json, const struct column *self, size_t point_count)
 {
+    api_key(json, self->name);
     json_array_begin(json);
     for (size_t i = 0; i < point_count; i++) {
         double value = self->values[i];
@@ -183,39 +204,56 @@ static void column_write(struct json_writer *json, const struct column *self, si
     json_array_end(json);
 }
 
-static enum err_code series_init(struct series *self, struct db *db, int64_t run_ref, struct arena *arena, struct err *err)
+static enum err_code read_moments(struct series *self, struct db *db, int64_t run_ref, struct moment *moments, size_t capacity, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    *self = (struct series){.per_point = 1};
-    enum err_code rc = db_prepare(db, &stmt, "SELECT count(*) FROM streaming_progress WHERE run_ref = ?", err);
-    if (!rc) {
-        db_bind_i64(stmt, 1, run_ref);
-        rc = db_step(stmt, err);
-    }
-    size_t capacity = rc ? 0 : (size_t)db_i64(stmt, 0);
-    db_finalize(stmt);
-    if (rc)
-        return rc;
-    self->progress_nos = arena_alloc(arena, capacity * sizeof *self->progress_nos + 1);
-    if (!self->progress_nos)
-        return err_nomem(err);
-    rc = db_prepare(db, &stmt, "SELECT p.progress_no FROM streaming_progress p WHERE p.run_ref = ? ORDER BY " ORDER, err);
+    enum err_code rc = db_prepare(db, &stmt, "SELECT progress_no, trigger_ms, batch_id FROM streaming_progress WHERE run_ref = ? ORDER BY progress_no", err);
     if (!rc)
         db_bind_i64(stmt, 1, run_ref);
-    while (!rc && self->progress_count < capacity && (rc = db_step(stmt, err)) == ERR_OK)
-        self->progress_nos[self->progress_count++] = db_i64(stmt, 0);
+    while (!rc && self->progress_count < capacity && (rc = db_step(stmt, err)) == ERR_OK) {
+        size_t at = self->progress_count++;
+        self->progress_nos[at] = db_i64(stmt, 0);
+        moments[at] = (struct moment){db_i64(stmt, 1), db_i64(stmt, 2), (uint32_t)at};
+    }
     db_finalize(stmt);
-    self->per_point = MAX((self->progress_count + MAX_POINTS - 1) / MAX_POINTS, (size_t)1);
-    self->point_count = (self->progress_count + self->per_point - 1) / self->per_point;
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-/* Rows come in the order of the series, those of one progress record together: moves *rank on to it. False: the file grew since the series was made. */
-static bool series_seek(const struct series *self, int64_t progress_no, size_t *rank)
+static enum err_code series_init(struct series *self, struct db *db, int64_t run_ref, int64_t progress_count, struct arena *arena, struct err *err)
 {
-    while (*rank < self->progress_count && self->progress_nos[*rank] != progress_no)
-        ++*rank;
-    return *rank < self->progress_count;
+    size_t capacity = (size_t)progress_count;
+    *self = (struct series){.last_no = UNKNOWN};
+    self->progress_nos = arena_alloc(arena, capacity * sizeof *self->progress_nos + 1);
+    self->points = arena_alloc(arena, capacity * sizeof *self->points + 1);
+    struct moment *moments = arena_alloc(arena, capacity * sizeof *moments + 1);
+    if (!self->progress_nos || !self->points || !moments)
+        return err_nomem(err);
+    enum err_code rc = read_moments(self, db, run_ref, moments, capacity, err);
+    if (rc)
+        return rc;
+    bool sorted = true;
+    for (size_t i = 1; i < self->progress_count && sorted; i++)
+        sorted = compare_moments(&moments[i - 1], &moments[i]) < 0;
+    if (!sorted)
+        qsort(moments, self->progress_count, sizeof *moments, compare_moments);
+    self->per_point = MAX((self->progress_count + MAX_POINTS - 1) / MAX_POINTS, (size_t)1);
+    self->point_count = (self->progress_count + self->per_point - 1) / self->per_point;
+    for (size_t i = 0; i < self->progress_count; i++)
+        self->points[moments[i].at] = (uint32_t)(i / self->per_point);
+    if (self->progress_count)
+        self->last_no = self->progress_nos[moments[self->progress_count - 1].at];
+    return ERR_OK;
+}
+
+/* The point of a record; *at is where the search begins and ends. False: the record came after the series was made. */
+static bool series_point(const struct series *self, int64_t progress_no, size_t *at, size_t *ret_point)
+{
+    while (*at < self->progress_count && self->progress_nos[*at] < progress_no)
+        ++*at;
+    if (*at == self->progress_count || self->progress_nos[*at] != progress_no)
+        return false;
+    *ret_point = self->points[*at];
+    return true;
 }
 
 /* Columns 1 … of the statement into `columns`. */
@@ -223,47 +261,39 @@ static enum err_code fill_columns(struct db *db, const char *sql, int64_t run_re
                                   struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    size_t rank = 0;
+    size_t at = 0, point;
     enum err_code rc = db_prepare(db, &stmt, sql, err);
     for (size_t i = 0; i < count && !rc; i++)
         rc = column_init(&columns[i], series, arena, err);
     if (!rc)
         db_bind_i64(stmt, 1, run_ref);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK && series_seek(series, db_i64(stmt, 0), &rank))
-        for (size_t i = 0; i < count; i++)
-            column_take(&columns[i], rank / series->per_point, db_f64(stmt, (int)i + 1));
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        if (series_point(series, db_i64(stmt, 0), &at, &point))
+            for (size_t i = 0; i < count; i++)
+                column_take(&columns[i], point, db_f64(stmt, (int)i + 1));
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-static void write_columns(struct json_writer *json, const struct column *columns, size_t count, size_t point_count)
-{
-    for (size_t i = 0; i < count; i++) {
-        api_key(json, columns[i].name);
-        column_write(json, &columns[i], point_count);
-    }
 }
 
 static enum err_code write_series(struct json_writer *json, struct db *db, int64_t run_ref, const struct series *series, struct arena *arena, struct err *err)
 {
     static const char progress_sql[] =
-        "SELECT p.progress_no, p.batch_id, p.trigger_ms, 1, p.batch_duration_ms, p.batch_duration_ms, p.input_rows, p.input_rows_per_second, p.processed_rows_per_second,"
-        "       p.output_rows, p.watermark_ms, CASE WHEN p.watermark_ms > 0 THEN p.trigger_ms - p.watermark_ms END"
-        " FROM streaming_progress p WHERE p.run_ref = ? ORDER BY " ORDER;
+        "SELECT progress_no, batch_id, trigger_ms, 1, batch_duration_ms, batch_duration_ms, input_rows, input_rows_per_second, processed_rows_per_second, output_rows,"
+        "       watermark_ms, CASE WHEN watermark_ms > 0 THEN trigger_ms - watermark_ms END"
+        " FROM streaming_progress WHERE run_ref = ? ORDER BY progress_no";
     static const char state_sql[] =
-        "SELECT p.progress_no, sum(CAST(s.rows_total AS REAL)), sum(CAST(s.rows_updated AS REAL)), sum(CAST(s.rows_removed AS REAL)), sum(CAST(s.rows_dropped AS REAL)),"
-        "       sum(CAST(s.memory_bytes AS REAL))"
-        " FROM streaming_progress p JOIN streaming_state s ON s.run_ref = p.run_ref AND s.progress_no = p.progress_no"
-        " WHERE p.run_ref = ? GROUP BY " ORDER " ORDER BY " ORDER;
+        "SELECT progress_no, sum(CAST(rows_total AS REAL)), sum(CAST(rows_updated AS REAL)), sum(CAST(rows_removed AS REAL)), sum(CAST(rows_dropped AS REAL)),"
+        "       sum(CAST(memory_bytes AS REAL))"
+        " FROM streaming_state WHERE run_ref = ? GROUP BY progress_no ORDER BY progress_no";
     struct column progress[] = {
-        {.name = "batch_id", .fold = FIRST}, {.name = "trigger_ms", .fold = FIRST}, {.name = "progress_count", .fold = SUM}, {.name = "batch_duration_ms", .fold = MEAN},
+        {.name = "batch_id", .fold = MINIMUM}, {.name = "trigger_ms", .fold = MINIMUM}, {.name = "progress_count", .fold = SUM}, {.name = "batch_duration_ms", .fold = MEAN},
         {.name = "max_batch_duration_ms", .fold = MAXIMUM}, {.name = "input_rows", .fold = SUM}, {.name = "input_rows_per_second", .fold = MEAN},
-        {.name = "processed_rows_per_second", .fold = MEAN}, {.name = "output_rows", .fold = SUM}, {.name = "watermark_ms", .fold = LAST},
-        {.name = "watermark_gap_ms", .fold = LAST},
+        {.name = "processed_rows_per_second", .fold = MEAN}, {.name = "output_rows", .fold = SUM}, {.name = "watermark_ms", .fold = MAXIMUM},
+        {.name = "watermark_gap_ms", .fold = MAXIMUM},
     };
     struct column state[] = {
-        {.name = "state_rows_total", .fold = LAST}, {.name = "state_rows_updated", .fold = SUM}, {.name = "state_rows_removed", .fold = SUM},
-        {.name = "state_rows_dropped", .fold = SUM}, {.name = "state_memory_bytes", .fold = LAST},
+        {.name = "state_rows_total", .fold = MAXIMUM}, {.name = "state_rows_updated", .fold = SUM}, {.name = "state_rows_removed", .fold = SUM},
+        {.name = "state_rows_dropped", .fold = SUM}, {.name = "state_memory_bytes", .fold = MAXIMUM},
     };
     enum err_code rc;
     if ((rc = fill_columns(db, progress_sql, run_ref, series, progress, ARRAY_LENGTH(progress), arena, err)) ||
@@ -272,54 +302,95 @@ static enum err_code write_series(struct json_writer *json, struct db *db, int64
     json_kv_i64(json, "progressPerPoint", (int64_t)series->per_point);
     json_key(json, "series");
     json_object_begin(json);
-    write_columns(json, progress, ARRAY_LENGTH(progress), series->point_count);
-    write_columns(json, state, ARRAY_LENGTH(state), series->point_count);
+    for (size_t i = 0; i < ARRAY_LENGTH(progress); i++)
+        column_write(json, &progress[i], series->point_count);
+    for (size_t i = 0; i < ARRAY_LENGTH(state); i++)
+        column_write(json, &state[i], series->point_count);
     json_object_end(json);
     return ERR_OK;
 }
 
-static enum err_code write_phase(struct json_writer *json, struct db *db, int64_t run_ref, const struct series *series, sqlite3_stmt *phase, struct arena *arena, struct err *err)
+struct phase {
+    struct column column;
+    int64_t trigger_count, total_ms, max_ms;
+};
+
+/* Adds one duration. */
+static enum err_code phase_take(struct phase **phase, size_t *phase_count, const struct series *series, size_t point, int64_t duration_ms, struct arena *arena, struct err *err)
 {
-    static const char sql[] = "SELECT p.progress_no, d.duration_ms FROM streaming_progress p JOIN streaming_duration d ON d.run_ref = p.run_ref AND d.progress_no = p.progress_no"
-                              " AND d.phase_id = ?2 WHERE p.run_ref = ?1 ORDER BY " ORDER;
-    struct column column = {.name = "duration_ms", .fold = MEAN};
+    if (!*phase) {
+        if (*phase_count == MAX_PHASES)
+            return ERR_OK;
+        *phase = arena_zalloc(arena, 1, sizeof **phase);
+        if (!*phase)
+            return err_nomem(err);
+        ++*phase_count;
+        (*phase)->column = (struct column){.name = "duration_ms", .fold = MEAN};
+        enum err_code rc = column_init(&(*phase)->column, series, arena, err);
+        if (rc)
+            return rc;
+    }
+    (*phase)->trigger_count++;
+    (*phase)->total_ms = add_known((*phase)->total_ms, duration_ms);
+    (*phase)->max_ms = MAX((*phase)->max_ms, duration_ms);
+    column_take(&(*phase)->column, point, (double)duration_ms);
+    return ERR_OK;
+}
+
+/* Takes the next phase_id:ms off the text. False: there is none. */
+static bool next_duration(struct str *text, int64_t *ret_id, int64_t *ret_ms)
+{
+    const char *blank = text->len ? memchr(text->ptr, ' ', text->len) : NULL;
+    struct str item = {text->ptr, blank ? (size_t)(blank - text->ptr) : text->len};
+    const char *colon = item.len ? memchr(item.ptr, ':', item.len) : NULL;
+    *text = blank ? (struct str){blank + 1, text->len - item.len - 1} : (struct str){NULL, 0};
+    return colon && str_to_i64((struct str){item.ptr, (size_t)(colon - item.ptr)}, ret_id) && str_to_i64((struct str){colon + 1, item.len - (size_t)(colon + 1 - item.ptr)}, ret_ms);
+}
+
+/* Durations by phase id; NULL where the run had none of that phase. */
+static enum err_code read_phases(struct db *db, int64_t run_ref, const struct series *series, struct phase **phases, struct arena *arena, struct err *err)
+{
     sqlite3_stmt *stmt = NULL;
-    size_t rank = 0;
-    enum err_code rc = column_init(&column, series, arena, err);
-    if (rc || (rc = db_prepare(db, &stmt, sql, err)))
-        return rc;
-    db_bind_i64(stmt, 1, run_ref);
-    db_bind_i64(stmt, 2, db_i64(phase, 0));
-    while ((rc = db_step(stmt, err)) == ERR_OK && series_seek(series, db_i64(stmt, 0), &rank))
-        column_take(&column, rank / series->per_point, db_f64(stmt, 1));
+    size_t at = 0, point, phase_count = 0;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT progress_no, durations FROM streaming_progress WHERE run_ref = ? ORDER BY progress_no", err);
+    if (!rc)
+        db_bind_i64(stmt, 1, run_ref);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        if (!series_point(series, db_i64(stmt, 0), &at, &point))
+            continue;
+        struct str text = db_str(stmt, 1);
+        for (int64_t id, duration_ms; !rc && next_duration(&text, &id, &duration_ms);)
+            if (id >= 0 && id <= MAX_PHASE_ID)
+                rc = phase_take(&phases[id], &phase_count, series, point, duration_ms, arena, err);
+    }
     db_finalize(stmt);
-    json_object_begin(json);
-    api_columns(json, phase, 1, 5);
-    api_key(json, column.name);
-    column_write(json, &column, series->point_count);
-    json_object_end(json);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
 static enum err_code write_phases(struct json_writer *json, struct db *db, int64_t run_ref, const struct series *series, struct arena *arena, struct err *err)
 {
-    sqlite3_stmt *phases = NULL;
+    struct phase *phases[MAX_PHASE_ID + 1] = {NULL};
+    sqlite3_stmt *names = NULL;
+    enum err_code rc = read_phases(db, run_ref, series, phases, arena, err);
+    if (rc || (rc = db_prepare(db, &names, "SELECT phase_id, name FROM streaming_phase ORDER BY name", err)))
+        return rc;
     json_key(json, "phases");
     json_array_begin(json);
-    enum err_code rc = db_prepare(db, &phases,
-                                  "SELECT n.phase_id, n.name, d.trigger_count, d.total_ms, d.max_ms"
-                                  " FROM (SELECT phase_id, count(*) AS trigger_count, CAST(total(duration_ms) AS INTEGER) AS total_ms, max(duration_ms) AS max_ms"
-                                  "       FROM streaming_duration WHERE run_ref = ? GROUP BY phase_id) d"
-                                  " JOIN streaming_phase n ON n.phase_id = d.phase_id ORDER BY n.name LIMIT ?",
-                                  err);
-    if (!rc) {
-        db_bind_i64(phases, 1, run_ref);
-        db_bind_i64(phases, 2, MAX_PHASES);
+    while ((rc = db_step(names, err)) == ERR_OK) {
+        int64_t id = db_i64(names, 0);
+        const struct phase *phase = id >= 0 && id <= MAX_PHASE_ID ? phases[id] : NULL;
+        if (!phase)
+            continue;
+        json_object_begin(json);
+        api_columns(json, names, 1, 2);
+        json_kv_i64(json, "triggerCount", phase->trigger_count);
+        json_kv_i64(json, "totalMs", phase->total_ms);
+        json_kv_i64(json, "maxMs", phase->max_ms);
+        column_write(json, &phase->column, series->point_count);
+        json_object_end(json);
     }
-    while (!rc && (rc = db_step(phases, err)) == ERR_OK)
-        rc = write_phase(json, db, run_ref, series, phases, arena, err);
-    db_finalize(phases);
     json_array_end(json);
+    db_finalize(names);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
@@ -350,8 +421,7 @@ static enum err_code write_last(struct json_writer *json, struct db *db, const c
 static enum err_code write_latest(struct json_writer *json, struct db *db, int64_t run_ref, int64_t progress_no, struct err *err)
 {
     static const char source_sql[] =
-        "SELECT s.ordinal, t.body AS description, s.start_offset, s.end_offset, s.latest_offset, s.input_rows, s.input_rows_per_second, s.processed_rows_per_second,"
-        "       (SELECT CASE WHEN count(a.input_rows) THEN CAST(total(a.input_rows) AS INTEGER) END FROM streaming_source a WHERE a.run_ref = s.run_ref AND a.ordinal = s.ordinal) AS total_input_rows, s.metrics"
+        "SELECT s.ordinal, t.body AS description, s.start_offset, s.end_offset, s.latest_offset, s.input_rows, s.input_rows_per_second, s.processed_rows_per_second, s.metrics"
         " FROM streaming_source s LEFT JOIN text t ON t.text_id = s.description_text_id WHERE s.run_ref = ? AND s.progress_no = ? ORDER BY s.ordinal LIMIT 1000";
     static const char state_sql[] =
         "SELECT ordinal, operator, rows_total, rows_updated, rows_removed, rows_dropped, updates_time_ms, removals_time_ms, commit_time_ms, memory_bytes, shuffle_partitions,"
@@ -398,7 +468,7 @@ static enum err_code write_query(const struct api_app *app, const struct request
     }
     struct series series = {0};
     int64_t run_ref = rc ? UNKNOWN : db_i64(stmt, 3);
-    if (rc || (rc = series_init(&series, app->db, run_ref, request->arena, err))) {
+    if (rc || (rc = series_init(&series, app->db, run_ref, db_i64(stmt, ITEM_PROGRESS_COUNT), request->arena, err))) {
         db_finalize(stmt);
         return rc;
     }
@@ -408,7 +478,7 @@ static enum err_code write_query(const struct api_app *app, const struct request
     api_columns(json, stmt, ITEM_END, ITEM_END + 1);
     db_finalize(stmt);
     if (!(rc = write_series(json, app->db, run_ref, &series, request->arena, err)) && !(rc = write_phases(json, app->db, run_ref, &series, request->arena, err)))
-        rc = write_latest(json, app->db, run_ref, series.progress_count ? series.progress_nos[series.progress_count - 1] : UNKNOWN, err);
+        rc = write_latest(json, app->db, run_ref, series.last_no, err);
     json_object_end(json);
     return rc;
 }

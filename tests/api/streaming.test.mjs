@@ -131,7 +131,7 @@ test("structured streaming", async (t) => {
       ["hits", 20],
       ["last", -1],
     ]);
-    assert.deepEqual([run.latest.sources.length, run.latest.sources[0].description, run.latest.sources[0].totalInputRows, run.latest.sources[0].metrics], [1, "source", 12, null]);
+    assert.deepEqual([run.latest.sources.length, run.latest.sources[0].description, run.latest.sources[0].inputRows, run.latest.sources[0].metrics], [1, "source", 7, null]);
     assert.match((await server.json("apps/app-stream/streaming/nameless")).error, /\n\tat org\.x\.Y/);
     const quiet = await server.json("apps/app-stream/streaming/quiet");
     assert.deepEqual([quiet.latest, quiet.phases, quiet.series.batchId], [null, [], []]);
