@@ -267,6 +267,7 @@ CREATE TABLE job (
     name TEXT, description TEXT, job_group TEXT,
     tags TEXT,                           -- comma-separated, sorted (3.5)
     sql_execution_id INTEGER,
+    batch_ms INTEGER, output_op_id INTEGER,      -- of a DStream batch: its time (epoch), which output operation of it
     submission_ms INTEGER, completion_ms INTEGER,
     status INTEGER NOT NULL,             -- 0 no end read (RUNNING there), 1 succeeded, 2 failed
     failure_text_id INTEGER,             -- Job Result.Exception.Message
@@ -276,6 +277,8 @@ CREATE TABLE job (
     completed_indices INTEGER NOT NULL,  -- distinct (stage, index) with a success
     active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL
 ) STRICT;
+
+CREATE INDEX job_by_batch ON job (batch_ms) WHERE batch_ms IS NOT NULL;
 
 -- One row: one stage that a job lists, in the order of its Stage Infos.
 CREATE TABLE job_stage (
@@ -666,6 +669,107 @@ CREATE TABLE sql_metric (
     PRIMARY KEY (execution_id, accumulator_id)
 ) STRICT, WITHOUT ROWID;
 
--- Structured Streaming, Thrift and Connect sessions: here.
+-- One row: one run of a structured streaming query (spec/sql.md 7). Its jobs have its run_id as job_group.
+CREATE TABLE streaming_query (
+    run_ref INTEGER PRIMARY KEY,         -- order of appearance
+    run_id TEXT NOT NULL UNIQUE,         -- UUID of this start
+    query_id TEXT,                       -- UUID that survives restarts from a checkpoint
+    name TEXT,
+    job_tags TEXT,                       -- comma-separated (4.1)
+    start_ms INTEGER,
+    start_seen INTEGER NOT NULL,         -- 0: only progress, idle or end records speak of it
+    end_seen INTEGER NOT NULL,           -- 1: it was terminated
+    exception_text_id INTEGER REFERENCES text,   -- NULL with end_seen 1: it was stopped
+    error_class TEXT,                    -- (3.5)
+    idle_count INTEGER NOT NULL, last_idle_ms INTEGER      -- QueryIdleEvents; before 3.5 an idle query logs progress without rows instead
+) STRICT;
+
+-- One row: one progress record. All are kept; one of the same run, batch and trigger time replaces the earlier one. Sums are over its sources.
+CREATE TABLE streaming_progress (
+    run_ref INTEGER NOT NULL,
+    progress_no INTEGER NOT NULL,        -- order of the log, over all runs
+    batch_id INTEGER,
+    trigger_ms INTEGER,                  -- epoch: when the trigger began
+    batch_duration_ms INTEGER,           -- (3.1)
+    durations TEXT NOT NULL,             -- durationMs: blank-separated phase_id:ms; what is not there did not happen
+    input_rows INTEGER,
+    input_rows_per_second REAL, processed_rows_per_second REAL,    -- NULL also for NaN and infinity
+    event_time_min_ms INTEGER, event_time_max_ms INTEGER, event_time_avg_ms INTEGER,      -- epoch
+    watermark_ms INTEGER,                -- epoch
+    output_rows INTEGER,                 -- NULL also where the sink could not tell (-1 in the log)
+    sink_text_id INTEGER REFERENCES text,
+    sink_metrics TEXT,                   -- JSON array of [name, text]; NULL: none (3.4)
+    observed_metrics TEXT,               -- observedMetrics as logged, opaque; NULL: none
+    PRIMARY KEY (run_ref, progress_no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX streaming_progress_by_trigger ON streaming_progress (run_ref, trigger_ms, batch_id);
+
+-- One row: one phase of triggers.
+CREATE TABLE streaming_phase (
+    phase_id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE            -- triggerExecution (all of it) addBatch getBatch latestOffset getOffset queryPlanning walCommit commitOffsets runContinuous …
+) STRICT;
+
+-- One row: one source in one progress record.
+CREATE TABLE streaming_source (
+    run_ref INTEGER NOT NULL, progress_no INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,            -- place in the record
+    description_text_id INTEGER REFERENCES text,
+    start_offset TEXT, end_offset TEXT, latest_offset TEXT,    -- usually JSON
+    input_rows INTEGER, input_rows_per_second REAL, processed_rows_per_second REAL,
+    metrics TEXT,                        -- JSON array of [name, text]; NULL: none (3.3)
+    PRIMARY KEY (run_ref, progress_no, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one state operator in one progress record. 3.1 wrote rows_total, rows_updated, memory_bytes and rows_dropped alone.
+CREATE TABLE streaming_state (
+    run_ref INTEGER NOT NULL, progress_no INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    operator TEXT,                       -- stateStoreSave symmetricHashJoin dedupe … (3.2)
+    rows_total INTEGER, rows_updated INTEGER, rows_removed INTEGER,
+    rows_dropped INTEGER,                -- later than the watermark
+    updates_time_ms INTEGER, removals_time_ms INTEGER, commit_time_ms INTEGER,    -- summed over tasks
+    memory_bytes INTEGER,
+    shuffle_partitions INTEGER, store_instances INTEGER,
+    custom_metrics TEXT,                 -- JSON array of [name, number]; NULL: none
+    PRIMARY KEY (run_ref, progress_no, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one session of a Thrift server or of Spark Connect (spec/sql.md 8).
+CREATE TABLE server_session (
+    session_ref INTEGER PRIMARY KEY,
+    server INTEGER NOT NULL,             -- 0 Thrift, 1 Connect
+    session_id TEXT NOT NULL, user TEXT,
+    ip TEXT,                             -- Thrift alone
+    start_ms INTEGER, finish_ms INTEGER,
+    start_seen INTEGER NOT NULL, end_seen INTEGER NOT NULL,
+    UNIQUE (server, session_id)
+) STRICT;
+
+-- One row: one operation (statement) of a session. Its jobs: those with its job_group (Thrift), those with its operation_key in job_tag (Connect).
+CREATE TABLE server_operation (
+    operation_ref INTEGER PRIMARY KEY,
+    server INTEGER NOT NULL,             -- as in server_session
+    operation_key TEXT NOT NULL,         -- Thrift: operation_id; Connect: job tag
+    operation_id TEXT, session_id TEXT, user TEXT,
+    job_group TEXT,                      -- Thrift alone
+    tags TEXT,                           -- comma-separated tags of the session's user (Connect)
+    state INTEGER NOT NULL,              -- highest that was logged: 0 started, 1 compiled, 2 ready, 3 finished, 4 failed, 5 timed out, 6 canceled, 7 closed
+    outcome INTEGER,                     -- highest of 3 to 6 that was logged; NULL: none
+    start_seen INTEGER NOT NULL,         -- 0: only later records speak of it
+    start_ms INTEGER, finish_ms INTEGER, close_ms INTEGER,     -- finish: time of the outcome
+    statement_text_id INTEGER REFERENCES text,   -- SQL (Thrift), request as text (Connect)
+    plan_text_id INTEGER REFERENCES text,        -- Thrift alone
+    error_text_id INTEGER REFERENCES text, trace_text_id INTEGER REFERENCES text,      -- trace: Thrift alone
+    produced_rows INTEGER,               -- Connect alone
+    UNIQUE (server, operation_key)
+) STRICT;
+CREATE INDEX server_operation_by_session ON server_operation (server, session_id);
+
+-- One row: one tag of a job that names a Connect operation (SparkConnect_OperationTag_…).
+CREATE TABLE job_tag (
+    tag TEXT NOT NULL, job_id INTEGER NOT NULL,
+    PRIMARY KEY (tag, job_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 
 -- Findings: here, written by analysis.

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/redact.h"
 #include "base/time.h"
 
 static atomic_int least_level = LOG_INFO;
@@ -19,11 +20,12 @@ void log_line(enum log_level level, const char *fmt, ...)
     static const char *const names[] = {"error", "warning", "info", "debug"};
     if ((int)level > atomic_load(&least_level))
         return;
-    char text[1024], stamp[TIME_ISO_BYTES];
+    char given[1024], text[1280], stamp[TIME_ISO_BYTES];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    vsnprintf(given, sizeof given, fmt, args);
     va_end(args);
+    redact_into(str_of(given), text, sizeof text);
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7F)
             *p = ' ';

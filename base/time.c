@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/units.h"
+
 int64_t time_now_ms(void)
 {
     struct timespec t;
@@ -57,4 +59,46 @@ char *time_format_iso(int64_t epoch_ms, char *out)
 char *time_format_gmt(int64_t epoch_ms, char *out)
 {
     return format(epoch_ms, "GMT", out);
+}
+
+/* `count` digits at `at` as a number; -1: not all are digits. */
+static int64_t digits(struct str text, size_t at, size_t count)
+{
+    int64_t value = 0;
+    for (size_t i = at; i < at + count; i++) {
+        if (i >= text.len || text.ptr[i] < '0' || text.ptr[i] > '9')
+            return -1;
+        value = value * 10 + (text.ptr[i] - '0');
+    }
+    return value;
+}
+
+int64_t time_parse_iso(struct str text)
+{
+    static const char shape[] = "0000-00-00T00:00:00";
+    const size_t seconds_end = sizeof shape - 1;
+    if (text.len <= seconds_end)
+        return UNKNOWN;
+    for (size_t i = 0; i < seconds_end; i++)
+        if (shape[i] != '0' && text.ptr[i] != shape[i])
+            return UNKNOWN;
+    int64_t year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2), hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
+    int64_t ms = 0;
+    size_t at = seconds_end;
+    if (text.ptr[at] == '.') {
+        size_t first = ++at;
+        for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++)
+            if (at < first + 3)
+                ms = ms * 10 + (text.ptr[at] - '0');
+        if (at == first || at > first + 9)
+            return UNKNOWN;
+        for (size_t i = at; i < first + 3; i++)
+            ms *= 10;
+    }
+    if (at + 1 != text.len || text.ptr[at] != 'Z' || year < 0 || month < 1 || month > 12 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
+        return UNKNOWN;
+    int64_t days = time_days_from_civil(year, month, day);
+    if (days >= time_days_from_civil(year, month + 1, 1))
+        return UNKNOWN;
+    return ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + ms;
 }

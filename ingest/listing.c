@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/attributes.h"
 #include "base/mem.h"
+#include "base/redact.h"
 #include "base/units.h"
 #include "ingest/event/event_decode.h"
 #include "ingest/source/line_reader.h"
@@ -80,7 +81,8 @@ static void take_start(struct head *head, const struct event_application_start *
     }
     listing->has_attempt_id = str_known(start->attempt_id);
     copy_text(listing->attempt_id, sizeof listing->attempt_id, start->attempt_id);
-    copy_text(listing->name, sizeof listing->name, start->name);
+    char name[4 * sizeof listing->name];
+    copy_text(listing->name, sizeof listing->name, (struct str){name, redact_into(start->name, name, sizeof name)});
     copy_text(listing->user, sizeof listing->user, start->user);
     listing->start_ms = start->time_ms;
 }

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/redact.h"
 #include "base/queue.h"
 #include "base/time.h"
 #include "ingest/app_lock.h"
@@ -77,8 +78,10 @@ static void keep_problem(struct load *self, const struct log_problem_row *proble
 /* First bytes of a line, as text that can be shown. */
 static void sample_of(struct str line, char *out, size_t size)
 {
-    char repaired[3 * 160];
-    size_t len = utf8_repair((struct str){line.ptr, MIN(line.len, (size_t)150)}, repaired);
+    /* Secrets are looked for in more than is shown: where one ends tells that it is one. */
+    char begin[151], repaired[3 * sizeof begin];
+    size_t begin_len = redact_into((struct str){line.ptr, MIN(line.len, (size_t)1 << 16)}, begin, sizeof begin);
+    size_t len = utf8_repair((struct str){begin, begin_len}, repaired);
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)repaired[i] < 0x20)
             repaired[i] = ' ';

@@ -25,6 +25,10 @@ event_decoder_fn decode_job_start, decode_job_end, decode_stage;
 event_decoder_fn decode_task_start, decode_task_getting_result, decode_task_end;
 /* decode_storage.c */
 event_decoder_fn decode_block_updated, decode_unpersist;
+/* decode_streaming.c */
+event_decoder_fn decode_streaming_query, decode_streaming_progress;
+/* decode_session.c */
+event_decoder_fn decode_thrift_session, decode_thrift_operation, decode_connect_session, decode_connect_operation;
 
 /* decode_common.c: what more than one event holds. All take the value under the reader, whatever it is. */
 
@@ -32,6 +36,7 @@ event_decoder_fn decode_block_updated, decode_unpersist;
 void decode_other(struct json_pull *in);
 int64_t decode_time(struct json_pull *in);                                      /* epoch ms; −1 is Spark's "none": UNKNOWN, not out of range */
 struct kv_list decode_kv(struct json_pull *in, bool *ret_object);               /* order of the log, duplicate keys once, the last value; ret_object may be NULL */
+struct str decode_words(struct json_pull *in);                                  /* an array of texts as one, comma-separated; empty ones are left out; none: STR_NONE */
 struct id_list decode_ids(struct json_pull *in);                                /* entries that are no ids are left out */
 struct storage_level decode_storage_level(struct json_pull *in);
 struct block_manager_id decode_block_manager_id(struct json_pull *in);

@@ -108,6 +108,36 @@ struct kv_list decode_kv(struct json_pull *in, bool *ret_object)
     return list;
 }
 
+struct str decode_words(struct json_pull *in)
+{
+    void *items = NULL;
+    size_t count = 0, capacity = 0, bytes = 0;
+    if (json_array_begin(in))
+        while (json_array_next(in)) {
+            struct str word = json_str(in), *item;
+            if (!word.len)
+                continue;
+            if (!(item = list_push(in, &items, &count, &capacity, sizeof *item)))
+                return STR_NONE;
+            *item = word;
+            bytes += word.len + 1;
+        }
+    if (!count)
+        return STR_NONE;
+    char *text = json_scratch(in, bytes);
+    if (!text)
+        return STR_NONE;
+    const struct str *words = items;
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            text[len++] = ',';
+        memcpy(text + len, words[i].ptr, words[i].len);
+        len += words[i].len;
+    }
+    return (struct str){text, len};
+}
+
 struct id_list decode_ids(struct json_pull *in)
 {
     struct id_list list = {NULL, 0};

@@ -40,6 +40,12 @@ enum event_kind {
     EVENT_STAGE_EXECUTOR_METRICS,
     EVENT_EXECUTOR_METRICS_UPDATE,
     EVENT_PROCESS_ADDED,
+    EVENT_STREAMING_STARTED,
+    EVENT_STREAMING_PROGRESS,
+    EVENT_STREAMING_IDLE,
+    EVENT_STREAMING_TERMINATED,
+    EVENT_SERVER_SESSION,            /* of a Thrift server or Spark Connect: created and closed */
+    EVENT_SERVER_OPERATION,          /* what happened to one statement of such a session */
     EVENT_KIND_MAX_
 };
 
@@ -272,6 +278,70 @@ struct stage_peaks { int64_t stage_id, stage_attempt; int64_t peaks[EXECUTOR_MET
 struct event_executor_metrics_update { struct str executor_id; struct stage_peaks *items; size_t count; };
 struct event_process_added { int64_t time_ms, cores; struct str id, host_port; struct kv_list logs; };
 
+/* Structured Streaming, spec/sql.md §1.4. Started, idle (3.5) and terminated share one struct. */
+struct event_streaming_query {
+    struct str id, run_id, name;     /* id survives restarts; run_id is one start */
+    int64_t time_ms;                 /* UNKNOWN for terminated */
+    struct str exception;            /* stack trace; none when it was stopped */
+    struct str error_class;          /* (3.5) */
+    struct str job_tags;             /* comma-separated, in the order of the log (4.1) */
+};
+struct name_count { struct str name; int64_t value; };
+struct name_count_list {
+    struct name_count *items;
+    size_t count;
+};
+struct streaming_source {
+    struct str description, start_offset, end_offset, latest_offset;   /* offsets: text, usually JSON; latest 3.3 */
+    int64_t input_rows;
+    double input_rows_per_second, processed_rows_per_second;           /* NaN: not known, also where the log says NaN or Infinity */
+    struct kv_list metrics;          /* (3.3) */
+};
+/* Names in the log: allUpdatesTimeMs and so on. 3.1 had the first two, memory and numLateInputs, which is rows_dropped here. */
+struct streaming_operator {
+    struct str name;                 /* (3.2) */
+    int64_t rows_total, rows_updated, updates_time_ms, rows_removed, removals_time_ms, commit_time_ms, memory_bytes, rows_dropped, shuffle_partitions, store_instances;
+    struct name_count_list custom_metrics;
+};
+struct event_streaming_progress {
+    struct str id, run_id, name;
+    int64_t trigger_ms;              /* epoch: when the trigger began */
+    int64_t batch_id, batch_duration_ms;                               /* duration (3.1) */
+    struct name_count_list durations;                                  /* by phase; what is not there did not happen */
+    int64_t event_time_min_ms, event_time_max_ms, event_time_avg_ms, watermark_ms;
+    struct streaming_operator *operators;
+    size_t operator_count;
+    struct streaming_source *sources;
+    size_t source_count;
+    struct str sink;                 /* description */
+    int64_t output_rows;             /* (3.0); -1 in the log: UNKNOWN */
+    struct kv_list sink_metrics;     /* (3.4) */
+    struct str observed;             /* the JSON text of observedMetrics, opaque (3.0); none when it is empty */
+};
+
+/* Sessions and operations of the Thrift server (3.0) and of Spark Connect (3.5), spec/sql.md §1.5, §1.6. */
+enum server_kind { SERVER_THRIFT, SERVER_CONNECT };
+/* By rank: an operation is in the state of the highest one that was logged, whatever the order of lines. */
+enum operation_state {
+    OPERATION_STARTED, OPERATION_COMPILED, OPERATION_READY, OPERATION_FINISHED, OPERATION_FAILED, OPERATION_TIMED_OUT, OPERATION_CANCELED, OPERATION_CLOSED,
+    OPERATION_STATE_COUNT
+};
+struct event_server_session {
+    enum server_kind server;
+    bool closed;                     /* else created */
+    struct str id, user, ip;         /* ip: Thrift alone */
+    int64_t time_ms;
+};
+struct event_server_operation {
+    enum server_kind server;
+    enum operation_state state;      /* which event this is */
+    struct str key;                  /* what its other events name it by: id (Thrift), job tag (Connect) */
+    struct str id, session_id, user;
+    struct str job_group;            /* Thrift: which jobs are its own; Connect: those that have the key among their tags */
+    struct str statement, plan, error, trace, tags;                    /* tags: comma-separated, in the order of the log */
+    int64_t time_ms, produced_rows;
+};
+
 struct event {
     enum event_kind kind;
     struct str name;                 /* value of "Event" as logged */
@@ -297,6 +367,10 @@ struct event {
         struct event_stage_executor_metrics stage_executor_metrics;
         struct event_executor_metrics_update executor_metrics_update;
         struct event_process_added process_added;
+        struct event_streaming_query streaming_query;
+        struct event_streaming_progress streaming_progress;
+        struct event_server_session server_session;
+        struct event_server_operation server_operation;
     };
 };
 

@@ -7,6 +7,9 @@ _Static_assert(EVENT_LINE_PADDING >= JSON_PADDING, "the reader loads that far");
 _Static_assert(EVENT_MAX_DEPTH == JSON_MAX_DEPTH, "one limit");
 
 #define SCHEDULER "org.apache.spark.scheduler."
+#define STREAMING "org.apache.spark.sql.streaming.StreamingQueryListener$"
+#define THRIFT "org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer"
+#define CONNECT "org.apache.spark.sql.connect.service.SparkListenerConnect"
 
 /* Names as logged. Family A is short; family B has the scheduler's package in front, which is left out here and accepted before every name. */
 static const struct row {
@@ -49,6 +52,28 @@ static const struct row {
     ROW("SparkListenerNodeBlacklisted", EVENT_EXCLUSION, decode_exclusion),
     ROW("SparkListenerNodeBlacklistedForStage", EVENT_EXCLUSION, decode_exclusion),
     ROW("SparkListenerNodeUnblacklisted", EVENT_EXCLUSION, decode_exclusion_lifted),
+    ROW(STREAMING "QueryProgressEvent", EVENT_STREAMING_PROGRESS, decode_streaming_progress),
+    ROW(STREAMING "QueryIdleEvent", EVENT_STREAMING_IDLE, decode_streaming_query),
+    ROW(STREAMING "QueryStartedEvent", EVENT_STREAMING_STARTED, decode_streaming_query),
+    ROW(STREAMING "QueryTerminatedEvent", EVENT_STREAMING_TERMINATED, decode_streaming_query),
+    ROW(THRIFT "SessionCreated", EVENT_SERVER_SESSION, decode_thrift_session),
+    ROW(THRIFT "SessionClosed", EVENT_SERVER_SESSION, decode_thrift_session),
+    ROW(THRIFT "OperationStart", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(THRIFT "OperationParsed", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(THRIFT "OperationCanceled", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(THRIFT "OperationTimeout", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(THRIFT "OperationError", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(THRIFT "OperationFinish", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(THRIFT "OperationClosed", EVENT_SERVER_OPERATION, decode_thrift_operation),
+    ROW(CONNECT "SessionStarted", EVENT_SERVER_SESSION, decode_connect_session),
+    ROW(CONNECT "SessionClosed", EVENT_SERVER_SESSION, decode_connect_session),
+    ROW(CONNECT "OperationStarted", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "OperationAnalyzed", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "OperationReadyForExecution", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "OperationFinished", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "OperationFailed", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "OperationCanceled", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "OperationClosed", EVENT_SERVER_OPERATION, decode_connect_operation),
 #undef ROW
 };
 

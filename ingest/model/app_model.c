@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/model/redact.h"
 
 #define TEXT_KEY_BYTES ((size_t)64 << 20)        /* hashes of texts and look-up keys, not the texts */
@@ -18,6 +19,7 @@ struct app_model *app_model_new(struct row_sink sink)
     self->sink = sink;
     arena_init(&self->arena, MODEL_ARENA_BYTES);
     arena_init(&self->environment_arena, MODEL_ARENA_BYTES);
+    arena_init(&self->hidden, MODEL_ARENA_BYTES);
     self->start_ms = self->end_ms = self->exit_code = self->first_event_ms = self->last_event_ms = UNKNOWN;
     self->cpus_per_task = 1;
     self->next_task_seq = self->next_text_id = 1;
@@ -73,6 +75,8 @@ void app_model_free(struct app_model *self)
         mem_free(group->jobs);
     }
     model_storage_free(self);
+    model_streaming_free(self);
+    model_sessions_free(self);
     model_pending_free(self);
     struct entities *const all[] = {&self->jobs, &self->stages, &self->executors, &self->hosts, &self->rdds, &self->scopes, &self->profiles, &self->processes, &self->exclusions,
                                     &self->stream_blocks};
@@ -87,6 +91,7 @@ void app_model_free(struct app_model *self)
         smap_dispose(smaps[i]);
     arena_dispose(&self->arena);
     arena_dispose(&self->environment_arena);
+    arena_dispose(&self->hidden);
     mem_free(self);
 }
 
@@ -100,11 +105,17 @@ void *model_entity(struct app_model *self, struct entities *to, size_t bytes)
     return entity;
 }
 
-enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err)
+enum err_code model_id(struct app_model *self, struct str *to, struct str from, struct err *err)
 {
     if (str_known(*to) == str_known(from) && str_eq(*to, from))
         return ERR_OK;
     return arena_str(&self->arena, from, to) ? err_nomem(err) : ERR_OK;
+}
+
+enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err)
+{
+    arena_reset(&self->hidden);
+    return redact_text(&self->hidden, from, &from) ? err_nomem(err) : model_id(self, to, from, err);
 }
 
 static enum err_code kv_copy(struct arena *arena, struct kv_list *to, const struct kv_list *from, struct err *err)
@@ -113,7 +124,7 @@ static enum err_code kv_copy(struct arena *arena, struct kv_list *to, const stru
     if (!items)
         return err_nomem(err);
     for (size_t i = 0; i < from->count; i++)
-        if (arena_str(arena, from->items[i].name, &items[i].name) || arena_str(arena, from->items[i].value, &items[i].value))
+        if (arena_str(arena, from->items[i].name, &items[i].name) || redact_copy(arena, from->items[i].value, &items[i].value))
             return err_nomem(err);
     *to = (struct kv_list){items, from->count};
     return ERR_OK;
@@ -155,6 +166,9 @@ enum err_code model_text_id(struct app_model *self, struct str body, int64_t *re
     *ret = UNKNOWN;
     if (!str_known(body))
         return ERR_OK;
+    arena_reset(&self->hidden);
+    if (redact_text(&self->hidden, body, &body))
+        return err_nomem(err);
     /* Two hashes and the length stand for the text: 128 bits against a few thousand texts. */
     struct {
         uint64_t hash, other;
@@ -205,8 +219,8 @@ static enum err_code application_start(struct app_model *self, const struct even
         return ERR_OK;   /* one run, named by its first start */
     self->health.application_start = true;
     enum err_code rc;
-    if ((rc = model_str(self, &self->app_id, e->id, err)) || (rc = model_str(self, &self->attempt_id, e->attempt_id, err)) || (rc = model_str(self, &self->name, e->name, err)) ||
-        (rc = model_str(self, &self->user, e->user, err)))
+    if ((rc = model_id(self, &self->app_id, e->id, err)) || (rc = model_id(self, &self->attempt_id, e->attempt_id, err)) || (rc = model_str(self, &self->name, e->name, err)) ||
+        (rc = model_id(self, &self->user, e->user, err)))
         return rc;
     self->start_ms = e->time_ms;
     if (!e->has_driver_logs)
@@ -246,15 +260,15 @@ static enum err_code environment_update(struct app_model *self, const struct eve
     for (size_t s = 0; s < ENV_SECTION_COUNT; s++) {
         if ((rc = kv_copy(&self->environment_arena, &self->environment[s], &e->sections[s], err)))
             return rc;
-        if (s != ENV_CLASSPATH)
-            redact_list(&self->environment[s]);
+        if (s != ENV_CLASSPATH && redact_list(&self->environment_arena, &self->environment[s]))
+            return err_nomem(err);
     }
     const struct kv_list *spark = &e->sections[ENV_SPARK];
     if (!self->health.environment)   /* permissions come from the first one (spec/core.md §2.1) */
-        if ((rc = model_str(self, &self->view_acls, kv_find(spark, "spark.ui.view.acls"), err)) ||
-            (rc = model_str(self, &self->view_acls_groups, kv_find(spark, "spark.ui.view.acls.groups"), err)) ||
-            (rc = model_str(self, &self->admin_acls, kv_find(spark, "spark.admin.acls"), err)) ||
-            (rc = model_str(self, &self->admin_acls_groups, kv_find(spark, "spark.admin.acls.groups"), err)))
+        if ((rc = model_id(self, &self->view_acls, kv_find(spark, "spark.ui.view.acls"), err)) ||
+            (rc = model_id(self, &self->view_acls_groups, kv_find(spark, "spark.ui.view.acls.groups"), err)) ||
+            (rc = model_id(self, &self->admin_acls, kv_find(spark, "spark.admin.acls"), err)) ||
+            (rc = model_id(self, &self->admin_acls_groups, kv_find(spark, "spark.admin.acls.groups"), err)))
             return rc;
     self->health.environment = self->environment_dirty = true;
     for (size_t i = 0; i < self->environment[ENV_SPARK].count; i++) {
@@ -292,6 +306,12 @@ enum err_code app_model_apply(struct app_model *self, const struct event *event,
         [EVENT_STAGE_EXECUTOR_METRICS] = model_stage_executor_metrics,
         [EVENT_EXECUTOR_METRICS_UPDATE] = model_executor_metrics_update,
         [EVENT_PROCESS_ADDED] = model_process_added,
+        [EVENT_STREAMING_STARTED] = model_streaming_started,
+        [EVENT_STREAMING_PROGRESS] = model_streaming_progress,
+        [EVENT_STREAMING_IDLE] = model_streaming_idle,
+        [EVENT_STREAMING_TERMINATED] = model_streaming_terminated,
+        [EVENT_SERVER_SESSION] = model_server_session,
+        [EVENT_SERVER_OPERATION] = model_server_operation,
         /* BlockManagerRemoved and TaskGettingResult change nothing: the end of the executor or task says it again. */
     };
     self->health.out_of_range_count += event->out_of_range;

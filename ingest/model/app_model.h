@@ -45,6 +45,7 @@ struct job {
     int64_t job_id;
     struct str name, description, job_group, tags;
     int64_t sql_execution_id, submission_ms, completion_ms, status, failure_text_id, start_seen, num_tasks;
+    int64_t batch_ms, output_op_id;  /* of a DStream batch */
     struct task_counts tasks;
     int64_t skipped_tasks, completed_indices, active_stages, completed_stages, skipped_stages, failed_stages;
     struct job_stage *stages;        /* arena */
@@ -202,6 +203,8 @@ struct entities {
 };
 
 struct pending_task;                 /* tasks.c */
+struct streaming_model;              /* streaming.h */
+struct session_model;                /* sessions.h */
 
 struct app_model {
     struct row_sink sink;
@@ -214,6 +217,7 @@ struct app_model {
     struct kv_list driver_logs, driver_attributes;
     bool has_driver_logs;
     struct arena environment_arena;  /* of the last update alone */
+    struct arena hidden;             /* a text of an event without its secrets, until it is copied */
     struct kv_list environment[ENV_SECTION_COUNT];
     struct smap spark_properties;    /* for telling job properties that differ; value: struct str * */
     int64_t cpus_per_task;
@@ -232,6 +236,8 @@ struct app_model {
     struct stage *last_stage;
     bool block_updates_seen;
     int64_t stage_exclusion_count;   /* entries of all excluded_in_stages */
+    struct streaming_model *streaming;      /* made with the first event of its kind, and so the other; NULL: none yet */
+    struct session_model *sessions;
 };
 
 struct app_model *app_model_new(struct row_sink sink);                /* NULL: out of memory */
@@ -253,20 +259,25 @@ struct executor *model_executor_find(struct app_model *self, struct str id);
 struct executor *model_executor_get(struct app_model *self, struct str id);
 struct executor_stage *model_executor_stage(struct app_model *self, struct stage *stage, struct executor *executor);
 struct host *model_host_get(struct app_model *self, struct str name);
-enum err_code model_text_id(struct app_model *self, struct str body, int64_t *ret, struct err *err) WARN_UNUSED;   /* UNKNOWN for unknown text */
-enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;     /* copies into the arena; keeps an equal old text */
+enum err_code model_text_id(struct app_model *self, struct str body, int64_t *ret, struct err *err) WARN_UNUSED;   /* without its secrets; UNKNOWN for unknown text */
+enum err_code model_id(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;      /* copies into the arena; keeps an equal old text */
+enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;     /* the same for what people write: without its secrets */
 enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err) WARN_UNUSED;
 struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 
-/* jobs_stages.c, tasks.c, executors.c, storage.c: one handler an event class. */
+/* jobs_stages.c, tasks.c, executors.c, storage.c, streaming.c, sessions.c: one handler an event class. */
 typedef enum err_code model_handler(struct app_model *self, const struct event *event, struct err *err);
 model_handler model_job_start, model_job_end, model_stage_submitted, model_stage_completed;
 model_handler model_task_start, model_task_end;
 model_handler model_resource_profile, model_block_manager_added, model_executor_added, model_executor_removed, model_exclusion, model_stage_executor_metrics,
     model_executor_metrics_update, model_process_added;
 model_handler model_unpersist, model_block_updated;
+model_handler model_streaming_started, model_streaming_progress, model_streaming_idle, model_streaming_terminated;
+model_handler model_server_session, model_server_operation;
+void model_streaming_free(struct app_model *self);
+void model_sessions_free(struct app_model *self);
 struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);                                   /* makes it; NULL: out of memory */
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
 enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/model/app_model.h"
 #include "ingest/model/redact.h"
 
@@ -132,21 +133,30 @@ static struct str put_text(char **at, struct str text)
     return copy;
 }
 
-static enum err_code copy_accumulables(struct stage *stage, const struct accumulable_list *from, struct err *err)
+static enum err_code copy_accumulables(struct app_model *self, struct stage *stage, const struct accumulable_list *from, struct err *err)
 {
     free_accumulables(stage);
     stage->accumulables_dirty = true;
     if (!from->count)
         return ERR_OK;
-    size_t bytes = from->count * sizeof *from->items;   /* cannot overflow: all of it came from one line */
-    for (size_t i = 0; i < from->count; i++)
-        bytes += from->items[i].name.len + from->items[i].update.len + from->items[i].value.len + from->items[i].metadata.len;
+    arena_reset(&self->hidden);
+    struct accumulable *shown = arena_zalloc(&self->hidden, from->count, sizeof *shown);
+    size_t bytes = from->count * sizeof *shown;   /* cannot overflow: all of it came from one line */
+    for (size_t i = 0; shown && i < from->count; i++) {
+        shown[i] = from->items[i];
+        if (redact_text(&self->hidden, shown[i].name, &shown[i].name) || redact_text(&self->hidden, shown[i].update, &shown[i].update) ||
+            redact_text(&self->hidden, shown[i].value, &shown[i].value))
+            return err_nomem(err);
+        bytes += shown[i].name.len + shown[i].update.len + shown[i].value.len + shown[i].metadata.len;
+    }
+    if (!shown)
+        return err_nomem(err);
     struct accumulable *items = mem_alloc(bytes);
     if (!items)
         return err_nomem(err);
     char *at = (char *)(items + from->count);
     for (size_t i = 0; i < from->count; i++) {
-        items[i] = from->items[i];
+        items[i] = shown[i];
         items[i].name = put_text(&at, items[i].name);
         items[i].update = put_text(&at, items[i].update);
         items[i].value = put_text(&at, items[i].value);
@@ -186,7 +196,7 @@ static enum err_code apply_info(struct app_model *self, struct stage *stage, con
     enum err_code rc;
     if ((rc = model_str(self, &stage->name, info->name, err)) || (rc = model_text_id(self, info->details, &stage->details_text_id, err)) ||
         (rc = model_text_id(self, info->failure_reason, &stage->failure_text_id, err)) || (rc = copy_ids(self, &stage->parents, &info->parents, err)) ||
-        (rc = copy_accumulables(stage, &info->accumulables, err)))
+        (rc = copy_accumulables(self, stage, &info->accumulables, err)))
         return rc;
     if (stage->rdds.count != info->rdd_count || !stage->rdds.items) {
         stage->rdds.items = arena_alloc(&self->arena, info->rdd_count * sizeof *stage->rdds.items);
@@ -315,6 +325,9 @@ static enum err_code sorted_tags(struct app_model *self, struct job *job, struct
 {
     if (!str_known(tags))
         return ERR_OK;
+    arena_reset(&self->hidden);
+    if (redact_text(&self->hidden, tags, &tags))
+        return err_nomem(err);
     struct str *items = NULL;
     size_t count = 0, capacity = 0, start = 0;
     enum err_code rc = ERR_OK;
@@ -361,16 +374,18 @@ static enum err_code differing_properties(struct app_model *self, struct job *jo
         return err_nomem(err);
     size_t count = 0;
     for (size_t i = 0; i < from->count; i++) {
-        const struct kv *item = &from->items[i];
-        const struct str *usual = smap_get(&self->spark_properties, item->name);
-        if (usual && str_eq(*usual, item->value))
+        struct kv item = from->items[i];
+        arena_reset(&self->hidden);
+        if (redact_item(&self->hidden, &item))
+            return err_nomem(err);
+        const struct str *usual = smap_get(&self->spark_properties, item.name);
+        if (usual && str_eq(*usual, item.value))
             continue;
-        if (arena_str(&self->arena, item->name, &kept[count].name) || arena_str(&self->arena, item->value, &kept[count].value))
+        if (arena_str(&self->arena, item.name, &kept[count].name) || arena_str(&self->arena, item.value, &kept[count].value))
             return err_nomem(err);
         count++;
     }
     job->properties = (struct kv_list){kept, count};
-    redact_list(&job->properties);
     return ERR_OK;
 }
 
@@ -384,7 +399,16 @@ static struct job *job_get(struct app_model *self, int64_t job_id)
         return NULL;
     job->job_id = job_id;
     job->sql_execution_id = job->submission_ms = job->completion_ms = job->failure_text_id = job->num_tasks = UNKNOWN;
+    job->batch_ms = job->output_op_id = UNKNOWN;
     return job;
+}
+
+/* A property that is a whole number and not negative, else UNKNOWN. */
+static int64_t count_property(const struct kv_list *properties, const char *name)
+{
+    struct str text = kv_find(properties, name);
+    int64_t value;
+    return str_known(text) && str_to_i64(text, &value) && value >= 0 ? value : UNKNOWN;
 }
 
 static enum err_code describe_job(struct app_model *self, struct job *job, const struct event_job_start *e, struct err *err)
@@ -402,6 +426,8 @@ static enum err_code describe_job(struct app_model *self, struct job *job, const
     int64_t execution;
     if (str_known(sql) && str_to_i64(sql, &execution))
         job->sql_execution_id = execution;
+    job->batch_ms = count_property(&e->properties, "spark.streaming.internal.batchTime");
+    job->output_op_id = count_property(&e->properties, "spark.streaming.internal.outputOpId");
     if ((rc = model_str(self, &job->name, last ? last->name : STR_LIT(""), err)) ||
         (rc = model_str(self, &job->description, kv_find(&e->properties, "spark.job.description"), err)) ||
         (rc = model_str(self, &job->job_group, kv_find(&e->properties, "spark.jobGroup.id"), err)) ||

@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/model/redact.h"
 
-#include <string.h>
-#include <strings.h>
+#include "base/redact.h"
 
-#define REDACTED "*********(redacted)"
-
-static bool is_secret(struct str text)
+int redact_item(struct arena *arena, struct kv *item)
 {
-    static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key", "credential"};
-    for (size_t i = 0; i < text.len; i++) {
-        char c = (char)(text.ptr[i] | 0x20);
-        if (c != 's' && c != 'p' && c != 't' && c != 'a' && c != 'c')
-            continue;
-        for (size_t w = 0; w < ARRAY_LENGTH(words); w++) {
-            size_t len = strlen(words[w]);
-            if (text.len - i >= len && strncasecmp(text.ptr + i, words[w], len) == 0)
-                return true;
-        }
-    }
-    return false;
+    if (!str_known(item->value))
+        return 0;
+    if (!redact_is_secret(item->name) && !redact_is_secret(item->value))
+        return redact_text(arena, item->value, &item->value);
+    item->value = STR_LIT(REDACTED);
+    return 0;
 }
 
-void redact_list(struct kv_list *list)
+int redact_list(struct arena *arena, struct kv_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        struct kv *item = &list->items[i];
-        if (str_known(item->value) && (is_secret(item->name) || is_secret(item->value)))
-            item->value = STR_LIT(REDACTED);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        if (redact_item(arena, &list->items[i]))
+            return -1;
+    return 0;
 }

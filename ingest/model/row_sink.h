@@ -19,6 +19,14 @@ struct task_row {
     int64_t peaks[EXECUTOR_METRIC_COUNT];
 };
 
+/* One row of table streaming_progress with its rows in streaming_source and streaming_state: a long-running query has a million of them. */
+struct streaming_progress_row {
+    int64_t run_ref, progress_no;
+    int64_t sink_text_id;
+    int64_t *source_text_ids;        /* descriptions, one a source of `progress` */
+    const struct event_streaming_progress *progress;
+};
+
 struct stage;
 
 struct row_sink {
@@ -26,6 +34,7 @@ struct row_sink {
     enum err_code (*task)(void *context, const struct task_row *row, struct err *err);
     enum err_code (*task_accumulable)(void *context, int64_t task_seq, int64_t ordinal, const struct accumulable *accumulable, struct err *err);
     enum err_code (*text)(void *context, int64_t text_id, struct str body, struct err *err);
+    enum err_code (*streaming_progress)(void *context, const struct streaming_progress_row *row, struct err *err);
     /* The stage's end was read and no task of it runs: its per-executor sums may be taken out of it, its quantiles computed. Once a stage; what comes later is found at a
      * checkpoint. */
     enum err_code (*stage_done)(void *context, struct stage *stage, struct err *err);

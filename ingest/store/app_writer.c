@@ -12,7 +12,10 @@
 #include "base/db.h"
 #include "base/mem.h"
 #include "base/queue.h"
+#include "base/redact.h"
 #include "ingest/store/entity_rows.h"
+#include "ingest/store/session_rows.h"
+#include "ingest/store/streaming_rows.h"
 #include "ingest/store/task_store.h"
 
 #define BATCH_ROWS 512               /* 340 kB: some milliseconds of the writer's work */
@@ -38,10 +41,12 @@ struct summary_item {
 
 struct batch {
     size_t row_count, text_count, text_capacity, accumulable_count, accumulable_capacity, summary_count, summary_capacity, done_count, done_capacity;
+    size_t progress_count, progress_capacity;
     struct text_item *texts;
     struct accumulable_item *accumulables;
     struct summary_item *summaries;
     int64_t *done_stage_refs;        /* to be summarised after the rows */
+    struct streaming_progress_row *progress;     /* what they point to is in the arena */
     struct arena arena;
     struct task_row rows[BATCH_ROWS];
 };
@@ -50,6 +55,8 @@ struct app_writer {
     struct db db;
     struct task_store *tasks;
     struct entity_rows *entities;
+    struct streaming_rows *streaming;
+    struct session_rows *sessions;
     sqlite3_stmt *insert_text;
     struct queue full, free;
     struct batch *filling;
@@ -73,6 +80,8 @@ static enum err_code write_batch(struct app_writer *self, struct batch *batch, s
         const struct accumulable_item *item = &batch->accumulables[i];
         rc = task_store_add_accumulable(self->tasks, item->task_seq, item->ordinal, &item->accumulable, err);
     }
+    for (size_t i = 0; i < batch->progress_count && !rc; i++)
+        rc = streaming_rows_add(self->streaming, &batch->progress[i], err);
     for (size_t i = 0; i < batch->summary_count && !rc; i++)
         rc = entity_rows_add_executor_stage(self->entities, batch->summaries[i].stage_ref, batch->summaries[i].summary, err);
     for (size_t i = 0; i < batch->done_count && !rc; i++)
@@ -84,7 +93,7 @@ static void reset_batch(struct batch *batch)
 {
     for (size_t i = 0; i < batch->summary_count; i++)
         mem_free(batch->summaries[i].summary);
-    batch->row_count = batch->text_count = batch->accumulable_count = batch->summary_count = batch->done_count = 0;
+    batch->row_count = batch->text_count = batch->accumulable_count = batch->summary_count = batch->done_count = batch->progress_count = 0;
     arena_reset(&batch->arena);
 }
 
@@ -97,6 +106,7 @@ static void free_batch(struct batch *batch)
     mem_free(batch->accumulables);
     mem_free(batch->summaries);
     mem_free(batch->done_stage_refs);
+    mem_free(batch->progress);
     arena_dispose(&batch->arena);
     mem_free(batch);
 }
@@ -158,8 +168,8 @@ static enum err_code sink_accumulable(void *context, int64_t task_seq, int64_t o
         return err_nomem(err);
     struct accumulable_item *item = &batch->accumulables[batch->accumulable_count];
     *item = (struct accumulable_item){task_seq, ordinal, *accumulable};
-    if (arena_str(&batch->arena, accumulable->name, &item->accumulable.name) || arena_str(&batch->arena, accumulable->update, &item->accumulable.update) ||
-        arena_str(&batch->arena, accumulable->value, &item->accumulable.value))
+    if (redact_copy(&batch->arena, accumulable->name, &item->accumulable.name) || redact_copy(&batch->arena, accumulable->update, &item->accumulable.update) ||
+        redact_copy(&batch->arena, accumulable->value, &item->accumulable.value))
         return err_nomem(err);
     batch->accumulable_count++;
     return send_if_full(self, err);
@@ -176,6 +186,19 @@ static enum err_code sink_text(void *context, int64_t text_id, struct str body, 
     if (arena_str(&batch->arena, body, &item->body))
         return err_nomem(err);
     batch->text_count++;
+    return send_if_full(self, err);
+}
+
+static enum err_code sink_progress(void *context, const struct streaming_progress_row *row, struct err *err)
+{
+    struct app_writer *self = context;
+    struct batch *batch = self->filling;
+    if (mem_grow((void **)&batch->progress, &batch->progress_capacity, batch->progress_count + 1, MAX_BATCH_ITEMS, sizeof *batch->progress))
+        return err_nomem(err);
+    enum err_code rc = streaming_rows_copy(row, &batch->arena, &batch->progress[batch->progress_count], err);
+    if (rc)
+        return rc;
+    batch->progress_count++;
     return send_if_full(self, err);
 }
 
@@ -198,7 +221,7 @@ static enum err_code sink_stage_done(void *context, struct stage *stage, struct 
 
 struct row_sink app_writer_sink(struct app_writer *self)
 {
-    return (struct row_sink){self, sink_task, sink_accumulable, sink_text, sink_stage_done};
+    return (struct row_sink){self, sink_task, sink_accumulable, sink_text, sink_progress, sink_stage_done};
 }
 
 static enum err_code add_batches(struct app_writer *self, struct err *err)
@@ -262,7 +285,8 @@ enum err_code app_writer_open(struct app_writer **ret, const char *path, bool la
     enum err_code rc;
     if ((rc = db_open(&self->db, path, large ? DB_BULK_LARGE : DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
         (rc = prepare_text(self, err)) || (rc = task_store_new(&self->tasks, &self->db, err)) ||
-        (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = add_batches(self, err)))
+        (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = streaming_rows_new(&self->streaming, &self->db, err)) ||
+        (rc = session_rows_new(&self->sessions, &self->db, err)) || (rc = add_batches(self, err)))
         goto fail;
     int failed = pthread_create(&self->thread, NULL, writer_main, self);
     if (failed) {
@@ -310,7 +334,8 @@ static enum err_code summarise_rest(struct app_writer *self, struct app_model *m
 static enum err_code write_all(struct app_writer *self, struct app_model *model, const struct load_facts *facts, bool finished, struct err *err)
 {
     enum err_code rc;
-    if ((rc = drain(self, err)) || (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
+    if ((rc = drain(self, err)) || (rc = streaming_rows_write(self->streaming, model, err)) || (rc = session_rows_write(self->sessions, model, err)) ||
+        (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
         (rc = task_store_flush(self->tasks, err)) || (rc = db_commit(&self->db, err)))
         return rc;
     db_start_writeback(&self->db);
@@ -334,13 +359,18 @@ static void detach(struct app_writer *self)
         task_store_detach(self->tasks);
     if (self->entities)
         entity_rows_detach(self->entities);
+    if (self->streaming)
+        streaming_rows_detach(self->streaming);
+    if (self->sessions)
+        session_rows_detach(self->sessions);
 }
 
 static enum err_code attach(struct app_writer *self, const char *path, struct err *err)
 {
     enum err_code rc;
     if ((rc = db_open(&self->db, path, DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) || (rc = prepare_text(self, err)) ||
-        (rc = task_store_attach(self->tasks, &self->db, err)))
+        (rc = task_store_attach(self->tasks, &self->db, err)) || (rc = streaming_rows_attach(self->streaming, &self->db, err)) ||
+        (rc = session_rows_attach(self->sessions, &self->db, err)))
         return rc;
     return entity_rows_attach(self->entities, &self->db, err);
 }
@@ -397,6 +427,8 @@ void app_writer_free(struct app_writer *self)
     detach(self);
     task_store_free(self->tasks);
     entity_rows_free(self->entities);
+    streaming_rows_free(self->streaming);
+    session_rows_free(self->sessions);
     db_close(&self->db);
     mem_free(self);
 }

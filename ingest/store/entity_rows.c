@@ -25,6 +25,8 @@ static const struct column job_columns[] = {
     JOB_STR(job_group),
     JOB_STR(tags),
     JOB(sql_execution_id),
+    JOB(batch_ms),
+    JOB(output_op_id),
     JOB(submission_ms),
     JOB(completion_ms),
     JOB(status),

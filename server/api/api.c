@@ -103,7 +103,7 @@ static struct str camel_case(struct str name, char *out)
     return (struct str){out, n};
 }
 
-static void write_key(struct json_writer *json, const char *column_name)
+void api_key(struct json_writer *json, const char *column_name)
 {
     char key[LONGEST_NAME];
     json_key_str(json, camel_case(str_of(column_name), key));
@@ -113,6 +113,14 @@ void api_name(struct json_writer *json, const char *key, struct str column_name)
 {
     char name[LONGEST_NAME];
     json_kv_str(json, key, camel_case(column_name, name));
+}
+
+void api_stored_json(struct json_writer *json, struct str stored)
+{
+    if (str_known(stored))
+        json_raw(json, stored);
+    else
+        json_null(json);
 }
 
 static void column_value(struct json_writer *json, sqlite3_stmt *stmt, int i)
@@ -128,7 +136,7 @@ static void column_value(struct json_writer *json, sqlite3_stmt *stmt, int i)
 void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end)
 {
     for (int i = first; i < end; i++) {
-        write_key(json, sqlite3_column_name(stmt, i));
+        api_key(json, sqlite3_column_name(stmt, i));
         column_value(json, stmt, i);
     }
 }
@@ -228,7 +236,7 @@ void api_peaks(struct json_writer *json, sqlite3_stmt *stmt, int64_t set, int fi
     }
     json_object_begin(json);
     for (int i = first; i < first + API_PEAK_COUNT; i++) {
-        write_key(json, sqlite3_column_name(stmt, i) + prefix);
+        api_key(json, sqlite3_column_name(stmt, i) + prefix);
         column_value(json, stmt, i);
     }
     json_object_end(json);

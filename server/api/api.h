@@ -29,6 +29,12 @@ void api_bad_parameter(struct response *response, const struct err *err);
 /* Columns [first, end) of the row as keys and values: integers, reals, texts, null. */
 void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end);
 
+/* A column's name as a key. */
+void api_key(struct json_writer *json, const char *column_name);
+
+/* JSON that ingest made and stored, as a value; unknown: null. */
+void api_stored_json(struct json_writer *json, struct str stored);
+
 /* What api_columns makes of a column's name, as the value of a key. */
 void api_name(struct json_writer *json, const char *key, struct str column_name);
 

@@ -16,5 +16,11 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/executors", api_executors, "list of executors, the driver among them"},
     {V "/apps/{ref}/environment", api_environment, "settings, class path and resource profiles"},
     {V "/apps/{ref}/storage", api_storage, "cached RDDs"},
+    {V "/apps/{ref}/streaming", api_streaming, "list of structured streaming queries, one row a run"},
+    {V "/apps/{ref}/streaming/{run}", api_streaming_query, "one run of a streaming query: its progress as columns, phases, sources, state"},
+    {V "/apps/{ref}/sessions", api_sessions, "list of Thrift and Connect sessions"},
+    {V "/apps/{ref}/operations", api_operations, "list of the statements of those sessions"},
+    {V "/apps/{ref}/operations/{id:d}", api_operation, "one statement with its whole texts"},
+    {V "/apps/{ref}/dstreams", api_dstreams, "list of the batches of a DStreams application, rebuilt from its jobs"},
     {NULL, NULL, NULL},
 };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
+import { dstreamLog } from "./support/streaming_log.mjs";
 import { LOGS, makeFolder, makeStore, ROOT, startServer } from "./support/server.mjs";
 import { parseYaml } from "./support/yaml.mjs";
 
@@ -68,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "list"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "streaming", "sessions", "dstreams", "list"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -79,6 +80,9 @@ test("sort keys of the document are those of the tables", () => {
     ["jobs", "/apps/{ref}/jobs"],
     ["stages", "/apps/{ref}/stages"],
     ["executors", "/apps/{ref}/executors"],
+    ["streaming", "/apps/{ref}/streaming"],
+    ["sessions", "/apps/{ref}/operations"],
+    ["dstreams", "/apps/{ref}/dstreams"],
   ]) {
     const table = source(`server/api/${file}.c`).split("static const struct list_sort sorts[] = {")[1].split("{NULL, NULL}")[0];
     const keys = [...table.matchAll(/^\s+\{"(\w+)", /gm)].map((found) => found[1]);
@@ -87,11 +91,14 @@ test("sort keys of the document are those of the tables", () => {
   }
 });
 
+const SQL_LOGS = ["thrift_ops", "connect_ops", "streaming_windows"].map((name) => join(LOGS, name));
+
 test("real answers are as the document says", async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, "app-1"), smallLog());
+  writeFileSync(join(folder, "app-dstreams"), dstreamLog());
   writeFileSync(join(folder, "garbage"), '{"Event":"SparkListenerLogStart"\n');
-  const server = await startServer(t, ["--store", makeStore(t, [folder, join(LOGS, "failures"), join(LOGS, "healthy_rdd"), join(LOGS, "gc_pressure"), join(LOGS, "in_progress")])]);
+  const server = await startServer(t, ["--store", makeStore(t, [folder, join(LOGS, "failures"), join(LOGS, "healthy_rdd"), join(LOGS, "gc_pressure"), join(LOGS, "in_progress"), ...SQL_LOGS])]);
   const check = async (path, pattern, status = 200) => {
     const answer = await server.json(path, status);
     const schema = status === 200 ? answerOf(pattern) : { $ref: "#/components/schemas/Error" };
@@ -108,6 +115,10 @@ test("real answers are as the document says", async (t) => {
     const app = `apps/${encodeURIComponent(ref)}`;
     await check(app, "/apps/{ref}");
     for (const each of ["health", "environment", "storage", "executors"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
+    for (const { runId } of (await check(`${app}/streaming`, "/apps/{ref}/streaming")).items) await check(`${app}/streaming/${runId}`, "/apps/{ref}/streaming/{run}");
+    await check(`${app}/sessions`, "/apps/{ref}/sessions");
+    for (const { id } of (await check(`${app}/operations`, "/apps/{ref}/operations")).items) await check(`${app}/operations/${id}`, "/apps/{ref}/operations/{id}");
+    await check(`${app}/dstreams`, "/apps/{ref}/dstreams");
     for (const { jobId } of (await check(`${app}/jobs?limit=1000`, "/apps/{ref}/jobs")).items) await check(`${app}/jobs/${jobId}`, "/apps/{ref}/jobs/{id}");
     for (const { stageId, attempt } of (await check(`${app}/stages?limit=1000`, "/apps/{ref}/stages")).items) {
       await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");

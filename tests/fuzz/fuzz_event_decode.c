@@ -75,6 +75,54 @@ static void check_task(const struct task_info *info)
     require(!known(info->locality) || (info->locality >= 0 && info->locality < LOCALITY_COUNT));
 }
 
+static void check_counts(const struct name_count_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        check_text(list->items[i].name);
+        require(known(list->items[i].value));
+    }
+}
+
+static void check_progress(const struct event_streaming_progress *p)
+{
+    require(str_known(p->run_id));
+    check_text(p->id);
+    check_text(p->run_id);
+    check_text(p->name);
+    check_text(p->sink);
+    check_text(p->observed);
+    check_kv(p->sink_metrics);
+    check_counts(&p->durations);
+    check_count(p->batch_id);
+    check_count(p->batch_duration_ms);
+    check_count(p->output_rows);
+    for (size_t i = 0; i < p->operator_count; i++) {
+        check_text(p->operators[i].name);
+        check_counts(&p->operators[i].custom_metrics);
+        check_count(p->operators[i].rows_total);
+        check_count(p->operators[i].memory_bytes);
+    }
+    for (size_t i = 0; i < p->source_count; i++) {
+        check_text(p->sources[i].description);
+        check_text(p->sources[i].start_offset);
+        check_text(p->sources[i].end_offset);
+        check_text(p->sources[i].latest_offset);
+        check_kv(p->sources[i].metrics);
+        check_count(p->sources[i].input_rows);
+    }
+}
+
+static void check_operation(const struct event_server_operation *o)
+{
+    const struct str texts[] = {o->key, o->id, o->session_id, o->user, o->job_group, o->statement, o->plan, o->error, o->trace, o->tags};
+    require(o->key.len > 0);
+    for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
+        check_text(texts[i]);
+    check_count(o->time_ms);
+    check_count(o->produced_rows);
+    require((int)o->state >= 0 && o->state < OPERATION_STATE_COUNT);
+}
+
 static void check_event(const struct event *e)
 {
     check_text(e->name);
@@ -129,6 +177,30 @@ static void check_event(const struct event *e)
         for (size_t i = 0; i < e->executor_added.resource_count; i++)
             for (size_t a = 0; a < e->executor_added.resources[i].address_count; a++)
                 check_text(e->executor_added.resources[i].addresses[a]);
+        break;
+    case EVENT_STREAMING_STARTED:
+    case EVENT_STREAMING_IDLE:
+    case EVENT_STREAMING_TERMINATED:
+        require(str_known(e->streaming_query.run_id));
+        check_text(e->streaming_query.id);
+        check_text(e->streaming_query.run_id);
+        check_text(e->streaming_query.name);
+        check_text(e->streaming_query.exception);
+        check_text(e->streaming_query.error_class);
+        check_text(e->streaming_query.job_tags);
+        break;
+    case EVENT_STREAMING_PROGRESS:
+        check_progress(&e->streaming_progress);
+        break;
+    case EVENT_SERVER_SESSION:
+        require(e->server_session.id.len > 0);
+        check_text(e->server_session.id);
+        check_text(e->server_session.user);
+        check_text(e->server_session.ip);
+        check_count(e->server_session.time_ms);
+        break;
+    case EVENT_SERVER_OPERATION:
+        check_operation(&e->server_operation);
         break;
     case EVENT_EXECUTOR_METRICS_UPDATE:
         for (size_t i = 0; i < e->executor_metrics_update.count; i++)

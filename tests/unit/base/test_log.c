@@ -35,6 +35,14 @@ static void text_of_a_log_cannot_forge_a_line(void **state)
     assert_ptr_equal(strchr(out, '\n'), out + strlen(out) - 1);
 }
 
+static void secrets_are_not_said(void **state)
+{
+    (void)state;
+    char out[2048];
+    capture(out, sizeof out, LOG_ERROR, "cannot answer /x?password=hunter2&a=b: no");
+    assert_non_null(strstr(out, " error cannot answer /x?password=*********(redacted)&a=b: no\n"));
+}
+
 static void a_very_long_text_is_one_line(void **state)
 {
     (void)state;
@@ -60,7 +68,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_of_a_log_cannot_forge_a_line),
-        cmocka_unit_test(a_very_long_text_is_one_line),
+        cmocka_unit_test(secrets_are_not_said), cmocka_unit_test(a_very_long_text_is_one_line),
         cmocka_unit_test(what_is_less_important_than_asked_for_is_not_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,12 +51,37 @@ static void the_measuring_clock_does_not_go_back(void **state)
     assert_true(time_now_ms() > 1600000000000);
 }
 
+static void iso_dates_are_read_as_they_are_written(void **state)
+{
+    (void)state;
+    assert_int_equal(time_parse_iso(STR_LIT("1970-01-01T00:00:00.000Z")), 0);
+    assert_int_equal(time_parse_iso(STR_LIT("2000-02-29T00:00:00.123Z")), 951782400123);
+    assert_int_equal(time_parse_iso(STR_LIT("2023-11-14T22:13:20Z")), 1700000000000);
+    assert_int_equal(time_parse_iso(STR_LIT("2023-11-14T22:13:20.9Z")), 1700000000900);
+    assert_int_equal(time_parse_iso(STR_LIT("2023-11-14T22:13:20.999999999Z")), 1700000000999);
+    assert_int_equal(time_parse_iso(STR_LIT("1969-12-31T23:59:59.999Z")), -1);
+    assert_int_equal(time_parse_iso(STR_LIT("0000-01-01T00:00:00.000Z")), -62167219200000);
+}
+
+static void other_texts_are_no_dates(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "", "x", "2023", "2023-11-14", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z", "2023-11-14T22:13:20.1234567890Z", "2023-11-14T22:13:20.123", "2023-11-14T22:13:20.123ZZ",
+        "2023-11-14T22:13:20.123+01:00", "2023-11-14 22:13:20.123Z", "2023-02-29T00:00:00.000Z", "2023-13-01T00:00:00.000Z", "2023-00-01T00:00:00.000Z", "2023-01-00T00:00:00.000Z",
+        "2023-01-01T24:00:00.000Z", "2023-01-01T00:60:00.000Z", "2023-01-01T00:00:60.000Z", "+023-01-01T00:00:00.000Z", "2023-1-01T00:00:00.0000Z", "-2023-01-01T00:00:00.000Z",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_true(time_parse_iso(str_of(texts[i])) == INT64_MIN);
+    assert_true(time_parse_iso(STR_NONE) == INT64_MIN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dates_are_written_in_both_forms),
         cmocka_unit_test(impossible_times_are_clamped),
-        cmocka_unit_test(days_of_dates),
+        cmocka_unit_test(days_of_dates), cmocka_unit_test(iso_dates_are_read_as_they_are_written), cmocka_unit_test(other_texts_are_no_dates),
         cmocka_unit_test(the_measuring_clock_does_not_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,11 @@ static enum err_code record_text(void *context, int64_t id, struct str body, str
     return ERR_OK;
 }
 
+static enum err_code record_progress(void *context UNUSED, const struct streaming_progress_row *row UNUSED, struct err *err UNUSED)
+{
+    return ERR_OK;
+}
+
 static enum err_code record_done(void *context, struct stage *stage UNUSED, struct err *err UNUSED)
 {
     ((struct recorder *)context)->done_count++;
@@ -155,7 +160,7 @@ static void apply_line(struct trace *t, const char *line)
 static struct trace *play(const char *const *lines, size_t count)
 {
     struct trace *t = calloc(1, sizeof *t);
-    t->model = app_model_new((struct row_sink){&t->recorder, record_task, record_accumulable, record_text, record_done});
+    t->model = app_model_new((struct row_sink){&t->recorder, record_task, record_accumulable, record_text, record_progress, record_done});
     assert_non_null(t->model);
     arena_init(&t->scratch, 1 << 20);
     for (size_t i = 0; i < count; i++)
