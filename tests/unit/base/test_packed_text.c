@@ -68,13 +68,16 @@ static void damage_and_another_base_are_told(void **state)
 {
     (void)state;
     CLEANUP(buf_dispose) struct buf packed;
-    char got[5000], *text = noise(5000, 3);
+    char got[5000], *text = noise(5000, 3), *base = noise(5000, 3), *other = noise(5000, 4);
     buf_init(&packed, 1 << 20);
-    assert_int_equal(packed_text_pack((struct str){text, 5000}, (struct str){text, 5000}, &packed, NULL), ERR_OK);
+    assert_int_equal(packed_text_pack((struct str){text, 5000}, (struct str){base, 5000}, &packed, NULL), ERR_OK);
     assert_int_equal(packed_text_unpack(buf_str(&packed), STR_NONE, got, 5000, NULL), ERR_CORRUPT);
+    assert_int_equal(packed_text_unpack(buf_str(&packed), (struct str){other, 5000}, got, 5000, NULL), ERR_CORRUPT);
     assert_int_equal(packed_text_unpack(STR_LIT("no frame"), STR_NONE, got, 5000, NULL), ERR_CORRUPT);
-    assert_int_equal(packed_text_unpack((struct str){packed.data, packed.len - 1}, (struct str){text, 5000}, got, 5000, NULL), ERR_CORRUPT);
+    assert_int_equal(packed_text_unpack((struct str){packed.data, packed.len - 1}, (struct str){base, 5000}, got, 5000, NULL), ERR_CORRUPT);
     free(text);
+    free(base);
+    free(other);
 }
 
 static void longer_texts_than_lines_are_refused(void **state)
