@@ -205,6 +205,7 @@ struct entities {
 struct pending_task;                 /* tasks.c */
 struct streaming_model;              /* streaming.h */
 struct session_model;                /* sessions.h */
+struct sql_model;                    /* sql.h */
 
 struct app_model {
     struct row_sink sink;
@@ -238,6 +239,7 @@ struct app_model {
     int64_t stage_exclusion_count;   /* entries of all excluded_in_stages */
     struct streaming_model *streaming;      /* made with the first event of its kind, and so the other; NULL: none yet */
     struct session_model *sessions;
+    struct sql_model *sql;           /* owned */
 };
 
 struct app_model *app_model_new(struct row_sink sink);                /* NULL: out of memory */
@@ -267,7 +269,7 @@ struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 
-/* jobs_stages.c, tasks.c, executors.c, storage.c, streaming.c, sessions.c: one handler an event class. */
+/* jobs_stages.c, tasks.c, executors.c, storage.c, sql.c, streaming.c, sessions.c: one handler an event class. */
 typedef enum err_code model_handler(struct app_model *self, const struct event *event, struct err *err);
 model_handler model_job_start, model_job_end, model_stage_submitted, model_stage_completed;
 model_handler model_task_start, model_task_end;
@@ -278,6 +280,7 @@ model_handler model_streaming_started, model_streaming_progress, model_streaming
 model_handler model_server_session, model_server_operation;
 void model_streaming_free(struct app_model *self);
 void model_sessions_free(struct app_model *self);
+model_handler model_sql_start, model_sql_end, model_sql_driver_updates, model_sql_plan_update, model_sql_metric_update;
 struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);                                   /* makes it; NULL: out of memory */
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
 enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;
