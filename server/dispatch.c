@@ -3,13 +3,11 @@
 
 #include "server/api_context.h"
 #include "server/assets.h"
+#include "server/history_address.h"
+#include "server/http_text.h"
 #include "server/router.h"
 
 static const char own_api[] = "/api/afterglow/";
-
-static const char page_not_found[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Not found</title><h1>Not found</h1>"
-    "<p>There is nothing at this address.</p><p><a href=\"%s/\">All applications</a></p></html>\n";
 
 void dispatch_refuse(struct str path, struct response *response, int status, const char *error, const char *detail)
 {
@@ -31,20 +29,17 @@ static bool is_page(struct request *request)
     return router_match(page_routes, request) || (str_starts(request->raw_path, "/a/") && request->raw_path.len > 3 && request->raw_path.ptr[3] != '/');
 }
 
-static void not_found(const struct request *request, struct response *response)
+static enum err_code not_found(const struct request *request, struct response *response, struct err *err)
 {
-    if (str_starts(request->path, "/api/")) {
-        dispatch_refuse(request->path, response, 404, "not_found", "there is nothing at this address");
-        return;
-    }
-    const char *prefix = arena_strndup(request->arena, request->prefix.ptr, request->prefix.len);
-    const char *page = prefix ? arena_printf(request->arena, page_not_found, prefix) : NULL;
-    if (!page) {
-        response_plain(response, 404, "Not found");
-        return;
-    }
-    response_static(response, "text/html;charset=utf-8", str_of(page), STR_NONE);
-    response_status(response, 404);
+    if (!str_starts(request->path, "/api/"))
+        return response_page(request, response, 404, "Not found", STR_LIT("There is nothing at this address."), err);
+    dispatch_refuse(request->path, response, 404, "not_found", "there is nothing at this address");
+    return ERR_OK;
+}
+
+static bool is_history(const struct request *request)
+{
+    return str_is(request->raw_path, "/history") || str_starts(request->raw_path, "/history/");
 }
 
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
@@ -55,10 +50,14 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
         return route->handler(&ctx, request, response, err);
     if (str_is(request->path, "/healthz"))
         response_plain(response, 200, "ok");
+    else if (is_history(request))
+        return history_respond(&ctx, request, response, err);
+    else if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
+        return history_respond_start(request, response, err);
     else if (is_page(request))
         assets_respond_page(server_assets_dir(server), request, response);
     else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
              !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena))
-        not_found(request, response);
+        return not_found(request, response, err);
     return ERR_OK;
 }

@@ -280,6 +280,8 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     struct err err = {0};
     request->method = str_of(exchange->method);
     request->if_none_match = header(connection, "If-None-Match");
+    request->cookies = header(connection, "Cookie");
+    request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
     request->user = STR_NONE;
     request->path = request->raw_path = exchange->address;

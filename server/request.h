@@ -31,7 +31,7 @@ struct request {
     struct str path_args[REQUEST_MAX_PATH_ARGS];   /* what the route's {…} matched, in order */
     size_t path_arg_count;
     struct str user;                 /* from the trusted proxy header; STR_NONE: nobody */
-    struct str if_none_match;
+    struct str if_none_match, cookies, host;       /* headers as they came; STR_NONE: absent */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };

@@ -30,6 +30,7 @@ static const struct list_sort sorts[] = {
 
 static const char *const states[] = {"waiting", "loading", "loaded", "partial", "failed", "gone", "skipped"};
 static const char *const outcomes[] = {"succeeded", "failed", "unknown"};
+static const char *const truths[] = {"false", "true"};
 static const char *const layouts[] = {"single", "rolling", "legacy", "databricks", "zip"};
 
 /* One item. The first columns are looked at below; the rest goes out under its own names. */
@@ -45,38 +46,12 @@ static const char *const layouts[] = {"single", "rolling", "legacy", "databricks
 #define ITEM_FIRST_PLAIN 9
 #define ITEM_END 45
 
-/* Characters that mean nothing in an address: an id of these alone can stand in one as it is. */
-static bool plain_segment(struct str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~'))
-            return false;
-    }
-    return s.len > 0 && !str_is(s, ".") && !str_is(s, "..");
-}
-
-/* The shortest name that app_lookup brings back to this run: id, "id.attempt", or the key. */
-static void write_ref(struct json_writer *json, sqlite3_stmt *stmt)
-{
-    struct str id = db_str(stmt, 0), attempt = db_str(stmt, 1), key = db_str(stmt, 2);
-    int64_t same_id = db_i64(stmt, 7), same_attempt = db_i64(stmt, 8);
-    char joined[1024];
-    if (same_id > 1 && same_attempt == 1 && plain_segment(id) && plain_segment(attempt) && id.len + attempt.len + 1 < sizeof joined) {
-        int n = snprintf(joined, sizeof joined, "%.*s.%.*s", (int)id.len, id.ptr, (int)attempt.len, attempt.ptr);
-        json_kv_str(json, "ref", (struct str){joined, (size_t)n});
-    } else {
-        json_kv_str(json, "ref", same_id == 1 && plain_segment(id) ? id : key);
-    }
-}
 
 static void write_item(struct json_writer *json, sqlite3_stmt *stmt)
 {
     bool is_app = !db_is_null(stmt, 2);
-    if (is_app)
-        write_ref(json, stmt);
-    else
-        json_kv_text(json, "ref", NULL);
+    char ref[APP_REF_BYTES];
+    json_kv_str(json, "ref", is_app ? app_ref_text(db_str(stmt, 0), db_str(stmt, 1), db_str(stmt, 2), db_i64(stmt, 7), db_i64(stmt, 8), ref) : STR_NONE);
     api_columns(json, stmt, ITEM_FIRST_PLAIN, ITEM_END);
     json_kv_bool(json, "complete", db_i64(stmt, 3) == 1);
     json_kv_bool(json, "loaded", db_i64(stmt, 4) == 1);
@@ -112,7 +87,7 @@ enum err_code app_item(struct json_writer *json, struct db *catalog, struct str 
 
 struct filters {
     struct str q, user, flags;
-    int state, outcome;              /* -1: any */
+    int state, outcome, complete;    /* -1: any */
     int64_t from_ms, to_ms, least_duration_ms, grade;
 };
 
@@ -124,7 +99,7 @@ static enum err_code read_filters(struct filters *self, const struct request *re
     enum err_code rc;
     if ((rc = param_word(request, "state", states, ARRAY_LENGTH(states), &self->state, err)) ||
         (rc = param_word(request, "outcome", outcomes, ARRAY_LENGTH(outcomes), &self->outcome, err)) ||
-        (rc = request_param_i64(request, "from", UNKNOWN, 0, INT64_MAX, &self->from_ms, err)) ||
+        (rc = param_word(request, "complete", truths, ARRAY_LENGTH(truths), &self->complete, err)) || (rc = request_param_i64(request, "from", UNKNOWN, 0, INT64_MAX, &self->from_ms, err)) ||
         (rc = request_param_i64(request, "to", UNKNOWN, 0, INT64_MAX, &self->to_ms, err)) ||
         (rc = request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err)))
         return rc;
@@ -145,6 +120,8 @@ static bool where_apps(struct query *query, const struct filters *filters)
         query_text(query, " AND a.log_id IN (SELECT log_id FROM log WHERE state = ?)", str_of(states[filters->state]));
     if (filters->outcome >= 0)
         query_text(query, " AND a.outcome = ?", str_of(outcomes[filters->outcome]));
+    if (filters->complete >= 0)
+        query_number(query, " AND a.complete = ?", filters->complete);
     if (filters->user.len)
         query_text(query, " AND a.user = ?", filters->user);
     if (known(filters->from_ms))
@@ -172,7 +149,7 @@ static bool where_logs(struct query *query, const struct filters *filters)
         query_add(query, " AND l.state <> 'skipped'");
     if (filters->flags.len)
         query_contains(query, " AND l.flags LIKE ? ESCAPE '\\'", filters->flags);
-    return filters->outcome < 0 && !filters->user.len && !known(filters->from_ms) && !known(filters->to_ms) && !known(filters->least_duration_ms) && filters->grade == 0;
+    return filters->outcome < 0 && filters->complete < 0 && !filters->user.len && !known(filters->from_ms) && !known(filters->to_ms) && !known(filters->least_duration_ms) && filters->grade == 0;
 }
 
 static enum err_code count(struct db *catalog, const struct query *where, struct arena *arena, int64_t *ret, struct err *err)

@@ -20,7 +20,7 @@ import { alike, pathEnd } from "../model/app.js";
 /** The list is asked again this often while logs wait or are read, and else. */
 const READING_MS = 2000;
 const QUIET_MS = 10_000;
-const FILTERS = ["q", "state", "outcome", "grade", "user", "from", "to", "minDurationMs", "flags"];
+const FILTERS = ["q", "state", "outcome", "complete", "grade", "user", "from", "to", "minDurationMs", "flags"];
 
 /** Every run of the store: which one do I want, and which ones hurt? */
 export function Apps() {
@@ -66,6 +66,16 @@ export function Apps() {
             ["succeeded", t("outcome.succeeded")],
             ["failed", t("outcome.failed")],
             ["unknown", t("outcome.unknown")],
+          ]}
+        />
+        <Choice
+          name="complete"
+          label={t("apps.end")}
+          reset="page"
+          options={[
+            ["", t("apps.anyEnd")],
+            ["true", t("apps.ended")],
+            ["false", t("apps.notEnded")],
           ]}
         />
         <Choice
