@@ -34,6 +34,11 @@ enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *requ
 #define APP_REF_BYTES 1024
 struct str app_ref_text(struct str id, struct str attempt, struct str key, int64_t same_id, int64_t same_attempt, char *out);
 
+/* May the request's viewer see what the address names? Every run that it could mean is asked about: all copies, and all attempts where `attempt` is STR_NONE. A run that is not
+ * there is nobody's secret: true. */
+enum err_code app_allowed_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, bool *ret, struct err *err) WARN_UNUSED;
+enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, struct str ref, bool *ret, struct err *err) WARN_UNUSED;
+
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref);      /* idempotent */
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "server/app_lookup.h"
+#include "server/dispatch.h"
 #include "server/http_text.h"
 
 #define MAX_DECODINGS 4              /* one by the web server, one by each proxy on the way */
@@ -265,6 +266,11 @@ enum err_code history_respond(struct api_ctx *ctx, struct request *request, stru
     }
     if (rc == ERR_NOT_FOUND)
         return answer_not_found(request, response, first_app, err);
+    bool allowed = true;
+    if (!rc)
+        rc = app_allowed(ctx, request, ref, &allowed, err);
+    if (!rc && !allowed)
+        return dispatch_forbid(request, response, err);
     if (rc || (rc = request_decode(request->arena, names_attempt ? rest : behind_app, false, &path, err)))
         return rc;
     return redirect_to_app(request, response, ref, path, err);

@@ -47,7 +47,7 @@ enum statement {
     SQL_APP_SOURCE,
     SQL_SET_KEY,
     SQL_COPY_SKIPPED,
-    SQL_LISTED_APP,
+    SQL_LISTED_APP, SQL_RUN_ACCESS,
     SQL_GENERATION,
     SQL_LOADING,
     SQL_PROGRESS,
@@ -104,6 +104,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         "user = iif(loaded, user, excluded.user), spark_version = iif(loaded, spark_version, excluded.spark_version), queue = iif(loaded, queue, excluded.queue), "
         "start_ms = iif(loaded, start_ms, excluded.start_ms), end_ms = iif(loaded, end_ms, excluded.end_ms), complete = iif(loaded, complete, excluded.complete), "
         "exit_code = iif(loaded, exit_code, excluded.exit_code)",
+    [SQL_RUN_ACCESS] = "UPDATE app SET view_users = ?3, view_groups = ?4 WHERE app_key = coalesce(?2, (SELECT app_key FROM log WHERE log_id = ?1)) AND (?2 IS NULL OR NOT loaded)",
     [SQL_GENERATION] = "SELECT generation FROM app WHERE app_key = (SELECT app_key FROM log WHERE log_id = ?1)",
     [SQL_LOADING] =
         "UPDATE log SET state = 'loading', reason = NULL, changed_ms = ?2, read_bytes = 0 WHERE log_id = ?1",
@@ -765,6 +766,20 @@ static bool is_better_source(const struct catalog_row *row, bool complete, const
     return old->state == LOG_GONE ? order >= 0 : order > 0;
 }
 
+/* Who may see the run. app_key NULL: that of the log, as a whole load tells it; else as its head does, which a load knows better. */
+static enum err_code write_access(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = statement(self, SQL_RUN_ACCESS, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, log_id);
+    db_bind_str(stmt, 2, str_of(app_key));
+    db_bind_str(stmt, 3, str_of(run->view_users));
+    db_bind_str(stmt, 4, str_of(run->view_groups));
+    return db_run(stmt, err);
+}
+
 static enum err_code write_listed_app(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, struct err *err)
 {
     sqlite3_stmt *stmt;
@@ -783,7 +798,8 @@ static enum err_code write_listed_app(struct catalog *self, int64_t log_id, cons
     db_bind_i64(stmt, 10, run->complete);
     db_bind_i64(stmt, 11, log_id);
     db_bind_i64(stmt, 12, run->exit_code);
-    return db_run(stmt, err);
+    rc = db_run(stmt, err);
+    return rc ? rc : write_access(self, log_id, app_key, run, err);
 }
 
 static enum err_code skip_copy(struct catalog *self, int64_t log_id, const char *shown_path, bool shown_is_gone, struct err *err)
@@ -891,7 +907,8 @@ static enum err_code write_loaded_app(struct catalog *self, int64_t log_id, int6
         run->shuffle_write_bytes, run->disk_spill_bytes, run->exit_code, run->skew_grade, run->gc_grade};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         db_bind_i64(stmt, (int)i + 14, numbers[i]);
-    return db_run(stmt, err);
+    rc = db_run(stmt, err);
+    return rc ? rc : write_access(self, log_id, NULL, run, err);
 }
 
 static enum err_code load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err)

@@ -86,6 +86,7 @@ enum err_code app_item(struct json_writer *json, struct db *catalog, struct str 
 }
 
 struct filters {
+    const struct viewer *viewer;
     struct str q, user, flags;
     int state, outcome, complete;    /* -1: any */
     int64_t from_ms, to_ms, least_duration_ms, grade;
@@ -93,6 +94,7 @@ struct filters {
 
 static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
 {
+    self->viewer = &request->viewer;
     self->q = request_param(request, "q");
     self->user = request_param(request, "user");
     self->flags = request_param(request, "flags");
@@ -106,11 +108,21 @@ static enum err_code read_filters(struct filters *self, const struct request *re
     return request_param_i64(request, "grade", 0, 0, 4, &self->grade, err);
 }
 
+/* What the viewer may not see is not in the list, and not counted. */
+static void add_viewer(struct query *query, const struct viewer *viewer)
+{
+    if (viewer->sees_all)
+        return;
+    query_text(query, " AND may_see(?", access_sql_user(viewer));
+    query_text(query, ", ?, a.user, a.view_users, a.view_groups)", viewer->groups);
+}
+
 /* True: something is filtered. */
 static bool where_apps(struct query *query, const struct filters *filters)
 {
     query_add(query, " FROM app a WHERE 1");
     size_t nothing = query->sql.len;
+    add_viewer(query, filters->viewer);
     if (filters->q.len)
         query_contains(query, " AND (a.name LIKE ? ESCAPE '\\' OR a.app_id LIKE ? ESCAPE '\\' OR a.user LIKE ? ESCAPE '\\')", filters->q);
     /* Nearly all logs of a large store are loaded: the few others are the smaller set to look up. */
@@ -137,7 +149,7 @@ static bool where_apps(struct query *query, const struct filters *filters)
     return query->sql.len > nothing;
 }
 
-/* Logs without a run have no user, no times and no judgements: a filter over those leaves none of them. */
+/* Logs without a run have no user, no times and no judgements: a filter over those leaves none of them, and only who sees everything sees them. */
 static bool where_logs(struct query *query, const struct filters *filters)
 {
     query_add(query, " FROM log l WHERE l.app_key IS NULL");
@@ -149,7 +161,7 @@ static bool where_logs(struct query *query, const struct filters *filters)
         query_add(query, " AND l.state <> 'skipped'");
     if (filters->flags.len)
         query_contains(query, " AND l.flags LIKE ? ESCAPE '\\'", filters->flags);
-    return filters->outcome < 0 && filters->complete < 0 && !filters->user.len && !known(filters->from_ms) && !known(filters->to_ms) && !known(filters->least_duration_ms) && filters->grade == 0;
+    return filters->viewer->sees_all && filters->outcome < 0 && filters->complete < 0 && !filters->user.len && !known(filters->from_ms) && !known(filters->to_ms) && !known(filters->least_duration_ms) && filters->grade == 0;
 }
 
 static enum err_code count(struct db *catalog, const struct query *where, struct arena *arena, int64_t *ret, struct err *err)
@@ -236,22 +248,28 @@ static enum err_code log_page(struct json_writer *json, struct db *catalog, int6
     return write_items(json, catalog, &query, err);
 }
 
-static enum err_code write_counts(struct json_writer *json, struct db *catalog, struct err *err)
+static enum err_code write_counts(struct json_writer *json, struct db *catalog, const struct viewer *viewer, struct arena *arena, struct err *err)
 {
-    static const char *const names[] = {"all", "loading", "waiting", "failed"};
-    static const char *const sql[] = {
-        "SELECT (SELECT count(*) FROM app) + (SELECT count(*) FROM log WHERE app_key IS NULL AND state <> 'skipped')",
-        "SELECT count(*) FROM log WHERE state = 'loading'",
-        "SELECT count(*) FROM log WHERE state = 'waiting'",
-        "SELECT count(*) FROM log WHERE state = 'failed'",
+    /* Of a viewer who does not see everything only runs count, by the state of their logs. */
+    static const struct {
+        const char *name, *all, *seen;
+    } counts[] = {
+        {"all", "SELECT (SELECT count(*) FROM app) + (SELECT count(*) FROM log WHERE app_key IS NULL AND state <> 'skipped')", "SELECT count(*) FROM app a WHERE 1"},
+        {"loading", "SELECT count(*) FROM log WHERE state = 'loading'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'loading'"},
+        {"waiting", "SELECT count(*) FROM log WHERE state = 'waiting'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'waiting'"},
+        {"failed", "SELECT count(*) FROM log WHERE state = 'failed'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'failed'"},
     };
     json_key(json, "counts");
     json_object_begin(json);
     enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < ARRAY_LENGTH(names) && !rc; i++) {
+    for (size_t i = 0; i < ARRAY_LENGTH(counts) && !rc; i++) {
+        CLEANUP(query_dispose) struct query query;
         int64_t n = 0;
-        rc = db_query_i64(catalog, sql[i], &n, err);
-        json_kv_i64(json, names[i], n);
+        query_init(&query, arena);
+        query_add(&query, viewer->sees_all ? counts[i].all : counts[i].seen);
+        add_viewer(&query, viewer);
+        rc = query_i64(&query, catalog, &n, err);
+        json_kv_i64(json, counts[i].name, n);
     }
     json_object_end(json);
     return rc;
@@ -289,7 +307,7 @@ static enum err_code write_list(struct db *catalog, struct list *list, const str
     }
     list_end(list, json);
     if (!rc)
-        rc = write_counts(json, catalog, err);
+        rc = write_counts(json, catalog, filters->viewer, arena, err);
     json_object_end(json);
     return rc;
 }
