@@ -145,6 +145,8 @@ int cmd_serve(int argc, char **argv)
             else if (stat(path, &st) != 0)
                 log_warning("%s: %s; it is looked for again at every scan", path, strerror(errno));
         }
+        if (settings.access.enabled && !settings.access.header)
+            log_warning("access lists are on and afterglow.auth.header is not set: nobody is named, so everything is shown to everybody");
         if (status < 0) {
             settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
             status = run(&settings);

@@ -18,13 +18,13 @@
 #include "base/time.h"
 #include "base/units.h"
 
-#define USER_MAX_BYTES ((size_t)256)         /* of a name in a header: a mail address or a Kerberos principal fits */
-#define GROUPS_MAX_BYTES ((size_t)8192)      /* of all groups of a user, comma-separated */
-#define CACHE_ENTRIES 256                    /* users at the same time; a second one in the same place is asked for again */
+#define USER_MAX_BYTES ((size_t)256)    /* of a name in a header: a mail address or a Kerberos principal fits */
+#define GROUPS_MAX_BYTES ((size_t)8192) /* of all groups of a user, comma-separated */
+#define CACHE_ENTRIES 256               /* users at the same time; a second one in the same place is asked for again */
 #define KEEP_FOUND_MS 60000
 #define KEEP_FAILED_MS 10000
-#define LOOKUP_MS 2000                       /* a directory service that takes longer counts as failed */
-#define MAX_LOOKUPS 8                        /* running at the same time, hanging ones included */
+#define LOOKUP_MS 2000 /* a directory service that takes longer counts as failed */
+#define MAX_LOOKUPS 8  /* running at the same time, hanging ones included */
 #define MAX_GROUPS 1024
 
 struct network {
@@ -35,7 +35,7 @@ struct network {
 struct known_groups {
     char user[USER_MAX_BYTES];
     int64_t until_ms;
-    char *groups;                    /* owned; NULL: none */
+    char *groups; /* owned; NULL: none */
 };
 
 struct access {

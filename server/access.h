@@ -26,8 +26,8 @@ struct access_settings {
     bool enabled;
     const char *const *admins, *const *admin_groups, *const *proxies;
     size_t admin_count, admin_group_count, proxy_count;
-    const char *header, *groups_header;      /* names of headers; NULL: none */
-    const char *groups_file;                 /* lines as in /etc/group; NULL: the system is asked */
+    const char *header, *groups_header; /* names of headers; NULL: none */
+    const char *groups_file;            /* lines as in /etc/group; NULL: the system is asked */
 };
 
 struct access;
@@ -37,15 +37,15 @@ enum err_code access_new(struct access **ret, const struct access_settings *sett
 void access_free(struct access *self);
 
 bool access_enabled(const struct access *self);
-const char *access_header(const struct access *self);            /* NULL: none, and nobody is ever named */
+const char *access_header(const struct access *self); /* NULL: none, and nobody is ever named */
 const char *access_groups_header(const struct access *self);
 
 /* Who asks. Texts in the request's arena. */
 struct viewer {
     bool sees_all;
-    const char *refusal;             /* not NULL: sees nothing, and why */
-    struct str user;                 /* STR_NONE: nobody is named */
-    struct str groups;               /* comma-separated */
+    const char *refusal; /* not NULL: sees nothing, and why */
+    struct str user;     /* STR_NONE: nobody is named */
+    struct str groups;   /* comma-separated */
 };
 
 /* peer: the address of the connection, 16 bytes, IPv4 as ::ffff:a.b.c.d. Header values and doAs: STR_NONE where absent. */

@@ -9,7 +9,7 @@
 #include "server/dispatch.h"
 #include "server/http_text.h"
 
-#define MAX_DECODINGS 4              /* one by the web server, one by each proxy on the way */
+#define MAX_DECODINGS 4 /* one by the web server, one by each proxy on the way */
 
 /* ---- the pages ---- */
 
@@ -18,11 +18,12 @@ struct column {
     const char *title, *key;
 };
 
-static const struct column job_columns[] = {{"Job Id", "id"}, {"Job Id (Job Group)", "id"}, {"Description", "name"}, {"Submitted", "submission"}, {"Duration", "duration"}, {NULL, NULL}};
+static const struct column job_columns[] = {{"Job Id", "id"}, {"Job Id (Job Group)", "id"}, {"Description", "name"}, {"Submitted", "submission"}, {"Duration", "duration"},
+                                            {NULL, NULL}};
 
 static const struct column stage_columns[] = {
-    {"Stage Id", "id"}, {"Submitted", "submission"}, {"Duration", "duration"}, {"Input", "input"}, {"Output", "output"}, {"Shuffle Read", "shuffleRead"},
-    {"Shuffle Write", "shuffleWrite"}, {NULL, NULL},
+    {"Stage Id", "id"},   {"Submitted", "submission"},     {"Duration", "duration"},          {"Input", "input"},
+    {"Output", "output"}, {"Shuffle Read", "shuffleRead"}, {"Shuffle Write", "shuffleWrite"}, {NULL, NULL},
 };
 
 static const struct column task_columns[] = {
@@ -66,8 +67,10 @@ struct table {
     const struct column *columns;
 };
 
-static const struct table job_tables[] = {
-    {"activeJob", "running", job_columns}, {"completedJob", "succeeded", job_columns}, {"failedJob", "failed", job_columns}, {NULL, NULL, NULL}};
+static const struct table job_tables[] = {{"activeJob", "running", job_columns},
+                                          {"completedJob", "succeeded", job_columns},
+                                          {"failedJob", "failed", job_columns},
+                                          {NULL, NULL, NULL}};
 
 static const struct table stage_tables[] = {
     {"activeStage", "active", stage_columns},   {"pendingStage", "pending", stage_columns}, {"completedStage", "complete", stage_columns},
@@ -89,25 +92,25 @@ static const struct page {
     {"jobs/job", "jobs", ONE_ID, NULL},
     {"stages", "stages", NO_ID, stage_tables},
     {"stages/stage", "stages", STAGE_ID, task_tables},
-    {"stages/pool", "stages", NO_ID, NULL},                      /* live only */
-    {"stages/taskThreadDump", "stages", NO_ID, NULL},            /* live only */
+    {"stages/pool", "stages", NO_ID, NULL},           /* live only */
+    {"stages/taskThreadDump", "stages", NO_ID, NULL}, /* live only */
     {"storage", "storage", NO_ID, NULL},
     {"storage/rdd", "storage", NO_ID, NULL},
     {"environment", "env", NO_ID, NULL},
     {"executors", "executors", NO_ID, NULL},
-    {"executors/threadDump", "executors", NO_ID, NULL},          /* live only */
-    {"executors/heapHistogram", "executors", NO_ID, NULL},       /* live only */
+    {"executors/threadDump", "executors", NO_ID, NULL},    /* live only */
+    {"executors/heapHistogram", "executors", NO_ID, NULL}, /* live only */
     {"SQL", "sql", NO_ID, NULL},
-    {"SQL/execution", "sql", NO_ID, NULL},                       /* no page of its own yet */
-    {"StreamingQuery", "", NO_ID, NULL},                         /* this and the next ones: no page yet */
+    {"SQL/execution", "sql", NO_ID, NULL}, /* no page of its own yet */
+    {"StreamingQuery", "", NO_ID, NULL},   /* this and the next ones: no page yet */
     {"StreamingQuery/statistics", "", NO_ID, NULL},
     {"sqlserver", "", NO_ID, NULL},
     {"sqlserver/session", "", NO_ID, NULL},
     {"connect", "", NO_ID, NULL},
     {"connect/session", "", NO_ID, NULL},
-    {"streaming", "", NO_ID, NULL},                              /* live only */
+    {"streaming", "", NO_ID, NULL}, /* live only */
     {"streaming/batch", "", NO_ID, NULL},
-    {"logs", "", NO_ID, NULL},                                   /* live only */
+    {"logs", "", NO_ID, NULL}, /* live only */
 };
 
 /* Until nothing is left to decode, or what is left is no encoding. Without memory: as it is. */
@@ -200,7 +203,7 @@ static struct str without_slashes(struct str path)
 void history_page(struct str path, const struct request *request, struct buf *out)
 {
     path = without_slashes(path);
-    if (str_is(path, "json") || str_ends(path, "/json"))         /* every page has such a twin */
+    if (str_is(path, "json") || str_ends(path, "/json")) /* every page has such a twin */
         path = without_slashes((struct str){path.ptr, path.len - 4});
     for (size_t i = 0; i < ARRAY_LENGTH(pages); i++)
         if (str_is(path, pages[i].path)) {

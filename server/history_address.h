@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "server/api_context.h"
 
-#define HISTORY_ADDRESS_BYTES ((size_t)4096)     /* of a new address: a reference of at most 3 × 512 and what stands in the tables */
+#define HISTORY_ADDRESS_BYTES ((size_t)4096) /* of a new address: a reference of at most 3 × 512 and what stands in the tables */
 
 /* Our page below /a/{ref}/ for what follows the application and attempt in an address ("stages/stage/", decoded), with the parameters of the request translated:
  * "stages/3.0?sort=-durationMs". "": the overview, also for pages that are nothing. */

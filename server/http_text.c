@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-#define PAGE_BYTES ((size_t)64 << 10)        /* an address has 8192 bytes, of which every one may become six */
+#define PAGE_BYTES ((size_t)64 << 10) /* an address has 8192 bytes, of which every one may become six */
 
 void html_text(struct buf *out, struct str text)
 {
