@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Old addresses: spec/files.md §6.1, §6.2, §6.7; attempts (pain.md P091); redirects behind proxies (P097).
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
-import { makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { ROOT, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
 const ODD = `a/b%25'"<x>`;
 
@@ -94,6 +94,20 @@ test("history", async (t) => {
     // Copies of one run: the best one, by its key.
     const { location } = (await server.get("/history/same/jobs/")).headers;
     assert.match(location, /^\/a\/same-[0-9a-f]{8}\/jobs$/);
+  });
+
+  await t.test("every order and filter that an address can become is one that our lists take", async () => {
+    const source = readFileSync(join(ROOT, "server/history_address.c"), "utf8"),
+      lists = { job_columns: "jobs", stage_columns: "stages", task_columns: "stages/0.0/tasks" };
+    let looked = 0;
+    for (const [table, list] of Object.entries(lists))
+      for (const [, key] of new RegExp(`${table}\\[\\] = \\{(.*?)\\};`, "s").exec(source)[1].matchAll(/\{"[^"]+", "([^"]+)"\}/g)) {
+        await server.json(`apps/application_1_0001/${list}?sort=-${key}&page=2&limit=1000`);
+        looked++;
+      }
+    assert.ok(looked > 40, String(looked));
+    for (const status of ["running", "succeeded", "failed"]) await server.json(`apps/application_1_0001/jobs?status=${status}`);
+    for (const status of ["active", "pending", "complete", "skipped", "failed"]) await server.json(`apps/application_1_0001/stages?status=${status}`);
   });
 
   await t.test("unknown runs", async () => {
