@@ -29,10 +29,9 @@ void html_text(struct buf *out, struct str text)
 
 void url_segment(struct buf *out, struct str text)
 {
-    bool steps = str_is(text, ".") || str_is(text, "..");
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || (c == '.' && !steps) || c == '~';
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
         if (plain)
             buf_char(out, c);
         else

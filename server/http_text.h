@@ -11,7 +11,7 @@
 /* As text of a page or a quoted attribute. Control characters become blanks, bad UTF-8 U+FFFD. */
 void html_text(struct buf *out, struct str text);
 
-/* As one segment of a path: all but letters, digits and - _ . ~ is percent-encoded. "." and ".." would be taken for steps, so their dots are too. */
+/* As one segment of a path: all but letters, digits and - _ . ~ is percent-encoded. Not for "." and "..", which browsers take for steps in either form; no reference is one. */
 void url_segment(struct buf *out, struct str text);
 
 /* 302 to `path` of ours ("/a/x?sort=id"), below the prefix of a proxy. Through YARN's proxy, which follows redirects itself and would come back for ever (it sends the cookie
