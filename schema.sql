@@ -59,6 +59,7 @@ CREATE TABLE app (
     log_id INTEGER NOT NULL REFERENCES log,   -- the log it comes from (several copies: complete, then larger, then newer)
     loaded INTEGER NOT NULL,             -- 1: apps/<app_key>.db is there and whole
     generation INTEGER NOT NULL,         -- grows with every load; part of ETags
+    view_users TEXT, view_groups TEXT,   -- who else may see it: spark.ui.view.acls and spark.admin.acls, their .groups, comma-separated, as logged; NULL: the log names nobody
     -- The rest is NULL until loaded.
     outcome TEXT,                        -- succeeded | failed | unknown (no job ended, or no end): from jobs and exit code
     duration_ms INTEGER,                 -- end (or last event) - start

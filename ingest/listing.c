@@ -55,10 +55,44 @@ static int64_t time_of(const struct event *event)
     }
 }
 
+/* Of a key that comes twice the last value. */
+static struct str find(const struct kv_list *list, const char *name)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (str_is(list->items[i].name, name))
+            return list->items[i].value;
+    return STR_NONE;
+}
+
+char *listing_join_lists(struct str first, struct str second, char *out)
+{
+    const struct str lists[] = {first, second};
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+        for (struct str rest = lists[i]; rest.len;) {
+            const char *comma = memchr(rest.ptr, ',', rest.len);
+            struct str item = {rest.ptr, comma ? (size_t)(comma - rest.ptr) : rest.len};
+            rest = comma ? (struct str){comma + 1, rest.len - item.len - 1} : STR_LIT("");
+            if (!item.len || memchr(item.ptr, '\0', item.len) || len + item.len + 2 > LISTING_ACCESS_BYTES)
+                continue;
+            if (len)
+                out[len++] = ',';
+            memcpy(out + len, item.ptr, item.len);
+            len += item.len;
+            out[len] = '\0';
+        }
+    }
+    return out;
+}
+
 static void take_environment(struct head *head, const struct event_environment_update *environment)
 {
     const struct kv_list *spark = &environment->sections[ENV_SPARK];
+    struct listing *listing = head->listing;
     head->has_environment = true;
+    listing_join_lists(find(spark, "spark.ui.view.acls"), find(spark, "spark.admin.acls"), listing->view_users);
+    listing_join_lists(find(spark, "spark.ui.view.acls.groups"), find(spark, "spark.admin.acls.groups"), listing->view_groups);
     for (size_t i = 0; i < spark->count; i++) {
         if (str_is(spark->items[i].name, "spark.yarn.queue"))
             copy_text(head->listing->queue, sizeof head->listing->queue, spark->items[i].value);

@@ -444,6 +444,8 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
     copy_text(report->user, sizeof report->user, model->user);
     copy_text(report->spark_version, sizeof report->spark_version, model->spark_version);
     copy_text(report->queue, sizeof report->queue, kv_find(&model->environment[ENV_SPARK], "spark.yarn.queue"));
+    listing_join_lists(model->view_acls, model->admin_acls, report->view_users);
+    listing_join_lists(model->view_acls_groups, model->admin_acls_groups, report->view_groups);
     report->has_attempt_id = str_known(model->attempt_id);
     report->start_ms = known(model->start_ms) ? model->start_ms : model->first_event_ms;
     bool sound_end = model->has_end && known(elapsed_known(report->start_ms, model->end_ms));

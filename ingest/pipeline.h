@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ingest/listing.h"
 #include "ingest/source/log_entry.h"
 
 /* Flags of a log, spec: tools/make_damaged.py; written blank-separated into log.flags in this order. */
@@ -34,6 +35,7 @@ struct load_report {
     char message[256];               /* one line: what is wrong with the log; empty: nothing */
     /* the run, for its catalogue row (table app) */
     char app_id[512], attempt_id[128], name[512], user[256], spark_version[64], queue[256];
+    char view_users[LISTING_ACCESS_BYTES], view_groups[LISTING_ACCESS_BYTES];
     bool has_attempt_id;
     int64_t start_ms, end_ms, exit_code, last_event_ms, duration_ms;
     const char *outcome;             /* static: succeeded failed unknown */

@@ -92,6 +92,8 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
                                     .user = listing->has_start ? listing->user : NULL,
                                     .spark_version = text_or_null(listing->spark_version),
                                     .queue = text_or_null(listing->queue),
+                                    .view_users = text_or_null(listing->view_users),
+                                    .view_groups = text_or_null(listing->view_groups),
                                     .start_ms = listing->start_ms,
                                     .end_ms = listing->end_ms,
                                     .exit_code = listing->exit_code,
@@ -114,7 +116,8 @@ static struct catalog_run run_of(const struct job *job)
 {
     const struct load_report *report = &job->report;
     return (struct catalog_run){.app_id = report->app_id, .attempt_id = report->has_attempt_id ? report->attempt_id : NULL, .name = text_or_null(report->name),
-        .user = text_or_null(report->user), .spark_version = text_or_null(report->spark_version), .queue = text_or_null(report->queue), .start_ms = report->start_ms,
+        .user = text_or_null(report->user), .spark_version = text_or_null(report->spark_version), .queue = text_or_null(report->queue),
+        .view_users = text_or_null(report->view_users), .view_groups = text_or_null(report->view_groups), .start_ms = report->start_ms,
         .end_ms = report->end_ms, .last_event_ms = report->last_event_ms, .complete = report->complete, .outcome = report->outcome, .duration_ms = report->duration_ms,
         .job_count = report->job_count, .failed_job_count = report->failed_job_count, .stage_count = report->stage_count, .failed_stage_count = report->failed_stage_count,
         .task_count = report->task_count, .failed_task_count = report->failed_task_count, .executor_count = report->executor_count,

@@ -95,6 +95,7 @@ enum err_code catalog_want(struct catalog *self, int64_t log_id, struct err *err
 /* A run as its log tells it. Texts NULL and numbers UNKNOWN where the log does not say. */
 struct catalog_run {
     const char *app_id, *attempt_id, *name, *user, *spark_version, *queue;
+    const char *view_users, *view_groups;
     int64_t start_ms, end_ms, last_event_ms, exit_code;
     bool complete;
     /* from here on by a load only */

@@ -82,7 +82,8 @@ static enum err_code write_loaded_app(struct catalog *self, int64_t log_id, int6
         run->shuffle_write_bytes, run->disk_spill_bytes, run->exit_code, run->skew_grade, run->gc_grade};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         db_bind_i64(stmt, (int)i + 14, numbers[i]);
-    return db_run(stmt, err);
+    rc = db_run(stmt, err);
+    return rc ? rc : catalog_write_access(self, log_id, NULL, run, err);
 }
 
 static enum err_code load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err)

@@ -59,6 +59,19 @@ static bool is_better_source(const struct catalog_row *row, bool complete, const
     return old->state == LOG_GONE ? order >= 0 : order > 0;
 }
 
+enum err_code catalog_write_access(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_statement(self, SQL_RUN_ACCESS, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, log_id);
+    db_bind_str(stmt, 2, str_of(app_key));
+    db_bind_str(stmt, 3, str_of(run->view_users));
+    db_bind_str(stmt, 4, str_of(run->view_groups));
+    return db_run(stmt, err);
+}
+
 static enum err_code write_listed_app(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, struct err *err)
 {
     sqlite3_stmt *stmt;
@@ -77,7 +90,8 @@ static enum err_code write_listed_app(struct catalog *self, int64_t log_id, cons
     db_bind_i64(stmt, 10, run->complete);
     db_bind_i64(stmt, 11, log_id);
     db_bind_i64(stmt, 12, run->exit_code);
-    return db_run(stmt, err);
+    rc = db_run(stmt, err);
+    return rc ? rc : catalog_write_access(self, log_id, app_key, run, err);
 }
 
 static enum err_code skip_copy(struct catalog *self, int64_t log_id, const char *shown_path, bool shown_is_gone, struct err *err)

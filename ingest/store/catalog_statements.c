@@ -55,6 +55,7 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
         "user = iif(loaded, user, excluded.user), spark_version = iif(loaded, spark_version, excluded.spark_version), queue = iif(loaded, queue, excluded.queue), "
         "start_ms = iif(loaded, start_ms, excluded.start_ms), end_ms = iif(loaded, end_ms, excluded.end_ms), complete = iif(loaded, complete, excluded.complete), "
         "exit_code = iif(loaded, exit_code, excluded.exit_code)",
+    [SQL_RUN_ACCESS] = "UPDATE app SET view_users = ?3, view_groups = ?4 WHERE app_key = coalesce(?2, (SELECT app_key FROM log WHERE log_id = ?1)) AND (?2 IS NULL OR NOT loaded)",
     [SQL_GENERATION] = "SELECT generation FROM app WHERE app_key = (SELECT app_key FROM log WHERE log_id = ?1)",
     [SQL_LOADING] =
         "UPDATE log SET state = 'loading', reason = NULL, changed_ms = ?2, read_bytes = 0 WHERE log_id = ?1",

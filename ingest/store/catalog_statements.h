@@ -33,6 +33,7 @@ enum catalog_statement {
     SQL_SET_KEY,
     SQL_COPY_SKIPPED,
     SQL_LISTED_APP,
+    SQL_RUN_ACCESS,
     SQL_GENERATION,
     SQL_LOADING,
     SQL_PROGRESS,
@@ -66,5 +67,8 @@ enum err_code catalog_exec_id_text_time(struct catalog *self, enum catalog_state
  * returns `rc`, or why the commit failed. */
 enum err_code catalog_enter(struct catalog *self, bool *ret_own, struct err *err) WARN_UNUSED;
 enum err_code catalog_leave(struct catalog *self, bool own, enum err_code rc, struct err *err) WARN_UNUSED;
+
+/* Who may see the run. app_key NULL: that of the log, as a whole load tells it; else as its head does, which a load knows better. In catalog_runs.c. */
+enum err_code catalog_write_access(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, struct err *err) WARN_UNUSED;
 
 #endif

@@ -20,7 +20,7 @@ import { alike, pathEnd } from "../model/app.js";
 /** The list is asked again this often while logs wait or are read, and else. */
 const READING_MS = 2000;
 const QUIET_MS = 10_000;
-const FILTERS = ["q", "state", "outcome", "grade", "user", "from", "to", "minDurationMs", "flags"];
+const FILTERS = ["q", "state", "outcome", "complete", "grade", "user", "from", "to", "minDurationMs", "flags"];
 
 /** @typedef {import("../components/list.jsx").Listing<AppItem, import("../types").AppList>} Runs */
 
@@ -57,6 +57,16 @@ export function Apps() {
       <Tools>
         <Search name="q" label={t("apps.search")} />
         <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />
+        <Choice
+          name="complete"
+          label={t("apps.end")}
+          reset="page"
+          options={[
+            ["", t("apps.anyEnd")],
+            ["true", t("apps.ended")],
+            ["false", t("apps.notEnded")],
+          ]}
+        />
         <Choice
           name="state"
           label={t("col.state")}
