@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/redact.h"
 #include "base/packed_text.h"
+#include "base/redact.h"
 #include "ingest/model/redact.h"
 
 #define EXECUTION_TEXT_BYTES ((size_t)512 << 20)     /* of one: what a line can hold, unescaped */
