@@ -19,6 +19,7 @@ struct listing {
     char app_id[512];                /* from ApplicationStart, else spark.app.id, else the name of the log */
     bool has_attempt_id;
     char attempt_id[128], name[512], user[256], spark_version[64], queue[256];
+    bool vendor_version;             /* spark_version is from a vendor's first record */
     int64_t start_ms, end_ms, exit_code;        /* UNKNOWN where not found; start falls back to the first time seen */
     char reason[160];                /* not readable: why */
 };

@@ -441,6 +441,7 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
     copy_text(report->spark_version, sizeof report->spark_version, model->spark_version);
     copy_text(report->queue, sizeof report->queue, kv_find(&model->environment[ENV_SPARK], "spark.yarn.queue"));
     report->has_attempt_id = str_known(model->attempt_id);
+    report->vendor_version = model->vendor_version;
     report->start_ms = known(model->start_ms) ? model->start_ms : model->first_event_ms;
     bool sound_end = model->has_end && known(elapsed_known(report->start_ms, model->end_ms));
     report->end_ms = !model->has_end ? UNKNOWN : sound_end ? model->end_ms : model->last_event_ms;

@@ -95,6 +95,7 @@ enum err_code catalog_want(struct catalog *self, int64_t log_id, struct err *err
 struct catalog_run {
     const char *app_id, *attempt_id, *name, *user, *spark_version, *queue;
     int64_t start_ms, end_ms, last_event_ms, exit_code;
+    bool vendor_version;             /* as application.vendor_version */
     bool complete;
     /* from here on by a load only */
     const char *outcome;
