@@ -7,7 +7,7 @@
 #include "server/api/api.h"
 #include "server/api/list.h"
 
-api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
+api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage, api_sql_list, api_sql, api_sql_plan;
 
 /* The members of an application's item; the caller's object is open. ERR_NOT_FOUND: no such key. */
 enum err_code app_item(struct json_writer *json, struct db *catalog, struct str app_key, struct err *err) WARN_UNUSED;

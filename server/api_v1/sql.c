@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/packed_text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "server/api_v1/metric_text.h"
 #include "server/api_v1/resources.h"
 #include "server/api_v1/v1.h"
+#include "server/plan_text.h"
 
 #define MAX_JOBS ((size_t)1 << 24)   /* of one execution: 16 bytes each */
 #define CODEGEN "WholeStageCodegen"
@@ -116,7 +116,7 @@ struct execution_writer {
     bool details, plan;              /* parameters */
     int64_t now_ms;
     sqlite3_stmt *jobs, *nodes, *metric, *edges, *configs;
-    struct packed_text text;
+    struct plan_text text;
     struct sql_job *job;             /* owned */
     size_t job_count, job_capacity;
 };
@@ -148,7 +148,7 @@ static void writer_dispose(struct execution_writer *self)
     db_finalize(self->metric);
     db_finalize(self->edges);
     db_finalize(self->configs);
-    packed_text_dispose(&self->text);
+    plan_text_dispose(&self->text);
     mem_free(self->job);
 }
 
@@ -291,15 +291,10 @@ static enum err_code write_configs(struct execution_writer *self, int64_t execut
 static enum err_code write_plan_text(struct execution_writer *self, int64_t plan_text_id, struct err *err)
 {
     struct str text = STR_LIT("");
-    if (self->plan) {
-        if (!known(plan_text_id))
-            return ERR_OK;
-        enum err_code rc = packed_text_read(&self->text, self->db, plan_text_id, &text, err);
-        if (rc)
-            return rc;
-    }
-    json_kv_str(self->w, "planDescription", text);
-    return ERR_OK;
+    enum err_code rc = self->plan ? plan_text_read(&self->text, self->db, plan_text_id, &text, err) : ERR_OK;
+    if (rc == ERR_OK)
+        v1_text_if(self->w, "planDescription", text);
+    return rc;
 }
 
 static enum err_code write_execution(struct execution_writer *self, sqlite3_stmt *row, struct err *err)
