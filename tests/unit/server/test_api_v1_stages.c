@@ -18,7 +18,7 @@ static void add_stages(void)
                  "UPDATE stage SET complete_tasks = 1 WHERE stage_ref = 12; UPDATE stage SET active_tasks = 1, num_tasks = 3 WHERE stage_ref = 13;"
                  "INSERT INTO stage_rdd VALUES (11, 0, 9, 0), (11, 1, 3, 0);"
                  "INSERT INTO stage_accumulable VALUES (11, 0, 100, 'mine', NULL, '5', 0, NULL), (11, 1, 101, 'rows', NULL, '6', 0, 'sql'), (11, 2, 102, 'x', NULL, '7', 1, NULL);"
-                 "INSERT INTO kill_reason VALUES (1, 11, 3, 1);"
+                 "INSERT INTO kill_reason VALUES (1, 11, 3, 1, 0);"
                  "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, active_tasks, failed_tasks, completed_tasks, total_tasks, total_duration_ms, "
                  "total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms, "
                  "rdd_blocks, "
