@@ -633,6 +633,7 @@ CREATE TABLE sql_plan (
     plan_text_id INTEGER REFERENCES plan_text,   -- physicalPlanDescription; NULL: none
     graph_plan_id INTEGER NOT NULL,      -- whose rows in sql_node, sql_edge hold its graph: its own id, or an earlier version's with the same graph
     final INTEGER NOT NULL,              -- 1: AdaptiveSparkPlan says isFinalPlan=true
+    too_large INTEGER NOT NULL,          -- 1: it has more than 100,000 nodes and no graph here
     UNIQUE (execution_id, version)
 ) STRICT;
 

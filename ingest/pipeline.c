@@ -16,6 +16,7 @@
 #include "ingest/app_lock.h"
 #include "ingest/event/event_decode.h"
 #include "ingest/model/app_model.h"
+#include "ingest/model/sql.h"
 #include "ingest/source/line_reader.h"
 #include "ingest/store/app_writer.h"
 
@@ -326,7 +327,7 @@ static enum err_code pause_to_report(struct load *self, const struct log_entry *
         if (self->options.progress && !self->options.progress(self->options.progress_context, line_reader_stored_position(self->lines), entry->bytes, self->line_count))
             return err_set(err, ERR_CANCELLED, "asked to stop");
     }
-    if (now - self->last_checkpoint_ns <= CHECKPOINT_NS)
+    if (now - self->last_checkpoint_ns <= CHECKPOINT_NS && sql_fresh_bytes(self->model->sql) < SQL_FRESH_BYTES)
         return ERR_OK;
     enum err_code rc = write_store(self, entry, false, err);
     self->last_checkpoint_ns = time_monotonic_ns();

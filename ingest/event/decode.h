@@ -25,6 +25,8 @@ event_decoder_fn decode_job_start, decode_job_end, decode_stage;
 event_decoder_fn decode_task_start, decode_task_getting_result, decode_task_end;
 /* decode_storage.c */
 event_decoder_fn decode_block_updated, decode_unpersist;
+/* decode_sql.c */
+event_decoder_fn decode_sql_start, decode_sql_end, decode_sql_driver_updates, decode_sql_plan_update, decode_sql_metric_update;
 
 /* decode_common.c: what more than one event holds. All take the value under the reader, whatever it is. */
 

@@ -115,9 +115,11 @@ static bool task_metrics(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT
     return true;
 }
 
-/* Accumulables of a task end that people may see, and the peak of execution memory, which Spark 2.x has nowhere else. */
+/* Of the accumulables of a task end: those that people may see, the updates that may be of SQL metrics, and the peak of execution memory, which Spark 2.x has nowhere else. */
 struct kept_accumulables {
     struct accumulable_list shown;
+    struct accumulator_update_list updates;
+    size_t update_capacity;
     int64_t peak_execution_memory;
 };
 
@@ -141,10 +143,10 @@ ALWAYS_INLINE const char *behind_scalar(const char *p, struct str *ret)
 
 /* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
  * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. */
-static const char *internal_accumulable(const char *p, struct str *ret_name, struct str *ret_update)
+static const char *internal_accumulable(const char *p, struct str *ret_id, struct str *ret_name, struct str *ret_update)
 {
-    struct str id, value;
-    if (!PASS(p, "{\"ID\":") || *p == '"' || !(p = behind_scalar(p, &id)) || !PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":") ||
+    struct str value;
+    if (!PASS(p, "{\"ID\":") || *p == '"' || !(p = behind_scalar(p, ret_id)) || !PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":") ||
         !(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || !PASS(p, ",\"Internal\":true,\"Count Failed Values\":") ||
         !(PASS(p, "true") || PASS(p, "false")))
         return NULL;
@@ -161,6 +163,25 @@ static void note_peak(struct kept_accumulables *kept, struct str name, struct st
         kept->peak_execution_memory = UNKNOWN;
 }
 
+/* Task metrics are accumulables as well: most of them, and known from "Task Metrics". */
+ALWAYS_INLINE bool is_task_metric(struct str name)
+{
+    return name.len > 17 && memcmp(name.ptr, "internal.metrics.", 17) == 0;
+}
+
+static void keep_update(struct json_pull *in, struct kept_accumulables *kept, int64_t id, struct str update)
+{
+    int64_t value;
+    if (!str_to_i64(update, &value) || !known(value))
+        return;
+    void *items = kept->updates.items;
+    struct accumulator_update *item = list_push(in, &items, &kept->updates.count, &kept->update_capacity, sizeof *item);
+    if (!item)
+        return;
+    kept->updates.items = items;
+    *item = (struct accumulator_update){id, value};
+}
+
 static void keep_accumulables(struct json_pull *in, struct kept_accumulables *ret)
 {
     void *items = NULL;
@@ -170,15 +191,22 @@ static void keep_accumulables(struct json_pull *in, struct kept_accumulables *re
         return;
     while (json_array_next(in)) {
         struct accumulable one, *item;
+        struct str id;
         const char *behind = NULL;
-        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, &one.name, &one.update)) != NULL)) {
+        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, &id, &one.name, &one.update)) != NULL)) {
             in->p = behind;
-            note_peak(ret, one.name, one.update);
+            if (is_task_metric(one.name))
+                note_peak(ret, one.name, one.update);
+            else if (str_to_i64(id, &one.id))
+                keep_update(in, ret, one.id, one.update);
             continue;
         }
         if (!decode_accumulable(in, &one))
             continue;
-        note_peak(ret, one.name, one.update);
+        if (is_task_metric(one.name))
+            note_peak(ret, one.name, one.update);
+        else
+            keep_update(in, ret, one.id, one.update);
         if (one.internal || str_eq(one.metadata, STR_LIT("sql")))
             continue;
         if (!(item = list_push(in, &items, &ret->shown.count, &capacity, sizeof *item)))
@@ -329,5 +357,6 @@ const char *decode_task_end(struct json_pull *in, struct event *event)
     if (ret->has_metrics && !known(ret->metrics[METRIC_PEAK_EXECUTION_MEMORY]))
         ret->metrics[METRIC_PEAK_EXECUTION_MEMORY] = accumulables.peak_execution_memory;
     ret->shown = accumulables.shown;
+    ret->updates = accumulables.updates;
     return known(ret->stage_id) && known(ret->info.id) ? NULL : "task end without a stage id or a task id";
 }

@@ -6,9 +6,10 @@
 _Static_assert(EVENT_LINE_PADDING >= JSON_PADDING, "the reader loads that far");
 _Static_assert(EVENT_MAX_DEPTH == JSON_MAX_DEPTH, "one limit");
 
+#define SQL_UI "org.apache.spark.sql.execution.ui."
 #define SCHEDULER "org.apache.spark.scheduler."
 
-/* Names as logged. Family A is short; family B has the scheduler's package in front, which is left out here and accepted before every name. */
+/* Names as logged. Family A is short; family B has the scheduler's package in front, which is left out here and accepted before every name. SQL's come with their package. */
 static const struct row {
     struct str name;
     enum event_kind kind;
@@ -49,6 +50,11 @@ static const struct row {
     ROW("SparkListenerNodeBlacklisted", EVENT_EXCLUSION, decode_exclusion),
     ROW("SparkListenerNodeBlacklistedForStage", EVENT_EXCLUSION, decode_exclusion),
     ROW("SparkListenerNodeUnblacklisted", EVENT_EXCLUSION, decode_exclusion_lifted),
+    ROW(SQL_UI "SparkListenerSQLExecutionStart", EVENT_SQL_START, decode_sql_start),
+    ROW(SQL_UI "SparkListenerSQLExecutionEnd", EVENT_SQL_END, decode_sql_end),
+    ROW(SQL_UI "SparkListenerDriverAccumUpdates", EVENT_SQL_DRIVER_UPDATES, decode_sql_driver_updates),
+    ROW(SQL_UI "SparkListenerSQLAdaptiveExecutionUpdate", EVENT_SQL_PLAN_UPDATE, decode_sql_plan_update),
+    ROW(SQL_UI "SparkListenerSQLAdaptiveSQLMetricUpdates", EVENT_SQL_METRIC_UPDATE, decode_sql_metric_update),
 #undef ROW
 };
 

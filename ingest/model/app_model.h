@@ -207,6 +207,7 @@ struct entities {
 };
 
 struct pending_task;                 /* tasks.c */
+struct sql_model;                    /* sql.h */
 
 struct app_model {
     struct row_sink sink;
@@ -238,6 +239,7 @@ struct app_model {
     struct stage *last_stage;
     bool block_updates_seen;
     int64_t stage_exclusion_count;   /* entries of all excluded_in_stages */
+    struct sql_model *sql;           /* owned */
 };
 
 struct app_model *app_model_new(struct row_sink sink);                /* NULL: out of memory */
@@ -266,13 +268,14 @@ struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 
-/* jobs_stages.c, tasks.c, executors.c, storage.c: one handler an event class. */
+/* jobs_stages.c, tasks.c, executors.c, storage.c, sql.c: one handler an event class. */
 typedef enum err_code model_handler(struct app_model *self, const struct event *event, struct err *err);
 model_handler model_job_start, model_job_end, model_stage_submitted, model_stage_completed;
 model_handler model_task_start, model_task_end;
 model_handler model_resource_profile, model_block_manager_added, model_executor_added, model_executor_removed, model_exclusion, model_stage_executor_metrics,
     model_executor_metrics_update, model_process_added;
 model_handler model_unpersist, model_block_updated;
+model_handler model_sql_start, model_sql_end, model_sql_driver_updates, model_sql_plan_update, model_sql_metric_update;
 struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);                                   /* makes it; NULL: out of memory */
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
 enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;

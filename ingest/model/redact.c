@@ -22,6 +22,24 @@ static bool is_secret(struct str text)
     return false;
 }
 
+static bool has_url(struct str text)
+{
+    for (size_t i = 0; i + 3 <= text.len; i++)
+        if (strncasecmp(text.ptr + i, "url", 3) == 0)
+            return true;
+    return false;
+}
+
+void redact_sql_configs(struct kv_list *list)
+{
+    redact_list(list);
+    for (size_t i = 0; i < list->count; i++) {
+        struct kv *item = &list->items[i];
+        if (str_known(item->value) && (has_url(item->name) || has_url(item->value)))
+            item->value = STR_LIT(REDACTED);
+    }
+}
+
 void redact_list(struct kv_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {

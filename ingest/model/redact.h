@@ -9,4 +9,7 @@
 
 void redact_list(struct kv_list *list);      /* in place */
 
+/* A session's settings: also what matches the default of spark.sql.redaction.options.regex, (?i)url. */
+void redact_sql_configs(struct kv_list *list);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "ingest/model/app_model.h"
+#include "ingest/model/sql.h"
 
 struct pending_task {
     struct pending_task *next;       /* another stage's task of the same id (damaged or mixed logs) */
@@ -395,6 +396,8 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         count_in_executor(executor, e, duration_ms, was_active);
     }
     self->task_row_count++;
+    if (e->updates.count && (rc = sql_task_end(self, e, row.status == TASK_SUCCESS, err)))
+        return rc;
     if ((rc = self->sink.task(self->sink.context, &row, err)))
         return rc;
     for (size_t i = 0; i < e->shown.count; i++)

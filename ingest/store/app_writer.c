@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/queue.h"
 #include "ingest/store/entity_rows.h"
+#include "ingest/store/sql_rows.h"
 #include "ingest/store/task_store.h"
 
 #define BATCH_ROWS 512               /* 340 kB: some milliseconds of the writer's work */
@@ -50,6 +51,7 @@ struct app_writer {
     struct db db;
     struct task_store *tasks;
     struct entity_rows *entities;
+    struct sql_rows *sql;
     sqlite3_stmt *insert_text;
     struct queue full, free;
     struct batch *filling;
@@ -262,7 +264,7 @@ enum err_code app_writer_open(struct app_writer **ret, const char *path, bool la
     enum err_code rc;
     if ((rc = db_open(&self->db, path, large ? DB_BULK_LARGE : DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
         (rc = prepare_text(self, err)) || (rc = task_store_new(&self->tasks, &self->db, err)) ||
-        (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = add_batches(self, err)))
+        (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = sql_rows_new(&self->sql, &self->db, err)) || (rc = add_batches(self, err)))
         goto fail;
     int failed = pthread_create(&self->thread, NULL, writer_main, self);
     if (failed) {
@@ -310,7 +312,8 @@ static enum err_code summarise_rest(struct app_writer *self, struct app_model *m
 static enum err_code write_all(struct app_writer *self, struct app_model *model, const struct load_facts *facts, bool finished, struct err *err)
 {
     enum err_code rc;
-    if ((rc = drain(self, err)) || (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
+    if ((rc = drain(self, err)) || (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = sql_rows_write(self->sql, model->sql, err)) ||
+        (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
         (rc = task_store_flush(self->tasks, err)) || (rc = db_commit(&self->db, err)))
         return rc;
     db_start_writeback(&self->db);
@@ -334,15 +337,17 @@ static void detach(struct app_writer *self)
         task_store_detach(self->tasks);
     if (self->entities)
         entity_rows_detach(self->entities);
+    if (self->sql)
+        sql_rows_detach(self->sql);
 }
 
 static enum err_code attach(struct app_writer *self, const char *path, struct err *err)
 {
     enum err_code rc;
     if ((rc = db_open(&self->db, path, DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) || (rc = prepare_text(self, err)) ||
-        (rc = task_store_attach(self->tasks, &self->db, err)))
+        (rc = task_store_attach(self->tasks, &self->db, err)) || (rc = entity_rows_attach(self->entities, &self->db, err)))
         return rc;
-    return entity_rows_attach(self->entities, &self->db, err);
+    return sql_rows_attach(self->sql, &self->db, err);
 }
 
 enum err_code app_writer_publish(struct app_writer *self, const char *path, bool go_on, struct err *err)
@@ -397,6 +402,7 @@ void app_writer_free(struct app_writer *self)
     detach(self);
     task_store_free(self->tasks);
     entity_rows_free(self->entities);
+    sql_rows_free(self->sql);
     db_close(&self->db);
     mem_free(self);
 }

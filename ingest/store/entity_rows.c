@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "ingest/store/row_value.h"
 #include "ingest/store/task_store.h"
 
 enum kind { I64, STR, METRICS, PEAKS };
@@ -382,31 +383,7 @@ static int bind_columns(sqlite3_stmt *stmt, int position, const struct column *c
     return position;
 }
 
-/* One value of a row written in place: row(self, PUT_…, err, (struct value[]){N(1), S(name)}, 2). */
-struct value {
-    int64_t number;
-    struct str text;
-    double real;
-    enum { NUMBER, TEXT, REAL } kind;
-};
-#define N(x) ((struct value){.number = (x), .kind = NUMBER})
-#define S(x) ((struct value){.text = (x), .kind = TEXT})
-#define R(x) ((struct value){.real = (x), .kind = REAL})
-
-static enum err_code row(struct entity_rows *self, enum statement which, struct err *err, const struct value *values, size_t count)
-{
-    sqlite3_stmt *stmt = self->statements[which];
-    for (size_t i = 0; i < count; i++) {
-        int position = (int)i + 1;
-        switch (values[i].kind) {
-        case NUMBER: db_bind_i64(stmt, position, values[i].number); break;
-        case TEXT: db_bind_str(stmt, position, values[i].text); break;
-        case REAL: db_bind_f64(stmt, position, values[i].real); break;
-        }
-    }
-    return db_run(stmt, err);
-}
-#define ROW(which, ...) row(self, which, err, (const struct value[]){__VA_ARGS__}, sizeof((const struct value[]){__VA_ARGS__}) / sizeof(struct value))
+#define ROW(which, ...) row_put(self->statements[which], err, ROW_VALUES(__VA_ARGS__))
 
 static enum err_code write_kills(struct entity_rows *self, int64_t owner_kind, int64_t owner, const struct imap *kills, const struct imap *late, struct err *err)
 {
