@@ -111,7 +111,15 @@ static char *ns_text(int64_t duration_ns, char *out)
     return metric_duration_text(duration_ns / NS_PER_MS, out);
 }
 
-/* Types whose text has the distribution of its values. */
+/* A type that the History Server does not know (Databricks has some): it says so. */
+static char *unknown_text(int64_t value, char *out)
+{
+    char number[METRIC_TEXT_BYTES];
+    snprintf(out, METRIC_TEXT_BYTES, "[unknown] %.40s", metric_count_text(value, number));
+    return out;
+}
+
+/* Types whose text has the distribution of its values; NULL: all that have no text of their own. */
 static const struct spread_type {
     const char *name;
     char *(*format)(int64_t value, char *out);
@@ -121,6 +129,7 @@ static const struct spread_type {
     {"timing", metric_duration_text, true},
     {"nsTiming", ns_text, true},
     {"average", metric_tenths_text, false},
+    {NULL, unknown_text, true},
 };
 
 static char *spread_text(const struct metric_values *self, const struct spread_type *type, char *out)
@@ -132,25 +141,22 @@ static char *spread_text(const struct metric_values *self, const struct spread_t
         snprintf(whose, sizeof whose, "stage %" PRId64 ".%" PRId64 ": task %" PRId64, self->max_stage_id, known_or(self->max_stage_attempt, 0), known_or(self->max_task_id, 0));
     if (type->has_total)
         snprintf(total + strlen(type->format(self->total, total)), 2, " ");
-    snprintf(out, METRIC_TEXT_BYTES, "%s\n%.40s(%.40s, %.40s, %.40s (%s))", type->has_total ? head_with_total : head_without_total, total,
+    snprintf(out, METRIC_TEXT_BYTES, "%s\n%.52s(%.50s, %.50s, %.50s (%s))", type->has_total ? head_with_total : head_without_total, total,
              type->format(known_or(self->min, 0), min), type->format(known_or(self->median, 0), median), type->format(known_or(self->max, 0), max), whose);
     return out;
 }
 
 char *metric_text(const struct metric_values *self, char *out)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(spread_types); i++)
-        if (str_is(self->type, spread_types[i].name))
-            return spread_text(self, &spread_types[i], out);
+    if (str_is(self->type, "sum"))
+        return metric_count_text(known_or(self->total, 0), out);
     /* A data source's own class makes these texts; no History Server has it. */
     if (str_starts(self->type, "v2Custom_")) {
         snprintf(out, METRIC_TEXT_BYTES, "N/A");
         return out;
     }
-    /* Databricks has three types more. */
-    if (str_is(self->type, "maximum"))
-        return metric_count_text(known_or(self->max, 0), out);
-    if (str_is(self->type, "minimum"))
-        return metric_count_text(known_or(self->min, 0), out);
-    return metric_count_text(known_or(self->total, 0), out);
+    const struct spread_type *type = spread_types;
+    while (type->name && !str_is(self->type, type->name))
+        type++;
+    return spread_text(self, type, out);
 }

@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-#define METRIC_TEXT_BYTES 320        /* four formatted numbers of at most 32 bytes, the head line and three ids */
+#define METRIC_TEXT_BYTES 384        /* four formatted numbers of at most 50 bytes, the head line and three ids */
 
 /* A row of sql_metric that somebody reported (schema.sql). */
 struct metric_values {
