@@ -158,7 +158,8 @@ static bool put_header(struct log_zip *self, const char *dir, const char *name, 
     archive_entry_set_filetype(self->entry, is_dir ? AE_IFDIR : AE_IFREG);
     archive_entry_set_perm(self->entry, is_dir ? 0755 : 0644);
     archive_entry_set_mtime(self->entry, st->st_mtim.tv_sec, 0);
-    archive_entry_set_size(self->entry, is_dir ? 0 : st->st_size);
+    if (is_dir)                              /* a file's length is only said behind it: the log may be shorter by then */
+        archive_entry_set_size(self->entry, 0);
     return archive_write_header(self->archive, self->entry) == ARCHIVE_OK;
 }
 
