@@ -51,6 +51,7 @@ CREATE TABLE app (
     app_id TEXT NOT NULL,                -- as in the record, not as in the file name
     attempt_id TEXT,                     -- NULL: the attempt has no id
     name TEXT, user TEXT, spark_version TEXT,
+    vendor_version INTEGER NOT NULL DEFAULT 0,   -- as application.vendor_version
     queue TEXT,                          -- spark.yarn.queue
     start_ms INTEGER, end_ms INTEGER,    -- epoch; end NULL: no end was read
     exit_code INTEGER,                   -- of ApplicationEnd (4.0)
@@ -149,6 +150,7 @@ CREATE TABLE event_count (
 CREATE TABLE application (
     app_id TEXT NOT NULL,                -- from the record; from the file name where the record is missing
     attempt_id TEXT, name TEXT, user TEXT, spark_version TEXT,
+    vendor_version INTEGER NOT NULL DEFAULT 0,       -- 1: spark_version is that of a vendor's own first record (Databricks); there was no SparkListenerLogStart
     start_ms INTEGER, end_ms INTEGER,    -- epoch, as logged
     exit_code INTEGER,                   -- (4.0)
     first_event_ms INTEGER, last_event_ms INTEGER,    -- earliest and latest sound time in the log
@@ -276,7 +278,10 @@ CREATE TABLE job (
     num_tasks INTEGER,                   -- of stages without a completion time when the job began
     active_tasks INTEGER NOT NULL, completed_tasks INTEGER NOT NULL, skipped_tasks INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, killed_tasks INTEGER NOT NULL,
     completed_indices INTEGER NOT NULL,  -- distinct (stage, index) with a success
-    active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL
+    active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL,
+    -- How much of these counts stands in the log behind the job's own end and is missing in what the History Server says of the job (spec/core.md 2.5)
+    late_active_tasks INTEGER NOT NULL DEFAULT 0, late_completed_tasks INTEGER NOT NULL DEFAULT 0, late_failed_tasks INTEGER NOT NULL DEFAULT 0,
+    late_killed_tasks INTEGER NOT NULL DEFAULT 0, late_completed_indices INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX job_by_batch ON job (batch_ms) WHERE batch_ms IS NOT NULL;
@@ -301,6 +306,7 @@ CREATE TABLE kill_reason (
     owner INTEGER NOT NULL,
     reason_text_id INTEGER NOT NULL REFERENCES text,
     task_count INTEGER NOT NULL,
+    late_count INTEGER NOT NULL DEFAULT 0,       -- of them, as job.late_killed_tasks; 0 for stages
     PRIMARY KEY (owner_kind, owner, reason_text_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -615,6 +621,8 @@ CREATE TABLE sql_execution (
     plan_id INTEGER                      -- its latest plan; NULL: none was logged
 ) STRICT;
 CREATE INDEX job_by_sql ON job (sql_execution_id);
+-- Sub-executions below their roots; one without a start belongs to 0 there, as in the History Server.
+CREATE INDEX sql_execution_by_root ON sql_execution (coalesce(root_execution_id, 0)) WHERE coalesce(root_execution_id, 0) <> execution_id;
 
 -- One row: one setting that the session had changed when the execution began (3.3). Secrets are replaced before they get here.
 CREATE TABLE sql_config (

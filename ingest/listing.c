@@ -126,9 +126,10 @@ static void take_event(struct head *head, const struct event *event)
     struct listing *listing = head->listing;
     listing->readable = true;
     head->first_seen_ms = min_known(head->first_seen_ms, time_of(event));
-    if (event->kind == EVENT_LOG_START && !listing->spark_version[0])
+    if (event->kind == EVENT_LOG_START && (!listing->spark_version[0] || (listing->vendor_version && !event->log_start.databricks))) {
         copy_text(listing->spark_version, sizeof listing->spark_version, event->log_start.spark_version);
-    else if (event->kind == EVENT_ENVIRONMENT_UPDATE && !head->has_environment)
+        listing->vendor_version = event->log_start.databricks;
+    } else if (event->kind == EVENT_ENVIRONMENT_UPDATE && !head->has_environment)
         take_environment(head, &event->environment);
     else if (event->kind == EVENT_APPLICATION_START)
         take_start(head, &event->application_start);

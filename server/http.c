@@ -454,6 +454,9 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     struct MHD_Response *out = library_response(exchange, &parts);
     if (!out)
         return MHD_NO;
+    /* The library ends a body of unknown length with an empty chunk, even where only the head goes out; as for HTTP 1.0 the end of the connection is its end. */
+    if (parts.kind == RESPONSE_STREAM && strcmp(method, "HEAD") == 0)
+        MHD_set_response_options(out, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     enum MHD_Result queued = add_headers(self, connection, out, &parts) ? MHD_queue_response(connection, (unsigned)parts.status, out) : MHD_NO;
     MHD_destroy_response(out);
     return queued;

@@ -61,6 +61,7 @@ static void free_stage(struct stage *stage)
 static void free_job(struct job *job)
 {
     imap_dispose(&job->kills);
+    imap_dispose(&job->late_kills);
     imap_dispose(&job->stage_at);
     for (size_t i = 0; i < job->stage_count; i++)
         bit_set_dispose(&job->stages[i].indices);
@@ -207,7 +208,11 @@ struct host *model_host_get(struct app_model *self, struct str name)
 
 static enum err_code log_start(struct app_model *self, const struct event *event, struct err *err)
 {
+    const struct event_log_start *e = &event->log_start;
+    if (e->databricks && self->health.log_start && !self->vendor_version)
+        return ERR_OK;               /* Spark's own record says it */
     self->health.log_start = true;
+    self->vendor_version = e->databricks;
     return model_str(self, &self->spark_version, event->log_start.spark_version, err);
 }
 

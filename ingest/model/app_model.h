@@ -54,6 +54,10 @@ struct job {
     struct imap stage_at;            /* stage id → index + 1 into stages; only for lists that are too long to be searched */
     struct kv_list properties;       /* those that differ from the environment; arena */
     struct imap kills;               /* text id of the reason → number of tasks */
+    /* How much of tasks, completed_indices and kills was read behind the job's own end and is not in the History Server's record of it (spec/core.md §2.5) */
+    struct task_counts late;
+    int64_t late_indices;
+    struct imap late_kills;
     bool dirty, lists_dirty;
 };
 
@@ -212,6 +216,7 @@ struct app_model {
     struct arena arena;
     /* the application */
     struct str app_id, attempt_id, name, user, spark_version;
+    bool vendor_version;             /* spark_version is from a vendor's first record; no SparkListenerLogStart was read */
     bool has_end;
     int64_t start_ms, end_ms, exit_code, first_event_ms, last_event_ms;
     struct str view_acls, view_acls_groups, admin_acls, admin_acls_groups;

@@ -77,11 +77,18 @@ static void count_start(struct app_model *self, struct stage *stage, const struc
     stage->dirty = true;
 }
 
+static bool has_ended(const struct job *job)
+{
+    return job->status != JOB_NO_END;
+}
+
 static void add_active(struct stage *stage, int64_t change)
 {
     stage->tasks.active += change;
     for (size_t i = 0; i < stage->job_count; i++) {
         stage->jobs[i]->tasks.active += change;
+        if (has_ended(stage->jobs[i]))
+            stage->jobs[i]->late.active += change;
         stage->jobs[i]->dirty = true;
     }
     if (!stage->job_count)
@@ -185,21 +192,41 @@ static enum err_code count_in_jobs(struct stage *stage, const struct event_task_
         struct job *job = stage->jobs[i];
         job->dirty = true;
         count_end(&job->tasks, e->reason);
+        if (has_ended(job))
+            count_end(&job->late, e->reason);
         struct job_stage *listed = e->reason == END_SUCCESS ? job_stage_find(job, stage->stage_id) : NULL;
         if (listed) {
             int added = bit_set_add(&listed->indices, e->info.index);
             if (added < 0)
                 return err_nomem(err);
             job->completed_indices += added;
+            job->late_indices += has_ended(job) ? added : 0;
         }
         if (known(reason_text_id)) {
             enum err_code rc = kill_counts_add(&job->kills, reason_text_id, err);
+            if (rc == ERR_OK && has_ended(job))
+                rc = kill_counts_add(&job->late_kills, reason_text_id, err);
             if (rc)
                 return rc;
             job->lists_dirty = true;
         }
     }
     return ERR_OK;
+}
+
+/* The last end of a stage that is over: the History Server writes the stage's jobs once more, with all that was counted since their ends. */
+static void catch_up_jobs(struct stage *stage)
+{
+    if (stage->tasks.active != 0 || !stage->completed_seen)
+        return;
+    for (size_t i = 0; i < stage->job_count; i++) {
+        struct job *job = stage->jobs[i];
+        job->late = (struct task_counts){0};
+        job->late_indices = 0;
+        if (job->late_kills.count)
+            job->lists_dirty = true;
+        imap_clear(&job->late_kills);
+    }
 }
 
 /* The second end of a task whose output was lost with its executor: counts as a failure, changes no task (spec/shs-4.3.md: adds no time). */
@@ -210,6 +237,7 @@ static enum err_code resubmitted(struct app_model *self, struct stage *stage, st
     enum err_code rc = count_in_jobs(stage, e, UNKNOWN, err);
     if (rc)
         return rc;
+    catch_up_jobs(stage);
     if (e->info.speculative)
         stage->speculative.failed++;
     if (!executor)
@@ -351,6 +379,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     count_end(&stage->tasks, e->reason);
     if ((rc = count_in_jobs(stage, e, kill_text_id, err)))
         return rc;
+    catch_up_jobs(stage);
     stage->ended_tasks++;
     stage->task_rows = stage->ended_tasks;
     stage->last_task_finish_ms = max_known(stage->last_task_finish_ms, e->info.finish_ms);

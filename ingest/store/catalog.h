@@ -97,6 +97,7 @@ struct catalog_run {
     const char *app_id, *attempt_id, *name, *user, *spark_version, *queue;
     const char *view_users, *view_groups;
     int64_t start_ms, end_ms, last_event_ms, exit_code;
+    bool vendor_version;             /* as application.vendor_version */
     bool complete;
     /* from here on by a load only */
     const char *outcome;

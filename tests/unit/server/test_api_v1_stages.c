@@ -20,7 +20,7 @@ static int make_stages(void **state)
                  "UPDATE stage SET complete_tasks = 1 WHERE stage_ref = 12; UPDATE stage SET active_tasks = 1, num_tasks = 3 WHERE stage_ref = 13;"
                  "INSERT INTO stage_rdd VALUES (11, 0, 9, 0), (11, 1, 3, 0);"
                  "INSERT INTO stage_accumulable VALUES (11, 0, 100, 'mine', NULL, '5', 0, NULL), (11, 1, 101, 'rows', NULL, '6', 0, 'sql'), (11, 2, 102, 'x', NULL, '7', 1, NULL);"
-                 "INSERT INTO kill_reason VALUES (1, 11, 3, 1);"
+                 "INSERT INTO kill_reason VALUES (1, 11, 3, 1, 0);"
                  "INSERT INTO executor_stage (stage_ref, executor_id, task_time_ms, failed_tasks, succeeded_tasks, killed_tasks, is_excluded, peaks_set, "
                  "shuffle_remote_read_bytes) "
                  "VALUES (11, '1', 30, 1, 0, 1, 1, 0, 7), (11, '2', 10, 0, 0, 0, 0, 0, NULL);"
