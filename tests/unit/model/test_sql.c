@@ -47,7 +47,7 @@ static struct arena scratch;
 static int make_model(void **state UNUSED)
 {
     arena_init(&scratch, (size_t)64 << 20);
-    model = app_model_new((struct row_sink){NULL, take_task, take_accumulable, take_text, take_stage});
+    model = app_model_new((struct row_sink){.task = take_task, .task_accumulable = take_accumulable, .text = take_text, .stage_done = take_stage});
     return model ? 0 : -1;
 }
 
@@ -67,7 +67,7 @@ static void play_text(const char *text)
     for (size_t i = 0; i < len; i++)
         line[i] = text[i] == '\'' ? '"' : text[i];
     arena_reset(&scratch);
-    if (event_decode((struct str){line, len}, &scratch, &event, &err))
+    if (event_decode((struct str){line, len}, &scratch, NULL, &event, &err))
         fail_msg("%s: %s", err.message, text);
     assert_int_equal(app_model_apply(model, &event, &err), ERR_OK);
     free(line);
