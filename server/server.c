@@ -14,6 +14,8 @@
 #include "base/db.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "server/api/api.h"
+#include "server/api/app_table.h"
 #include "server/db_pool.h"
 #include "server/http.h"
 
@@ -23,6 +25,7 @@
 struct server {
     const struct server_settings *settings;
     struct db_pool *pool;
+    struct app_table *apps;
     struct http *http;
     struct supervisor *supervisor;   /* NULL: no places to watch */
     const char **ingest_argv;        /* owned array of borrowed texts */
@@ -111,8 +114,8 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     self->temp_dir = find_temp_dir();
     name_build(self->build);
     char real[HTTP_ADDRESS_BYTES];
-    if ((rc = db_pool_new(&self->pool, settings->store_dir, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
-        (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
+    if ((rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) || (rc = app_table_new(&self->apps, err)) ||
+        (settings->place_count && (rc = make_ingest_argv(self, err))) || (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
         server_free(self);
         return rc;
     }
@@ -121,12 +124,22 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     return ERR_OK;
 }
 
+/* The list's columns before somebody waits for them. What keeps them from being read now is met, and told, by the first request for the list. */
+static void read_apps(struct server *self)
+{
+    struct db_lease catalog;
+    bool read = db_pool_catalog(self->pool, &catalog, NULL) == ERR_OK && app_table_refresh(self->apps, &catalog, NULL) == ERR_OK;
+    (void)read;
+    db_pool_return(self->pool, &catalog);
+}
+
 enum err_code server_start(struct server *self, struct err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = self->settings->threads ? self->settings->threads : (unsigned)MAX(MIN(cores, 64L) * 2, 4L);
     struct http_settings http = {.listen_fd = self->listen_fd, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base};
     self->listen_fd = -1;
+    read_apps(self);
     if (self->ingest_argv) {
         enum err_code rc = supervise_start(&self->supervisor, self->ingest_argv, err);
         if (rc) {
@@ -148,6 +161,7 @@ void server_free(struct server *self)
         return;
     http_stop(self->http);
     supervise_free(self->supervisor);
+    app_table_free(self->apps);
     db_pool_free(self->pool);
     if (self->listen_fd >= 0)
         close(self->listen_fd);
@@ -158,6 +172,11 @@ void server_free(struct server *self)
 struct db_pool *server_pool(struct server *self)
 {
     return self->pool;
+}
+
+struct app_table *server_apps(struct server *self)
+{
+    return self->apps;
 }
 
 const char *server_assets_dir(const struct server *self)

@@ -29,6 +29,7 @@ struct server_settings {
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
+struct app_table;
 struct db_pool;
 struct server;
 
@@ -49,6 +50,7 @@ struct db_pool *server_pool(struct server *self);                 /* borrowed */
 const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
 
 /* For handlers. */
+struct app_table *server_apps(struct server *self);               /* borrowed */
 const char *server_store(const struct server *self);             /* static in self */
 const char *server_build(const struct server *self);             /* names this very program file; part of ETags; static in self */
 void server_ingest_status(struct server *self, struct ingest_status *ret);
