@@ -14,6 +14,7 @@
 #include "base/db.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "server/answer_cache.h"
 #include "server/api/api.h"
 #include "server/api/app_table.h"
 #include "server/db_pool.h"
@@ -26,6 +27,7 @@ struct server {
     const struct server_settings *settings;
     struct db_pool *pool;
     struct app_table *apps;
+    struct answer_cache *answers;
     struct http *http;
     struct supervisor *supervisor;   /* NULL: no places to watch */
     const char **ingest_argv;        /* owned array of borrowed texts */
@@ -114,7 +116,7 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     self->temp_dir = find_temp_dir();
     name_build(self->build);
     char real[HTTP_ADDRESS_BYTES];
-    if ((rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) || (rc = app_table_new(&self->apps, err)) ||
+    if ((rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) || (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) ||
         (settings->place_count && (rc = make_ingest_argv(self, err))) || (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
         server_free(self);
         return rc;
@@ -161,6 +163,7 @@ void server_free(struct server *self)
         return;
     http_stop(self->http);
     supervise_free(self->supervisor);
+    answer_cache_free(self->answers);
     app_table_free(self->apps);
     db_pool_free(self->pool);
     if (self->listen_fd >= 0)
@@ -177,6 +180,11 @@ struct db_pool *server_pool(struct server *self)
 struct app_table *server_apps(struct server *self)
 {
     return self->apps;
+}
+
+struct answer_cache *server_answers(struct server *self)
+{
+    return self->answers;
 }
 
 const char *server_assets_dir(const struct server *self)
