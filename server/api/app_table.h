@@ -34,7 +34,7 @@ enum app_column {
     APP_NAME = APP_NUMBER_COUNT,
     APP_USER,
     APP_SPARK_VERSION,
-    APP_STATE,                       /* of the log */
+    APP_STATE,                       /* of the log; the last one that can be an order (apps.c) */
     APP_FLAGS,                       /* of the log */
     APP_OUTCOME,
     APP_COLUMN_COUNT,
