@@ -165,8 +165,9 @@ class Server:
         return ms, body
 
     def median_ms(self, path, runs):
+        """Of answers that are made anew: each address is another one, so that the server remembers none of them."""
         self.get(path)
-        return statistics.median(self.get(path)[0] for _ in range(runs))
+        return statistics.median(self.get(f"{path}{'&' if '?' in path else '?'}n={run}")[0] for run in range(runs))
 
     def cpu_seconds(self):
         return sum(int(value) for value in pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
