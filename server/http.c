@@ -488,6 +488,14 @@ static void raise_descriptors(void)
     }
 }
 
+static bool plain_text(const char *text)
+{
+    for (; *text; text++)
+        if (*text < 0x20 || *text >= 0x7F)
+            return false;
+    return true;
+}
+
 /* A site that may frame us, where one is set and is no more than that. */
 static void allow_framing(struct http *self, const char *from)
 {
@@ -513,6 +521,10 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     self->temp_dir = settings->temp_dir;
     self->proxy_base = settings->proxy_base;
     self->transport_security = settings->transport_security;
+    if (self->transport_security && !plain_text(self->transport_security)) {
+        log_warning("spark.ui.strictTransportSecurity is no value of a header; it is not sent");
+        self->transport_security = NULL;
+    }
     allow_framing(self, settings->framing_from);
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);
