@@ -600,7 +600,7 @@ CREATE TABLE stream_block (
     PRIMARY KEY (block_name, executor_id)
 ) STRICT, WITHOUT ROWID;
 
--- One row: one SQL execution (spec/sql.md 4). Which jobs ran for it: job.sql_execution_id.
+-- One row: one SQL execution (spec/sql.md 4). Which jobs ran for it: job.sql_execution_id. Of one that only its end tells of (no start, no job, no plan) the History Server knows nothing.
 CREATE TABLE sql_execution (
     execution_id INTEGER PRIMARY KEY,
     root_execution_id INTEGER,           -- its own id for a root, and where the log names none (before 3.4); NULL: no start was read
@@ -667,10 +667,11 @@ CREATE TABLE sql_edge (
 CREATE TABLE sql_metric (
     execution_id INTEGER NOT NULL, accumulator_id INTEGER NOT NULL,
     name TEXT, metric_type TEXT,         -- sum size timing nsTiming average v2Custom_CLASS, vendors' others
-    value_count INTEGER,                 -- values that count for its type: all for sum, those ≥ 0 for size and timings, those > 0 for average
+    value_count INTEGER,                 -- values that count for its type: all for sum and v2Custom, those > 0 for average, those ≥ 0 for size, timings and vendors' types
     raw_count INTEGER,                   -- all values
     reported_count INTEGER,              -- tasks and driver updates that did report it, with a value that is none of its unset ones (-1)
-    total INTEGER, min INTEGER, median INTEGER, max INTEGER,      -- over value_count values; median: element n/2
+    total INTEGER,                       -- over value_count values; 0 where there are none of them
+    min INTEGER, median INTEGER, max INTEGER,    -- likewise, NULL where there are none; median: element n/2
     max_stage_id INTEGER, max_stage_attempt INTEGER, max_task_id INTEGER,    -- whose the largest is; NULL: the driver's
     PRIMARY KEY (execution_id, accumulator_id)
 ) STRICT, WITHOUT ROWID;

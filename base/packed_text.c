@@ -36,6 +36,7 @@ enum err_code packed_text_pack(struct str text, struct str base, struct buf *out
         return err_nomem(err);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log(bytes));
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);         /* zstd itself does not notice another base of the same length */
     ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, base.len && bytes > LONG_DISTANCE_BYTES);
     if (base.len)
         ZSTD_CCtx_refPrefix(context, base.ptr, base.len);

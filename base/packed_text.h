@@ -11,7 +11,7 @@
 
 #define PACKED_TEXT_MAX_BYTES ((size_t)64 << 20)     /* a text is never longer than a line of a log */
 
-/* Appends the frame to `out`. `base` STR_NONE: none. */
+/* Appends the frame to `out`. `base` STR_NONE: none; it must not share memory with the text (zstd would leave it out). */
 enum err_code packed_text_pack(struct str text, struct str base, struct buf *out, struct err *err) WARN_UNUSED;
 
 /* Fills `ret` with exactly `text_bytes` bytes; ERR_CORRUPT when the frame holds more or less. */

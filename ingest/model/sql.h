@@ -26,10 +26,10 @@
 
 /* How values count (spec/sql.md §3.3). */
 enum sql_metric_kind {
-    SQL_SUM,
-    SQL_SIZE_OR_TIMING,              /* size, timing, nsTiming: those ≥ 0 */
+    SQL_SUM,                         /* all values */
+    SQL_CUSTOM,                      /* v2Custom_…: all values */
     SQL_AVERAGE,                     /* those > 0 */
-    SQL_OTHER_KIND,                  /* v2Custom_…, and vendors' */
+    SQL_SIZE_OR_TIMING,              /* size, timing, nsTiming: those ≥ 0; so the History Server of 4.3 takes types it does not know (Databricks' count, maximum, minimum) */
 };
 
 struct sql_metric {

@@ -18,8 +18,7 @@ static struct str *name_of(struct sql_model *self, struct str text)
 
 static enum sql_metric_kind kind_of(struct str type)
 {
-    return str_is(type, "sum") ? SQL_SUM : str_is(type, "average") ? SQL_AVERAGE : str_is(type, "size") || str_is(type, "timing") || str_is(type, "nsTiming") ? SQL_SIZE_OR_TIMING :
-                                                                                                                                                    SQL_OTHER_KIND;
+    return str_is(type, "sum") ? SQL_SUM : str_is(type, "average") ? SQL_AVERAGE : str_starts(type, "v2Custom_") ? SQL_CUSTOM : SQL_SIZE_OR_TIMING;
 }
 
 static void no_numbers(struct sql_metric *metric)
