@@ -92,7 +92,7 @@ test("real answers are as the document says", async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, "app-1"), smallLog());
   writeFileSync(join(folder, "garbage"), '{"Event":"SparkListenerLogStart"\n');
-  const server = await startServer(t, ["--store", makeStore(t, [folder, join(LOGS, "failures"), join(LOGS, "healthy_rdd"), join(LOGS, "gc_pressure"), join(LOGS, "in_progress"), join(LOGS, "healthy_sql"), join(LOGS, "attempts")])]);
+  const server = await startServer(t, ["--store", makeStore(t, [folder, ...["failures", "healthy_rdd", "gc_pressure", "in_progress", "healthy_sql", "attempts"].map((name) => join(LOGS, name))])]);
   const check = async (path, pattern, status = 200) => {
     const answer = await server.json(path, status);
     const schema = status === 200 ? answerOf(pattern) : { $ref: "#/components/schemas/Error" };
