@@ -31,16 +31,19 @@ struct log_zip {
     int fd;                                  /* of the running entry; -1: none */
     int64_t left_bytes;
     bool ended;
+    bool abandoned;                          /* the library finishes what nobody reads */
     struct buf out;                          /* made, of which `taken` bytes were sent */
     size_t taken;
     char chunk[CHUNK_BYTES];
 };
 
+/* Never fails: after a failure of its output the library does not free all that it has. log_zip_read sees that the buffer failed. */
 static la_ssize_t on_bytes(struct archive *archive UNUSED, void *context, const void *bytes, size_t len)
 {
     struct log_zip *self = context;
-    buf_append(&self->out, bytes, len);
-    return buf_failed(&self->out) ? -1 : (la_ssize_t)len;
+    if (!self->abandoned)
+        buf_append(&self->out, bytes, len);
+    return (la_ssize_t)len;
 }
 
 enum err_code log_zip_new(struct log_zip **ret, struct err *err)
@@ -110,9 +113,7 @@ void log_zip_free(void *log_zip)
     mem_free(self->logs);
     close_fd(&self->fd);
     close_fd(&self->dir_fd);
-    /* Not what archive_write_free does: it would finish an archive that nobody reads. */
-    if (self->archive)
-        archive_write_fail(self->archive);
+    self->abandoned = true;
     archive_write_free(self->archive);
     archive_entry_free(self->entry);
     buf_dispose(&self->out);
@@ -272,7 +273,7 @@ int64_t log_zip_read(void *log_zip, char *out, size_t room)
     while (self->taken == self->out.len && !self->ended) {
         buf_clear(&self->out);
         self->taken = 0;
-        if (!step(self))
+        if (!step(self) || buf_failed(&self->out))
             return -1;
     }
     size_t len = MIN(room, self->out.len - self->taken);

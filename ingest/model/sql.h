@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Spark SQL: executions, the versions of their plans, and what their metrics come to (spec/sql.md §2-4). A part of the app model; sql.c has the life of an execution, sql_graph.c makes
- * graphs of plans, sql_metrics.c adds up. The store's side is store/sql_rows.
+ * Spark SQL: executions, the versions of their plans, and what their metrics come to (spec/sql.md §2-4). A part of the app model; sql.c has the life of an execution, sql_graph.c
+ * makes graphs of plans, sql_metrics.c adds up. The store's side is store/sql_rows.
  *
  * The History Server's results depend on the order of the log, and so do these: an execution's metrics are added up when its end is read, once; what its tasks, its driver or a job
  * that opens it again say later changes nothing. (Adding later task ends would need every tracker for as long as a task may still come; in no capture one did. An end that comes
  * before anything else of its execution is not taken for that: then the jobs' ends decide.) Executions whose end was not read are added up when the log ends, and again when it has
- * gone on. Where it differs: an error message is kept when a later job opens the execution again, and an execution of which only the end was read has a row.
+ * gone on. Where it differs: an error message is kept when a later job opens the execution again, a word about its plan then is one more version and not a new execution in its place,
+ * and an execution of which only the end was read has a row.
  *
  * The life of an execution: live, from the first word of it → aggregated, its end was read → final, its jobs have ended as well (a JobStart makes it live again) → settled, final and
  * written: only what a later job needs is kept.
  *
  * Memory: an execution that is settled costs some 500 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, and of each task of their
- * stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics take 60 to 100 MB, for as long as the query lives; more than
+ * stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics took 83 MB, for as long as the query lives; more than
  * SQL_TRACKED_MAX_BYTES ends the load. Plans wait in `fresh` until the next checkpoint; the pipeline makes one when SQL_FRESH_BYTES wait. */
 #ifndef MODEL_SQL_H
 #define MODEL_SQL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The graph of a plan, as the History Server draws it: spec/sql.md §2.2, case by case. All that is decided, is decided when a plan node is first met, so a stack of what is still to be
- * visited takes the place of recursion. */
+ * The graph of a plan, as the History Server draws it: spec/sql.md §2.2, case by case. All that is decided, is decided when a plan node is first met, so a stack of what is still to
+ * be visited takes the place of recursion. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -186,7 +186,7 @@ enum err_code sql_graph_make(struct app_model *model, const struct sql_plan_info
     self.stack = mem_array(plan->node_count, sizeof *self.stack);
     ret->nodes = arena_alloc(&model->sql->fresh, plan->node_count * sizeof *ret->nodes);
     ret->edges = arena_alloc(&model->sql->fresh, plan->node_count * sizeof *ret->edges);
-    smap_init(&self.exchanges, plan->node_count, plan->node_count * 2 * sizeof(struct digest) + 65536);
+    smap_init(&self.exchanges, plan->node_count, MODEL_ARENA_BYTES);
     buf_init(&self.text, METADATA_MAX_BYTES);
     enum err_code rc = ERR_OK;
     if (!self.subtrees || !self.stack || !ret->nodes || !ret->edges) {

@@ -193,7 +193,8 @@ static enum err_code graph_init(struct graph *self, struct db *db, struct json_w
 {
     *self = (struct graph){.json = json, .execution_id = execution_id};
     enum err_code rc = db_prepare(db, &self->metrics,
-                                  "SELECT accumulator_id, name, metric_type AS type, value_count, reported_count, total, min, median, max, max_stage_id, max_stage_attempt, max_task_id "
+                                  "SELECT accumulator_id, name, metric_type AS type, value_count, reported_count, total, min, median, max, max_stage_id, max_stage_attempt, "
+                                  "max_task_id "
                                   "FROM sql_metric WHERE execution_id = ?1 AND accumulator_id = ?2",
                                   err);
     if (rc == ERR_OK)

@@ -17,7 +17,8 @@
 
 /* Attempts of one application, newest first; of several copies of an attempt the best one (app_lookup.h). */
 static const char attempts_sql[] =
-    "SELECT a.app_id, a.name, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.modified_ms, a.user, iif(a.vendor_version, NULL, a.spark_version), p.name, p.uri, l.path, a.exit_code "
+    "SELECT a.app_id, a.name, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.modified_ms, a.user, iif(a.vendor_version, NULL, a.spark_version), p.name, p.uri, l.path, "
+    "a.exit_code "
     "FROM app a JOIN log l ON l.log_id = a.log_id LEFT JOIN place p ON p.place_id = l.place_id "
     "WHERE a.app_id = ?1 AND (?2 IS NULL OR may_see(?2, ?3, a.user, a.view_users, a.view_groups)) AND NOT EXISTS ("
     "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id "

@@ -23,7 +23,7 @@ static const char *const job_keys[] = {"runningJobIds", "successJobIds", "failed
 /* The root of an execution of which no start was read is 0 there. */
 #define ROOT_OF(e) "coalesce(" e ".root_execution_id, 0)"
 
-#define EXECUTION_COLUMNS                                                                                                                             \
+#define EXECUTION_COLUMNS \
     "SELECT e.execution_id, e.status, e.description, e.submission_ms, e.completion_ms, e.query_id, e.outcome, x.body, " ROOT_OF("e") ", p.plan_text_id, p.graph_plan_id " \
     "FROM sql_execution e LEFT JOIN text x ON x.text_id = e.error_text_id LEFT JOIN sql_plan p ON p.plan_id = e.plan_id "
 enum execution_column { C_ID, C_STATUS, C_DESCRIPTION, C_SUBMISSION, C_COMPLETION, C_QUERY_ID, C_OUTCOME, C_ERROR, C_ROOT, C_PLAN_TEXT, C_GRAPH };
@@ -206,7 +206,8 @@ static enum err_code write_metric(struct execution_writer *self, int64_t executi
     enum err_code rc = db_step(row, err);
     if (rc == ERR_OK) {
         char text[METRIC_TEXT_BYTES];
-        struct metric_values values = {db_str(row, 1), db_i64(row, 2), db_i64(row, 3), db_i64(row, 4), db_i64(row, 5), db_i64(row, 6), db_i64(row, 7), db_i64(row, 8), db_i64(row, 9)};
+        struct metric_values values = {.type = db_str(row, 1), .value_count = db_i64(row, 2), .total = db_i64(row, 3), .min = db_i64(row, 4), .median = db_i64(row, 5),
+                                       .max = db_i64(row, 6), .max_stage_id = db_i64(row, 7), .max_stage_attempt = db_i64(row, 8), .max_task_id = db_i64(row, 9)};
         json_object_begin(self->w);
         v1_text(self->w, "name", trim(db_str(row, 0)));
         json_kv_text(self->w, "value", metric_text(&values, text));

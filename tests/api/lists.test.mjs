@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog, START } from "./support/log.mjs";
-import { makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
 const keys = (list, key) => list.items.map((item) => item[key]);
 
@@ -291,4 +291,32 @@ test("a run whose database is not there yet is 409, and its row stays in the lis
     assert.deepEqual([answer.status, answer.error, answer.state], [409, "not_loaded", "loaded"], path);
   }
   assert.equal((await server.json("apps")).total, 1);
+});
+
+test("a version that only a vendor's own record names is ours to show, not the History Server's", async (t) => {
+  const folder = makeFolder(t);
+  const [first, ...rest] = smallLog({ id: "app-vendor" }).split("\n");
+  const { "Spark Version": version } = JSON.parse(first);
+  const vendor = JSON.stringify({ Event: "DBCEventLoggingListenerMetadata", "Rollover Number": 0, "SparkContext Id": 1, "Spark Version": version, Timestamp: START });
+  writeFileSync(join(folder, "app-vendor"), [vendor, ...rest].join("\n"));
+  writeFileSync(join(folder, "app-both"), [vendor, first, ...rest].join("\n").replaceAll("app-vendor", "app-both"));
+  const store = makeStore(t, [folder]);
+  const versions = async (server) =>
+    Promise.all(
+      ["app-vendor", "app-both"].map(async (app) => [
+        JSON.parse((await server.get(`/api/v1/applications/${app}`)).text).attempts[0].appSparkVersion,
+        (await server.json(`apps?q=${app}`)).items[0].sparkVersion,
+      ]),
+    );
+  const wanted = [
+    ["", version],
+    [version, version],
+  ];
+  const server = await startServer(t, ["--store", store]);
+  assert.deepEqual(await versions(server), wanted);
+  await server.stop();
+  for (const name of readdirSync(store).filter((each) => each.startsWith("catalog.db"))) rmSync(join(store, name));
+  const watching = await startServer(t, ["--store", store, "--logs", folder]); // makes the catalogue anew from apps/
+  await eventually(async () => (await watching.get("/api/v1/applications/app-both")).status === 200 && (await watching.get("/api/v1/applications/app-vendor")).status === 200);
+  assert.deepEqual(await versions(watching), wanted);
 });

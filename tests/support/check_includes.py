@@ -32,8 +32,8 @@ HOMES = {
     "snappy-c.h": ["ingest/source/codec_snappy.c"],
     "lzf.h": ["ingest/source/codec_lzf.c"],
     "zlib.h": ["ingest/source/codec_gzip.c", "server/response.c"],
-    "archive.h": ["ingest/source/*zip*.c"],
-    "archive_entry.h": ["ingest/source/*zip*.c"],
+    "archive.h": ["ingest/source/*zip*.c", "server/log_zip.c"],
+    "archive_entry.h": ["ingest/source/*zip*.c", "server/log_zip.c"],
     "curl/curl.h": ["ingest/source/*.c"],
 }
 

@@ -252,7 +252,7 @@ describe("metrics", () => {
 
 describe("call sites", () => {
   it("lose the folders of their file, and nothing else", () => {
-    assert.equal(callSite("collect at /home/spark/jobs/etl.py:20"), "collect at etl.py:20");
+    assert.equal(callSite("collect at /opt/spark/jobs/etl.py:20"), "collect at etl.py:20");
     assert.equal(callSite("parquet at NativeMethodAccessorImpl.java:0"), "parquet at NativeMethodAccessorImpl.java:0");
     assert.equal(callSite("load s3://bucket/a/b of 2/3"), "load s3://bucket/a/b of 2/3");
     assert.equal(callSite(null), null);

@@ -36,6 +36,8 @@ struct exchange {
     struct response_parts parts;
 };
 
+static bool sees_all = true;         /* of the requests that follow */
+
 static void begin(struct exchange *self, const char *address, bool gzip)
 {
     memset(self, 0, sizeof *self);
@@ -43,6 +45,7 @@ static void begin(struct exchange *self, const char *address, bool gzip)
     self->request.arena = &self->arena;
     self->request.address = str_of(address);
     self->request.accepts_gzip = gzip;
+    self->request.viewer.sees_all = sees_all;
     if (response_new(&self->response, &self->arena, gzip, "/tmp", NULL))
         abort();
 }
@@ -87,6 +90,21 @@ static int64_t recall(const char *address, const char *etag, bool gzip, bool *re
     }
     end(&x);
     return bytes;
+}
+
+static void only_who_sees_everything_fills_and_asks(void **state)
+{
+    (void)state;
+    bool gzip;
+    sees_all = false;
+    keep("/a", "\"1\"", false, 200, "application/json", 100);
+    sees_all = true;
+    assert_int_equal(recall("/a", "\"1\"", false, &gzip), -1);
+    keep("/a", "\"1\"", false, 200, "application/json", 100);
+    assert_int_equal(recall("/a", "\"1\"", false, &gzip), 100);
+    sees_all = false;
+    assert_int_equal(recall("/a", "\"1\"", false, &gzip), -1);
+    sees_all = true;
 }
 
 static void an_answer_comes_back_for_its_address_and_tag_alone(void **state)
@@ -217,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_answer_comes_back_for_its_address_and_tag_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_who_sees_everything_fills_and_asks, setup, teardown),
         cmocka_unit_test_setup_teardown(each_coding_is_an_answer_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(what_may_not_be_kept_is_not, setup, teardown),
         cmocka_unit_test_setup_teardown(the_least_recently_used_go_first, setup, teardown),

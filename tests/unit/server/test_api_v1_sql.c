@@ -37,9 +37,10 @@ static void an_execution_has_sparks_fields(void **state)
                   "{\"id\":0,\"status\":\"COMPLETED\",\"description\":\"count at X\",\"submissionTime\":\"1970-01-01T00:00:01.000GMT\",\"duration\":2000,\"runningJobIds\":[7],"
                   "\"successJobIds\":[5,8],\"failedJobIds\":[6],\"nodes\":[{\"nodeId\":4,\"nodeName\":\"Filter\",\"metrics\":[]},"
                   "{\"nodeId\":3,\"nodeName\":\"WholeStageCodegen\",\"metrics\":[]},"
-                  "{\"nodeId\":2,\"nodeName\":\"Scan parquet\",\"wholeStageCodegenId\":12,\"metrics\":[{\"name\":\"size\",\"value\":\"2.3 KiB\"},{\"name\":\"rows\",\"value\":\"1,234\"}],"
-                  "\"desc\":\"Scan parquet t\"},{\"nodeId\":1,\"nodeName\":\"WholeStageCodegen (12)\",\"metrics\":[{\"name\":\"duration\",\"value\":\"total (min, med, max (stageId: "
-                  "taskId))\\n5 ms (2 ms, 3 ms, 3 ms (stage 4.1: task 17))\"}]},{\"nodeId\":0,\"nodeName\":\"CollectLimit\",\"metrics\":[]}],"
+                  "{\"nodeId\":2,\"nodeName\":\"Scan parquet\",\"wholeStageCodegenId\":12,\"metrics\":[{\"name\":\"size\",\"value\":\"2.3 KiB\"},"
+                  "{\"name\":\"rows\",\"value\":\"1,234\"}],"
+                  "\"desc\":\"Scan parquet t\"},{\"nodeId\":1,\"nodeName\":\"WholeStageCodegen (12)\",\"metrics\":[{\"name\":\"duration\",\"value\":"
+                  "\"total (min, med, max (stageId: taskId))\\n5 ms (2 ms, 3 ms, 3 ms (stage 4.1: task 17))\"}]},{\"nodeId\":0,\"nodeName\":\"CollectLimit\",\"metrics\":[]}],"
                   "\"edges\":[{\"fromId\":2,\"toId\":0},{\"fromId\":4,\"toId\":2}],\"queryId\":\"q\",\"errorMessage\":\"\",\"rootExecutionId\":0,"
                   "\"modifiedConfigs\":{\"spark.sql.shuffle.partitions\":\"7\"}}");
     assert_value(SQL "/1", "errorMessage", "\"bad\\nworse\"");
@@ -169,7 +170,8 @@ static void streaming_is_refused_by_name(void **state)
     (void)state;
     add_app("a");
     app_sql("a", "UPDATE application SET name = 'My stream'");
-    static const char *const routes[] = {"statistics", "receivers", "receivers/0", "batches", "batches?status=COMPLETED", "batches/1", "batches/1/operations", "batches/1/operations/2"};
+    static const char *const routes[] = {"statistics", "receivers", "receivers/0", "batches", "batches?status=COMPLETED", "batches/1", "batches/1/operations",
+                                         "batches/1/operations/2"};
     for (size_t i = 0; i < ARRAY_LENGTH(routes); i++) {
         char address[128];
         snprintf(address, sizeof address, "/api/v1/applications/a/streaming/%s", routes[i]);

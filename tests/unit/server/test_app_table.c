@@ -83,7 +83,10 @@ static void fill(void)
     add_app(4, "'weekly', 'alice', 300, 5000, 'succeeded', NULL, NULL");
 }
 
-#define ANY .from_ms = UNKNOWN, .to_ms = UNKNOWN, .least_duration_ms = UNKNOWN
+static const struct viewer everybody = {.sees_all = true};
+
+#define ANYBODY .viewer = &everybody, .complete = -1
+#define ANY ANYBODY, .from_ms = UNKNOWN, .to_ms = UNKNOWN, .least_duration_ms = UNKNOWN
 
 /* The page as rowids with blanks between. */
 static const char *page_of(struct app_filter filter, enum app_column column, bool descending, int64_t limit, int64_t page, int64_t further, struct app_page *ret)
@@ -144,9 +147,35 @@ static void filters_leave_what_fits(void **state)
     assert_string_equal(filtered((struct app_filter){ANY, .state = STR_LIT("loaded")}), "1 2 4 3");
     assert_string_equal(filtered((struct app_filter){ANY, .grade = 3}), "2 3");
     assert_string_equal(filtered((struct app_filter){ANY, .grade = 4}), "3");
-    assert_string_equal(filtered((struct app_filter){.from_ms = 101, .to_ms = UNKNOWN, .least_duration_ms = UNKNOWN}), "2 4");
-    assert_string_equal(filtered((struct app_filter){.from_ms = UNKNOWN, .to_ms = 300, .least_duration_ms = UNKNOWN}), "1 2 4");
-    assert_string_equal(filtered((struct app_filter){.from_ms = UNKNOWN, .to_ms = UNKNOWN, .least_duration_ms = 5001}), "3");
+    assert_string_equal(filtered((struct app_filter){ANYBODY, .from_ms = 101, .to_ms = UNKNOWN, .least_duration_ms = UNKNOWN}), "2 4");
+    assert_string_equal(filtered((struct app_filter){ANYBODY, .from_ms = UNKNOWN, .to_ms = 300, .least_duration_ms = UNKNOWN}), "1 2 4");
+    assert_string_equal(filtered((struct app_filter){ANYBODY, .from_ms = UNKNOWN, .to_ms = UNKNOWN, .least_duration_ms = 5001}), "3");
+}
+
+static void a_viewer_finds_and_counts_only_what_they_may_see(void **state)
+{
+    (void)state;
+    fill();
+    sql("UPDATE app SET view_users = 'carol, bob' WHERE rowid = 1; UPDATE app SET view_groups = 'staff' WHERE rowid = 3; UPDATE app SET complete = 0 WHERE rowid = 4");
+    const struct viewer bob = {.user = STR_LIT("bob"), .groups = STR_LIT("")}, dave = {.user = STR_LIT("dave"), .groups = STR_LIT("staff,ops")},
+                        eve = {.user = STR_LIT("eve"), .groups = STR_LIT("")}, refused = {.refusal = "no"};
+    struct app_page page;
+    struct app_filter filter = {ANY};
+    filter.viewer = &bob;
+    assert_string_equal(page_of(filter, APP_START, false, 100, 1, 0, &page), "1 2");
+    assert_int_equal(page.all, 2);
+    filter.viewer = &dave;
+    assert_string_equal(page_of(filter, APP_START, false, 100, 1, 0, &page), "3");
+    filter.viewer = &eve;
+    assert_string_equal(page_of(filter, APP_START, false, 100, 1, 0, &page), "");
+    assert_int_equal(page.all, 0);
+    filter.viewer = &refused;
+    assert_string_equal(page_of(filter, APP_START, false, 100, 1, 0, &page), "");
+    filter.viewer = &everybody;
+    filter.complete = 0;
+    assert_string_equal(page_of(filter, APP_START, false, 100, 1, 0, &page), "4");
+    assert_int_equal(page.all, 4);
+    assert_int_equal(page.matched, 1);
 }
 
 static void a_page_too_far_is_the_last(void **state)
@@ -307,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(orders_put_unknown_last_and_equal_ones_by_rowid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(filters_leave_what_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_too_far_is_the_last, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_viewer_finds_and_counts_only_what_they_may_see, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_empty_catalogue_has_an_empty_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changes_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changes_of_logs_are_seen, set_up, tear_down),

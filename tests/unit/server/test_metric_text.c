@@ -115,7 +115,8 @@ static void sums_and_other_types(void **state)
     assert_string_equal(text("sum", 3, 6000000, 1, 2, 3), "6,000,000");
     assert_string_equal(text("v2Custom_org.apache.iceberg.spark.source.metrics.NumSplits", 3, 6, 1, 2, 3), "N/A");
     /* Databricks: application app-20240213185822-0000 of ../shared, execution 8 */
-    assert_string_equal(text("count", 67, 3274, 36, 49, 51), "total (min, med, max (stageId: taskId))\n[unknown] 3,274 ([unknown] 36, [unknown] 49, [unknown] 51 (stage 2.0: task 15))");
+    assert_string_equal(text("count", 67, 3274, 36, 49, 51),
+                        "total (min, med, max (stageId: taskId))\n[unknown] 3,274 ([unknown] 36, [unknown] 49, [unknown] 51 (stage 2.0: task 15))");
     assert_string_equal(text("maximum", 1, 12, 12, 12, 12), "[unknown] 12");
 }
 
