@@ -12,7 +12,8 @@
 #define FIRST_LINE_CHARS "500"
 
 /* A mean as the History Server makes it: what is no number counts as 0. */
-#define RECENT_MEAN(column) "(SELECT avg(ifnull(" column ", 0)) FROM (SELECT " column " FROM streaming_progress WHERE run_ref = q.run_ref ORDER BY progress_no DESC LIMIT " RECENT "))"
+#define RECENT_MEAN(column) \
+    "(SELECT avg(ifnull(" column ", 0)) FROM (SELECT " column " FROM streaming_progress WHERE run_ref = q.run_ref ORDER BY progress_no DESC LIMIT " RECENT "))"
 
 #define LAST_SIGN "max(ifnull(s.last_trigger_ms, q.last_idle_ms), ifnull(q.last_idle_ms, s.last_trigger_ms))"
 #define DURATION "CASE WHEN " LAST_SIGN " >= q.start_ms THEN " LAST_SIGN " - q.start_ms END"
@@ -344,7 +345,8 @@ static bool next_duration(struct str *text, int64_t *ret_id, int64_t *ret_ms)
     struct str item = {text->ptr, blank ? (size_t)(blank - text->ptr) : text->len};
     const char *colon = item.len ? memchr(item.ptr, ':', item.len) : NULL;
     *text = blank ? (struct str){blank + 1, text->len - item.len - 1} : (struct str){NULL, 0};
-    return colon && str_to_i64((struct str){item.ptr, (size_t)(colon - item.ptr)}, ret_id) && str_to_i64((struct str){colon + 1, item.len - (size_t)(colon + 1 - item.ptr)}, ret_ms);
+    size_t id_len = colon ? (size_t)(colon - item.ptr) : 0;
+    return colon && str_to_i64((struct str){item.ptr, id_len}, ret_id) && str_to_i64((struct str){colon + 1, item.len - id_len - 1}, ret_ms);
 }
 
 /* Durations by phase id; NULL where the run had none of that phase. */

@@ -160,6 +160,29 @@ test("a long run comes in at most 10,000 points", async (t) => {
   assert.equal(run.latestBatchId, count - 1);
 });
 
+test("what Spark 4.3 and 3.5 wrote", async (t) => {
+  const server = await startServer(t, ["--store", makeStore(t, [join(LOGS, "streaming_windows"), join(LOGS, "streaming_windows_3_5")])]);
+  for (const [app, batches] of [
+    ["local-1796004563189", [7, 2, 0]],
+    ["local-1796004724586", [7, 1, 0]],
+  ]) {
+    const list = await server.json(`apps/${app}/streaming?sort=start`);
+    assert.deepEqual(column(list, "name"), ["windows", "fails", null]);
+    assert.deepEqual(column(list, "status"), ["finished", "failed", "unknown"]);
+    assert.deepEqual(column(list, "progressCount"), batches);
+    assert.deepEqual(column(list, "idleCount"), [0, 0, 3]);
+    assert.ok(list.items.every((item) => item.startSeen));
+    assert.ok(list.items[0].jobCount > 0 && list.items[1].failedJobCount === 1);
+    const windows = await server.json(`apps/${app}/streaming/${list.items[0].runId}`);
+    assert.deepEqual(column({ items: windows.latest.stateOperators }, "operator"), ["stateStoreSave"]);
+    assert.match(windows.latest.observedMetrics, /^\{"seen":\{"values":\[/);
+    assert.match(windows.latest.sources[0].description, /^RateStreamV2/);
+    assert.equal(windows.latest.sink, "MemorySink");
+    assert.equal(windows.inputRows, windows.series.inputRows.reduce((a, b) => a + b));
+    assert.deepEqual(windows.series.batchId, [...Array(batches[0]).keys()]);
+  }
+});
+
 test("Thrift and Connect sessions", async (t) => {
   const server = await startServer(t, ["--store", makeStore(t, [join(LOGS, "thrift_ops"), join(LOGS, "connect_ops")])]);
   const thrift = "apps/local-1795989525674";
