@@ -51,6 +51,7 @@ CREATE TABLE app (
     app_id TEXT NOT NULL,                -- as in the record, not as in the file name
     attempt_id TEXT,                     -- NULL: the attempt has no id
     name TEXT, user TEXT, spark_version TEXT,
+    vendor_version INTEGER NOT NULL DEFAULT 0,   -- as application.vendor_version
     queue TEXT,                          -- spark.yarn.queue
     start_ms INTEGER, end_ms INTEGER,    -- epoch; end NULL: no end was read
     exit_code INTEGER,                   -- of ApplicationEnd (4.0)
@@ -59,6 +60,7 @@ CREATE TABLE app (
     log_id INTEGER NOT NULL REFERENCES log,   -- the log it comes from (several copies: complete, then larger, then newer)
     loaded INTEGER NOT NULL,             -- 1: apps/<app_key>.db is there and whole
     generation INTEGER NOT NULL,         -- grows with every load; part of ETags
+    view_users TEXT, view_groups TEXT,   -- who else may see it: spark.ui.view.acls and spark.admin.acls, their .groups, comma-separated, as logged; NULL: the log names nobody
     -- The rest is NULL until loaded.
     outcome TEXT,                        -- succeeded | failed | unknown (no job ended, or no end): from jobs and exit code
     duration_ms INTEGER,                 -- end (or last event) - start
@@ -148,6 +150,7 @@ CREATE TABLE event_count (
 CREATE TABLE application (
     app_id TEXT NOT NULL,                -- from the record; from the file name where the record is missing
     attempt_id TEXT, name TEXT, user TEXT, spark_version TEXT,
+    vendor_version INTEGER NOT NULL DEFAULT 0,       -- 1: spark_version is that of a vendor's own first record (Databricks); there was no SparkListenerLogStart
     start_ms INTEGER, end_ms INTEGER,    -- epoch, as logged
     exit_code INTEGER,                   -- (4.0)
     first_event_ms INTEGER, last_event_ms INTEGER,    -- earliest and latest sound time in the log
@@ -275,7 +278,10 @@ CREATE TABLE job (
     num_tasks INTEGER,                   -- of stages without a completion time when the job began
     active_tasks INTEGER NOT NULL, completed_tasks INTEGER NOT NULL, skipped_tasks INTEGER NOT NULL, failed_tasks INTEGER NOT NULL, killed_tasks INTEGER NOT NULL,
     completed_indices INTEGER NOT NULL,  -- distinct (stage, index) with a success
-    active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL
+    active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL,
+    -- How much of these counts stands in the log behind the job's own end and is missing in what the History Server says of the job (spec/core.md 2.5)
+    late_active_tasks INTEGER NOT NULL DEFAULT 0, late_completed_tasks INTEGER NOT NULL DEFAULT 0, late_failed_tasks INTEGER NOT NULL DEFAULT 0,
+    late_killed_tasks INTEGER NOT NULL DEFAULT 0, late_completed_indices INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX job_by_batch ON job (batch_ms) WHERE batch_ms IS NOT NULL;
@@ -300,6 +306,7 @@ CREATE TABLE kill_reason (
     owner INTEGER NOT NULL,
     reason_text_id INTEGER NOT NULL REFERENCES text,
     task_count INTEGER NOT NULL,
+    late_count INTEGER NOT NULL DEFAULT 0,       -- of them, as job.late_killed_tasks; 0 for stages
     PRIMARY KEY (owner_kind, owner, reason_text_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -597,7 +604,7 @@ CREATE TABLE stream_block (
     PRIMARY KEY (block_name, executor_id)
 ) STRICT, WITHOUT ROWID;
 
--- One row: one SQL execution (spec/sql.md 4). Which jobs ran for it: job.sql_execution_id.
+-- One row: one SQL execution (spec/sql.md 4). Which jobs ran for it: job.sql_execution_id. Of one that only its end tells of (no start, no job, no plan) the History Server knows nothing.
 CREATE TABLE sql_execution (
     execution_id INTEGER PRIMARY KEY,
     root_execution_id INTEGER,           -- its own id for a root, and where the log names none (before 3.4); NULL: no start was read
@@ -614,6 +621,8 @@ CREATE TABLE sql_execution (
     plan_id INTEGER                      -- its latest plan; NULL: none was logged
 ) STRICT;
 CREATE INDEX job_by_sql ON job (sql_execution_id);
+-- Sub-executions below their roots; one without a start belongs to 0 there, as in the History Server.
+CREATE INDEX sql_execution_by_root ON sql_execution (coalesce(root_execution_id, 0)) WHERE coalesce(root_execution_id, 0) <> execution_id;
 
 -- One row: one setting that the session had changed when the execution began (3.3). Secrets are replaced before they get here.
 CREATE TABLE sql_config (
@@ -628,6 +637,7 @@ CREATE TABLE sql_plan (
     plan_text_id INTEGER REFERENCES plan_text,   -- physicalPlanDescription; NULL: none
     graph_plan_id INTEGER NOT NULL,      -- whose rows in sql_node, sql_edge hold its graph: its own id, or an earlier version's with the same graph
     final INTEGER NOT NULL,              -- 1: AdaptiveSparkPlan says isFinalPlan=true
+    too_large INTEGER NOT NULL,          -- 1: it has more than 100,000 nodes and no graph here
     UNIQUE (execution_id, version)
 ) STRICT;
 
@@ -661,10 +671,11 @@ CREATE TABLE sql_edge (
 CREATE TABLE sql_metric (
     execution_id INTEGER NOT NULL, accumulator_id INTEGER NOT NULL,
     name TEXT, metric_type TEXT,         -- sum size timing nsTiming average v2Custom_CLASS, vendors' others
-    value_count INTEGER,                 -- values that count for its type: all for sum, those ≥ 0 for size and timings, those > 0 for average
+    value_count INTEGER,                 -- values that count for its type: all for sum and v2Custom, those > 0 for average, those ≥ 0 for size, timings and vendors' types
     raw_count INTEGER,                   -- all values
     reported_count INTEGER,              -- tasks and driver updates that did report it, with a value that is none of its unset ones (-1)
-    total INTEGER, min INTEGER, median INTEGER, max INTEGER,      -- over value_count values; median: element n/2
+    total INTEGER,                       -- over value_count values; 0 where there are none of them
+    min INTEGER, median INTEGER, max INTEGER,    -- likewise, NULL where there are none; median: element n/2
     max_stage_id INTEGER, max_stage_attempt INTEGER, max_task_id INTEGER,    -- whose the largest is; NULL: the driver's
     PRIMARY KEY (execution_id, accumulator_id)
 ) STRICT, WITHOUT ROWID;

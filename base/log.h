@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines on standard error for the person who runs the program. Only cli/, ingest/worker.c and server/http.c log; all else returns an error.
+ * Lines on standard error for the person who runs the program. Only cli/, ingest/worker*.c and server/http.c log; all else returns an error.
  * One line a call, control characters replaced, so that text from a log cannot forge lines, and secrets hidden (base/redact.h). Threads: safe. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

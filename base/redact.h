@@ -20,7 +20,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-#define REDACTED "*********(redacted)"   /* as Spark writes it */
+#define REDACTED "*********(redacted)" /* as Spark writes it */
 
 /* Spark 4.3's default of spark.redaction.regex, (?i)secret|password|token|access[.]?key|credential, found anywhere in the text: Spark hides the whole value of such a key or value. */
 bool redact_is_secret(struct str text);

@@ -10,6 +10,7 @@
 #include "base/db.h"
 #include "base/int_column.h"
 #include "base/mem.h"
+#include "base/packed_text.h"
 #include "base/units.h"
 #include "cli/cli.h"
 
@@ -108,6 +109,33 @@ static void print_value(sqlite3_stmt *row, int column)
     }
 }
 
+/* One frame of plan_text, with its base first where it has one; owned by the caller. NULL: damaged, or out of memory. */
+static char *unpack_plan_text(struct db *db, int64_t id, struct str base, size_t *ret_bytes)
+{
+    sqlite3_stmt *row = NULL;
+    char *text = NULL;
+    if (db_prepare(db, &row, "SELECT packed, text_bytes FROM plan_text WHERE plan_text_id = ?", NULL))
+        return NULL;
+    db_bind_i64(row, 1, id);
+    if (db_step(row, NULL) == ERR_OK && db_i64(row, 1) >= 0 && db_i64(row, 1) <= (int64_t)PACKED_TEXT_MAX_BYTES) {
+        *ret_bytes = (size_t)db_i64(row, 1);
+        text = mem_alloc(*ret_bytes + 1);
+        if (text && packed_text_unpack(db_blob(row, 0), base, text, *ret_bytes, NULL))
+            mem_free(TAKE(text));
+    }
+    db_finalize(row);
+    return text;
+}
+
+/* Frames differ from one version of zstd to the next; texts do not. */
+static void print_plan_text(struct db *db, int64_t id, int64_t base_id)
+{
+    size_t base_bytes = 0, bytes = 0;
+    CLEANUP(mem_freep) char *base = known(base_id) ? unpack_plan_text(db, base_id, STR_NONE, &base_bytes) : NULL;
+    CLEANUP(mem_freep) char *text = unpack_plan_text(db, id, (struct str){base, base_bytes}, &bytes);
+    print_text(text ? (struct str){text, bytes} : STR_LIT("(damaged)"));
+}
+
 static enum err_code dump_table(struct db *db, const char *table, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf sql;
@@ -133,7 +161,10 @@ static enum err_code dump_table(struct db *db, const char *table, struct err *er
             if (db_is_null(row, i) || is_left_out(table, sqlite3_column_name(row, i)))
                 continue;
             printf("|%s=", sqlite3_column_name(row, i));
-            print_value(row, i);
+            if (strcmp(table, "plan_text") == 0 && strcmp(sqlite3_column_name(row, i), "packed") == 0)
+                print_plan_text(db, db_i64(row, 0), db_i64(row, 1));
+            else
+                print_value(row, i);
         }
         putchar('\n');
     }

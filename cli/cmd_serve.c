@@ -47,6 +47,35 @@ static size_t ingest_options(const struct cli *cli, const char **out)
     return n;
 }
 
+static const char *text_setting(const struct cli *cli, enum setting_id id)
+{
+    const char *text = settings_text(cli->settings, id);
+    return text && text[0] ? text : NULL;
+}
+
+/* The lists of access settings, in one array that the caller frees; NULL: out of memory. */
+static const char **access_lists(const struct cli *cli, struct access_settings *access)
+{
+    const struct {
+        enum setting_id id;
+        const char *const **items;
+        size_t *count;
+    } lists[] = {{SETTING_ADMINS, &access->admins, &access->admin_count},
+                 {SETTING_ADMIN_GROUPS, &access->admin_groups, &access->admin_group_count},
+                 {SETTING_AUTH_PROXIES, &access->proxies, &access->proxy_count}};
+    size_t total = 1, at = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
+        total += settings_list_count(cli->settings, lists[i].id);
+    const char **all = mem_array(total, sizeof *all);
+    for (size_t i = 0; all && i < ARRAY_LENGTH(lists); i++) {
+        *lists[i].items = all + at;
+        *lists[i].count = settings_list_count(cli->settings, lists[i].id);
+        for (size_t item = 0; item < *lists[i].count; item++)
+            all[at++] = settings_list_at(cli->settings, lists[i].id, item);
+    }
+    return all;
+}
+
 static int run(const struct server_settings *settings)
 {
     struct err err = {0};
@@ -86,11 +115,18 @@ int cmd_serve(int argc, char **argv)
     struct server_settings settings = {.store_dir = cli_store(&cli),
                                        .host = host,
                                        .proxy_base = settings_text(cli.settings, SETTING_PROXY_BASE),
+                                       .access = {.enabled = settings_i64(cli.settings, SETTING_ACLS) == 1,
+                                                  .header = text_setting(&cli, SETTING_AUTH_HEADER),
+                                                  .groups_header = text_setting(&cli, SETTING_AUTH_GROUPS_HEADER),
+                                                  .groups_file = text_setting(&cli, SETTING_AUTH_GROUPS_FILE)},
+                                       .framing_from = text_setting(&cli, SETTING_FRAMING),
+                                       .transport_security = text_setting(&cli, SETTING_TRANSPORT_SECURITY),
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,
                                        .ingest_options = options_for_ingest};
-    if (!places) {
+    const char **lists = access_lists(&cli, &settings.access);
+    if (!places || !lists) {
         fputs("afterglow serve: out of memory\n", stderr);
         status = EXIT_FAILED;
     } else if (!settings.store_dir) {
@@ -109,11 +145,14 @@ int cmd_serve(int argc, char **argv)
             else if (stat(path, &st) != 0)
                 log_warning("%s: %s; it is looked for again at every scan", path, strerror(errno));
         }
+        if (settings.access.enabled && !settings.access.header)
+            log_warning("access lists are on and afterglow.auth.header is not set: nobody is named, so everything is shown to everybody");
         if (status < 0) {
             settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
             status = run(&settings);
         }
     }
+    mem_free(lists);
     mem_free(places);
     cli_end(&cli);
     return status;

@@ -55,10 +55,44 @@ static int64_t time_of(const struct event *event)
     }
 }
 
+/* Of a key that comes twice the last value. */
+static struct str find(const struct kv_list *list, const char *name)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (str_is(list->items[i].name, name))
+            return list->items[i].value;
+    return STR_NONE;
+}
+
+char *listing_join_lists(struct str first, struct str second, char *out)
+{
+    const struct str lists[] = {first, second};
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+        for (struct str rest = lists[i]; rest.len;) {
+            const char *comma = memchr(rest.ptr, ',', rest.len);
+            struct str item = {rest.ptr, comma ? (size_t)(comma - rest.ptr) : rest.len};
+            rest = comma ? (struct str){comma + 1, rest.len - item.len - 1} : STR_LIT("");
+            if (!item.len || memchr(item.ptr, '\0', item.len) || len + item.len + 2 > LISTING_ACCESS_BYTES)
+                continue;
+            if (len)
+                out[len++] = ',';
+            memcpy(out + len, item.ptr, item.len);
+            len += item.len;
+            out[len] = '\0';
+        }
+    }
+    return out;
+}
+
 static void take_environment(struct head *head, const struct event_environment_update *environment)
 {
     const struct kv_list *spark = &environment->sections[ENV_SPARK];
+    struct listing *listing = head->listing;
     head->has_environment = true;
+    listing_join_lists(find(spark, "spark.ui.view.acls"), find(spark, "spark.admin.acls"), listing->view_users);
+    listing_join_lists(find(spark, "spark.ui.view.acls.groups"), find(spark, "spark.admin.acls.groups"), listing->view_groups);
     for (size_t i = 0; i < spark->count; i++) {
         if (str_is(spark->items[i].name, "spark.yarn.queue"))
             copy_text(head->listing->queue, sizeof head->listing->queue, spark->items[i].value);
@@ -92,9 +126,10 @@ static void take_event(struct head *head, const struct event *event)
     struct listing *listing = head->listing;
     listing->readable = true;
     head->first_seen_ms = min_known(head->first_seen_ms, time_of(event));
-    if (event->kind == EVENT_LOG_START && !listing->spark_version[0])
+    if (event->kind == EVENT_LOG_START && (!listing->spark_version[0] || (listing->vendor_version && !event->log_start.databricks))) {
         copy_text(listing->spark_version, sizeof listing->spark_version, event->log_start.spark_version);
-    else if (event->kind == EVENT_ENVIRONMENT_UPDATE && !head->has_environment)
+        listing->vendor_version = event->log_start.databricks;
+    } else if (event->kind == EVENT_ENVIRONMENT_UPDATE && !head->has_environment)
         take_environment(head, &event->environment);
     else if (event->kind == EVENT_APPLICATION_START)
         take_start(head, &event->application_start);
@@ -116,7 +151,7 @@ static enum err_code take_lines(struct head *head, const char *text, size_t len,
         if (line_end > text) {
             struct event event;
             arena_reset(&head->scratch);
-            enum err_code rc = event_decode((struct str){text, (size_t)(line_end - text)}, &head->scratch, &event, NULL);
+            enum err_code rc = event_decode((struct str){text, (size_t)(line_end - text)}, &head->scratch, NULL, &event, NULL);
             if (rc == ERR_NOMEM)
                 return err_nomem(err);
             head->line_count++;
@@ -169,7 +204,7 @@ static enum err_code read_tail(const struct log_entry *entry, struct head *head,
         size_t length = (size_t)((line_end ? line_end : end) - line);
         struct event event;
         arena_reset(&head->scratch);
-        if (memmem(line, length, wanted, sizeof wanted - 1) && event_decode((struct str){line, length}, &head->scratch, &event, NULL) == ERR_OK &&
+        if (memmem(line, length, wanted, sizeof wanted - 1) && event_decode((struct str){line, length}, &head->scratch, NULL, &event, NULL) == ERR_OK &&
             event.kind == EVENT_APPLICATION_END)
             take_event(head, &event);
         line += length + 1;

@@ -17,6 +17,7 @@
 #include "ingest/app_lock.h"
 #include "ingest/event/event_decode.h"
 #include "ingest/model/app_model.h"
+#include "ingest/model/sql.h"
 #include "ingest/source/line_reader.h"
 #include "ingest/store/app_writer.h"
 
@@ -39,6 +40,7 @@ struct load {
     struct app_model *model;
     struct app_writer *writer;
     struct arena scratch;
+    struct event_memory memory;
     bool published;
     /* what was met on the way */
     int64_t started_ms, started_ns, last_checkpoint_ns, last_progress_ns;
@@ -144,7 +146,7 @@ static enum err_code apply_line(struct load *self, struct str line, const struct
         self->tail.applied = false;
     }
     arena_reset(&self->scratch);
-    enum err_code rc = event_decode(line, &self->scratch, &event, &bad);
+    enum err_code rc = event_decode(line, &self->scratch, &self->memory, &event, &bad);
     if (rc == ERR_NOMEM)
         return err_nomem(err);
     if (rc == ERR_OK) {
@@ -181,10 +183,9 @@ static enum err_code apply_block(struct load *self, const struct line_block *blo
 {
     settle_tail(self);   /* more text follows: the half line before was in the middle of the log */
     const char *p = block->text, *end = p + block->len;
-    for (int64_t line_no = block->first_line; p < end; line_no++) {
-        const char *lf = memchr(p, '\n', (size_t)(end - p));
-        const char *line_end = lf ? lf : end;
-        enum err_code rc = apply_line(self, (struct str){p, (size_t)(line_end - p)}, block, line_no, !lf, err);
+    for (size_t i = 0; p < end; i++) {
+        const char *line_end = i < block->line_feed_count ? block->text + block->line_feeds[i] : end;
+        enum err_code rc = apply_line(self, (struct str){p, (size_t)(line_end - p)}, block, block->first_line + (int64_t)i, line_end == end, err);
         if (rc)
             return rc;
         p = line_end + 1;
@@ -329,7 +330,7 @@ static enum err_code pause_to_report(struct load *self, const struct log_entry *
         if (self->options.progress && !self->options.progress(self->options.progress_context, line_reader_stored_position(self->lines), entry->bytes, self->line_count))
             return err_set(err, ERR_CANCELLED, "asked to stop");
     }
-    if (now - self->last_checkpoint_ns <= CHECKPOINT_NS)
+    if (now - self->last_checkpoint_ns <= CHECKPOINT_NS && sql_fresh_bytes(self->model->sql) < SQL_FRESH_BYTES)
         return ERR_OK;
     enum err_code rc = write_store(self, entry, false, err);
     self->last_checkpoint_ns = time_monotonic_ns();
@@ -443,7 +444,10 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
     copy_text(report->user, sizeof report->user, model->user);
     copy_text(report->spark_version, sizeof report->spark_version, model->spark_version);
     copy_text(report->queue, sizeof report->queue, kv_find(&model->environment[ENV_SPARK], "spark.yarn.queue"));
+    listing_join_lists(model->view_acls, model->admin_acls, report->view_users);
+    listing_join_lists(model->view_acls_groups, model->admin_acls_groups, report->view_groups);
     report->has_attempt_id = str_known(model->attempt_id);
+    report->vendor_version = model->vendor_version;
     report->start_ms = known(model->start_ms) ? model->start_ms : model->first_event_ms;
     bool sound_end = model->has_end && known(elapsed_known(report->start_ms, model->end_ms));
     report->end_ms = !model->has_end ? UNKNOWN : sound_end ? model->end_ms : model->last_event_ms;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ingest/listing.h"
 #include "ingest/source/log_entry.h"
 
 /* Flags of a log, spec: tools/make_damaged.py; written blank-separated into log.flags in this order. */
@@ -34,7 +35,8 @@ struct load_report {
     char message[256];               /* one line: what is wrong with the log; empty: nothing */
     /* the run, for its catalogue row (table app) */
     char app_id[512], attempt_id[128], name[512], user[256], spark_version[64], queue[256];
-    bool has_attempt_id;
+    char view_users[LISTING_ACCESS_BYTES], view_groups[LISTING_ACCESS_BYTES];
+    bool has_attempt_id, vendor_version;
     int64_t start_ms, end_ms, exit_code, last_event_ms, duration_ms;
     const char *outcome;             /* static: succeeded failed unknown */
     int64_t job_count, failed_job_count, stage_count, failed_stage_count, failed_task_count, executor_count, lost_executor_count;

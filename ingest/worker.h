@@ -6,10 +6,11 @@
  * on; `jobs` loaders run loads (each of which has threads of its own). Order of loads: what someone opened, then small, then new (design.md 5). A log whose loading ended a worker
  * before is loaded last and alone, so that no other log is blamed for its crash.
  *
- * With `watch` it goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most WORKER_KEPT_LOADS of them),
- * loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line "want LOG_ID" puts
- * that log in front,
- * "scan" looks at the places now, and the end of input means that the server has ended: stop. */
+ * With `watch` it goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most KEPT_LOADS_MAX of them,
+ * kept_loads.h), loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line
+ * "want LOG_ID" puts that log in front, "scan" looks at the places now, and the end of input means that the server has ended: stop.
+ *
+ * This header is for those who run a worker; worker_state.h says what its files share. */
 #ifndef INGEST_WORKER_H
 #define INGEST_WORKER_H
 
@@ -20,8 +21,6 @@
 #include "base/db.h"
 #include "base/err.h"
 #include "ingest/store/catalog.h"
-
-#define WORKER_KEPT_LOADS 16         /* an open load holds its model, a decoder and a database: some tens of MB for a large run */
 
 struct worker_place {
     const char *path;                /* a log or a directory; borrowed */

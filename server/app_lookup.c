@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/app_lookup.h"
 
+#include <stdio.h>
+
 #include "server/server.h"
 
 /* A row of the catalogue that answers to the address, best copy first. */
@@ -71,6 +73,14 @@ static enum err_code find_id_attempt(struct db *catalog, const struct request *r
     return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "no such application") : rc;
 }
 
+static enum err_code find_ref(struct db *catalog, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+{
+    enum err_code rc = find(catalog, request, by_key_sql, ref, STR_NONE, ret, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = find(catalog, request, newest_attempt_sql, ref, STR_NONE, ret, err);
+    return rc == ERR_NOT_FOUND ? find_id_attempt(catalog, request, ref, ret, err) : rc;
+}
+
 enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
 {
     *ret = (struct app_ref){0};
@@ -78,13 +88,127 @@ enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, str
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
         return rc;
-    rc = find(catalog.db, request, by_key_sql, ref, STR_NONE, ret, err);
-    if (rc == ERR_NOT_FOUND)
-        rc = find(catalog.db, request, newest_attempt_sql, ref, STR_NONE, ret, err);
-    if (rc == ERR_NOT_FOUND)
-        rc = find_id_attempt(catalog.db, request, ref, ret, err);
+    rc = find_ref(catalog.db, request, ref, ret, err);
     db_pool_return(ctx->pool, &catalog);
     return rc ? rc : open_app(ctx, ret, err);
+}
+
+static const char barred_by_id_sql[] = "SELECT count(*) FROM app WHERE app_id = ?1 AND (?2 IS NULL OR attempt_id = ?2) AND NOT may_see(?3, ?4, user, view_users, view_groups)";
+static const char barred_by_key_sql[] = "SELECT count(*) FROM app WHERE app_key = ?1 AND ?2 IS NULL AND NOT may_see(?3, ?4, user, view_users, view_groups)";
+
+static enum err_code count_barred(struct db *catalog, const struct request *request, const char *sql, struct str first, struct str second, bool *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(catalog, &stmt, sql, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, first);
+    db_bind_str(stmt, 2, second);
+    db_bind_str(stmt, 3, access_sql_user(&request->viewer));
+    db_bind_str(stmt, 4, request->viewer.groups);
+    rc = db_step(stmt, err);
+    *ret = rc == ERR_OK && db_i64(stmt, 0) == 0;
+    db_finalize(stmt);
+    return rc;
+}
+
+enum err_code app_allowed_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, bool *ret, struct err *err)
+{
+    struct db_lease catalog;
+    *ret = !request->viewer.refusal;
+    if (request->viewer.refusal || request->viewer.sees_all)
+        return ERR_OK;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    rc = count_barred(catalog.db, request, barred_by_id_sql, app, attempt, ret, err);
+    db_pool_return(ctx->pool, &catalog);
+    return rc;
+}
+
+enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, struct str ref, bool *ret, struct err *err)
+{
+    struct db_lease catalog;
+    struct app_ref found = {0};
+    *ret = !request->viewer.refusal;
+    if (request->viewer.refusal || request->viewer.sees_all)
+        return ERR_OK;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    rc = find_ref(catalog.db, request, ref, &found, err);
+    if (rc == ERR_OK)
+        rc = count_barred(catalog.db, request, barred_by_key_sql, found.key, STR_NONE, ret, err);
+    db_pool_return(ctx->pool, &catalog);
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+}
+
+/* Characters that mean nothing in an address: an id of these alone can stand in one as it is. */
+static bool plain_segment(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~'))
+            return false;
+    }
+    return s.len > 0 && !str_is(s, ".") && !str_is(s, "..");
+}
+
+struct str app_ref_text(struct str id, struct str attempt, struct str key, int64_t same_id, int64_t same_attempt, char *out)
+{
+    if (same_id == 1 && plain_segment(id))
+        return id;
+    if (same_id == 1 || same_attempt != 1 || !plain_segment(id) || !plain_segment(attempt) || id.len + attempt.len + 1 >= APP_REF_BYTES)
+        return key;
+    int n = snprintf(out, APP_REF_BYTES, "%.*s.%.*s", (int)id.len, id.ptr, (int)attempt.len, attempt.ptr);
+    return (struct str){out, (size_t)n};
+}
+
+static const char name_sql[] =
+    "SELECT (SELECT count(*) FROM app o WHERE o.app_id = a.app_id), (SELECT count(*) FROM app o WHERE o.app_id = a.app_id AND o.attempt_id IS a.attempt_id)"
+    "  FROM app a WHERE a.app_key = ?";
+
+static enum err_code name_of(struct db *catalog, const struct request *request, const struct app_ref *app, struct str *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    char text[APP_REF_BYTES];
+    enum err_code rc = db_prepare(catalog, &stmt, name_sql, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, app->key);
+    rc = db_step(stmt, err);
+    if (rc == ERR_OK && arena_str(request->arena, app_ref_text(app->app_id, app->attempt_id, app->key, db_i64(stmt, 0), db_i64(stmt, 1), text), ret))
+        rc = err_nomem(err);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "no such application") : rc;
+}
+
+static bool is_number(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
+    return s.len > 0;
+}
+
+enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *request, struct str app, struct str segment, struct str *ret, bool *ret_names_attempt,
+                                 struct err *err)
+{
+    struct app_ref found = {0};
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc)
+        return rc;
+    rc = segment.len ? find(catalog.db, request, by_attempt_sql, app, segment, &found, err) : ERR_NOT_FOUND;
+    if (rc == ERR_NOT_FOUND && is_number(segment))
+        rc = find(catalog.db, request, by_attempt_sql, app, STR_NONE, &found, err);
+    *ret_names_attempt = rc == ERR_OK;
+    if (rc == ERR_NOT_FOUND && !is_number(segment))
+        rc = find(catalog.db, request, newest_attempt_sql, app, STR_NONE, &found, err);
+    if (rc == ERR_OK)
+        rc = name_of(catalog.db, request, &found, ret, err);
+    db_pool_return(ctx->pool, &catalog);
+    return rc;
 }
 
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref)

@@ -24,6 +24,21 @@ enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, 
 /* Our rule: store key, application id (its newest attempt), or "id.attempt", in that order. The same results. */
 enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err) WARN_UNUSED;
 
+/* The History Server's rule for pages (spec/files.md §6.1, §6.7): `segment` is what follows the application in the address (STR_NONE: nothing). It names the attempt where there is
+ * one of that id, and where it is a number and the application has an attempt without an id (YARN always writes one); *ret_names_attempt says so. Else the newest attempt is
+ * meant, unless the segment is a number: then there is no such. *ret: the shortest reference that app_lookup brings back to it, in the request's arena. ERR_NOT_FOUND. */
+enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *request, struct str app, struct str segment, struct str *ret, bool *ret_names_attempt,
+                                 struct err *err) WARN_UNUSED;
+
+/* How many runs of the list have its id, and its id and attempt: from that the shortest text that app_lookup takes for this run. In `out` or borrowed. */
+#define APP_REF_BYTES 1024
+struct str app_ref_text(struct str id, struct str attempt, struct str key, int64_t same_id, int64_t same_attempt, char *out);
+
+/* May the request's viewer see what the address names? Every run that it could mean is asked about: all copies, and all attempts where `attempt` is STR_NONE. A run that is not
+ * there is nobody's secret: true. */
+enum err_code app_allowed_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, bool *ret, struct err *err) WARN_UNUSED;
+enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, struct str ref, bool *ret, struct err *err) WARN_UNUSED;
+
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref);      /* idempotent */
 
 #endif

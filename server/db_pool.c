@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "server/access.h"
 
 #define PATH_MAX_BYTES 4096          /* Linux's PATH_MAX */
 #define KEY_MAX_BYTES 250            /* a file name has 255, ".db" is ours */
@@ -115,6 +116,8 @@ static enum err_code lend(struct db_pool *self, const char *path, int applicatio
         slot->device = file.st_dev;
         slot->inode = file.st_ino;
         enum err_code rc = slot->path ? db_open(&slot->db, path, DB_READ, NULL, application_id, version, err) : err_nomem(err);
+        if (!rc && application_id == DB_CATALOG_ID)
+            rc = access_register(&slot->db, err);
         if (rc) {
             slot_free(slot);
             return rc;

@@ -2,14 +2,13 @@
 #include "server/dispatch.h"
 
 #include "server/api_context.h"
+#include "server/app_lookup.h"
 #include "server/assets.h"
+#include "server/history_address.h"
+#include "server/http_text.h"
 #include "server/router.h"
 
 static const char own_api[] = "/api/afterglow/";
-
-static const char page_not_found[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Not found</title><h1>Not found</h1>"
-    "<p>There is nothing at this address.</p><p><a href=\"%s/\">All applications</a></p></html>\n";
 
 void dispatch_refuse(struct str path, struct response *response, int status, const char *error, const char *detail)
 {
@@ -31,34 +30,89 @@ static bool is_page(struct request *request)
     return router_match(page_routes, request) || (str_starts(request->raw_path, "/a/") && request->raw_path.len > 3 && request->raw_path.ptr[3] != '/');
 }
 
-static void not_found(const struct request *request, struct response *response)
+static enum err_code not_found(const struct request *request, struct response *response, struct err *err)
 {
-    if (str_starts(request->path, "/api/")) {
-        dispatch_refuse(request->path, response, 404, "not_found", "there is nothing at this address");
-        return;
+    if (!str_starts(request->path, "/api/"))
+        return response_page(request, response, 404, "Not found", STR_LIT("There is nothing at this address."), err);
+    dispatch_refuse(request->path, response, 404, "not_found", "there is nothing at this address");
+    return ERR_OK;
+}
+
+static bool is_history(const struct request *request)
+{
+    return str_is(request->raw_path, "/history") || str_starts(request->raw_path, "/history/");
+}
+
+/* ---- who may see it ---- */
+
+static const char v1_app[] = "/api/v1/applications/{app}", v1_attempt[] = "/api/v1/applications/{app}/{attempt}", own_app[] = "/api/afterglow/v1/apps/{ref}";
+
+enum err_code dispatch_forbid(const struct request *request, struct response *response, struct err *err)
+{
+    const struct viewer *viewer = &request->viewer;
+    bool is_own = str_starts(request->raw_path, own_api), is_v1 = str_starts(request->raw_path, "/api/v1/");
+    const char *text = viewer->refusal ? viewer->refusal
+                                       : arena_printf(request->arena, is_own || is_v1 ? "user \"%.*s\" is not authorized" : "User %.*s is not authorized to access this page.",
+                                                      (int)viewer->user.len, viewer->user.ptr);
+    if (!text)
+        return err_nomem(err);
+    if (!is_own && !is_v1)
+        return response_page(request, response, 403, "Forbidden", str_of(text), err);
+    dispatch_refuse(request->path, response, 403, "forbidden", text);
+    return ERR_OK;
+}
+
+/* *ret_answered: the viewer may not, and that is said. Lists leave out by themselves what may not be seen. */
+static enum err_code check_access(struct api_ctx *ctx, const struct request *request, struct str pattern, struct response *response, bool *ret_answered, struct err *err)
+{
+    bool allowed = !request->viewer.refusal;
+    enum err_code rc = ERR_OK;
+    *ret_answered = false;
+    if (request->viewer.sees_all)
+        return ERR_OK;
+    if (str_starts(pattern, v1_attempt))
+        rc = app_allowed_v1(ctx, request, request->path_args[0], request->path_args[1], &allowed, err);
+    else if (str_starts(pattern, v1_app))
+        rc = app_allowed_v1(ctx, request, request->path_args[0], STR_NONE, &allowed, err);
+    else if (str_starts(pattern, own_app))
+        rc = app_allowed(ctx, request, request->path_args[0], &allowed, err);
+    else if (str_starts(pattern, "/a/")) {
+        struct str ref = {pattern.ptr + 3, pattern.len - 3};
+        const char *slash = ref.len ? memchr(ref.ptr, '/', ref.len) : NULL;
+        ref.len = slash ? (size_t)(slash - ref.ptr) : ref.len;
+        if ((rc = request_decode(request->arena, ref, false, &ref, err)) == ERR_OK)
+            rc = app_allowed(ctx, request, ref, &allowed, err);
     }
-    const char *prefix = arena_strndup(request->arena, request->prefix.ptr, request->prefix.len);
-    const char *page = prefix ? arena_printf(request->arena, page_not_found, prefix) : NULL;
-    if (!page) {
-        response_plain(response, 404, "Not found");
-        return;
-    }
-    response_static(response, "text/html;charset=utf-8", str_of(page), STR_NONE);
-    response_status(response, 404);
+    if (rc || allowed)
+        return rc;
+    *ret_answered = true;
+    return dispatch_forbid(request, response, err);
 }
 
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
 {
     struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     const struct route *route;
-    if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request)))
-        return route->handler(&ctx, request, response, err);
+    bool answered;
+    if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request))) {
+        enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
+        return rc || answered ? rc : route->handler(&ctx, request, response, err);
+    }
+    if (is_page(request)) {
+        enum err_code rc = check_access(&ctx, request, request->raw_path, response, &answered, err);
+        if (rc || answered)
+            return rc;
+    }
     if (str_is(request->path, "/healthz"))
         response_plain(response, 200, "ok");
+    else if (is_history(request))
+        return history_respond(&ctx, request, response, err);
+    else if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
+        return history_respond_start(request, response, err);
     else if (is_page(request))
         assets_respond_page(server_assets_dir(server), request, response);
     else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
              !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena))
-        not_found(request, response);
+        return not_found(request, response, err);
     return ERR_OK;
 }

@@ -8,8 +8,11 @@
 #include "server/response.h"
 #include "server/server.h"
 
-/* Another code than ERR_OK: the store failed, and the response is good for dispatch_refuse only. */
+/* Nothing that belongs to a run is answered before it is clear that the request's viewer may see it (access.h). Another code than ERR_OK: the store failed, and the response is good for dispatch_refuse only. */
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err) WARN_UNUSED;
+
+/* 403 to the request's viewer, in the form of whatever lives at the address. */
+enum err_code dispatch_forbid(const struct request *request, struct response *response, struct err *err) WARN_UNUSED;
 
 /* An error in the form of whatever lives at `path`: JSON for our API, bare text elsewhere. */
 void dispatch_refuse(struct str path, struct response *response, int status, const char *error, const char *detail);

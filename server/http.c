@@ -34,7 +34,9 @@
 #define BACKLOG 511
 #define DESCRIPTORS 8192                     /* connections, databases with their -wal and -shm, temporary files */
 
-static const char page_policy[] = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'";
+#define PAGE_POLICY "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
+#define DATA_POLICY "default-src 'none'; frame-ancestors 'self'"
+#define FRAMING_BYTES 256
 
 enum phase { PHASE_READING, PHASE_ANSWERING, PHASE_STREAMING };
 
@@ -50,7 +52,8 @@ struct http {
     struct server *server;
     struct MHD_Daemon *daemon;
     int listen_fd;
-    const char *temp_dir, *proxy_base;
+    const char *temp_dir, *proxy_base, *transport_security;
+    char frame_options[FRAMING_BYTES + 16], page_policy[FRAMING_BYTES + sizeof PAGE_POLICY], data_policy[FRAMING_BYTES + sizeof DATA_POLICY];
     atomic_int running;                      /* answers being made or sent */
     pthread_mutex_t lock;
     pthread_cond_t stop_watching;
@@ -273,6 +276,34 @@ static void make_failure(struct exchange *exchange, enum err_code code, const st
     dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", err->message);
 }
 
+static void peer_address(struct MHD_Connection *connection, unsigned char out[16])
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    struct sockaddr_in6 six;
+    struct sockaddr_in four;
+    memset(out, 0, 16);
+    if (!info || !info->client_addr)
+        return;
+    if (info->client_addr->sa_family == AF_INET6) {
+        memcpy(&six, info->client_addr, sizeof six);
+        memcpy(out, &six.sin6_addr, 16);
+    } else if (info->client_addr->sa_family == AF_INET) {
+        memcpy(&four, info->client_addr, sizeof four);
+        out[10] = out[11] = 0xFF;
+        memcpy(out + 12, &four.sin_addr, 4);
+    }
+}
+
+static enum err_code identify(struct http *self, struct MHD_Connection *connection, struct request *request, struct err *err)
+{
+    struct access *access = server_access(self->server);
+    const char *user = access_header(access), *groups = access_groups_header(access);
+    unsigned char peer[16];
+    peer_address(connection, peer);
+    return access_identify(access, peer, user ? header(connection, user) : STR_NONE, groups ? header(connection, groups) : STR_NONE, request_param(request, "doAs"),
+                           request->arena, &request->viewer, err);
+}
+
 /* Fills the exchange's response, whatever happens; false: not even that was possible. */
 static bool make_answer(struct http *self, struct MHD_Connection *connection, const char *method, struct exchange *exchange)
 {
@@ -280,8 +311,9 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     struct err err = {0};
     request->method = str_of(exchange->method);
     request->if_none_match = header(connection, "If-None-Match");
+    request->cookies = header(connection, "Cookie");
+    request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
-    request->user = STR_NONE;
     request->path = request->raw_path = exchange->address;
     if (response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, &err))
         return false;
@@ -297,6 +329,8 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         dispatch_refuse(request->path, response, 413, "body_not_allowed", "a request has no body here");
     } else {
         enum err_code rc = request_parse(request, exchange->address, prefix, &err);
+        if (!rc)
+            rc = identify(self, connection, request, &err);
         if (rc == ERR_INVALID || rc == ERR_LIMIT)
             dispatch_refuse(exchange->address, response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
         else if (rc || (rc = dispatch(self->server, request, response, &err)))
@@ -353,14 +387,31 @@ static struct MHD_Response *library_response(struct exchange *exchange, const st
     return out;
 }
 
-static bool add_headers(struct MHD_Response *out, const struct response_parts *parts)
+/* What an answer depends on besides its address. While access lists decide, no cache may give one user's answer to another. */
+static void vary(struct http *self, const struct response_parts *parts, bool by_proxy, char *out, size_t size)
+{
+    struct access *access = server_access(self->server);
+    const char *const words[] = {parts->varies || by_proxy ? "Accept-Encoding" : NULL, by_proxy ? "X-Forwarded-Context, X-Forwarded-Prefix" : NULL,
+                                 access_enabled(access) ? access_header(access) : NULL, access_enabled(access) ? access_groups_header(access) : NULL};
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (words[i] && len < size)
+            len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "", words[i]);
+}
+
+static bool add_headers(struct http *self, struct MHD_Connection *connection, struct MHD_Response *out, const struct response_parts *parts)
 {
     bool html = parts->content_type && strncmp(parts->content_type, "text/html", 9) == 0;
+    bool for_one = access_enabled(server_access(self->server)) && strcmp(parts->cache_control, "no-cache") == 0;
+    bool secure = str_is(header(connection, "X-Forwarded-Proto"), "https");
+    char varies[512];
+    vary(self, parts, html || parts->status == 302, varies, sizeof varies);
     const struct response_header fixed[] = {
-        {"Cache-Control", parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag}, {"Content-Encoding", parts->gzip ? "gzip" : NULL},
-        {"Vary", html ? "Accept-Encoding, X-Forwarded-Context, X-Forwarded-Prefix" : parts->varies ? "Accept-Encoding" : NULL},
-        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
-        {"Content-Security-Policy", html ? page_policy : NULL},
+        {"Cache-Control", for_one ? "private, no-cache" : parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag},
+        {"Content-Encoding", parts->gzip ? "gzip" : NULL}, {"Vary", varies[0] ? varies : NULL},
+        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
+        {"Content-Security-Policy", html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)
         if (fixed[i].value && MHD_add_response_header(out, fixed[i].name, fixed[i].value) != MHD_YES)
@@ -403,7 +454,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     struct MHD_Response *out = library_response(exchange, &parts);
     if (!out)
         return MHD_NO;
-    enum MHD_Result queued = add_headers(out, &parts) ? MHD_queue_response(connection, (unsigned)parts.status, out) : MHD_NO;
+    /* The library ends a body of unknown length with an empty chunk, even where only the head goes out; as for HTTP 1.0 the end of the connection is its end. */
+    if (parts.kind == RESPONSE_STREAM && strcmp(method, "HEAD") == 0)
+        MHD_set_response_options(out, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    enum MHD_Result queued = add_headers(self, connection, out, &parts) ? MHD_queue_response(connection, (unsigned)parts.status, out) : MHD_NO;
     MHD_destroy_response(out);
     return queued;
 }
@@ -430,6 +484,19 @@ static void raise_descriptors(void)
     }
 }
 
+/* A site that may frame us, where one is set and is no more than that. */
+static void allow_framing(struct http *self, const char *from)
+{
+    bool sound = from && from[0] && strlen(from) < FRAMING_BYTES;
+    for (const char *p = from; sound && *p; p++)
+        sound = *p > 0x20 && *p < 0x7F && *p != ';' && *p != ',';
+    if (from && !sound)
+        log_warning("spark.ui.allowFramingFrom is not the address of a site; nobody may frame the pages");
+    snprintf(self->frame_options, sizeof self->frame_options, sound ? "ALLOW-FROM %s" : "SAMEORIGIN", from);
+    snprintf(self->page_policy, sizeof self->page_policy, sound ? PAGE_POLICY " %s" : PAGE_POLICY, from);
+    snprintf(self->data_policy, sizeof self->data_policy, sound ? DATA_POLICY " %s" : DATA_POLICY, from);
+}
+
 enum err_code http_start(struct http **ret, const struct http_settings *settings, struct server *server, struct err *err)
 {
     struct http *self = *ret = mem_zalloc(sizeof *self);
@@ -441,6 +508,8 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     self->listen_fd = settings->listen_fd;
     self->temp_dir = settings->temp_dir;
     self->proxy_base = settings->proxy_base;
+    self->transport_security = settings->transport_security;
+    allow_framing(self, settings->framing_from);
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();

@@ -16,6 +16,7 @@ struct http_settings {
     unsigned threads;
     const char *temp_dir;            /* borrowed: for long answers */
     const char *proxy_base;          /* borrowed; NULL: none */
+    const char *framing_from, *transport_security;       /* borrowed; NULL: none */
 };
 
 /* To a bound, listening socket. host: a name, an IPv4 or a bare IPv6 address, "" for all; port 0: a free one. Text of the real address to `ret_address`

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "server/access.h"
 
 #define REQUEST_MAX_URL 8192         /* path and query; the History Server's header limit (spark.ui.requestHeaderSize) */
 #define REQUEST_MAX_PARAMS 256
@@ -30,8 +31,8 @@ struct request {
     size_t param_count;
     struct str path_args[REQUEST_MAX_PATH_ARGS];   /* what the route's {…} matched, in order */
     size_t path_arg_count;
-    struct str user;                 /* from the trusted proxy header; STR_NONE: nobody */
-    struct str if_none_match;
+    struct viewer viewer;            /* who asks */
+    struct str if_none_match, cookies, host;       /* headers as they came; STR_NONE: absent */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };

@@ -23,6 +23,7 @@
 struct server {
     const struct server_settings *settings;
     struct db_pool *pool;
+    struct access *access;
     struct http *http;
     struct supervisor *supervisor;   /* NULL: no places to watch */
     const char **ingest_argv;        /* owned array of borrowed texts */
@@ -111,7 +112,7 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     self->temp_dir = find_temp_dir();
     name_build(self->build);
     char real[HTTP_ADDRESS_BYTES];
-    if ((rc = db_pool_new(&self->pool, settings->store_dir, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
+    if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
         (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
         server_free(self);
         return rc;
@@ -125,7 +126,8 @@ enum err_code server_start(struct server *self, struct err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = self->settings->threads ? self->settings->threads : (unsigned)MAX(MIN(cores, 64L) * 2, 4L);
-    struct http_settings http = {.listen_fd = self->listen_fd, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base};
+    struct http_settings http = {.listen_fd = self->listen_fd, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base,
+                                 .framing_from = self->settings->framing_from, .transport_security = self->settings->transport_security};
     self->listen_fd = -1;
     if (self->ingest_argv) {
         enum err_code rc = supervise_start(&self->supervisor, self->ingest_argv, err);
@@ -149,6 +151,7 @@ void server_free(struct server *self)
     http_stop(self->http);
     supervise_free(self->supervisor);
     db_pool_free(self->pool);
+    access_free(self->access);
     if (self->listen_fd >= 0)
         close(self->listen_fd);
     mem_free(self->ingest_argv);
@@ -158,6 +161,11 @@ void server_free(struct server *self)
 struct db_pool *server_pool(struct server *self)
 {
     return self->pool;
+}
+
+struct access *server_access(struct server *self)
+{
+    return self->access;
 }
 
 const char *server_assets_dir(const struct server *self)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "server/access.h"
 #include "server/supervise.h"
 
 #define SERVER_BUILD_BYTES 32
@@ -26,6 +27,8 @@ struct server_settings {
     size_t place_count;
     const char *const *ingest_options;       /* further arguments for the child, before the places */
     size_t ingest_option_count;
+    struct access_settings access;
+    const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
@@ -46,6 +49,7 @@ void server_free(struct server *self);
 
 /* For dispatch.c. */
 struct db_pool *server_pool(struct server *self);                 /* borrowed */
+struct access *server_access(struct server *self);                /* borrowed */
 const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
 
 /* For handlers. */

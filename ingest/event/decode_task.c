@@ -2,6 +2,7 @@
  *
  * Tasks: nine tenths of the bytes of a log. A task end is read in one walk; of its accumulables, most of the line, only those that people may see are kept. */
 #include "ingest/event/decode.h"
+#include "ingest/event/event_decode.h"
 
 /* Ids of the groups, above those of the metrics. */
 enum { GROUP_READ = TASK_METRIC_COUNT, GROUP_WRITE, GROUP_INPUT, GROUP_OUTPUT, GROUP_PUSH, GROUP_NOT_READ };
@@ -115,9 +116,11 @@ static bool task_metrics(struct json_pull *in, int64_t metrics[TASK_METRIC_COUNT
     return true;
 }
 
-/* Accumulables of a task end that people may see, and the peak of execution memory, which Spark 2.x has nowhere else. */
+/* Of the accumulables of a task end: those that people may see, the updates that may be of SQL metrics, and the peak of execution memory, which Spark 2.x has nowhere else. */
 struct kept_accumulables {
     struct accumulable_list shown;
+    struct accumulator_update_list updates;
+    size_t update_capacity;
     int64_t peak_execution_memory;
 };
 
@@ -139,14 +142,51 @@ ALWAYS_INLINE const char *behind_scalar(const char *p, struct str *ret)
 
 #define PASS(p, literal) (memcmp((p), (literal), sizeof(literal) - 1) == 0 && ((p) += sizeof(literal) - 1, true))
 
-/* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
- * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. */
-static const char *internal_accumulable(const char *p, struct str *ret_name, struct str *ret_update)
+static const struct json_key accumulable_tail = JSON_KEY("Internal\":true,\"Count Failed Values", 0);
+
+/* From an id to behind "Update":, which is remembered. NULL: another shape. */
+static const char *behind_head(const char *p, struct accumulable_head *head, struct str *ret_id, struct str *ret_name)
 {
-    struct str id, value;
-    if (!PASS(p, "{\"ID\":") || *p == '"' || !(p = behind_scalar(p, &id)) || !PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":") ||
-        !(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || !PASS(p, ",\"Internal\":true,\"Count Failed Values\":") ||
-        !(PASS(p, "true") || PASS(p, "false")))
+    if (*p == '"' || !(p = behind_scalar(p, ret_id)))
+        return NULL;
+    const char *begin = p;
+    if (!PASS(p, ",\"Name\":") || *p != '"' || !(p = behind_scalar(p, ret_name)) || !PASS(p, ",\"Update\":"))
+        return NULL;
+    size_t len = (size_t)(p - begin);
+    if (head && ret_id->len < 16 && len <= sizeof head->text) {
+        memcpy(head->text, begin, len);
+        head->len = len;
+        head->id_len = (unsigned)ret_id->len;
+        head->name = (struct str){head->text + (ret_name->ptr - begin), ret_name->len};
+    }
+    return p;
+}
+
+/* An id of as many digits is at p, and behind it what is remembered. That the lengths are known beforehand is the gain: the processor need not wait for one text's end to look
+ * at the next. */
+ALWAYS_INLINE bool head_here(const char *p, const struct accumulable_head *head)
+{
+    unsigned digits = head->id_len;
+    return head->len && (json_no_digits16(p) & ((2U << digits) - 1)) == 1U << digits && (*p != '0' || digits == 1) && memcmp(p + digits, head->text, head->len) == 0;
+}
+
+/* Spark writes those that nobody is shown in one shape: members in this order, plain values, Internal true. Returns what is behind the accumulable at p, of which
+ * INTERNAL_ACCUMULABLE_BYTES are there; NULL: another shape, for decode_accumulable. `head` may be NULL. */
+static const char *internal_accumulable(const char *p, struct accumulable_head *head, struct str *ret_id, struct str *ret_name, struct str *ret_update)
+{
+    struct str value;
+    if (!PASS(p, "{\"ID\":"))
+        return NULL;
+    if (head && LIKELY(head_here(p, head))) {
+        *ret_id = (struct str){p, head->id_len};
+        *ret_name = head->name;
+        p += head->id_len + head->len;
+    } else if (!(p = behind_head(p, head, ret_id, ret_name)))
+        return NULL;
+    if (!(p = behind_scalar(p, ret_update)) || !PASS(p, ",\"Value\":") || !(p = behind_scalar(p, &value)) || *p != ',' || !json_key_here(p + 1, &accumulable_tail))
+        return NULL;
+    p += 1 + accumulable_tail.len;
+    if (!PASS(p, "true") && !PASS(p, "false"))
         return NULL;
     (void)PASS(p, ",\"Metadata\":\"sql\"");
     return *p == '}' ? p + 1 : NULL;
@@ -161,6 +201,25 @@ static void note_peak(struct kept_accumulables *kept, struct str name, struct st
         kept->peak_execution_memory = UNKNOWN;
 }
 
+/* Task metrics are accumulables as well: most of them, and known from "Task Metrics". */
+ALWAYS_INLINE bool is_task_metric(struct str name)
+{
+    return name.len > 17 && memcmp(name.ptr, "internal.metrics.", 17) == 0;
+}
+
+static void keep_update(struct json_pull *in, struct kept_accumulables *kept, int64_t id, struct str update)
+{
+    int64_t value;
+    if (!str_to_i64(update, &value) || !known(value))
+        return;
+    void *items = kept->updates.items;
+    struct accumulator_update *item = list_push(in, &items, &kept->updates.count, &kept->update_capacity, sizeof *item);
+    if (!item)
+        return;
+    kept->updates.items = items;
+    *item = (struct accumulator_update){id, value};
+}
+
 static void keep_accumulables(struct json_pull *in, struct kept_accumulables *ret)
 {
     void *items = NULL;
@@ -168,17 +227,25 @@ static void keep_accumulables(struct json_pull *in, struct kept_accumulables *re
     *ret = (struct kept_accumulables){.peak_execution_memory = UNKNOWN};
     if (!json_array_begin(in))
         return;
-    while (json_array_next(in)) {
+    for (size_t i = 0; json_array_next(in); i++) {
         struct accumulable one, *item;
+        struct accumulable_head *head = in->memory && i < EVENT_HEADS ? &in->memory->heads[i] : NULL;
+        struct str id;
         const char *behind = NULL;
-        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, &one.name, &one.update)) != NULL)) {
+        if (LIKELY(in->end - in->p > INTERNAL_ACCUMULABLE_BYTES) && LIKELY((behind = internal_accumulable(in->p, head, &id, &one.name, &one.update)) != NULL)) {
             in->p = behind;
-            note_peak(ret, one.name, one.update);
+            if (is_task_metric(one.name))
+                note_peak(ret, one.name, one.update);
+            else if (str_to_i64(id, &one.id))
+                keep_update(in, ret, one.id, one.update);
             continue;
         }
         if (!decode_accumulable(in, &one))
             continue;
-        note_peak(ret, one.name, one.update);
+        if (is_task_metric(one.name))
+            note_peak(ret, one.name, one.update);
+        else
+            keep_update(in, ret, one.id, one.update);
         if (one.internal || str_eq(one.metadata, STR_LIT("sql")))
             continue;
         if (!(item = list_push(in, &items, &ret->shown.count, &capacity, sizeof *item)))
@@ -329,5 +396,6 @@ const char *decode_task_end(struct json_pull *in, struct event *event)
     if (ret->has_metrics && !known(ret->metrics[METRIC_PEAK_EXECUTION_MEMORY]))
         ret->metrics[METRIC_PEAK_EXECUTION_MEMORY] = accumulables.peak_execution_memory;
     ret->shown = accumulables.shown;
+    ret->updates = accumulables.updates;
     return known(ret->stage_id) && known(ret->info.id) ? NULL : "task end without a stage id or a task id";
 }

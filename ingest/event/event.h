@@ -46,6 +46,11 @@ enum event_kind {
     EVENT_STREAMING_TERMINATED,
     EVENT_SERVER_SESSION,            /* of a Thrift server or Spark Connect: created and closed */
     EVENT_SERVER_OPERATION,          /* what happened to one statement of such a session */
+    EVENT_SQL_START,
+    EVENT_SQL_END,
+    EVENT_SQL_DRIVER_UPDATES,
+    EVENT_SQL_PLAN_UPDATE,           /* SQLAdaptiveExecutionUpdate */
+    EVENT_SQL_METRIC_UPDATE,         /* SQLAdaptiveSQLMetricUpdates */
     EVENT_KIND_MAX_
 };
 
@@ -150,6 +155,13 @@ struct accumulable {
 };
 struct accumulable_list {
     struct accumulable *items;
+    size_t count;
+};
+
+/* What a task or the driver added to an accumulator. */
+struct accumulator_update { int64_t id, value; };
+struct accumulator_update_list {
+    struct accumulator_update *items;
     size_t count;
 };
 
@@ -265,6 +277,7 @@ struct event_task_end {
     int64_t metrics[TASK_METRIC_COUNT];
     int64_t peaks[EXECUTOR_METRIC_COUNT];
     struct accumulable_list shown;   /* accumulables that people may see: neither internal nor SQL metrics */
+    struct accumulator_update_list updates;      /* whole-number updates of all accumulables but the task metrics (internal.metrics.…): SQL metrics are known by id alone */
 };
 struct event_unpersist { int64_t rdd_id; };
 struct event_block_updated {
@@ -341,6 +354,37 @@ struct event_server_operation {
     struct str statement, plan, error, trace, tags;                    /* tags: comma-separated, in the order of the log */
     int64_t time_ms, produced_rows;
 };
+/* spec/sql.md §1.1 and §2.1. A plan is a tree in one array, each node before its children; no recursion is needed to read or to walk it. */
+#define SQL_PLAN_MAX_NODES ((size_t)100000)      /* real plans have some thousands; more costs the plan its graph (too_large) */
+#define SQL_PLAN_NO_NODE UINT32_MAX
+
+struct sql_plan_metric { struct str name, type; int64_t accumulator_id; };
+struct sql_plan_node {
+    struct str name, simple_string;  /* STR_NONE: missing */
+    struct kv_list metadata;         /* of file scans */
+    size_t first_metric, metric_count;           /* in sql_plan_info.metrics */
+    uint32_t parent, first_child, last_child, next_sibling;     /* positions in sql_plan_info.nodes, or SQL_PLAN_NO_NODE */
+};
+struct sql_plan_info {
+    struct sql_plan_node *nodes;     /* the first is the root; one that no child list leads to was overwritten by a duplicate key */
+    size_t node_count;               /* 0: no plan */
+    struct sql_plan_metric *metrics;
+    size_t metric_count;
+    bool too_large;                  /* more than SQL_PLAN_MAX_NODES: there are no nodes */
+};
+struct event_sql_start {
+    int64_t execution_id, root_execution_id, time_ms;           /* root: 3.4 */
+    struct str description, details, plan_text;
+    struct sql_plan_info plan;
+    struct kv_list configs;          /* 3.3 */
+    struct str *tags;                /* 3.5 */
+    size_t tag_count;
+    struct str job_group, query_id;  /* 4.0, 4.2 */
+};
+struct event_sql_end { int64_t execution_id, time_ms; struct str error; };                 /* error: 3.4; empty: it succeeded */
+struct event_sql_driver_updates { int64_t execution_id; struct accumulator_update_list updates; };
+struct event_sql_plan_update { int64_t execution_id; struct str plan_text; struct sql_plan_info plan; };
+struct event_sql_metric_update { int64_t execution_id; struct sql_plan_metric *metrics; size_t metric_count; };
 
 struct event {
     enum event_kind kind;
@@ -371,6 +415,11 @@ struct event {
         struct event_streaming_progress streaming_progress;
         struct event_server_session server_session;
         struct event_server_operation server_operation;
+        struct event_sql_start sql_start;
+        struct event_sql_end sql_end;
+        struct event_sql_driver_updates sql_driver_updates;
+        struct event_sql_plan_update sql_plan_update;
+        struct event_sql_metric_update sql_metric_update;
     };
 };
 

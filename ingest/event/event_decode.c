@@ -6,12 +6,13 @@
 _Static_assert(EVENT_LINE_PADDING >= JSON_PADDING, "the reader loads that far");
 _Static_assert(EVENT_MAX_DEPTH == JSON_MAX_DEPTH, "one limit");
 
+#define SQL_UI "org.apache.spark.sql.execution.ui."
 #define SCHEDULER "org.apache.spark.scheduler."
 #define STREAMING "org.apache.spark.sql.streaming.StreamingQueryListener$"
 #define THRIFT "org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer"
 #define CONNECT "org.apache.spark.sql.connect.service.SparkListenerConnect"
 
-/* Names as logged. Family A is short; family B has the scheduler's package in front, which is left out here and accepted before every name. */
+/* Names as logged. Family A is short; family B has the scheduler's package in front, which is left out here and accepted before every name. SQL's come with their package. */
 static const struct row {
     struct str name;
     enum event_kind kind;
@@ -74,6 +75,11 @@ static const struct row {
     ROW(CONNECT "OperationFailed", EVENT_SERVER_OPERATION, decode_connect_operation),
     ROW(CONNECT "OperationCanceled", EVENT_SERVER_OPERATION, decode_connect_operation),
     ROW(CONNECT "OperationClosed", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(SQL_UI "SparkListenerSQLExecutionStart", EVENT_SQL_START, decode_sql_start),
+    ROW(SQL_UI "SparkListenerSQLExecutionEnd", EVENT_SQL_END, decode_sql_end),
+    ROW(SQL_UI "SparkListenerDriverAccumUpdates", EVENT_SQL_DRIVER_UPDATES, decode_sql_driver_updates),
+    ROW(SQL_UI "SparkListenerSQLAdaptiveExecutionUpdate", EVENT_SQL_PLAN_UPDATE, decode_sql_plan_update),
+    ROW(SQL_UI "SparkListenerSQLAdaptiveSQLMetricUpdates", EVENT_SQL_METRIC_UPDATE, decode_sql_metric_update),
 #undef ROW
 };
 
@@ -154,10 +160,11 @@ static const char *decode_line(struct json_pull *in, struct event *ret)
     return decode_named(in, name, ret);
 }
 
-enum err_code event_decode(struct str line, struct arena *scratch, struct event *ret_event, struct err *err)
+enum err_code event_decode(struct str line, struct arena *scratch, struct event_memory *memory, struct event *ret_event, struct err *err)
 {
     struct json_pull in;
     json_pull_init(&in, line, scratch);
+    in.memory = memory;
     ret_event->kind = EVENT_UNKNOWN;
     ret_event->name = STR_NONE;
     ret_event->out_of_range = ret_event->repaired = 0;

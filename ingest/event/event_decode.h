@@ -12,7 +12,7 @@
  *   ERR_INVALID      JSON, but no event: no object, no "Event" text, or without the ids that say what it is about
  *   ERR_LIMIT        deeper than EVENT_MAX_DEPTH, or more than scratch holds
  *   ERR_NOMEM
- * Never touches global state; safe from many threads with separate scratch arenas. */
+ * Never touches global state; safe from many threads with separate scratch arenas and memories. */
 #ifndef EVENT_EVENT_DECODE_H
 #define EVENT_EVENT_DECODE_H
 
@@ -23,7 +23,21 @@
 #define EVENT_LINE_PADDING 64
 #define EVENT_MAX_DEPTH 10000       /* plans of generated queries are hundreds to thousands deep; 100,000 brackets are damage */
 
-enum err_code event_decode(struct str line, struct arena *scratch, struct event *ret_event, struct err *err) WARN_UNUSED;
+/* How the accumulables of the task end before began, by their place: Spark writes the same names in the same order for every task of a stage, and what is the same need
+ * not be read. Zeroed before the first line of a log; a line that is different is read all the same. */
+#define EVENT_HEADS ((size_t)64)
+#define EVENT_HEAD_BYTES 96
+struct event_memory {
+    struct accumulable_head {
+        char text[EVENT_HEAD_BYTES];     /* ,"Name":"internal.metrics.resultSize","Update": */
+        size_t len;                      /* 0: none */
+        unsigned id_len;                 /* digits of the id before it; the ids themselves differ from stage to stage */
+        struct str name;                 /* in text */
+    } heads[EVENT_HEADS];
+};
+
+/* `memory` NULL: nothing is remembered. */
+enum err_code event_decode(struct str line, struct arena *scratch, struct event_memory *memory, struct event *ret_event, struct err *err) WARN_UNUSED;
 
 /* The short word for an event name as logged: strips the package. Static table; NULL for names that are not read here. For tests and log health. */
 enum event_kind event_kind_of(struct str name);

@@ -65,6 +65,8 @@ struct json_object {
     unsigned expected;           /* index of the key that Spark would write next */
 };
 
+struct event_memory;
+
 struct json_pull {
     const char *p;               /* next byte */
     const char *end;
@@ -73,6 +75,7 @@ struct json_pull {
     struct str key;              /* text of the last JSON_OTHER */
     struct arena *scratch;       /* borrowed: texts with escapes or bad bytes */
     uint32_t out_of_range;       /* numbers that became UNKNOWN because they do not fit or cannot be negative */
+    struct event_memory *memory; /* borrowed: of the decoders, see event_decode.h; may be NULL */
     bool event_again;            /* decode_other met a second "Event" */
     uint32_t repaired;           /* texts that hold a U+FFFD which the log did not */
     enum err_code failed;
@@ -129,17 +132,29 @@ ALWAYS_INLINE uint64_t json_load64(const char *p)
     return word;
 }
 
-/* Bit i: byte i of a and b are equal, 16 bytes. */
-ALWAYS_INLINE unsigned json_same16(const char *a, const char *b)
+#ifdef __SSE2__
+ALWAYS_INLINE __m128i json_load16(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+ALWAYS_INLINE __m128i json_equal16(const char *a, const char *b)
+{
+    return _mm_cmpeq_epi8(json_load16(a), json_load16(b));
+}
+#endif
+
+/* The `len` bytes at p are those of `text`; at most 48, and 48 are there of both. Short ones are compared with what is behind them, the others as three runs of 16 that overlap. */
+ALWAYS_INLINE bool json_text_here(const char *p, const char *text, unsigned len)
 {
 #ifdef __SSE2__
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)a), y = _mm_loadu_si128((const __m128i *)(const void *)b);
-    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
+    if (len < 16)
+        return !(~(unsigned)_mm_movemask_epi8(json_equal16(p, text)) & ((1U << len) - 1));
+    unsigned last = len - 16, middle = last / 2;
+    __m128i same = _mm_and_si128(_mm_and_si128(json_equal16(p, text), json_equal16(p + middle, text + middle)), json_equal16(p + last, text + last));
+    return _mm_movemask_epi8(same) == 0xFFFF;
 #else
-    unsigned same = 0;
-    for (unsigned i = 0; i < 16; i++)
-        same |= (unsigned)(a[i] == b[i]) << i;
-    return same;
+    return memcmp(p, text, len) == 0;
 #endif
 }
 
@@ -147,7 +162,7 @@ ALWAYS_INLINE unsigned json_same16(const char *a, const char *b)
 ALWAYS_INLINE unsigned json_special16(const char *p, unsigned *high)
 {
 #ifdef __SSE2__
-    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i v = json_load16(p);
     __m128i special = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
     special = _mm_or_si128(special, _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1F)), v));
     *high = (unsigned)_mm_movemask_epi8(v);
@@ -164,16 +179,21 @@ ALWAYS_INLINE unsigned json_special16(const char *p, unsigned *high)
 #endif
 }
 
+/* Both in one: bit i is set where byte i is no plain ASCII, or a quote. */
+ALWAYS_INLINE unsigned json_not_plain16(const char *p)
+{
+#ifdef __SSE2__
+    __m128i v = json_load16(p), quoting = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(quoting, _mm_cmplt_epi8(v, _mm_set1_epi8(0x20))));   /* as signed bytes those from 0x80 are below too */
+#else
+    unsigned high, special = json_special16(p, &high);
+    return special | high;
+#endif
+}
+
 ALWAYS_INLINE bool json_key_here(const char *p, const struct json_key *key)
 {
-    uint64_t beyond = ~(uint64_t)0 << key->len;
-    uint64_t same = json_same16(p, key->text) | beyond;
-    if ((same & 0xFFFF) != 0xFFFF)
-        return false;
-    if (key->len <= 16)
-        return true;
-    same |= (uint64_t)json_same16(p + 16, key->text + 16) << 16 | (uint64_t)json_same16(p + 32, key->text + 32) << 32;
-    return (same & 0xFFFFFFFFFFFFULL) == 0xFFFFFFFFFFFFULL;
+    return json_text_here(p, key->text, key->len);
 }
 
 ALWAYS_INLINE bool json_begin(struct json_pull *self, char bracket)
@@ -250,15 +270,28 @@ ALWAYS_INLINE unsigned json_digits8(uint64_t word, uint64_t *ret_value)
     return count;
 }
 
-/* Number of leading digits, up to 24. */
+/* Bit i: byte i is no digit, 16 bytes. */
+ALWAYS_INLINE unsigned json_no_digits16(const char *p)
+{
+#ifdef __SSE2__
+    __m128i v = _mm_sub_epi8(json_load16(p), _mm_set1_epi8('0'));
+    return 0xFFFFU ^ (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(9)), v));
+#else
+    unsigned other = 0;
+    for (unsigned i = 0; i < 16; i++)
+        other |= (unsigned)((unsigned char)(p[i] - '0') > 9) << i;
+    return other;
+#endif
+}
+
+/* Number of leading digits, up to 32. */
 ALWAYS_INLINE unsigned json_digits(const char *p)
 {
-    for (unsigned from = 0; from < 24; from += 8) {
-        uint64_t other = json_no_digits(json_load64(p + from));
-        if (other)
-            return from + ((unsigned)__builtin_ctzll(other) >> 3);
-    }
-    return 24;
+    unsigned other = json_no_digits16(p);
+    if (LIKELY(other))
+        return (unsigned)__builtin_ctz(other);
+    other = json_no_digits16(p + 16);
+    return other ? 16 + (unsigned)__builtin_ctz(other) : 32;
 }
 
 ALWAYS_INLINE bool json_number_stops(char after)
@@ -356,16 +389,14 @@ ALWAYS_INLINE bool json_bool(struct json_pull *self, bool otherwise)
 /* Length of the plain ASCII text at p, of which JSON_PADDING - 1 bytes are there, when it ends in a quote in them; else -1. */
 ALWAYS_INLINE int json_short_text(const char *p)
 {
-    unsigned high[2], special = json_special16(p, &high[0]), from = 0;
-    special |= json_special16(p + 16, &high[1]) << 16;
-    if (!special && !(high[0] | high[1])) {
-        special = json_special16(p + 32, &high[0]) | json_special16(p + 47, &high[1]) >> 1 << 16;
+    unsigned stops = json_not_plain16(p) | json_not_plain16(p + 16) << 16, from = 0;
+    if (!stops) {
+        stops = json_not_plain16(p + 32) | json_not_plain16(p + 47) >> 1 << 16;
         from = 32;
-        high[1] >>= 1;
+        if (!stops)
+            return -1;
     }
-    if (!special || (high[0] | high[1] << 16) & ((special & -special) - 1))
-        return -1;
-    unsigned len = from + (unsigned)__builtin_ctz(special);
+    unsigned len = from + (unsigned)__builtin_ctz(stops);
     return p[len] == '"' ? (int)len : -1;
 }
 

@@ -5,7 +5,9 @@
 
 #include "base/mem.h"
 #include "base/redact.h"
+#include "ingest/model/digest.h"
 #include "ingest/model/redact.h"
+#include "ingest/model/sql.h"
 
 #define TEXT_KEY_BYTES ((size_t)64 << 20)        /* hashes of texts and look-up keys, not the texts */
 #define SOUND_TIME_MIN_MS 946684800000           /* 2000-01-01: earlier than Spark; such times are clock faults or sentinels */
@@ -36,6 +38,11 @@ struct app_model *app_model_new(struct row_sink sink)
     smap_init(&self->stream_block_by_name, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     smap_init(&self->texts, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     smap_init(&self->spark_properties, MODEL_MAX_ENTITIES, TEXT_KEY_BYTES);
+    self->sql = sql_model_new();
+    if (!self->sql) {
+        app_model_free(self);
+        return NULL;
+    }
     return self;
 }
 
@@ -54,6 +61,7 @@ static void free_stage(struct stage *stage)
 static void free_job(struct job *job)
 {
     imap_dispose(&job->kills);
+    imap_dispose(&job->late_kills);
     imap_dispose(&job->stage_at);
     for (size_t i = 0; i < job->stage_count; i++)
         bit_set_dispose(&job->stages[i].indices);
@@ -78,6 +86,7 @@ void app_model_free(struct app_model *self)
     model_streaming_free(self);
     model_sessions_free(self);
     model_pending_free(self);
+    sql_model_free(self->sql);
     struct entities *const all[] = {&self->jobs, &self->stages, &self->executors, &self->hosts, &self->rdds, &self->scopes, &self->profiles, &self->processes, &self->exclusions,
                                     &self->stream_blocks};
     for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
@@ -169,23 +178,15 @@ enum err_code model_text_id(struct app_model *self, struct str body, int64_t *re
     arena_reset(&self->hidden);
     if (redact_text(&self->hidden, body, &body))
         return err_nomem(err);
-    /* Two hashes and the length stand for the text: 128 bits against a few thousand texts. */
-    struct {
-        uint64_t hash, other;
-        size_t len;
-    } key = {hash_bytes(body.ptr, body.len), 0, body.len};
-    uint64_t other = 0xCBF29CE484222325ULL;
-    for (size_t i = 0; i < body.len; i++)
-        other = (other ^ (unsigned char)body.ptr[i]) * 0x100000001B3ULL;
-    key.other = other;
-    struct str as_text = {(const char *)&key, sizeof key};
-    intptr_t found = (intptr_t)smap_get(&self->texts, as_text);
+    struct digest digest = {0};
+    digest_text(&digest, body);
+    intptr_t found = (intptr_t)smap_get(&self->texts, digest_key(&digest));
     if (!found) {
         found = (intptr_t)self->next_text_id;
         enum err_code rc = self->sink.text(self->sink.context, found, body, err);
         if (rc)
             return rc;
-        if (smap_put(&self->texts, as_text, (void *)found))
+        if (smap_put(&self->texts, digest_key(&digest), (void *)found))
             return err_nomem(err);
         self->next_text_id++;
     }
@@ -207,7 +208,11 @@ struct host *model_host_get(struct app_model *self, struct str name)
 
 static enum err_code log_start(struct app_model *self, const struct event *event, struct err *err)
 {
+    const struct event_log_start *e = &event->log_start;
+    if (e->databricks && self->health.log_start && !self->vendor_version)
+        return ERR_OK;               /* Spark's own record says it */
     self->health.log_start = true;
+    self->vendor_version = e->databricks;
     return model_str(self, &self->spark_version, event->log_start.spark_version, err);
 }
 
@@ -312,6 +317,11 @@ enum err_code app_model_apply(struct app_model *self, const struct event *event,
         [EVENT_STREAMING_TERMINATED] = model_streaming_terminated,
         [EVENT_SERVER_SESSION] = model_server_session,
         [EVENT_SERVER_OPERATION] = model_server_operation,
+        [EVENT_SQL_START] = model_sql_start,
+        [EVENT_SQL_END] = model_sql_end,
+        [EVENT_SQL_DRIVER_UPDATES] = model_sql_driver_updates,
+        [EVENT_SQL_PLAN_UPDATE] = model_sql_plan_update,
+        [EVENT_SQL_METRIC_UPDATE] = model_sql_metric_update,
         /* BlockManagerRemoved and TaskGettingResult change nothing: the end of the executor or task says it again. */
     };
     self->health.out_of_range_count += event->out_of_range;
@@ -335,5 +345,6 @@ enum err_code app_model_finish(struct app_model *self, struct err *err)
         health->stages_without_end += ran && !stage->completed_seen;
         health->stages_without_start += ran && !stage->submitted_seen;
     }
-    return model_tasks_finish(self, err);
+    enum err_code rc = sql_finish(self, err);
+    return rc ? rc : model_tasks_finish(self, err);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One application attempt while its log is read: the state machine of spec/core.md §2, without the History Server's retention limits. Events go in
- * (app_model_apply), task rows go out through the sink at once, everything else stays here as plain structs that store/app_writer copies into tables.
+ * One application attempt while its log is read: the state machine of spec/core.md §2, without the History Server's retention limits. Events go in (app_model_apply),
+ * task rows go out through the sink at once, everything else stays here as plain structs that store/app_writer copies into tables.
  *
  * The order of events is not trusted: an end may come before its start, a task before its stage, the same line twice. Totals come out the same; where an order decides
  * (which job a stage attempt counts for) the History Server's rule is followed.
  *
- * Memory: texts and structs live in the model's arena and die with it. It grows with stages, executors and RDDs; of a task only one bit a flag stays. `dirty` marks what changed
- * since
- * the writer last looked; the writer clears it. One thread at a time. */
+ * Memory: texts and structs live in the model's arena and die with it. It grows with stages, executors and RDDs; of a task only one bit a flag stays. `dirty` marks what
+ * changed since the writer last looked; the writer clears it. One thread at a time. */
 #ifndef MODEL_APP_MODEL_H
 #define MODEL_APP_MODEL_H
 
@@ -55,6 +54,10 @@ struct job {
     struct imap stage_at;            /* stage id → index + 1 into stages; only for lists that are too long to be searched */
     struct kv_list properties;       /* those that differ from the environment; arena */
     struct imap kills;               /* text id of the reason → number of tasks */
+    /* How much of tasks, completed_indices and kills was read behind the job's own end and is not in the History Server's record of it (spec/core.md §2.5) */
+    struct task_counts late;
+    int64_t late_indices;
+    struct imap late_kills;
     bool dirty, lists_dirty;
 };
 
@@ -206,12 +209,14 @@ struct entities {
 struct pending_task;                 /* tasks.c */
 struct streaming_model;              /* streaming.h */
 struct session_model;                /* sessions.h */
+struct sql_model;                    /* sql.h */
 
 struct app_model {
     struct row_sink sink;
     struct arena arena;
     /* the application */
     struct str app_id, attempt_id, name, user, spark_version;
+    bool vendor_version;             /* spark_version is from a vendor's first record; no SparkListenerLogStart was read */
     bool has_end;
     int64_t start_ms, end_ms, exit_code, first_event_ms, last_event_ms;
     struct str view_acls, view_acls_groups, admin_acls, admin_acls_groups;
@@ -239,6 +244,7 @@ struct app_model {
     int64_t stage_exclusion_count;   /* entries of all excluded_in_stages */
     struct streaming_model *streaming;      /* made with the first event of its kind, and so the other; NULL: none yet */
     struct session_model *sessions;
+    struct sql_model *sql;           /* owned */
 };
 
 struct app_model *app_model_new(struct row_sink sink);                /* NULL: out of memory */
@@ -268,7 +274,7 @@ struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 
-/* jobs_stages.c, tasks.c, executors.c, storage.c, streaming.c, sessions.c: one handler an event class. */
+/* jobs_stages.c, tasks.c, executors.c, storage.c, sql.c, streaming.c, sessions.c: one handler an event class. */
 typedef enum err_code model_handler(struct app_model *self, const struct event *event, struct err *err);
 model_handler model_job_start, model_job_end, model_stage_submitted, model_stage_completed;
 model_handler model_task_start, model_task_end;
@@ -279,6 +285,7 @@ model_handler model_streaming_started, model_streaming_progress, model_streaming
 model_handler model_server_session, model_server_operation;
 void model_streaming_free(struct app_model *self);
 void model_sessions_free(struct app_model *self);
+model_handler model_sql_start, model_sql_end, model_sql_driver_updates, model_sql_plan_update, model_sql_metric_update;
 struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);                                   /* makes it; NULL: out of memory */
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
 enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;

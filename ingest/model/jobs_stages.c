@@ -7,6 +7,7 @@
 #include "base/redact.h"
 #include "ingest/model/app_model.h"
 #include "ingest/model/redact.h"
+#include "ingest/model/sql.h"
 
 #define MAX_TAG_COUNT 10000
 #define SEARCHED_STAGES ((size_t)32)             /* longer lists of a job have an index */
@@ -486,7 +487,7 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
     }
     if (job->status != JOB_NO_END)
         skip_unsubmitted(self, job);
-    return ERR_OK;
+    return sql_job_start(self, job, e, err);
 }
 
 enum err_code model_job_end(struct app_model *self, const struct event *event, struct err *err)
@@ -506,7 +507,8 @@ enum err_code model_job_end(struct app_model *self, const struct event *event, s
         self->health.clock_step_count++;
     model_time(self, job->completion_ms);
     job->dirty = true;
-    return model_text_id(self, e->failure, &job->failure_text_id, err);
+    enum err_code rc = sql_job_end(self, job, err);
+    return rc ? rc : model_text_id(self, e->failure, &job->failure_text_id, err);
 }
 
 /* The jobs whom an attempt's tasks count for: those that run at its submission and list it. */
@@ -554,6 +556,7 @@ enum err_code model_stage_submitted(struct app_model *self, const struct event *
     if (str_known(sql) && str_to_i64(sql, &execution))
         stage->sql_execution_id = execution;
     model_stage_unskip(self, stage);
+    sql_stage_submitted(self, stage);
     if (!stage->completed_seen)
         stage->status = STAGE_ACTIVE;
     if ((rc = assign_jobs(self, stage, err)) || (rc = model_rdds_of_stage(self, &e->info, true, err)))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/model/redact.h"
 
+#include <strings.h>
+
 #include "base/redact.h"
 
 int redact_item(struct arena *arena, struct kv *item)
@@ -18,5 +20,25 @@ int redact_list(struct arena *arena, struct kv_list *list)
     for (size_t i = 0; i < list->count; i++)
         if (redact_item(arena, &list->items[i]))
             return -1;
+    return 0;
+}
+
+static bool has_url(struct str text)
+{
+    for (size_t i = 0; i + 3 <= text.len; i++)
+        if (strncasecmp(text.ptr + i, "url", 3) == 0)
+            return true;
+    return false;
+}
+
+int redact_sql_configs(struct arena *arena, struct kv_list *list)
+{
+    if (redact_list(arena, list))
+        return -1;
+    for (size_t i = 0; i < list->count; i++) {
+        struct kv *item = &list->items[i];
+        if (str_known(item->value) && (has_url(item->name) || has_url(item->value)))
+            item->value = STR_LIT(REDACTED);
+    }
     return 0;
 }

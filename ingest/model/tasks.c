@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "ingest/model/app_model.h"
+#include "ingest/model/sql.h"
 
 struct pending_task {
     struct pending_task *next;       /* another stage's task of the same id (damaged or mixed logs) */
@@ -76,11 +77,18 @@ static void count_start(struct app_model *self, struct stage *stage, const struc
     stage->dirty = true;
 }
 
+static bool has_ended(const struct job *job)
+{
+    return job->status != JOB_NO_END;
+}
+
 static void add_active(struct stage *stage, int64_t change)
 {
     stage->tasks.active += change;
     for (size_t i = 0; i < stage->job_count; i++) {
         stage->jobs[i]->tasks.active += change;
+        if (has_ended(stage->jobs[i]))
+            stage->jobs[i]->late.active += change;
         stage->jobs[i]->dirty = true;
     }
     if (!stage->job_count)
@@ -184,21 +192,41 @@ static enum err_code count_in_jobs(struct stage *stage, const struct event_task_
         struct job *job = stage->jobs[i];
         job->dirty = true;
         count_end(&job->tasks, e->reason);
+        if (has_ended(job))
+            count_end(&job->late, e->reason);
         struct job_stage *listed = e->reason == END_SUCCESS ? job_stage_find(job, stage->stage_id) : NULL;
         if (listed) {
             int added = bit_set_add(&listed->indices, e->info.index);
             if (added < 0)
                 return err_nomem(err);
             job->completed_indices += added;
+            job->late_indices += has_ended(job) ? added : 0;
         }
         if (known(reason_text_id)) {
             enum err_code rc = kill_counts_add(&job->kills, reason_text_id, err);
+            if (rc == ERR_OK && has_ended(job))
+                rc = kill_counts_add(&job->late_kills, reason_text_id, err);
             if (rc)
                 return rc;
             job->lists_dirty = true;
         }
     }
     return ERR_OK;
+}
+
+/* The last end of a stage that is over: the History Server writes the stage's jobs once more, with all that was counted since their ends. */
+static void catch_up_jobs(struct stage *stage)
+{
+    if (stage->tasks.active != 0 || !stage->completed_seen)
+        return;
+    for (size_t i = 0; i < stage->job_count; i++) {
+        struct job *job = stage->jobs[i];
+        job->late = (struct task_counts){0};
+        job->late_indices = 0;
+        if (job->late_kills.count)
+            job->lists_dirty = true;
+        imap_clear(&job->late_kills);
+    }
 }
 
 /* The second end of a task whose output was lost with its executor: counts as a failure, changes no task (spec/shs-4.3.md: adds no time). */
@@ -209,6 +237,7 @@ static enum err_code resubmitted(struct app_model *self, struct stage *stage, st
     enum err_code rc = count_in_jobs(stage, e, UNKNOWN, err);
     if (rc)
         return rc;
+    catch_up_jobs(stage);
     if (e->info.speculative)
         stage->speculative.failed++;
     if (!executor)
@@ -287,6 +316,19 @@ static void fill_row(struct app_model *self, struct task_row *row, struct stage 
     stage->dirty = true;
 }
 
+/* Of a task that was seen to start they are nearly always those of the start: compared, not looked up. An id that came back since is another executor. NULL: out of memory. */
+static struct executor *executor_of_end(struct app_model *self, const struct pending_task *start, struct str id)
+{
+    bool same = start && start->executor && !start->executor->superseded && str_eq(start->executor->executor_id, id);
+    return same ? start->executor : model_executor_get(self, id);
+}
+
+static struct host *host_of_end(struct app_model *self, const struct pending_task *start, struct str name)
+{
+    bool same = start && start->host && str_eq(start->host->name, name);
+    return same ? start->host : model_host_get(self, name);
+}
+
 enum err_code model_task_end(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_task_end *e = &event->task_end;
@@ -300,16 +342,18 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     }
     self->task_end_count += !(before & (TASK_ID_ENDED | TASK_ID_RESUBMITTED));
     model_time(self, e->info.finish_ms);
+    struct pending_task *start = e->reason == END_RESUBMITTED ? NULL : pending_take(self, stage, e->info.id);
+    bool was_active = start != NULL;
     struct executor *executor = NULL;
-    if (str_known(e->info.executor_id) && !(executor = model_executor_get(self, e->info.executor_id)))
+    struct host *host = NULL;
+    if (start)
+        pending_give_back(self, start);   /* what it says is good until the next task starts */
+    if (str_known(e->info.executor_id) && !(executor = executor_of_end(self, start, e->info.executor_id)))
         return err_nomem(err);
     if (e->reason == END_RESUBMITTED)
         return resubmitted(self, stage, executor, e, err);
-
-    struct pending_task *start = pending_take(self, stage, e->info.id);
-    bool was_active = start != NULL;
-    if (start)
-        pending_give_back(self, start);
+    if (str_known(e->info.host) && !(host = host_of_end(self, start, e->info.host)))
+        return err_nomem(err);
     model_stage_unskip(self, stage);
     if (was_active)
         add_active(stage, -1);
@@ -321,9 +365,6 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         self->health.clock_step_count++;
 
     struct task_row row;
-    struct host *host = NULL;
-    if (str_known(e->info.host) && !(host = model_host_get(self, e->info.host)))
-        return err_nomem(err);
     fill_row(self, &row, stage, &e->info, executor, host);
     row.end_reason = e->reason;
     row.start_seen = (before & TASK_ID_STARTED) != 0;
@@ -338,6 +379,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     count_end(&stage->tasks, e->reason);
     if ((rc = count_in_jobs(stage, e, kill_text_id, err)))
         return rc;
+    catch_up_jobs(stage);
     stage->ended_tasks++;
     stage->task_rows = stage->ended_tasks;
     stage->last_task_finish_ms = max_known(stage->last_task_finish_ms, e->info.finish_ms);
@@ -366,6 +408,8 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         count_in_executor(executor, e, duration_ms, was_active);
     }
     self->task_row_count++;
+    if (e->updates.count && (rc = sql_task_end(self, e, row.status == TASK_SUCCESS, err)))
+        return rc;
     if ((rc = self->sink.task(self->sink.context, &row, err)))
         return rc;
     for (size_t i = 0; i < e->shown.count; i++)

@@ -14,9 +14,20 @@ struct block_pool {
     size_t kept_count;
 };
 
+static size_t line_feeds_of(size_t capacity)
+{
+    return capacity / LINE_MEAN_MIN_BYTES + 2;   /* one of the text, and one of our own */
+}
+
+size_t block_pool_line_feeds(const struct pooled_block *block)
+{
+    return line_feeds_of(block->capacity);
+}
+
 static void free_block(struct pooled_block *block)
 {
     mem_free(block->base);
+    mem_free(block->line_feeds);
     mem_free(block);
 }
 
@@ -59,11 +70,13 @@ struct pooled_block *block_pool_take(struct block_pool *self, size_t bytes)
     if (block) {
         block->capacity = MAX(bytes, self->block_bytes);
         block->base = mem_alloc(block->capacity + POOL_SLACK);
+        block->line_feeds = mem_alloc(line_feeds_of(block->capacity) * sizeof *block->line_feeds);
         block->pool = self;
     }
-    if (block && block->base)
+    if (block && block->base && block->line_feeds)
         return block;
-    mem_free(block);
+    if (block)
+        free_block(block);
     pthread_mutex_lock(&self->lock);
     self->users--;
     pthread_mutex_unlock(&self->lock);
@@ -74,6 +87,10 @@ int block_pool_grow(struct pooled_block *block, size_t bytes)
 {
     if (bytes <= block->capacity)
         return 0;
+    uint32_t *line_feeds = mem_realloc(block->line_feeds, line_feeds_of(bytes) * sizeof *line_feeds);
+    if (!line_feeds)
+        return -1;
+    block->line_feeds = line_feeds;
     char *base = mem_realloc(block->base, bytes + POOL_SLACK);
     if (!base)
         return -1;

@@ -18,7 +18,10 @@ struct pooled_block {
     struct pooled_block *next;
     char *base;                /* owned; block.text points into it */
     size_t capacity;           /* of base, without POOL_SLACK */
+    uint32_t *line_feeds;      /* owned; room for block_pool_line_feeds of them */
 };
+
+size_t block_pool_line_feeds(const struct pooled_block *block);
 
 struct block_pool *block_pool_new(size_t block_bytes);                                   /* NULL: out of memory */
 struct pooled_block *block_pool_take(struct block_pool *self, size_t bytes);             /* room for at least `bytes`; NULL: out of memory */

@@ -9,7 +9,7 @@
  *
  * A block holds whole lines, each ended by LF except perhaps the last line of a file, and lines of one file only. A line that is broken by damage in the middle of a file is
  * ended with a LF of our own: its beginning is one bad line, what is found after the gap begins a block and another line. A UTF-8 byte order mark at the start of a file is
- * dropped; CR before LF stays (JSON white space). A line longer than LINE_MAX_BYTES is dropped whole, in constant memory, and reported as a problem. One thread uses a reader;
+ * dropped; CR before LF stays (JSON white space). Where lines are shorter than LINE_MEAN_MIN_BYTES a block holds less text than usual. A line longer than LINE_MAX_BYTES is dropped whole, in constant memory, and reported as a problem. One thread uses a reader;
  * a block may be handed to another. Memory: a block, the decoder's window (zstd at most 128 MiB window, only as large as the frame asks), and up to LINE_MAX_BYTES for a long
  * line.
  *
@@ -27,6 +27,7 @@
 
 #define LINE_BLOCK_BYTES ((size_t)1 << 20)       /* a block's usual text: some 300 task ends; fits the second-level cache of most machines */
 #define LINE_MAX_BYTES ((size_t)64 << 20)        /* production plans of 20 MB and more exist (SPARK-49872); 64 MiB keeps a load within its memory budget */
+#define LINE_MEAN_MIN_BYTES ((size_t)32)         /* of the lines of a full block: bounds the list of their ends to an eighth of the text; Spark's shortest event has 51 bytes */
 #define LINE_PADDING 64                          /* readable zero bytes after a block's text, for vector loads */
 
 struct line_block {
@@ -36,6 +37,8 @@ struct line_block {
     int64_t first_line;          /* line number of its first line in that file, from 1 */
     int64_t text_offset;         /* decompressed offset of text[0] in that file */
     bool unterminated;           /* the last line has no LF: the file ends there (whole or cut, the decoder of events will tell) */
+    const uint32_t *line_feeds;  /* owned by the block; text[line_feeds[i]] is the i-th LF of the text: whoever reads the lines need not look for their ends again */
+    size_t line_feed_count;
 };
 
 enum source_problem_kind {

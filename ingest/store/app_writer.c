@@ -16,6 +16,7 @@
 #include "ingest/store/entity_rows.h"
 #include "ingest/store/session_rows.h"
 #include "ingest/store/streaming_rows.h"
+#include "ingest/store/sql_rows.h"
 #include "ingest/store/task_store.h"
 
 #define BATCH_ROWS 512               /* 340 kB: some milliseconds of the writer's work */
@@ -57,6 +58,7 @@ struct app_writer {
     struct entity_rows *entities;
     struct streaming_rows *streaming;
     struct session_rows *sessions;
+    struct sql_rows *sql;
     sqlite3_stmt *insert_text;
     struct queue full, free;
     struct batch *filling;
@@ -285,8 +287,8 @@ enum err_code app_writer_open(struct app_writer **ret, const char *path, bool la
     enum err_code rc;
     if ((rc = db_open(&self->db, path, large ? DB_BULK_LARGE : DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
         (rc = prepare_text(self, err)) || (rc = task_store_new(&self->tasks, &self->db, err)) ||
-        (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = streaming_rows_new(&self->streaming, &self->db, err)) ||
-        (rc = session_rows_new(&self->sessions, &self->db, err)) || (rc = add_batches(self, err)))
+        (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = sql_rows_new(&self->sql, &self->db, err)) ||
+        (rc = streaming_rows_new(&self->streaming, &self->db, err)) || (rc = session_rows_new(&self->sessions, &self->db, err)) || (rc = add_batches(self, err)))
         goto fail;
     int failed = pthread_create(&self->thread, NULL, writer_main, self);
     if (failed) {
@@ -335,7 +337,8 @@ static enum err_code write_all(struct app_writer *self, struct app_model *model,
 {
     enum err_code rc;
     if ((rc = drain(self, err)) || (rc = streaming_rows_write(self->streaming, model, err)) || (rc = session_rows_write(self->sessions, model, err)) ||
-        (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
+        (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = sql_rows_write(self->sql, model->sql, err)) ||
+        (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
         (rc = task_store_flush(self->tasks, err)) || (rc = db_commit(&self->db, err)))
         return rc;
     db_start_writeback(&self->db);
@@ -363,16 +366,18 @@ static void detach(struct app_writer *self)
         streaming_rows_detach(self->streaming);
     if (self->sessions)
         session_rows_detach(self->sessions);
+    if (self->sql)
+        sql_rows_detach(self->sql);
 }
 
 static enum err_code attach(struct app_writer *self, const char *path, struct err *err)
 {
     enum err_code rc;
     if ((rc = db_open(&self->db, path, DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) || (rc = prepare_text(self, err)) ||
-        (rc = task_store_attach(self->tasks, &self->db, err)) || (rc = streaming_rows_attach(self->streaming, &self->db, err)) ||
-        (rc = session_rows_attach(self->sessions, &self->db, err)))
+        (rc = task_store_attach(self->tasks, &self->db, err)) || (rc = entity_rows_attach(self->entities, &self->db, err)) ||
+        (rc = streaming_rows_attach(self->streaming, &self->db, err)) || (rc = session_rows_attach(self->sessions, &self->db, err)))
         return rc;
-    return entity_rows_attach(self->entities, &self->db, err);
+    return sql_rows_attach(self->sql, &self->db, err);
 }
 
 enum err_code app_writer_publish(struct app_writer *self, const char *path, bool go_on, struct err *err)
@@ -429,6 +434,7 @@ void app_writer_free(struct app_writer *self)
     entity_rows_free(self->entities);
     streaming_rows_free(self->streaming);
     session_rows_free(self->sessions);
+    sql_rows_free(self->sql);
     db_close(&self->db);
     mem_free(self);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One application's database while it is filled (schema.sql, second part). Task rows come through the sink and are written by a thread of the writer's own; everything else is
- * copied from
- * the model at a checkpoint, when that thread is idle. The row sink and all calls belong to one thread, the model's.
+ * One application's database while it is filled (schema.sql, second part). Task rows come through the sink and are written by a thread of the writer's own; everything
+ * else is copied from the model at a checkpoint, when that thread is idle. The row sink and all calls belong to one thread, the model's.
  *
- * Life: open, sink, checkpoints at least each second of work, finish; then publish; then free, or resume when the log goes on. A failed write makes the writer fail for good; the
- * file is then thrown away by the caller. */
+ * Life: open, sink, checkpoints at least each second of work, finish; then publish; then free, or resume when the log goes on. A failed write makes the writer fail for
+ * good; the file is then thrown away by the caller. */
 #ifndef STORE_APP_WRITER_H
 #define STORE_APP_WRITER_H
 

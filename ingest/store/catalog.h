@@ -26,9 +26,8 @@
 
 struct catalog;
 
-/* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing one are
- * made anew from
- * apps/ (what a scan of the log directories then adds is up to the worker); catalog_remark says so. */
+/* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing
+ * one are made anew from apps/ (what a scan of the log directories then adds is up to the worker); catalog_remark says so. */
 enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct err *err) WARN_UNUSED;
 void catalog_close(struct catalog *self);
 bool catalog_in_place(const struct catalog *self);   /* false: catalog.db is another file by now, or gone; what is written here is seen by nobody */
@@ -37,6 +36,8 @@ const char *catalog_remark(const struct catalog *self);   /* one line for the lo
 
 enum log_state { LOG_WAITING, LOG_LOADING, LOG_LOADED, LOG_PARTIAL, LOG_FAILED, LOG_SKIPPED, LOG_GONE };
 const char *log_state_name(enum log_state state);
+/* A row whose state is none of ours was written by something else; waiting makes us look at it. */
+enum log_state log_state_of(struct str name);
 /* LOG_PARTIAL when the words say that something of the log could not be read (cut lines gap unreadable), else LOG_LOADED. */
 enum log_state catalog_state_of_flags(const char *flags);
 
@@ -94,7 +95,9 @@ enum err_code catalog_want(struct catalog *self, int64_t log_id, struct err *err
 /* A run as its log tells it. Texts NULL and numbers UNKNOWN where the log does not say. */
 struct catalog_run {
     const char *app_id, *attempt_id, *name, *user, *spark_version, *queue;
+    const char *view_users, *view_groups;
     int64_t start_ms, end_ms, last_event_ms, exit_code;
+    bool vendor_version;             /* as application.vendor_version */
     bool complete;
     /* from here on by a load only */
     const char *outcome;
@@ -104,9 +107,8 @@ struct catalog_run {
     int64_t skew_grade, gc_grade;    /* judgements over the rows, made after the load */
 };
 
-/* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for its
- * run; if not, it is
- * `skipped` now, with the reason. */
+/* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for
+ * its run; if not, it is `skipped` now, with the reason. */
 enum err_code catalog_listed(struct catalog *self, int64_t log_id, const char *app_key, const struct catalog_run *run, bool *ret_chosen, struct err *err) WARN_UNUSED;
 
 /* A load begins: the row is `loading`. *ret_generation is greater than that of any load before. */
@@ -131,9 +133,8 @@ enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t 
 /* The load could not be done for a reason that is not the log's (memory, disk, cancelled): the row is `waiting`, with the reason (NULL: none). */
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err) WARN_UNUSED;
 
-/* After worker processes ended without a word and no other is alive: logs left in `loading` are waiting again, with tries + 1 when `died`; after the second death they are
- * failed, set
- * aside. Files of unfinished loads below apps/ are removed. */
+/* After worker processes ended without a word and no other is alive: logs left in `loading` are waiting again, with tries + 1 when `died`; after the second death they
+ * are failed, set aside. Files of unfinished loads below apps/ are removed. */
 struct catalog_recovery {
     int64_t reset_count, set_aside_count, removed_file_count;
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A new catalogue from what apps/ holds: each finished file gives its run and its log. What only the catalogue knew is lost: places, logs that gave no run (the next scan finds
- * them),
- * when a log was first seen. Used by catalog_open alone. */
+ * A new catalogue from what apps/ holds: each finished file gives its run and its log. What only the catalogue knew is lost: places, logs that gave no run (the next scan
+ * finds them), when a log was first seen. Used by catalog_open alone. */
 #ifndef STORE_CATALOG_REBUILD_H
 #define STORE_CATALOG_REBUILD_H
 

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "ingest/store/row_value.h"
 #include "ingest/store/task_store.h"
 
 enum kind { I64, STR, METRICS, PEAKS };
@@ -43,6 +44,11 @@ static const struct column job_columns[] = {
     JOB(completed_stages),
     JOB(skipped_stages),
     JOB(failed_stages),
+    {"late_active_tasks", I64, offsetof(struct job, late.active)},
+    {"late_completed_tasks", I64, offsetof(struct job, late.completed)},
+    {"late_failed_tasks", I64, offsetof(struct job, late.failed)},
+    {"late_killed_tasks", I64, offsetof(struct job, late.killed)},
+    {"late_completed_indices", I64, offsetof(struct job, late_indices)},
 };
 
 #define STAGE(name) {#name, I64, offsetof(struct stage, name)}
@@ -191,7 +197,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [DROP_JOB_STAGES] = "DELETE FROM job_stage WHERE job_id = ?",
     [PUT_JOB_STAGE] = "INSERT OR REPLACE INTO job_stage (job_id, ordinal, stage_id, skipped) VALUES (?, ?, ?, ?)",
     [PUT_JOB_PROPERTY] = "INSERT OR REPLACE INTO job_property (job_id, name, value) VALUES (?, ?, ?)",
-    [PUT_KILL_REASON] = "INSERT OR REPLACE INTO kill_reason (owner_kind, owner, reason_text_id, task_count) VALUES (?, ?, ?, ?)",
+    [PUT_KILL_REASON] = "INSERT OR REPLACE INTO kill_reason (owner_kind, owner, reason_text_id, task_count, late_count) VALUES (?, ?, ?, ?, ?)",
     [PUT_STAGE_PARENT] = "INSERT OR IGNORE INTO stage_parent (stage_id, parent_id) VALUES (?, ?)",
     [DROP_STAGE_RDDS] = "DELETE FROM stage_rdd WHERE stage_ref = ?",
     [PUT_STAGE_RDD] = "INSERT OR REPLACE INTO stage_rdd (stage_ref, ordinal, rdd_id, cached) VALUES (?, ?, ?, ?)",
@@ -221,8 +227,8 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_PROFILE] = "INSERT OR REPLACE INTO resource_profile (profile_id) VALUES (?)",
     [PUT_REQUEST] = "INSERT OR REPLACE INTO resource_request (profile_id, kind, name, ordinal, amount, resource_name, discovery_script, vendor) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_PROCESS] = "INSERT OR REPLACE INTO process (process_id, add_ms, host_port, total_cores) VALUES (?, ?, ?, ?)",
-    [PUT_APPLICATION] = "INSERT INTO application (app_id, attempt_id, name, user, spark_version, start_ms, end_ms, exit_code, first_event_ms, last_event_ms, "
-                        "view_acls, view_acls_groups, admin_acls, admin_acls_groups) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_APPLICATION] = "INSERT INTO application (app_id, attempt_id, name, user, spark_version, vendor_version, start_ms, end_ms, exit_code, first_event_ms, last_event_ms, "
+                        "view_acls, view_acls_groups, admin_acls, admin_acls_groups) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_LOAD] =
         "INSERT INTO load (app_key, generation, state, program_version, log_path, layout, finished_name, log_modified_ms, stored_bytes, read_bytes, text_bytes, line_count, "
         "started_ms, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -379,37 +385,14 @@ static int bind_columns(sqlite3_stmt *stmt, int position, const struct column *c
     return position;
 }
 
-/* One value of a row written in place: row(self, PUT_…, err, (struct value[]){N(1), S(name)}, 2). */
-struct value {
-    int64_t number;
-    struct str text;
-    double real;
-    enum { NUMBER, TEXT, REAL } kind;
-};
-#define N(x) ((struct value){.number = (x), .kind = NUMBER})
-#define S(x) ((struct value){.text = (x), .kind = TEXT})
-#define R(x) ((struct value){.real = (x), .kind = REAL})
+#define ROW(which, ...) row_put(self->statements[which], err, ROW_VALUES(__VA_ARGS__))
 
-static enum err_code row(struct entity_rows *self, enum statement which, struct err *err, const struct value *values, size_t count)
-{
-    sqlite3_stmt *stmt = self->statements[which];
-    for (size_t i = 0; i < count; i++) {
-        int position = (int)i + 1;
-        switch (values[i].kind) {
-        case NUMBER: db_bind_i64(stmt, position, values[i].number); break;
-        case TEXT: db_bind_str(stmt, position, values[i].text); break;
-        case REAL: db_bind_f64(stmt, position, values[i].real); break;
-        }
-    }
-    return db_run(stmt, err);
-}
-#define ROW(which, ...) row(self, which, err, (const struct value[]){__VA_ARGS__}, sizeof((const struct value[]){__VA_ARGS__}) / sizeof(struct value))
-
-static enum err_code write_kills(struct entity_rows *self, int64_t owner_kind, int64_t owner, const struct imap *kills, struct err *err)
+static enum err_code write_kills(struct entity_rows *self, int64_t owner_kind, int64_t owner, const struct imap *kills, const struct imap *late, struct err *err)
 {
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < kills->count && !rc; i++)
-        rc = ROW(PUT_KILL_REASON, N(owner_kind), N(owner), N(kills->entries[i].key), N((int64_t)(intptr_t)kills->entries[i].value));
+        rc = ROW(PUT_KILL_REASON, N(owner_kind), N(owner), N(kills->entries[i].key), N((int64_t)(intptr_t)kills->entries[i].value),
+                 N(late ? (int64_t)(intptr_t)imap_get(late, kills->entries[i].key) : 0));
     return rc;
 }
 
@@ -422,7 +405,7 @@ static enum err_code write_job(struct entity_rows *self, struct job *job, struct
             return rc;
     }
     if (job->lists_dirty) {
-        if ((rc = ROW(DROP_JOB_STAGES, N(job->job_id))) || (rc = write_kills(self, KILLS_OF_JOB, job->job_id, &job->kills, err)))
+        if ((rc = ROW(DROP_JOB_STAGES, N(job->job_id))) || (rc = write_kills(self, KILLS_OF_JOB, job->job_id, &job->kills, &job->late_kills, err)))
             return rc;
         for (size_t i = 0; i < job->stage_count; i++)
             if ((rc = ROW(PUT_JOB_STAGE, N(job->job_id), N((int64_t)i), N(job->stages[i].stage_id), N(job->stages[i].skipped))))
@@ -438,7 +421,7 @@ static enum err_code write_job(struct entity_rows *self, struct job *job, struct
 static enum err_code write_stage_lists(struct entity_rows *self, struct stage *stage, struct err *err)
 {
     enum err_code rc;
-    if ((rc = write_kills(self, KILLS_OF_STAGE, stage->stage_ref, &stage->kills, err)) || (rc = ROW(DROP_STAGE_RDDS, N(stage->stage_ref))))
+    if ((rc = write_kills(self, KILLS_OF_STAGE, stage->stage_ref, &stage->kills, NULL, err)) || (rc = ROW(DROP_STAGE_RDDS, N(stage->stage_ref))))
         return rc;
     for (size_t i = 0; i < stage->parents.count; i++)
         if ((rc = ROW(PUT_STAGE_PARENT, N(stage->stage_id), N(stage->parents.items[i]))))
@@ -642,7 +625,7 @@ static enum err_code write_load(struct entity_rows *self, const struct app_model
                   N(facts->started_ms), N(facts->ended_ms))))
         return rc;
     if ((rc = ROW(PUT_APPLICATION, S(str_known(model->app_id) ? model->app_id : facts->id_from_name), S(model->attempt_id), S(model->name), S(model->user), S(model->spark_version),
-                  N(model->start_ms), N(model->has_end ? model->end_ms : UNKNOWN), N(model->exit_code), N(model->first_event_ms), N(model->last_event_ms), S(model->view_acls),
+                  N(model->vendor_version), N(model->start_ms), N(model->has_end ? model->end_ms : UNKNOWN), N(model->exit_code), N(model->first_event_ms), N(model->last_event_ms), S(model->view_acls),
                   S(model->view_acls_groups), S(model->admin_acls), S(model->admin_acls_groups))))
         return rc;
     if ((rc = ROW(PUT_HEALTH, N(model->has_end), S(facts->flags), N(facts->bad_line_count), N(facts->cut), S(facts->missing_files), N(facts->compacted), N(!h->log_start),

@@ -40,13 +40,15 @@ enum {
 };
 _Static_assert(sizeof(struct task_row) == ALL_COLUMNS * sizeof(int64_t), "struct task_row and its columns differ");
 #define COLUMN_BLOB_MAX ((size_t)64 << 20)       /* a chunk's column is 128 KiB */
+#define PAGE_CELLS ((size_t)4096 / sizeof(int64_t))   /* from here on columns would lie whole pages apart */
+#define LINE_CELLS ((size_t)64 / sizeof(int64_t))     /* of a cache line */
 #define MAX_STAGES ((size_t)50 << 20)
 #define MAX_STAGE_TASKS ((size_t)1 << 28)        /* for quantiles: 2 GiB of values; Spark's ids are 32-bit */
 
 /* Open chunk of one stage attempt. The struct stays when the stage is done: later rows need the next number. */
 struct chunk {
     int64_t stage_ref, number;
-    int64_t *cells;                  /* ALL_COLUMNS × capacity, by column; owned; NULL while empty */
+    int64_t *cells;                  /* ALL_COLUMNS × stride_of(capacity), by column; owned; NULL while empty */
     size_t count, capacity;
     size_t stored_rows;              /* in chunks written and let go */
     bool dirty;
@@ -149,9 +151,20 @@ enum err_code task_store_new(struct task_store **ret, struct db *db, struct err 
     return rc;
 }
 
+/* From a column to the next one. A line more than a power of two: else the cells of a row, written together, would all fall into the same few lines of the cache. */
+static size_t stride_of(size_t capacity)
+{
+    return capacity >= PAGE_CELLS ? capacity + LINE_CELLS : capacity;
+}
+
+static size_t cells_bytes(size_t capacity)
+{
+    return stride_of(capacity) * ALL_COLUMNS * sizeof(int64_t);
+}
+
 static void let_cells_go(struct task_store *self, struct chunk *chunk)
 {
-    self->open_bytes -= chunk->capacity * ALL_COLUMNS * sizeof *chunk->cells;
+    self->open_bytes -= cells_bytes(chunk->capacity);
     mem_free(chunk->cells);
     chunk->cells = NULL;
     chunk->count = chunk->capacity = 0;
@@ -210,13 +223,13 @@ static struct chunk *chunk_get(struct task_store *self, int64_t stage_ref)
 static int grow_cells(struct task_store *self, struct chunk *chunk)
 {
     size_t capacity = chunk->capacity ? chunk->capacity * 2 : 16;
-    int64_t *cells = mem_alloc(capacity * ALL_COLUMNS * sizeof *cells);
+    int64_t *cells = mem_alloc(cells_bytes(capacity));
     if (!cells)
         return -1;
     for (size_t c = 0; c < ALL_COLUMNS && chunk->count; c++)
-        memcpy(cells + c * capacity, chunk->cells + c * chunk->capacity, chunk->count * sizeof *cells);
+        memcpy(cells + c * stride_of(capacity), chunk->cells + c * stride_of(chunk->capacity), chunk->count * sizeof *cells);
     mem_free(chunk->cells);
-    self->open_bytes += (capacity - chunk->capacity) * ALL_COLUMNS * sizeof *cells;
+    self->open_bytes += cells_bytes(capacity) - cells_bytes(chunk->capacity);
     chunk->cells = cells;
     chunk->capacity = capacity;
     return 0;
@@ -229,7 +242,7 @@ static enum err_code write_chunk(struct task_store *self, struct chunk *chunk, s
         if (c < ROW_COLUMNS && !row_columns[c].packed)
             continue;
         buf_clear(&self->blob);
-        bool any = chunk->count && int_column_pack(chunk->cells + c * chunk->capacity, chunk->count, &self->blob);
+        bool any = chunk->count && int_column_pack(chunk->cells + c * stride_of(chunk->capacity), chunk->count, &self->blob);
         if (buf_failed(&self->blob))
             return err_nomem(err);
         sqlite3_stmt *stmt = any ? self->put_column : self->drop_chunk;
@@ -260,8 +273,8 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
     return ERR_OK;
 }
 
-/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take forever.
- * */
+/* Closes those with the most room, until a quarter of the memory is free: a look at all stages must pay for many rows, or tasks of thousands of open stages in turn take
+ * forever. */
 static enum err_code close_largest(struct task_store *self, struct err *err)
 {
     size_t largest = 0;
@@ -280,11 +293,13 @@ static enum err_code close_largest(struct task_store *self, struct err *err)
 static enum err_code insert_row(struct task_store *self, const struct task_row *row, struct err *err)
 {
     sqlite3_stmt *stmt = self->insert_task;
-    const int64_t *values = &row->task_seq, *bound = &self->bound.task_seq;
+    const int64_t *values = &row->task_seq;
+    int64_t *bound = &self->bound.task_seq;
     for (int i = 0; i < TABLE_COLUMNS; i++)
-        if (values[i] != bound[i] || !self->is_bound)
+        if (values[i] != bound[i] || !self->is_bound) {
             db_bind_i64(stmt, i + 1, values[i]);
-    self->bound = *row;
+            bound[i] = values[i];
+        }
     self->is_bound = true;
     int code = sqlite3_step(stmt);
     sqlite3_reset(stmt);
@@ -330,7 +345,7 @@ enum err_code task_store_add(struct task_store *self, const struct task_row *row
     }
     const int64_t *values = &row->task_seq;
     int64_t *cell = chunk->cells + chunk->count;
-    for (size_t i = 0; i < ALL_COLUMNS; i++, cell += chunk->capacity)
+    for (size_t i = 0, stride = stride_of(chunk->capacity); i < ALL_COLUMNS; i++, cell += stride)
         *cell = values[i];
     chunk->count++;
     chunk->dirty = true;
@@ -411,7 +426,7 @@ static enum err_code load_column(struct task_store *self, const struct chunk *ch
     while (at < chunk->stored_rows)
         to[at++] = UNKNOWN;
     if (chunk->count)
-        memcpy(to + at, chunk->cells + column * chunk->capacity, chunk->count * sizeof *to);
+        memcpy(to + at, chunk->cells + column * stride_of(chunk->capacity), chunk->count * sizeof *to);
     return ERR_OK;
 fail:
     db_reset(stmt);

@@ -30,6 +30,7 @@ static const struct list_sort sorts[] = {
 
 static const char *const states[] = {"waiting", "loading", "loaded", "partial", "failed", "gone", "skipped"};
 static const char *const outcomes[] = {"succeeded", "failed", "unknown"};
+static const char *const truths[] = {"false", "true"};
 static const char *const layouts[] = {"single", "rolling", "legacy", "databricks", "zip"};
 
 /* One item. The first columns are looked at below; the rest goes out under its own names. */
@@ -45,38 +46,12 @@ static const char *const layouts[] = {"single", "rolling", "legacy", "databricks
 #define ITEM_FIRST_PLAIN 9
 #define ITEM_END 45
 
-/* Characters that mean nothing in an address: an id of these alone can stand in one as it is. */
-static bool plain_segment(struct str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~'))
-            return false;
-    }
-    return s.len > 0 && !str_is(s, ".") && !str_is(s, "..");
-}
-
-/* The shortest name that app_lookup brings back to this run: id, "id.attempt", or the key. */
-static void write_ref(struct json_writer *json, sqlite3_stmt *stmt)
-{
-    struct str id = db_str(stmt, 0), attempt = db_str(stmt, 1), key = db_str(stmt, 2);
-    int64_t same_id = db_i64(stmt, 7), same_attempt = db_i64(stmt, 8);
-    char joined[1024];
-    if (same_id > 1 && same_attempt == 1 && plain_segment(id) && plain_segment(attempt) && id.len + attempt.len + 1 < sizeof joined) {
-        int n = snprintf(joined, sizeof joined, "%.*s.%.*s", (int)id.len, id.ptr, (int)attempt.len, attempt.ptr);
-        json_kv_str(json, "ref", (struct str){joined, (size_t)n});
-    } else {
-        json_kv_str(json, "ref", same_id == 1 && plain_segment(id) ? id : key);
-    }
-}
 
 static void write_item(struct json_writer *json, sqlite3_stmt *stmt)
 {
     bool is_app = !db_is_null(stmt, 2);
-    if (is_app)
-        write_ref(json, stmt);
-    else
-        json_kv_text(json, "ref", NULL);
+    char ref[APP_REF_BYTES];
+    json_kv_str(json, "ref", is_app ? app_ref_text(db_str(stmt, 0), db_str(stmt, 1), db_str(stmt, 2), db_i64(stmt, 7), db_i64(stmt, 8), ref) : STR_NONE);
     api_columns(json, stmt, ITEM_FIRST_PLAIN, ITEM_END);
     json_kv_bool(json, "complete", db_i64(stmt, 3) == 1);
     json_kv_bool(json, "loaded", db_i64(stmt, 4) == 1);
@@ -111,24 +86,35 @@ enum err_code app_item(struct json_writer *json, struct db *catalog, struct str 
 }
 
 struct filters {
+    const struct viewer *viewer;
     struct str q, user, flags;
-    int state, outcome;              /* -1: any */
+    int state, outcome, complete;    /* -1: any */
     int64_t from_ms, to_ms, least_duration_ms, grade;
 };
 
 static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
 {
+    self->viewer = &request->viewer;
     self->q = request_param(request, "q");
     self->user = request_param(request, "user");
     self->flags = request_param(request, "flags");
     enum err_code rc;
     if ((rc = param_word(request, "state", states, ARRAY_LENGTH(states), &self->state, err)) ||
         (rc = param_word(request, "outcome", outcomes, ARRAY_LENGTH(outcomes), &self->outcome, err)) ||
-        (rc = request_param_i64(request, "from", UNKNOWN, 0, INT64_MAX, &self->from_ms, err)) ||
+        (rc = param_word(request, "complete", truths, ARRAY_LENGTH(truths), &self->complete, err)) || (rc = request_param_i64(request, "from", UNKNOWN, 0, INT64_MAX, &self->from_ms, err)) ||
         (rc = request_param_i64(request, "to", UNKNOWN, 0, INT64_MAX, &self->to_ms, err)) ||
         (rc = request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err)))
         return rc;
     return request_param_i64(request, "grade", 0, 0, 4, &self->grade, err);
+}
+
+/* What the viewer may not see is not in the list, and not counted. */
+static void add_viewer(struct query *query, const struct viewer *viewer)
+{
+    if (viewer->sees_all)
+        return;
+    query_text(query, " AND may_see(?", access_sql_user(viewer));
+    query_text(query, ", ?, a.user, a.view_users, a.view_groups)", viewer->groups);
 }
 
 /* True: something is filtered. */
@@ -136,6 +122,7 @@ static bool where_apps(struct query *query, const struct filters *filters)
 {
     query_add(query, " FROM app a WHERE 1");
     size_t nothing = query->sql.len;
+    add_viewer(query, filters->viewer);
     if (filters->q.len)
         query_contains(query, " AND (a.name LIKE ? ESCAPE '\\' OR a.app_id LIKE ? ESCAPE '\\' OR a.user LIKE ? ESCAPE '\\')", filters->q);
     /* Nearly all logs of a large store are loaded: the few others are the smaller set to look up. */
@@ -145,6 +132,8 @@ static bool where_apps(struct query *query, const struct filters *filters)
         query_text(query, " AND a.log_id IN (SELECT log_id FROM log WHERE state = ?)", str_of(states[filters->state]));
     if (filters->outcome >= 0)
         query_text(query, " AND a.outcome = ?", str_of(outcomes[filters->outcome]));
+    if (filters->complete >= 0)
+        query_number(query, " AND a.complete = ?", filters->complete);
     if (filters->user.len)
         query_text(query, " AND a.user = ?", filters->user);
     if (known(filters->from_ms))
@@ -160,7 +149,7 @@ static bool where_apps(struct query *query, const struct filters *filters)
     return query->sql.len > nothing;
 }
 
-/* Logs without a run have no user, no times and no judgements: a filter over those leaves none of them. */
+/* Logs without a run have no user, no times and no judgements: a filter over those leaves none of them, and only who sees everything sees them. */
 static bool where_logs(struct query *query, const struct filters *filters)
 {
     query_add(query, " FROM log l WHERE l.app_key IS NULL");
@@ -172,7 +161,7 @@ static bool where_logs(struct query *query, const struct filters *filters)
         query_add(query, " AND l.state <> 'skipped'");
     if (filters->flags.len)
         query_contains(query, " AND l.flags LIKE ? ESCAPE '\\'", filters->flags);
-    return filters->outcome < 0 && !filters->user.len && !known(filters->from_ms) && !known(filters->to_ms) && !known(filters->least_duration_ms) && filters->grade == 0;
+    return filters->viewer->sees_all && filters->outcome < 0 && filters->complete < 0 && !filters->user.len && !known(filters->from_ms) && !known(filters->to_ms) && !known(filters->least_duration_ms) && filters->grade == 0;
 }
 
 static enum err_code count(struct db *catalog, const struct query *where, struct arena *arena, int64_t *ret, struct err *err)
@@ -259,22 +248,28 @@ static enum err_code log_page(struct json_writer *json, struct db *catalog, int6
     return write_items(json, catalog, &query, err);
 }
 
-static enum err_code write_counts(struct json_writer *json, struct db *catalog, struct err *err)
+static enum err_code write_counts(struct json_writer *json, struct db *catalog, const struct viewer *viewer, struct arena *arena, struct err *err)
 {
-    static const char *const names[] = {"all", "loading", "waiting", "failed"};
-    static const char *const sql[] = {
-        "SELECT (SELECT count(*) FROM app) + (SELECT count(*) FROM log WHERE app_key IS NULL AND state <> 'skipped')",
-        "SELECT count(*) FROM log WHERE state = 'loading'",
-        "SELECT count(*) FROM log WHERE state = 'waiting'",
-        "SELECT count(*) FROM log WHERE state = 'failed'",
+    /* Of a viewer who does not see everything only runs count, by the state of their logs. */
+    static const struct {
+        const char *name, *all, *seen;
+    } counts[] = {
+        {"all", "SELECT (SELECT count(*) FROM app) + (SELECT count(*) FROM log WHERE app_key IS NULL AND state <> 'skipped')", "SELECT count(*) FROM app a WHERE 1"},
+        {"loading", "SELECT count(*) FROM log WHERE state = 'loading'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'loading'"},
+        {"waiting", "SELECT count(*) FROM log WHERE state = 'waiting'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'waiting'"},
+        {"failed", "SELECT count(*) FROM log WHERE state = 'failed'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'failed'"},
     };
     json_key(json, "counts");
     json_object_begin(json);
     enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < ARRAY_LENGTH(names) && !rc; i++) {
+    for (size_t i = 0; i < ARRAY_LENGTH(counts) && !rc; i++) {
+        CLEANUP(query_dispose) struct query query;
         int64_t n = 0;
-        rc = db_query_i64(catalog, sql[i], &n, err);
-        json_kv_i64(json, names[i], n);
+        query_init(&query, arena);
+        query_add(&query, viewer->sees_all ? counts[i].all : counts[i].seen);
+        add_viewer(&query, viewer);
+        rc = query_i64(&query, catalog, &n, err);
+        json_kv_i64(json, counts[i].name, n);
     }
     json_object_end(json);
     return rc;
@@ -312,7 +307,7 @@ static enum err_code write_list(struct db *catalog, struct list *list, const str
     }
     list_end(list, json);
     if (!rc)
-        rc = write_counts(json, catalog, err);
+        rc = write_counts(json, catalog, filters->viewer, arena, err);
     json_object_end(json);
     return rc;
 }

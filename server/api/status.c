@@ -6,7 +6,10 @@
 
 static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_error, entry_count FROM place ORDER BY uri";
 
+/* Whoever does not see everything has the logs of the runs that they see counted. */
 static const char states_sql[] = "SELECT state, count(*) FROM log GROUP BY state";
+static const char seen_states_sql[] =
+    "SELECT l.state, count(*) FROM app a JOIN log l ON l.log_id = a.log_id WHERE may_see(?1, ?2, a.user, a.view_users, a.view_groups) GROUP BY l.state";
 
 static enum err_code places(struct json_writer *json, struct db *catalog, struct err *err)
 {
@@ -24,10 +27,14 @@ static enum err_code places(struct json_writer *json, struct db *catalog, struct
 #define STATE_COUNT 7
 static const char *const states[STATE_COUNT] = {"waiting", "loading", "loaded", "partial", "failed", "skipped", "gone"};
 
-static enum err_code count_states(int64_t counts[STATE_COUNT], struct db *catalog, struct err *err)
+static enum err_code count_states(int64_t counts[STATE_COUNT], struct db *catalog, const struct viewer *viewer, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(catalog, &stmt, states_sql, err);
+    enum err_code rc = db_prepare(catalog, &stmt, viewer->sees_all ? states_sql : seen_states_sql, err);
+    if (!rc && !viewer->sees_all) {
+        db_bind_str(stmt, 1, access_sql_user(viewer));
+        db_bind_str(stmt, 2, viewer->groups);
+    }
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
         for (size_t i = 0; i < STATE_COUNT; i++)
             if (str_is(db_str(stmt, 0), states[i]))
@@ -38,7 +45,6 @@ static enum err_code count_states(int64_t counts[STATE_COUNT], struct db *catalo
 
 enum err_code api_status(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    (void)request;
     struct ingest_status ingest;
     server_ingest_status(ctx->server, &ingest);
     struct db_lease lease;
@@ -57,7 +63,7 @@ enum err_code api_status(struct api_ctx *ctx, const struct request *request, str
     rc = lease.db ? places(json, lease.db, err) : ERR_OK;
     json_array_end(json);
     if (!rc && lease.db)
-        rc = count_states(counts, lease.db, err);
+        rc = count_states(counts, lease.db, &request->viewer, err);
     db_pool_return(ctx->pool, &lease);
     json_key(json, "logs");
     json_object_begin(json);

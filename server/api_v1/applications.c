@@ -17,9 +17,9 @@
 
 /* Attempts of one application, newest first; of several copies of an attempt the best one (app_lookup.h). */
 static const char attempts_sql[] =
-    "SELECT a.app_id, a.name, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.modified_ms, a.user, a.spark_version, p.name, p.uri, l.path, a.exit_code "
+    "SELECT a.app_id, a.name, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.modified_ms, a.user, iif(a.vendor_version, NULL, a.spark_version), p.name, p.uri, l.path, a.exit_code "
     "FROM app a JOIN log l ON l.log_id = a.log_id LEFT JOIN place p ON p.place_id = l.place_id "
-    "WHERE a.app_id = ?1 AND NOT EXISTS ("
+    "WHERE a.app_id = ?1 AND (?2 IS NULL OR may_see(?2, ?3, a.user, a.view_users, a.view_groups)) AND NOT EXISTS ("
     "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id "
     "  AND (b.complete, m.bytes, m.modified_ms, b.app_key) > (a.complete, l.bytes, l.modified_ms, a.app_key)) "
     "ORDER BY a.start_ms DESC, a.attempt_id DESC";
@@ -45,6 +45,13 @@ static struct str folder_of(struct str path)
     while (path.len > 1 && path.ptr[path.len - 1] == '/')
         path.len--;
     return path;
+}
+
+static void bind_app(sqlite3_stmt *rows, struct str app_id, const struct request *request)
+{
+    db_bind_str(rows, 1, app_id);
+    db_bind_str(rows, 2, access_sql_user(&request->viewer));
+    db_bind_str(rows, 3, request->viewer.groups);
 }
 
 /* One attempt object from a row of attempts_sql. */
@@ -204,12 +211,16 @@ static enum err_code add_attempt(struct list *self, struct db *catalog, struct e
     return ERR_OK;
 }
 
-static enum err_code scan(struct list *self, struct db *catalog, struct err *err)
+static const char scan_sql[] = "SELECT app_id, attempt_id, start_ms, end_ms, complete, log_id FROM app WHERE ?1 IS NULL OR may_see(?1, ?2, user, view_users, view_groups)";
+
+static enum err_code scan(struct list *self, struct db *catalog, const struct viewer *viewer, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
-    enum err_code rc = db_prepare(catalog, &rows, "SELECT app_id, attempt_id, start_ms, end_ms, complete, log_id FROM app", err);
+    enum err_code rc = db_prepare(catalog, &rows, scan_sql, err);
     if (rc)
         return rc;
+    db_bind_str(rows, 1, access_sql_user(viewer));
+    db_bind_str(rows, 2, viewer->groups);
     while ((rc = db_step(rows, err)) == ERR_OK) {
         bool complete = db_i64(rows, 4) == 1;
         struct attempt attempt = {db_str(rows, 1), known_or(db_i64(rows, 2), -1), complete ? known_or(db_i64(rows, 3), -1) : -1, db_i64(rows, 5), complete, NULL};
@@ -272,7 +283,7 @@ static enum err_code write_list(struct list *self, size_t limit, struct db *cata
     json_array_begin(w);
     for (size_t i = 0; i < self->count && i < limit && rc == ERR_OK; i++) {
         bool any;
-        db_bind_str(rows, 1, self->entries[i].id);
+        bind_app(rows, self->entries[i].id, request);
         rc = write_application(same_writer, w, rows, request->arena, &any, err);
     }
     json_array_end(w);
@@ -319,7 +330,7 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
         return rc;
     CLEANUP(list_dispose) struct list list;
     list_init(&list);
-    rc = scan(&list, catalog.db, err);
+    rc = scan(&list, catalog.db, &request->viewer, err);
     if (rc == ERR_OK) {
         keep_fitting(&list, &filters);
         rc = write_list(&list, limit > 0 ? (size_t)limit : 0, catalog.db, request, response_json(response, true), err);
@@ -344,7 +355,7 @@ enum err_code v1_application(struct api_ctx *ctx, const struct request *request,
     if (rc == ERR_OK) {
         sqlite3_stmt *rows = NULL;
         if ((rc = db_prepare(catalog.db, &rows, attempts_sql, err)) == ERR_OK) {
-            db_bind_str(rows, 1, app);
+            bind_app(rows, app, request);
             rc = write_application(begin_json, response, rows, request->arena, &any, err);
             db_finalize(rows);
         }
@@ -366,7 +377,7 @@ enum err_code v1_attempt(struct api_ctx *ctx, const struct request *request, str
     if (rc == ERR_OK) {
         sqlite3_stmt *rows = NULL;
         if ((rc = db_prepare(catalog.db, &rows, attempts_sql, err)) == ERR_OK) {
-            db_bind_str(rows, 1, app);
+            bind_app(rows, app, request);
             while (!any && (rc = db_step(rows, err)) == ERR_OK) {
                 any = str_known(db_str(rows, 2)) && str_eq(db_str(rows, 2), attempt);
                 if (any)

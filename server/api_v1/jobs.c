@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jobs, jobs/{id} (spec/core.md §2.5, §3.4 JobData). A job of which only the end was read (its start went with compaction) holds nothing to show and is left out. */
+ * jobs, jobs/{id} (spec/core.md §2.5, §3.4 JobData). A job of which only the end was read (its start went with compaction) holds nothing to show and is left out.
+ * What was counted behind a job's own end (late_…) is not in the History Server's record of it. */
 #include "server/api_v1/resources.h"
 #include "server/api_v1/v1.h"
 
 #define JOB_COLUMNS \
-    "SELECT job_id, name, description, submission_ms, completion_ms, job_group, tags, status, num_tasks, active_tasks, completed_tasks, skipped_tasks, failed_tasks, " \
-    "killed_tasks, completed_indices, active_stages, completed_stages, skipped_stages, failed_stages FROM job "
+    "SELECT job_id, name, description, submission_ms, completion_ms, job_group, tags, status, num_tasks, active_tasks - late_active_tasks, " \
+    "completed_tasks - late_completed_tasks, skipped_tasks, failed_tasks - late_failed_tasks, killed_tasks - late_killed_tasks, " \
+    "completed_indices - late_completed_indices, active_stages, completed_stages, skipped_stages, failed_stages FROM job "
 
 static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
 
@@ -31,7 +33,8 @@ static enum err_code job_writer_init(struct job_writer *self, struct db *db, str
     if (rc)
         return rc;
     return db_prepare(db, &self->kills,
-                      "SELECT x.body, k.task_count FROM kill_reason k JOIN text x ON x.text_id = k.reason_text_id WHERE k.owner_kind = 0 AND k.owner = ?1", err);
+                      "SELECT x.body, k.task_count - k.late_count FROM kill_reason k JOIN text x ON x.text_id = k.reason_text_id "
+                      "WHERE k.owner_kind = 0 AND k.owner = ?1 AND k.task_count > k.late_count", err);
 }
 
 static void job_writer_dispose(struct job_writer *self)

@@ -13,5 +13,8 @@ api_handler v1_task_summary, v1_task_list;                                      
 api_handler v1_executors, v1_all_executors, v1_processes, v1_executor_threads, v1_threads; /* executors.c */
 api_handler v1_environment;                                                                /* environment.c */
 api_handler v1_rdds, v1_rdd;                                                               /* storage.c */
+api_handler v1_logs;                                                                       /* logs.c */
+api_handler v1_sql_list, v1_sql, v1_sql_table;                                             /* sql.c */
+api_handler v1_streaming, v1_streaming_item, v1_streaming_operation;                       /* streaming.c */
 
 #endif

@@ -69,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "streaming", "sessions", "dstreams", "list"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "streaming", "sessions", "dstreams", "list"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -83,6 +83,7 @@ test("sort keys of the document are those of the tables", () => {
     ["streaming", "/apps/{ref}/streaming"],
     ["sessions", "/apps/{ref}/operations"],
     ["dstreams", "/apps/{ref}/dstreams"],
+    ["sql", "/apps/{ref}/sql"],
   ]) {
     const table = source(`server/api/${file}.c`).split("static const struct list_sort sorts[] = {")[1].split("{NULL, NULL}")[0];
     const keys = [...table.matchAll(/^\s+\{"(\w+)", /gm)].map((found) => found[1]);
@@ -98,7 +99,10 @@ test("real answers are as the document says", async (t) => {
   writeFileSync(join(folder, "app-1"), smallLog());
   writeFileSync(join(folder, "app-dstreams"), dstreamLog());
   writeFileSync(join(folder, "garbage"), '{"Event":"SparkListenerLogStart"\n');
-  const server = await startServer(t, ["--store", makeStore(t, [folder, join(LOGS, "failures"), join(LOGS, "healthy_rdd"), join(LOGS, "gc_pressure"), join(LOGS, "in_progress"), ...SQL_LOGS])]);
+  const server = await startServer(t, [
+    "--store",
+    makeStore(t, [folder, ...["failures", "healthy_rdd", "gc_pressure", "in_progress", "healthy_sql", "attempts"].map((name) => join(LOGS, name)), ...SQL_LOGS]),
+  ]);
   const check = async (path, pattern, status = 200) => {
     const answer = await server.json(path, status);
     const schema = status === 200 ? answerOf(pattern) : { $ref: "#/components/schemas/Error" };
@@ -120,6 +124,10 @@ test("real answers are as the document says", async (t) => {
     for (const { id } of (await check(`${app}/operations`, "/apps/{ref}/operations")).items) await check(`${app}/operations/${id}`, "/apps/{ref}/operations/{id}");
     await check(`${app}/dstreams`, "/apps/{ref}/dstreams");
     for (const { jobId } of (await check(`${app}/jobs?limit=1000`, "/apps/{ref}/jobs")).items) await check(`${app}/jobs/${jobId}`, "/apps/{ref}/jobs/{id}");
+    for (const { id } of (await check(`${app}/sql?limit=1000`, "/apps/{ref}/sql")).items) {
+      const { plans } = await check(`${app}/sql/${id}`, "/apps/{ref}/sql/{id}");
+      for (const { version } of plans) await check(`${app}/sql/${id}/plans/${version}`, "/apps/{ref}/sql/{id}/plans/{version}");
+    }
     for (const { stageId, attempt } of (await check(`${app}/stages?limit=1000`, "/apps/{ref}/stages")).items) {
       await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");
       await check(`${app}/stages/${stageId}.${attempt}/tasks`, "/apps/{ref}/stages/{id}.{attempt}/tasks");

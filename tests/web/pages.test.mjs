@@ -99,11 +99,19 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
           failure: document.querySelector(".is-failure")?.textContent,
           nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
           shift: /** @type {any} */ (window).shift,
+          // Chinese has no space after its own stops.
+          gap: [...document.querySelectorAll(".verdict, .banner")].map((e) => e.textContent?.match(/.{0,8}[。：，；] .{0,8}/)?.[0]).find(Boolean),
+          label: [...document.querySelectorAll(".chart text")].filter((e) => {
+            const [text, chart] = [e.getBoundingClientRect(), e.closest("svg")?.getBoundingClientRect()];
+            return chart && (text.left < chart.left - 1 || text.right > chart.right + 1);
+          }).length,
           // A table that does not fit scrolls inside its box; nothing else may be cut off at the right.
           cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, svg") && e.getBoundingClientRect().right > innerWidth + 1).length,
         }));
         if (seen.wide > 0) breaches.push(`${name}: ${seen.wide} pixels wider than the window`);
         if (seen.cut) breaches.push(`${name}: ${seen.cut} elements are cut at the right`);
+        if (seen.gap) breaches.push(`${name}: a space after a full-width stop: ${seen.gap}`);
+        if (seen.label) breaches.push(`${name}: ${seen.label} labels of a chart are cut`);
         if (seen.theme !== theme || seen.lang !== lang) breaches.push(`${name}: ${seen.theme} ${seen.lang}`);
         if (seen.failure) breaches.push(`${name}: ${seen.failure}`);
         if (seen.nan && !name.includes("environment")) breaches.push(`${name}: shows ${seen.nan}`);

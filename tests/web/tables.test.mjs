@@ -147,6 +147,22 @@ describe("keys", () => {
     await page.waitForTimeout(100);
     assert.match(page.url(), /\/stages/);
   });
+
+  it("draw their ring inside the box of a table, which cuts what stands out", async () => {
+    await visit(page, `a/${ref}/stages`);
+    for (const key of ["j", "Shift+Tab"]) {
+      await page.keyboard.press(key);
+      const out = await page.evaluate(() => {
+        const at = /** @type {HTMLElement} */ (document.activeElement),
+          style = getComputedStyle(at),
+          reach = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+        return { tag: at.tagName, style: style.outlineStyle, reach };
+      });
+      assert.equal(out.tag, key === "j" ? "A" : "BUTTON");
+      assert.equal(out.style, "solid");
+      assert.ok(out.reach <= 0, `the ring reaches ${out.reach} pixels out`);
+    }
+  });
 });
 
 describe("navigation", () => {

@@ -5,6 +5,7 @@ import * as paths from "../lib/paths.js";
 import { growing } from "../model/app.js";
 import { noted, wrong } from "../model/health.js";
 import { Outcome } from "./chips.jsx";
+import { Sentences } from "./sentences.jsx";
 import { Severity } from "./severity.jsx";
 
 /** The same head on every page of an application: what is it, how did it end, can its log be trusted. @param {{ app: import("../types").App }} props */
@@ -46,7 +47,7 @@ export function AppHead({ app }) {
         <div class="banner is-quiet" role="note">
           <Severity level={1} />
           <div class="grow">
-            <b>{t("head.gone")}</b> {t("head.goneEffect")}
+            <Sentences items={[<b>{t("head.gone")}</b>, t("head.goneEffect")]} />
           </div>
         </div>
       ) : null}
@@ -63,9 +64,14 @@ function LogHealthBar({ app, broken }) {
     <div class="banner" role="note" aria-label={t("banner.label")}>
       <Severity level={2} />
       <div class="grow">
-        <b>{t(complete ? "banner.damaged" : "banner.incomplete")}</b>{" "}
-        {complete ? null : <>{at ? t("banner.stops", at) : t("banner.noEnd")} </>}
-        {rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, app.log.lines)).join(" ")} {t("banner.effect")}
+        <Sentences
+          items={[
+            <b>{t(complete ? "banner.damaged" : "banner.incomplete")}</b>,
+            complete ? null : at ? t("banner.stops", at) : t("banner.noEnd"),
+            ...rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, app.log.lines)),
+            t("banner.effect"),
+          ]}
+        />
       </div>
       <a class="nowrap" href={paths.page(app.ref, "log")}>
         {t("banner.what")}
@@ -97,8 +103,13 @@ function StillLoading({ app, loading }) {
     <div class="banner is-info" role="status">
       <div class="grow">
         <div>
-          <b>{done === null ? t("reading.title") : t("reading.share", percent(done))}</b>{" "}
-          {loading.totalBytes === null ? null : t("reading.progress", bytes(loading.readBytes), bytes(loading.totalBytes), at)} {t("reading.effect")}
+          <Sentences
+            items={[
+              <b>{done === null ? t("reading.title") : t("reading.share", percent(done))}</b>,
+              loading.totalBytes === null ? null : t("reading.progress", bytes(loading.readBytes), bytes(loading.totalBytes), at),
+              t("reading.effect"),
+            ]}
+          />
         </div>
         <Progress done={done} label={t("reading.label")} />
       </div>

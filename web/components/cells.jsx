@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DASH, bytes, count, duration, exactBytes, exactMs } from "../lib/format.js";
+import { DASH, bytes, count, duration, exactBytes, exactMs, offset, time, zoneName } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
 
 /**
  * Number with its bar to the left, from zero, scaled to the column's maximum.
@@ -15,37 +16,79 @@ export function Bar({ value, max, text, hot, title }) {
   );
 }
 
-/** @param {{ ms: number | null | undefined }} props */
-export const Duration = ({ ms }) =>
-  ms === null || ms === undefined ? (
-    <span class="dim3">{DASH}</span>
-  ) : (
-    <span class={ms ? "" : "dim3"} title={exactMs(ms)}>
-      {duration(ms)}
-    </span>
-  );
-/** @param {{ value: number | null | undefined }} props */
-export const Bytes = ({ value }) =>
+/**
+ * A measured value: unknown is a dash, zero is light, the tooltip is exact.
+ * @param {{ value: number | null | undefined, text: (value: number) => string, exact: (value: number) => string }} props
+ */
+const Measured = ({ value, text, exact }) =>
   value === null || value === undefined ? (
     <span class="dim3">{DASH}</span>
   ) : (
-    <span class={value ? "" : "dim3"} title={exactBytes(value)}>
-      {bytes(value)}
+    <span class={value ? "" : "dim3"} title={exact(value)}>
+      {text(value)}
     </span>
   );
+/** @param {{ ms: number | null | undefined }} props */
+export const Duration = ({ ms }) => <Measured value={ms} text={duration} exact={exactMs} />;
+/** @param {{ value: number | null | undefined }} props */
+export const Bytes = ({ value }) => <Measured value={value} text={bytes} exact={exactBytes} />;
 /** @param {{ value: number | null | undefined }} props */
 export const Count = ({ value }) => <span class={value ? "" : "dim3"}>{count(value)}</span>;
-/** Spark logs 0 for a peak that it never measured: a heap is never empty. @param {{ peaks: Record<string, number | null> | null }} props */
-export const PeakHeap = ({ peaks }) => <Bytes value={peaks?.jvmHeapMemoryBytes || null} />;
 /** A count that is bad news unless it is zero. @param {{ value: number | null | undefined }} props */
 export const BadCount = ({ value }) => (value ? <b class="bad">{count(value)}</b> : <span class="dim3">{count(value)}</span>);
 
-/** Largest value of a column on this page. @template T @param {T[]} rows @param {(row: T) => number | null | undefined} get */
-export const columnMax = (rows, get) => rows.reduce((m, r) => Math.max(m, get(r) ?? 0), 0);
-
-/** Text on one line, the whole of it in the tooltip. @param {{ text: string | null | undefined, class?: string }} props */
-export const Clip = ({ text, class: c }) => (
-  <span class={"clip " + (c ?? "")} title={text ?? undefined}>
+/**
+ * Text on one line, the whole of it in the tooltip.
+ * @param {{ text: string | null | undefined, title?: string | null, class?: string }} props title: the whole, where text is not
+ */
+export const Clip = ({ text, title, class: c }) => (
+  <span class={"clip " + (c ?? "")} title={title ?? text ?? undefined}>
     {text ?? DASH}
   </span>
+);
+
+/**
+ * Two texts, the second smaller. The titles say more where the texts are not the whole of it.
+ * @param {{ first: string | null | undefined, title?: string | null, second?: string | null, secondTitle?: string | null }} props
+ */
+export const TwoLines = ({ first, title, second, secondTitle }) => (
+  <div class="two-lines">
+    <div class="clip" title={title ?? first ?? undefined}>
+      {first ?? DASH}
+    </div>
+    {second ? (
+      <div class="clip dim3 small" title={secondTitle ?? second}>
+        {second}
+      </div>
+    ) : null}
+  </div>
+);
+
+/** A number, and below it what is bad about it. @param {{ children: import("preact").ComponentChildren, bad: string | null }} props */
+export const WithBad = ({ children, bad }) => (
+  <div class="two-lines">
+    <div>{children}</div>
+    {bad ? <div class="bad small">{bad}</div> : null}
+  </div>
+);
+
+/** A moment of a run as its distance from the start. @param {{ ms: number | null | undefined, startMs: number | null }} props */
+export const Moment = ({ ms, startMs }) =>
+  ms === null || ms === undefined || startMs === null ? (
+    <span class="dim3">{DASH}</span>
+  ) : (
+    <span title={`${time(ms)} ${zoneName(ms)}`}>{offset(ms - startMs)}</span>
+  );
+
+/** A list in running text. @template T @param {{ items: T[], most?: number, children: (item: T) => import("preact").ComponentChildren }} props most: the rest is counted */
+export const Joined = ({ items, most = items.length, children }) => (
+  <>
+    {items.slice(0, most).map((item, i) => (
+      <>
+        {i ? ", " : ""}
+        {children(item)}
+      </>
+    ))}
+    {items.length > most ? ` ${t("list.more", items.length - most)}` : ""}
+  </>
 );

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Key numbers in a strip; entries that are null are left out.
- * @param {{ items: ([label: string, value: import("preact").ComponentChildren, note?: import("preact").ComponentChildren, title?: string] | null)[] }} props
- */
+import { bytes, duration, exactBytes, exactMs, percent } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
+
+/** @typedef {[label: string, value: import("preact").ComponentChildren, note?: import("preact").ComponentChildren, title?: string] | null} Fact null: left out */
+
+/** @param {import("../lib/i18n.js").Key} label @param {number | null} ms @param {import("preact").ComponentChildren} [note] @returns {Fact} */
+export const durationFact = (label, ms, note) => [t(label), duration(ms), note, exactMs(ms)];
+
+/** Duration of a part of a run, and its share of it. @param {number | null} ms @param {number | null} runMs @returns {Fact} */
+export const shareFact = (ms, runMs) => durationFact("col.duration", ms, ms !== null && runMs ? t("fact.ofRun", percent(ms / runMs)) : null);
+
+/** Left out where there is nothing. @param {import("../lib/i18n.js").Key} label @param {number | null} value @param {number | null} [records] @returns {Fact} */
+export const bytesFact = (label, value, records) =>
+  value || records ? [t(label), bytes(value), records ? t("fact.records", records) : null, exactBytes(value)] : null;
+
+/** Key numbers in a strip. @param {{ items: Fact[] }} props */
 export function Facts({ items }) {
   return (
     <dl class="facts">

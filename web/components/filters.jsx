@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t, word } from "../lib/i18n.js";
 import { current, patchQuery } from "../lib/router.js";
+
+/** The line of filters above a table. @param {{ children: import("preact").ComponentChildren }} props */
+export const Tools = ({ children }) => <div class="tbl-tools no-print">{children}</div>;
 
 /**
  * Text filter that lives in the URL under `name`; `/` goes here. Typing replaces, so Back leaves the page and not a letter.
- * @param {{ name: string, label: string, reset?: string }} props reset: page key to clear
+ * A filter begins at the first page of its list.
+ * @param {{ name: string, label: string }} props
  */
-export function Search({ name, label, reset }) {
+export function Search({ name, label }) {
   const fromUrl = current().query.get(name) ?? "";
   const [text, setText] = useState(fromUrl);
   const timer = useRef(0);
@@ -22,7 +27,7 @@ export function Search({ name, label, reset }) {
   /** @param {string} value */
   const put = (value) => {
     sent.current = value;
-    patchQuery({ [name]: value, ...(reset ? { [reset]: null } : {}) }, { replace: true });
+    patchQuery({ [name]: value, page: null }, { replace: true });
   };
   return (
     <input
@@ -48,32 +53,44 @@ export function Search({ name, label, reset }) {
   );
 }
 
-/** Choice that lives in the URL. @param {{ name: string, label: string, options: [string, string][], reset?: string }} props first option: "" and its text */
-export function Choice({ name, label, options, reset }) {
+/** Choice that lives in the URL. @param {{ name: string, label: string, any: string, options: [string, string][] }} props any: the text of no choice */
+export function Choice({ name, label, any, options }) {
   const value = current().query.get(name) ?? "";
   return (
-    <select
-      class="filter-choice"
-      aria-label={label}
-      value={value}
-      onChange={(e) => patchQuery({ [name]: e.currentTarget.value, ...(reset ? { [reset]: null } : {}) })}
-    >
+    <select class="filter-choice" aria-label={label} value={value} onChange={(e) => patchQuery({ [name]: e.currentTarget.value, page: null })}>
+      <option value="">{any}</option>
       {options.map(([v, text]) => (
         <option key={v} value={v}>
           {text}
         </option>
       ))}
-      {options.some(([v]) => v === value) ? null : <option value={value}>{value}</option>}
+      {value === "" || options.some(([v]) => v === value) ? null : <option value={value}>{value}</option>}
     </select>
   );
 }
 
-/** A filter in force that is not a choice, with a way out. @param {{ name: string, text: string, remove: string, reset?: string }} props */
-export function FilterChip({ name, text, remove, reset }) {
+/** Options from an enumeration of the API. @param {string} family of texts @param {string[]} values @returns {[string, string][]} */
+export const words = (family, values) => values.map((v) => [v, word(family, v)]);
+
+/** Runs or stages by their worst mark. */
+export const GradeChoice = () => (
+  <Choice
+    name="grade"
+    label={t("apps.marks")}
+    any={t("apps.anyMark")}
+    options={[
+      ["3", t("apps.moderate")],
+      ["4", t("apps.severe")],
+    ]}
+  />
+);
+
+/** A filter in force that is not a choice, with a way out. @param {{ name: string, text: string }} props */
+export function FilterChip({ name, text }) {
   return (
     <span class="chip is-filter">
       {text}{" "}
-      <button type="button" aria-label={remove} title={remove} onClick={() => patchQuery({ [name]: null, ...(reset ? { [reset]: null } : {}) })}>
+      <button type="button" aria-label={t("filter.remove")} title={t("filter.remove")} onClick={() => patchQuery({ [name]: null, page: null })}>
         ×
       </button>
     </span>

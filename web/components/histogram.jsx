@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { count, duration } from "../lib/format.js";
+import { count, duration, shortCount } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { logPlace, logTicks, thin } from "../model/axis.js";
+import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 
 const HEIGHT = 190,
   LEFT = 40,
   RIGHT = 14,
   BOTTOM = 22,
-  TOP = 18;
+  TOP = 18,
+  LABEL = 104;
 
 /**
  * Durations on a logarithmic axis, because skew is a factor: equal factors get equal widths. Heights by square root, so that one task beside 20,000
@@ -25,19 +26,14 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
   const Y = (/** @type {number} */ n) => HEIGHT - BOTTOM - Math.sqrt(n / most) * (HEIGHT - BOTTOM - TOP);
   const total = counts.reduce((a, b) => a + b, 0);
   const last = counts.length - 1 - [...counts].reverse().findIndex((n) => n > 0);
-  const ys = [...new Set([1, Math.round(most / 4), most])].filter((n) => n > 0 && (n === 1 || Y(1) - Y(n) > 14));
-  const near = median !== null && p95 !== null && X(p95) - X(median) < 150;
-  /** @param {number | null} value @param {string} name @param {boolean} second */
-  const line = (value, name, second) =>
+  const ys = countTicks(most).filter((n) => n === 1 || Y(1) - Y(n) > 14);
+  const [first, second] = labelPlaces(X(median ?? low), X(p95 ?? high), LABEL, 0, width);
+  /** @param {number | null} value @param {string} name @param {number} place of the label @param {string} style */
+  const line = (value, name, place, style) =>
     value === null ? null : (
       <g key={name}>
-        <line x1={X(value)} x2={X(value)} y1={TOP - 2} y2={HEIGHT - BOTTOM} class={second ? "hist-line is-second" : "hist-line"} />
-        <text
-          class="is-strong"
-          x={X(value) + (near ? (second ? 4 : -4) : 0)}
-          y={TOP - 6}
-          text-anchor={anchor(X(value), width, near ? (second ? "start" : "end") : "middle")}
-        >
+        <line x1={X(value)} x2={X(value)} y1={TOP - 2} y2={HEIGHT - BOTTOM} class={style} />
+        <text class="is-strong" x={place} y={TOP - 6} text-anchor="middle">
           {name} {duration(value)}
         </text>
       </g>
@@ -50,7 +46,7 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
             <g key={n}>
               <line class="grid" x1={LEFT} x2={width - RIGHT} y1={Y(n)} y2={Y(n)} />
               <text x={LEFT - 6} y={Y(n) + 4} text-anchor="end">
-                {count(n)}
+                {shortCount(n)}
               </text>
             </g>
           ))}
@@ -70,20 +66,20 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
           )}
           <line class="axis" x1={LEFT} x2={width - RIGHT} y1={HEIGHT - BOTTOM} y2={HEIGHT - BOTTOM} />
           {thin(logTicks(low, high), Math.max(2, Math.floor(width / 70))).map((v) => (
-            <text key={v} x={X(v)} y={HEIGHT - 6} text-anchor={anchor(X(v), width, "middle")}>
+            <text key={v} x={X(v)} y={HEIGHT - 6} text-anchor={anchor(X(v), width)}>
               {duration(v)}
             </text>
           ))}
-          {line(median, t("q.p50"), false)}
-          {line(p95, t("q.p95"), true)}
+          {line(median, t("q.p50"), first, "hist-line")}
+          {line(p95, t("q.p95"), second, "hist-line is-second")}
         </svg>
       ) : null}
     </div>
   );
 }
 
-/** Labels near an end turn inward. @param {number} x @param {number} width @param {string} wish */
-const anchor = (x, width, wish) => (x < 60 && wish !== "start" ? "start" : x > width - 70 && wish !== "end" ? "end" : wish);
+/** Ticks near an end turn inward. @param {number} x @param {number} width */
+const anchor = (x, width) => (x < 60 ? "start" : x > width - 70 ? "end" : "middle");
 
 function useWidth() {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));

@@ -9,7 +9,7 @@ import { Severity } from "./severity.jsx";
 /** @typedef {{ id: string, to: string, step?: number, sub?: boolean, ask?: string, level?: number | null, label?: string, apart?: boolean }} Entry */
 
 /**
- * Reading order: where to look first, second, third. Marks stand where the log showed something.
+ * Reading order: where to look first, second, third. Marks stand where the log showed something; level null: not known yet, its place is kept free.
  * @param {string} ref
  * @param {import("../types").App | undefined} app
  * @returns {Entry[]}
@@ -81,7 +81,7 @@ export function Rail({ entries: list, here, foot }) {
               {x.step ?? ""}
             </span>
             <span class="rail-name">{t(/** @type {Key} */ (`nav.${x.id}`))}</span>
-            <span class="rail-mark">{x.level === null || x.level === undefined ? null : <Severity level={x.level} label={x.label} />}</span>
+            {x.level === undefined ? null : <span class="rail-mark">{x.level === null ? null : <Severity level={x.level} label={x.label} />}</span>}
             <span class="rail-ask">{x.ask ?? t(/** @type {Key} */ (`nav.${x.id}.ask`))}</span>
           </a>
         </>

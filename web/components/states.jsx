@@ -3,11 +3,12 @@ import { useLayoutEffect } from "preact/hooks";
 import { restoreScroll } from "../lib/router.js";
 import { t } from "../lib/i18n.js";
 
-/** Why there is nothing, and what to do. @param {{ title: string, children?: import("preact").ComponentChildren }} props */
-export function Empty({ title, children }) {
+/** Why there is nothing, and what to do. @param {{ title: string, text?: string, children?: import("preact").ComponentChildren }} props */
+export function Empty({ title, text, children }) {
   return (
     <div class="state">
       <h2>{title}</h2>
+      {text ? <p>{text}</p> : null}
       {children}
     </div>
   );

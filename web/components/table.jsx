@@ -2,29 +2,40 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { current, go, hrefWith, patchQuery } from "../lib/router.js";
+import { go, hrefWith, patchQuery } from "../lib/router.js";
+import { sorted } from "../model/sort.js";
 
 /**
- * A table that shows one page of a list. Sort and page live in the URL under `<id>sort`, `<id>page`, `<id>limit`; whoever has the rows sorts them.
- * Numbers and their heads stand right. Clicking a row opens what its link opens; the first cell holds that link for keyboard and middle click.
+ * A table that shows one page of a list. Sort and page live in the URL under `<id>sort`, `<id>page`, `<id>limit`; the server sorts, or the table itself where it has
+ * the whole list. Numbers and their heads stand right. Clicking a row opens what its link opens; the first cell holds that link for keyboard and middle click.
  *
  * @template T
- * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, num?: boolean, sort?: string, cell: (row: T) => import("preact").ComponentChildren,
- * class?: string, off?: boolean, ascending?: boolean }} Column
- *   sort: key for the server; off: not shown; ascending: the first click sorts upward though it is a number
+ * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, num?: boolean, class?: string,
+ *   cell: (row: T, max: number) => import("preact").ComponentChildren, value?: (row: T) => string | number | null | undefined,
+ *   sort?: string, ascending?: boolean, present?: (row: T) => unknown, bar?: boolean }} Column
+ *   value: what is sorted and compared; sort: its key in the URL; ascending: the first click sorts upward though it is a number; present: the column is shown if
+ *   a row has this; bar: cell gets the largest value of the column
  */
+
+/** @typedef {{ from: string, node: import("preact").ComponentChildren } | null} Span */
 
 /**
  * @template T
- * @param {{ id?: string, caption: string, columns: Column<T>[], rows: T[], rowKey: (row: T) => string | number, sort?: string, link?: (row: T) => string | null,
- *   rowClass?: (row: T) => string, selected?: (row: T) => boolean, span?: (row: T) => { from: string, node: import("preact").ComponentChildren } | null,
- *   page?: { total: number, page: number, limit: number }, class?: string }} props
- *   sort: the sort in force; span: from that column on the row is one cell; page: makes a pager
+ * @typedef {{ id?: string, caption: string, columns: Column<T>[], rows: T[], rowKey: (row: T) => string | number, sort?: string, whole?: boolean, most?: number,
+ *   link?: (row: T) => string | null, rowClass?: (row: T) => string, selected?: (row: T) => boolean, span?: (row: T) => Span,
+ *   page?: { total: number, page: number, limit: number }, class?: string }} TableProps
+ *   sort: the sort in force, none: heads do not sort; whole: the rows are the whole list, sorted here; most: and no more than so many of it are shown;
+ *   span: from that column on the row is one cell; page: makes a pager
  */
-export function Table({ id = "", caption, columns, rows, rowKey, sort = "", link, rowClass, selected, span, page, class: extra }) {
-  const shown = columns.filter((c) => !c.off);
-  const [key, down] = [sort.replace(/^-/, ""), sort.startsWith("-")];
+
+/** @template T @param {TableProps<T>} props */
+export function Table({ id = "", caption, columns, rows: given, rowKey, sort, whole, most, link, rowClass, selected, span, page, class: extra }) {
+  const shown = columns.filter((c) => c.present === undefined || given.some(c.present));
+  const max = shown.map((c) => (c.bar ? columnMax(given, c.value) : 0));
+  const rows = whole ? sorted(given, sort ?? "", sortKeys(columns)).slice(0, most) : given;
+  const [key, down] = [sort?.replace(/^-/, ""), sort?.startsWith("-")];
   const [wrap, wide] = useWide();
+  const sorts = (/** @type {Column<T>} */ c) => sort !== undefined && c.sort !== undefined;
   /** @param {Column<T>} c */
   const sortBy = (c) => {
     const descend = c.sort === key ? !down : Boolean(c.num) && !c.ascending;
@@ -43,9 +54,9 @@ export function Table({ id = "", caption, columns, rows, rowKey, sort = "", link
                   scope="col"
                   class={(c.num ? "num " : "") + (c.class ?? "")}
                   title={c.title}
-                  aria-sort={c.sort === undefined ? undefined : c.sort !== key ? "none" : down ? "descending" : "ascending"}
+                  aria-sort={!sorts(c) ? undefined : c.sort !== key ? "none" : down ? "descending" : "ascending"}
                 >
-                  {c.sort === undefined ? (
+                  {!sorts(c) ? (
                     c.label
                   ) : (
                     <button type="button" onClick={() => sortBy(c)}>
@@ -65,6 +76,7 @@ export function Table({ id = "", caption, columns, rows, rowKey, sort = "", link
                 key={rowKey(row)}
                 row={row}
                 columns={shown}
+                max={max}
                 to={link?.(row) ?? null}
                 class={rowClass?.(row) ?? ""}
                 selected={selected?.(row) ?? false}
@@ -81,9 +93,9 @@ export function Table({ id = "", caption, columns, rows, rowKey, sort = "", link
 
 /**
  * @template T
- * @param {{ row: T, columns: Column<T>[], to: string | null, class: string, selected: boolean, span: { from: string, node: import("preact").ComponentChildren } | null }} props
+ * @param {{ row: T, columns: Column<T>[], max: number[], to: string | null, class: string, selected: boolean, span: Span }} props
  */
-function Row({ row, columns, to, class: c, selected, span }) {
+function Row({ row, columns, max, to, class: c, selected, span }) {
   const cut = span ? columns.findIndex((x) => x.id === span.from) : -1;
   const cells = cut < 0 ? columns : columns.slice(0, cut);
   /** @param {MouseEvent} e */
@@ -94,15 +106,21 @@ function Row({ row, columns, to, class: c, selected, span }) {
   };
   return (
     <tr class={[c, to ? "is-link" : "", selected ? "is-sel" : ""].join(" ").trim() || undefined} aria-selected={selected || undefined} onClick={open}>
-      {cells.map((x) => (
+      {cells.map((x, i) => (
         <td key={x.id} class={((x.num ? "num " : "") + (x.class ?? "")).trim() || undefined}>
-          {x.cell(row)}
+          {x.cell(row, max[i])}
         </td>
       ))}
       {cut >= 0 ? <td colSpan={columns.length - cut}>{span?.node}</td> : null}
     </tr>
   );
 }
+
+/** Largest number of a column. @template T @param {T[]} rows @param {Column<T>["value"]} value */
+const columnMax = (rows, value) => rows.reduce((m, r) => Math.max(m, Number(value?.(r) ?? 0)), 0);
+
+/** @template T @param {Column<T>[]} columns */
+const sortKeys = (columns) => Object.fromEntries(columns.flatMap((c) => (c.sort !== undefined && c.value !== undefined ? [[c.sort, c.value]] : [])));
 
 /** A table wider than its place scrolls inside it, with its own sticky head; one that fits leaves scrolling, and the head, to the page. */
 function useWide() {
@@ -170,10 +188,4 @@ export function Pager({ id, total, page, limit }) {
       </label>
     </nav>
   );
-}
-
-/** The part of the query that a table's list takes, for the API. @param {string} id @param {{ sort: string, limit?: number }} fallback */
-export function tableQuery(id, fallback) {
-  const q = current().query;
-  return { sort: q.get(id + "sort") ?? fallback.sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? fallback.limit ?? 50 };
 }

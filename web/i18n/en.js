@@ -237,6 +237,10 @@ export const en = {
   "apps.unreadable": (/** @type {number} */ n) => `${count(n)} could not be read`,
   "apps.search": "Name, id or user",
   "apps.anyOutcome": "Any outcome",
+  "apps.end": "End",
+  "apps.anyEnd": "Ended or not",
+  "apps.ended": "Ended",
+  "apps.notEnded": "No end read",
   "apps.anyState": "Any state",
   "apps.marks": "Skew and GC",
   "apps.anyMark": "Any skew or GC",
@@ -248,7 +252,6 @@ export const en = {
   "apps.shown": (/** @type {string} */ n, /** @type {string} */ all) => `${n} of ${all}`,
   "apps.none": "No application matches",
   "apps.noneText": (/** @type {number} */ n) => `${some(n, "log is", "logs are")} known; none passes these filters.`,
-  "apps.clear": "Clear the filters",
   "apps.noReason": "no reason was recorded",
   "apps.waiting": (/** @type {string} */ b) => `waits to be read, ${b}`,
   "apps.atLeastSo": "At least: the log has no end",
@@ -289,6 +292,7 @@ export const en = {
   "reading.label": "Part of the log that was read",
 
   // sentences
+  "say.gap": " ",
   "say.ran": (/** @type {any} */ d) => parts`Ran for ${d}:`,
   "say.ranAtLeast": (/** @type {any} */ d) => parts`Ran for at least ${d}:`,
   "say.failed": (/** @type {any} */ d) => parts`Failed after ${d}:`,
@@ -408,6 +412,7 @@ export const en = {
   "q.p95": "95\u202f%",
   "q.p99": "99\u202f%",
   "q.max": "Max",
+  "q.ratio": "Max ÷ med.",
   "q.sum": "Sum",
   "q.zero": (/** @type {number} */ n) => `${some(n, "metric is", "metrics are")} 0 for every task and not shown.`,
   "hist.title": "Task durations",
@@ -434,6 +439,7 @@ export const en = {
   "tasks.one": (/** @type {string} */ id) => `Task ${id}`,
   "tasks.oneNote": (/** @type {string} */ i, /** @type {string} */ a, /** @type {string} */ x, /** @type {string} */ h) =>
     `index ${i}, attempt ${a}, on executor ${x}, ${h}`,
+  "tasks.zero": (/** @type {number} */ n) => `${some(n, "metric")} of this task ${n === 1 ? "is" : "are"} 0`,
   "tasks.close": "Close",
   "tasks.notHere": (/** @type {string} */ id) => `Task ${id} is not in this stage attempt`,
 

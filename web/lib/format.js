@@ -89,6 +89,14 @@ export const exactBytes = (value) => (known(value) ? decimal(value, 0, 0) + NB +
 /** All digits: 2,600,000. @param {unknown} value */
 export const count = (value) => (known(value) ? decimal(value, 0, value % 1 ? 2 : 0) : DASH);
 
+/** Three digits at the most, for an axis: 950, 20K, 1.5M. @param {unknown} value */
+export function shortCount(value) {
+  if (!known(value)) return DASH;
+  let f = formatters.get("short");
+  if (!f) formatters.set("short", (f = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 })));
+  return f.format(value);
+}
+
 /** A share 0…1: 55 %, 4.7 %, < 0.1 %, 0 %. @param {unknown} share */
 export function percent(share) {
   if (!known(share)) return DASH;

@@ -50,6 +50,9 @@ export function hrefWith(patch) {
   return base() + r.path + (q ? "?" + q : "");
 }
 
+/** The present page without filter, sort or selection. */
+export const here = () => base() + current().path;
+
 /** @type {Set<() => void>} */
 const listeners = new Set();
 /** @param {() => void} listener @returns {() => void} ends it */

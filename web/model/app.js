@@ -22,6 +22,12 @@ export function settled(answer) {
 export const pathEnd = (path) => (path === null ? null : path.split("/").filter(Boolean).slice(-2).join("/"));
 
 /**
+ * A call site without the folders of its file, which say least and push the line number out of sight: `collect at /home/x/jobs/etl.py:20` → `collect at etl.py:20`.
+ * @param {string | null} name
+ */
+export const callSite = (name) => name?.replace(/ at \S*\/([^/\s]+:\d+)$/, " at $1") ?? null;
+
+/**
  * Rows that nothing but the place of their log tells apart: the same id and attempt.
  * @param {import("../types").AppItem[]} rows @returns {Set<import("../types").AppItem>}
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { bytes, count, duration, nanoseconds, offset, percent, quantity, setLocale, setZone, time, times, zoneName } from "../lib/format.js";
+import { bytes, count, duration, nanoseconds, offset, percent, quantity, setLocale, setZone, shortCount, time, times, zoneName } from "../lib/format.js";
 
 /** Narrow no-break spaces as blanks, so that the expected texts can be read. @param {string} s */
 const plain = (s) => s.replaceAll("\u202f", " ");
@@ -72,6 +72,15 @@ describe("format", () => {
   it("writes shares whole from 10 %, with one decimal below, and says when they are tiny", () => {
     const cases = { 0: "0 %", 0.0004: "< 0.1 %", 0.047: "4.7 %", 0.0996: "10 %", 0.55: "55 %", 1: "100 %", 1.3: "130 %" };
     for (const [x, text] of Object.entries(cases)) assert.equal(plain(percent(Number(x))), text, x);
+  });
+
+  it("writes counts on an axis with three digits at the most", () => {
+    const cases = { 0: "0", 1: "1", 950: "950", 5000: "5K", 200_000: "200K", 319_879: "320K", 1_500_000: "1.5M" };
+    for (const [n, text] of Object.entries(cases)) assert.equal(shortCount(Number(n)), text, n);
+    assert.equal(shortCount(null), "\u2014");
+    setLocale("zh-CN");
+    assert.equal(shortCount(200_000), "20万");
+    setLocale("en");
   });
 
   it("writes ratios with one decimal below 100", () => {

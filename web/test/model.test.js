@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { alike, growing, pathEnd, settled, slowest } from "../model/app.js";
-import { logPlace, logTicks, thin } from "../model/axis.js";
+import { alike, callSite, growing, pathEnd, settled, slowest } from "../model/app.js";
+import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worst, worstKnown } from "../model/grades.js";
 import { checks, noted, wrong } from "../model/health.js";
@@ -250,6 +250,15 @@ describe("metrics", () => {
   });
 });
 
+describe("call sites", () => {
+  it("lose the folders of their file, and nothing else", () => {
+    assert.equal(callSite("collect at /home/spark/jobs/etl.py:20"), "collect at etl.py:20");
+    assert.equal(callSite("parquet at NativeMethodAccessorImpl.java:0"), "parquet at NativeMethodAccessorImpl.java:0");
+    assert.equal(callSite("load s3://bucket/a/b of 2/3"), "load s3://bucket/a/b of 2/3");
+    assert.equal(callSite(null), null);
+  });
+});
+
 describe("axis", () => {
   it("places equal factors at equal distances", () => {
     assert.ok(Math.abs(logPlace(10, 1, 1000) - 1 / 3) < 1e-12);
@@ -269,6 +278,21 @@ describe("axis", () => {
       const n = logTicks(a, b).length;
       assert.ok(n >= 1 && n <= 12, `${n} ticks from ${a} to ${b}`);
     }
+  });
+
+  it("has round ticks over any number of tasks", () => {
+    assert.deepEqual(countTicks(1), [1]);
+    assert.deepEqual(countTicks(3), [1, 2]);
+    assert.deepEqual(countTicks(13), [1, 2, 10]);
+    assert.deepEqual(countTicks(319_879), [1, 50_000, 200_000]);
+  });
+
+  it("keeps two labels inside and apart", () => {
+    assert.deepEqual(labelPlaces(200, 500, 100, 0, 1000), [200, 500]);
+    assert.deepEqual(labelPlaces(10, 500, 100, 0, 1000), [50, 500]);
+    assert.deepEqual(labelPlaces(60, 80, 100, 0, 1000), [50, 150]);
+    assert.deepEqual(labelPlaces(500, 520, 100, 0, 1000), [460, 560]);
+    assert.deepEqual(labelPlaces(980, 1000, 100, 0, 1000), [850, 950]);
   });
 
   it("thins a list evenly", () => assert.deepEqual(thin([1, 2, 3, 4, 5, 6, 7], 3), [1, 4, 7]));

@@ -2,17 +2,17 @@
 import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { Progress } from "../components/app-head.jsx";
-import { BadCount, Bar, Bytes, Clip, Count, Duration, columnMax } from "../components/cells.jsx";
+import { Bar, Clip, Count, TwoLines } from "../components/cells.jsx";
 import { Outcome } from "../components/chips.jsx";
-import { Choice, Search } from "../components/filters.jsx";
+import { badColumn, barColumn, bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
+import { Choice, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
+import { ListTable, useList } from "../components/list.jsx";
 import { Severity } from "../components/severity.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
-import { Table, tableQuery } from "../components/table.jsx";
 import { typing, useData, usePoll } from "../components/use-data.js";
 import { bytes, count, duration, exactMs, percent, time, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { current } from "../lib/router.js";
 import { alike, pathEnd } from "../model/app.js";
 
 /** @typedef {import("../types").AppItem} AppItem */
@@ -20,18 +20,17 @@ import { alike, pathEnd } from "../model/app.js";
 /** The list is asked again this often while logs wait or are read, and else. */
 const READING_MS = 2000;
 const QUIET_MS = 10_000;
-const FILTERS = ["q", "state", "outcome", "grade", "user", "from", "to", "minDurationMs", "flags"];
+const FILTERS = ["q", "state", "outcome", "complete", "grade", "user", "from", "to", "minDurationMs", "flags"];
+
+/** @typedef {import("../components/list.jsx").Listing<AppItem, import("../types").AppList>} Runs */
 
 /** Every run of the store: which one do I want, and which ones hurt? */
 export function Apps() {
-  const q = current().query;
-  const table = tableQuery("", { sort: "-start" });
-  const filters = Object.fromEntries(FILTERS.map((k) => [k, q.get(k)]));
   const [version, setVersion] = useState(0);
-  const asked = /** @type {import("../components/use-data.js").Asked<import("../types").AppList>} */ (
-    useData(apiPath(["apps"], { ...filters, ...table }), version)
-  );
-  const counts = asked.data?.counts;
+  /** @type {Runs} */
+  const runs = useList(["apps"], { sort: "-start", filters: FILTERS, version });
+  const { data } = runs.asked;
+  const counts = data?.counts;
   usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
     if (!typing()) setVersion((n) => n + 1);
   });
@@ -55,183 +54,118 @@ export function Apps() {
           </div>
         </div>
       </div>
-      <div class="tbl-tools no-print">
-        <Search name="q" label={t("apps.search")} reset="page" />
+      <Tools>
+        <Search name="q" label={t("apps.search")} />
+        <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />
         <Choice
-          name="outcome"
-          label={t("col.outcome")}
+          name="complete"
+          label={t("apps.end")}
           reset="page"
           options={[
-            ["", t("apps.anyOutcome")],
-            ["succeeded", t("outcome.succeeded")],
-            ["failed", t("outcome.failed")],
-            ["unknown", t("outcome.unknown")],
+            ["", t("apps.anyEnd")],
+            ["true", t("apps.ended")],
+            ["false", t("apps.notEnded")],
           ]}
         />
         <Choice
           name="state"
           label={t("col.state")}
-          reset="page"
-          options={[
-            ["", t("apps.anyState")],
-            ...["loaded", "partial", "loading", "waiting", "failed", "gone", "skipped"].map(
-              (s) => /** @type {[string, string]} */ ([s, t(/** @type {import("../lib/i18n.js").Key} */ (`state.${s}`))]),
-            ),
-          ]}
+          any={t("apps.anyState")}
+          options={words("state", ["loaded", "partial", "loading", "waiting", "failed", "gone", "skipped"])}
         />
-        <Choice
-          name="grade"
-          label={t("apps.marks")}
-          reset="page"
-          options={[
-            ["", t("apps.anyMark")],
-            ["3", t("apps.moderate")],
-            ["4", t("apps.severe")],
-          ]}
-        />
+        <GradeChoice />
         <Choice
           name="minDurationMs"
           label={t("apps.atLeast")}
-          reset="page"
-          options={[
-            ["", t("apps.anyDuration")],
-            ...[60_000, 600_000, 3_600_000].map((ms) => /** @type {[string, string]} */ ([String(ms), t("apps.longer", duration(ms))])),
-          ]}
+          any={t("apps.anyDuration")}
+          options={[60_000, 600_000, 3_600_000].map((ms) => [String(ms), t("apps.longer", duration(ms))])}
         />
         <span class="grow" />
-        {asked.data && counts ? (
+        {data && counts ? (
           <span class="dim small" role="status">
-            {t("apps.shown", count(asked.data.total), count(counts.all))}
+            {t("apps.shown", count(data.total), count(counts.all))}
           </span>
         ) : null}
-      </div>
-      <Loaded from={asked} rows={14}>
-        {(list) =>
-          list.items.length ? (
-            <List list={list} sort={table.sort} />
-          ) : list.counts.all ? (
-            <Empty title={t("apps.none")}>
-              <p>{t("apps.noneText", list.counts.all)}</p>
-              <p>
-                <a href={paths.apps()}>{t("apps.clear")}</a>
-              </p>
-            </Empty>
-          ) : (
-            <FirstStart version={version} />
-          )
+      </Tools>
+      <ListTable
+        of={{ ...runs, filtered: Boolean(counts?.all) }}
+        rows={14}
+        caption={t("apps.title")}
+        columns={columns(alike(data?.items ?? []))}
+        rowKey={(a) => a.ref ?? `log ${a.logId} ${a.logPath}`}
+        class="apps"
+        link={(a) => (a.ref ? paths.app(a.ref) : null)}
+        rowClass={(a) => (a.state === "gone" ? "is-off" : "")}
+        span={(a) =>
+          a.ref === null
+            ? { from: "start", node: <Reason app={a} /> }
+            : a.state === "loading" || a.state === "waiting"
+              ? { from: "duration", node: <UnderWay app={a} /> }
+              : null
         }
-      </Loaded>
+        none={<FirstStart version={version} />}
+        noMatch={t("apps.none")}
+        noMatchText={t("apps.noneText", counts?.all ?? 0)}
+      />
     </>
   );
 }
 
-/** @param {{ list: import("../types").AppList, sort: string }} props */
-function List({ list, sort }) {
-  const rows = list.items;
-  const max = columnMax(rows, (a) => a.durationMs);
-  const twins = alike(rows);
-  const some = (/** @type {(a: AppItem) => unknown} */ get) => rows.some((a) => get(a));
-  /** @type {import("../components/table.jsx").Column<AppItem>[]} */
-  const columns = [
-    { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
-    { id: "outcome", label: t("col.outcome"), cell: (a) => <Outcome app={a} /> },
-    {
-      id: "start",
-      label: t("col.startedZone", zoneName()),
-      sort: "start",
-      num: true,
-      class: "is-left",
-      cell: (a) => (
-        <span class="nowrap" title={time(a.startMs)}>
-          {time(a.startMs, false)}
-        </span>
-      ),
-    },
-    {
-      id: "duration",
-      label: t("col.duration"),
-      num: true,
-      sort: "duration",
-      cell: (a) => (
-        <Bar
-          value={a.durationMs}
-          max={max}
-          text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
-          title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
-        />
-      ),
-    },
-    { id: "skew", label: t("col.skew"), title: t("col.skew.title"), cell: (a) => <Graded grade={a.skewGrade} /> },
-    { id: "gc", label: t("col.gc"), title: t("col.gcMark.title"), cell: (a) => <Graded grade={a.gcGrade} /> },
-    {
-      id: "jobs",
-      label: t("col.jobs"),
-      num: true,
-      sort: "jobs",
-      cell: (a) => (
-        <>
-          {a.failedJobCount ? (
-            <b class="bad" title={t("rail.jobsFailed", a.failedJobCount)}>
-              {count(a.failedJobCount)} /{" "}
-            </b>
-          ) : null}
-          <Count value={a.jobCount} />
-        </>
-      ),
-    },
-    { id: "stages", label: t("col.stages"), num: true, sort: "stages", cell: (a) => <Count value={a.stageCount} /> },
-    { id: "tasks", label: t("col.tasks"), num: true, sort: "tasks", cell: (a) => <Count value={a.taskCount} /> },
-    { id: "failedTasks", label: t("col.failedTasks"), num: true, sort: "failedTasks", cell: (a) => <BadCount value={a.failedTaskCount} /> },
-    { id: "taskTime", label: t("col.taskTime"), num: true, sort: "taskTime", cell: (a) => <Duration ms={a.taskTimeMs} /> },
-    { id: "input", label: t("col.input"), num: true, sort: "input", off: !some((a) => a.inputBytes), cell: (a) => <Bytes value={a.inputBytes} /> },
-    {
-      id: "shuffleRead",
-      label: t("col.shuffleRead"),
-      num: true,
-      sort: "shuffleRead",
-      off: !some((a) => a.shuffleReadBytes),
-      cell: (a) => <Bytes value={a.shuffleReadBytes} />,
-    },
-    { id: "spill", label: t("col.spill"), num: true, sort: "spill", off: !some((a) => a.diskSpillBytes), cell: (a) => <Bytes value={a.diskSpillBytes} /> },
-    { id: "user", label: t("col.user"), sort: "user", cell: (a) => <Clip text={a.user} class="is-user" /> },
-    { id: "version", label: "Spark", sort: "sparkVersion", cell: (a) => <Clip text={a.sparkVersion} class="is-version" /> },
-  ];
-  return (
-    <Table
-      caption={t("apps.title")}
-      columns={columns}
-      rows={rows}
-      rowKey={(a) => a.ref ?? `log ${a.logId} ${a.logPath}`}
-      sort={sort}
-      page={list}
-      class="apps"
-      link={(a) => (a.ref ? paths.app(a.ref) : null)}
-      rowClass={(a) => (a.state === "gone" ? "is-off" : "")}
-      span={(a) =>
-        a.ref === null
-          ? { from: "start", node: <Reason app={a} /> }
-          : a.state === "loading" || a.state === "waiting"
-            ? { from: "duration", node: <UnderWay app={a} /> }
-            : null
-      }
-    />
-  );
-}
+/** @param {Set<AppItem>} twins rows that only the place of their log tells apart @returns {import("../components/table.jsx").Column<AppItem>[]} */
+const columns = (twins) => [
+  { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
+  { id: "outcome", label: t("col.outcome"), cell: (a) => <Outcome app={a} /> },
+  {
+    id: "start",
+    label: t("col.startedZone", zoneName()),
+    sort: "start",
+    num: true,
+    class: "is-left",
+    cell: (a) => (
+      <span class="nowrap" title={time(a.startMs)}>
+        {time(a.startMs, false)}
+      </span>
+    ),
+  },
+  barColumn("col.duration", (a) => a.durationMs, {
+    cell: (a, max) => (
+      <Bar
+        value={a.durationMs}
+        max={max}
+        text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
+        title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
+      />
+    ),
+  }),
+  { id: "skew", label: t("col.skew"), title: t("col.skew.title"), cell: (a) => <Graded grade={a.skewGrade} /> },
+  { id: "gc", label: t("col.gc"), title: t("col.gcMark.title"), cell: (a) => <Graded grade={a.gcGrade} /> },
+  countColumn("col.jobs", (a) => a.jobCount, {
+    cell: (a) => (
+      <>
+        {a.failedJobCount ? (
+          <b class="bad" title={t("rail.jobsFailed", a.failedJobCount)}>
+            {count(a.failedJobCount)} /{" "}
+          </b>
+        ) : null}
+        <Count value={a.jobCount} />
+      </>
+    ),
+  }),
+  countColumn("col.stages", (a) => a.stageCount),
+  countColumn("col.tasks", (a) => a.taskCount),
+  badColumn("col.failedTasks", (a) => a.failedTaskCount),
+  durationColumn("col.taskTime", (a) => a.taskTimeMs),
+  sparse(bytesColumn("col.input", (a) => a.inputBytes)),
+  sparse(bytesColumn("col.shuffleRead", (a) => a.shuffleReadBytes)),
+  sparse(bytesColumn("col.spill", (a) => a.diskSpillBytes)),
+  { id: "user", label: t("col.user"), sort: "user", cell: (a) => <Clip text={a.user} class="is-user" /> },
+  { id: "version", label: "Spark", sort: "sparkVersion", cell: (a) => <Clip text={a.sparkVersion} class="is-version" /> },
+];
 
 /** @param {{ app: AppItem, place: boolean }} props place: say where the log lies */
 function Name({ app: a, place }) {
   const file = a.logPath?.split("/").filter(Boolean).pop() ?? "\u2014";
-  if (!a.ref)
-    return (
-      <div class="two-lines">
-        <div class="clip strong" title={a.logPath ?? undefined}>
-          {file}
-        </div>
-        <div class="clip dim3 small" title={a.logPath ?? undefined}>
-          {a.logPath}
-        </div>
-      </div>
-    );
+  if (!a.ref) return <TwoLines first={file} second={a.logPath} title={a.logPath} />;
   // One link over both lines, so that it is large enough to hit.
   return (
     <a class="two-lines name-link" href={paths.app(a.ref)}>

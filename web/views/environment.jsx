@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
 import { Section } from "../components/facts.jsx";
-import { Search } from "../components/filters.jsx";
+import { Search, Tools } from "../components/filters.jsx";
+import { NoMatch } from "../components/list.jsx";
+import { PairTable } from "../components/pair-table.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
-import * as paths from "../lib/paths.js";
 import { current, hrefWith } from "../lib/router.js";
 
 /** @typedef {import("../types").Environment} EnvironmentData */
@@ -19,13 +20,13 @@ export function Environment({ app, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<EnvironmentData>} */ (useData(apiPath(["apps", app.ref, "environment"]), version));
   return (
     <Loaded from={asked} rows={14}>
-      {(data) => <Found app={app} data={data} />}
+      {(data) => <Found data={data} />}
     </Loaded>
   );
 }
 
-/** @param {{ app: import("../types").App, data: EnvironmentData }} props */
-function Found({ app, data }) {
+/** @param {{ data: EnvironmentData }} props */
+function Found({ data }) {
   const q = current().query;
   const text = (q.get("q") ?? "").toLowerCase();
   const picked = q.get("section");
@@ -38,16 +39,11 @@ function Found({ app, data }) {
   // Without a choice: what people come for. A search looks everywhere.
   const shown = all.filter((s) => (picked ? picked === s.name || picked === "all" : text ? true : s.name === "spark" || s.name === "jvm") && s.entries.length);
   const found = shown.reduce((n, s) => n + s.entries.length, 0);
-  if (!total)
-    return (
-      <Empty title={t("env.none")}>
-        <p>{t("env.noneText")}</p>
-      </Empty>
-    );
+  if (!total) return <Empty title={t("env.none")} text={t("env.noneText")} />;
   const profiles = !text && (!picked || picked === "all") ? data.resourceProfiles.filter((p) => p.executor.length || p.task.length) : [];
   return (
     <>
-      <div class="tbl-tools no-print">
+      <Tools>
         <Search name="q" label={t("env.search")} />
         <nav class="seg" aria-label={t("env.sections")}>
           <a href={hrefWith({ section: null })} aria-current={picked === null ? "true" : undefined}>
@@ -65,40 +61,24 @@ function Found({ app, data }) {
         <span class="dim small" role="status">
           {t("env.shown", count(found), count(total))}
         </span>
-      </div>
+      </Tools>
       {shown.map((s) => (
         <Section key={s.name} title={word("env.section", s.name)} note={t("env.entries", s.entries.length)}>
-          <Table
+          <PairTable
             caption={word("env.section", s.name)}
-            rows={s.entries}
-            rowKey={(e) => e[0]}
-            class="env"
-            columns={[
-              { id: "k", label: t(s.name === "classpath" ? "col.path" : "col.key"), class: "is-key", cell: (e) => <code class="value">{e[0]}</code> },
-              {
-                id: "v",
-                label: t(s.name === "classpath" ? "col.source" : "col.value"),
-                cell: (e) => (e[1] === null ? <span class="dim3">{"\u2014"}</span> : <code class="value">{e[1]}</code>),
-              },
-            ]}
+            pairs={s.entries}
+            heads={s.name === "classpath" ? ["col.path", "col.source"] : ["col.key", "col.value"]}
           />
         </Section>
       ))}
-      {shown.length ? null : (
-        <Empty title={t("env.noMatch")}>
-          <p>{t("env.noMatchText", count(total))}</p>
-          <p>
-            <a href={paths.page(app.ref, "env")}>{t("filter.clear")}</a>
-          </p>
-        </Empty>
-      )}
+      {shown.length ? null : <NoMatch title={t("env.noMatch")} text={t("env.noMatchText", count(total))} />}
       {profiles.map((p) => (
         <Section key={p.id} title={t("env.profile", p.id)} note={t("env.profileNote")}>
           <Table
             caption={t("env.profile", p.id)}
             rows={[...p.executor.map((r) => ({ of: "executor", r })), ...p.task.map((r) => ({ of: "task", r }))]}
             rowKey={(x) => x.of + x.r.name}
-            class="env is-narrow"
+            class="is-narrow"
             columns={[
               { id: "of", label: t("col.for"), cell: (x) => t(x.of === "task" ? "col.task" : "col.executor") },
               { id: "name", label: t("col.resource"), cell: (x) => <code>{x.r.name}</code> },
@@ -106,7 +86,7 @@ function Found({ app, data }) {
               {
                 id: "vendor",
                 label: t("col.vendor"),
-                off: ![...p.executor, ...p.task].some((r) => r.vendor || r.discoveryScript),
+                present: (x) => x.r.vendor || x.r.discoveryScript,
                 cell: (x) => [x.r.vendor, x.r.discoveryScript].filter(Boolean).join(", "),
               },
             ]}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { Chip } from "../components/chips.jsx";
-import { Facts, Section } from "../components/facts.jsx";
-import { stageColumns, stageName, ran } from "../components/stage-columns.jsx";
+import { Facts, Section, shareFact } from "../components/facts.jsx";
+import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
+import { PairTable } from "../components/pair-table.jsx";
+import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
-import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
-import { count, duration, exactMs, offset, percent, time, zoneName } from "../lib/format.js";
+import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 
@@ -27,53 +27,15 @@ function Found({ app, job }) {
   const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
   return (
     <>
-      <div class="head is-sub">
-        <div class="head-main">
-          <div class="head-title">
-            <h2 class="head-name">{t("job.title", job.jobId)}</h2>
-            <Chip of="status" state={job.status} />
-          </div>
-          <div class="head-meta">
-            {job.description ? (
-              <span class="clip" title={job.description}>
-                {job.description}
-              </span>
-            ) : null}
-            {job.name ? (
-              <span class="clip" title={job.name}>
-                {job.name}
-              </span>
-            ) : null}
-            {job.submissionMs !== null ? (
-              <span>
-                {time(job.submissionMs)} {zoneName(job.submissionMs)}
-                {app.startMs !== null ? ` (${offset(job.submissionMs - app.startMs)})` : ""}
-              </span>
-            ) : null}
-            {job.jobGroup ? (
-              <span class="clip" title={job.jobGroup}>
-                {t("job.group", job.jobGroup)}
-              </span>
-            ) : null}
-            {job.tags.length ? <span class="clip">{t("job.tags", job.tags.join(", "))}</span> : null}
-            {job.sqlExecutionId !== null ? <span>{t("job.query", job.sqlExecutionId)}</span> : null}
-          </div>
-        </div>
-      </div>
-      {job.failure ? (
-        <Section title={t("col.failure")}>
-          <pre class="text-block">{job.failure}</pre>
-        </Section>
-      ) : null}
+      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs}>
+        {job.jobGroup ? <MetaText text={t("job.group", job.jobGroup)} /> : null}
+        {job.tags.length ? <MetaText text={t("job.tags", job.tags.join(", "))} /> : null}
+      </ObjectHead>
+      <FailureText text={job.failure} />
       {job.status === "unknown" ? <p class="note">{t("job.noEnd")}</p> : null}
       <Facts
         items={[
-          [
-            t("col.duration"),
-            duration(job.durationMs),
-            job.durationMs !== null && app.durationMs ? t("fact.ofRun", percent(job.durationMs / app.durationMs)) : null,
-            exactMs(job.durationMs),
-          ],
+          shareFact(job.durationMs, app.durationMs),
           [
             t("col.stages"),
             count(job.completedStages === null ? null : job.completedStages + (job.failedStages ?? 0)),
@@ -87,14 +49,7 @@ function Found({ app, job }) {
       />
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
         {rows.length ? (
-          <Table
-            caption={t("nav.stages")}
-            rows={rows}
-            rowKey={stageName}
-            link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
-            rowClass={(s) => (ran(s) ? "" : "is-off")}
-            columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows, sortable: false })}
-          />
+          <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
         ) : (
           <Empty title={t("stages.none")} />
         )}
@@ -103,15 +58,7 @@ function Found({ app, job }) {
         <Section title={t("job.properties")} note={t("job.propertiesNote")}>
           <details class="fold">
             <summary>{t("job.propertiesShow", job.properties.length)}</summary>
-            <Table
-              caption={t("job.properties")}
-              rows={job.properties}
-              rowKey={(p) => p[0]}
-              columns={[
-                { id: "k", label: t("col.key"), class: "is-key", cell: (p) => <code>{p[0]}</code> },
-                { id: "v", label: t("col.value"), cell: (p) => <code class="value">{p[1] ?? "\u2014"}</code> },
-              ]}
-            />
+            <PairTable caption={t("job.properties")} pairs={job.properties} heads={["col.key", "col.value"]} />
           </details>
         </Section>
       ) : null}

@@ -32,7 +32,7 @@ export function Log({ app, version }) {
             exactBytes(log.bytes),
           ],
           [t("log.files"), count(log.files), log.layout ? word("layout", log.layout) : null],
-          log.codecs?.length ? [t("log.codec"), log.codecs.join(", ")] : null,
+          log.codecs?.length ? [t("log.codec"), log.codecs.map((c) => word("codec", c)).join(", ")] : null,
           app.lastEventMs !== null && app.startMs !== null ? [t("log.last"), offset(app.lastEventMs - app.startMs)] : null,
         ]}
       />
@@ -57,7 +57,8 @@ export function Log({ app, version }) {
 
 /** @param {{ app: App, data: LogHealth }} props */
 function Checks({ app, data }) {
-  const rows = checks(data.health);
+  // What is wrong comes first; apart from that the order stays.
+  const rows = [...checks(data.health)].sort((a, b) => b.level - a.level);
   if (!rows.length) return null;
   return (
     <Section title={t("checks.title")} note={t("checks.note")}>
@@ -94,7 +95,7 @@ function Checks({ app, data }) {
             cell: (c) => (
               <span class="dim">
                 {c.level ? t(/** @type {Key} */ (`check.${c.id}.effect`)) : ""}
-                {c.id === "files" && c.level ? ` ${data.health?.missingFiles?.join(", ") ?? ""}` : ""}
+                {c.id === "files" && c.level ? t("say.gap") + (data.health?.missingFiles?.join(", ") ?? "") : ""}
               </span>
             ),
           },

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { Clip, Duration } from "../components/cells.jsx";
+import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
-import { Facts, Section } from "../components/facts.jsx";
-import { stageColumns, stageName } from "../components/stage-columns.jsx";
+import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
+import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
+import { Sentences } from "../components/sentences.jsx";
+import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
 import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
-import { bytes, count, duration, exactBytes, exactMs, percent, times } from "../lib/format.js";
+import { DASH, count, duration, exactMs, percent, times } from "../lib/format.js";
 import { t, tx } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { pathEnd, slowest } from "../model/app.js";
+import { callSite, pathEnd, slowest } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { runGrades, share, worstKnown } from "../model/grades.js";
 
@@ -50,18 +52,15 @@ export function Overview({ app, version }) {
             </>
           }
         >
-          <Table
+          <StageTable
+            app={app}
             caption={t("overview.slowest")}
             rows={slow}
-            rowKey={stageName}
-            link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
-            columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows: slow, sortable: false, brief: true, atLeast })}
+            columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true, atLeast })}
           />
         </Section>
       ) : app.loading ? null : (
-        <Empty title={t("overview.noStage")}>
-          <p>{t(app.jobCount ? "overview.noStageText" : "jobs.noneText")}</p>
-        </Empty>
+        <Empty title={t("overview.noStage")} text={t(app.jobCount ? "overview.noStageText" : "jobs.noneText")} />
       )}
       {marked ? (
         <Loaded from={stages} rows={3}>
@@ -77,13 +76,7 @@ function MarkedStages({ app, rows }) {
   if (!rows.length) return null;
   return (
     <Section title={t("overview.marked")} note={t("overview.markedNote")}>
-      <Table
-        caption={t("overview.marked")}
-        rows={rows}
-        rowKey={stageName}
-        link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
-        columns={stageColumns({ ref: app.ref, startMs: app.startMs, rows, sortable: false, brief: true })}
-      />
+      <StageTable app={app} caption={t("overview.marked")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true })} />
     </Section>
   );
 }
@@ -102,30 +95,40 @@ function Sentence({ app, slow: s, open }) {
   return (
     <div class="verdict" data-sev={level ?? undefined}>
       <p class="verdict-say">
-        {reading ? null : (
-          <>
-            {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}{" "}
-            {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}{" "}
-          </>
-        )}
-        {failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null}
-        {failed ? " " : null}
-        {s && s.durationMs !== null
-          ? tx(
-              reading || open ? "say.slowestSoFar" : "say.slowest",
-              <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
-              <b title={open ? t("stage.soFar") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
-              app.durationMs ? percent(s.durationMs / app.durationMs) : null,
-            )
-          : reading
-            ? t("say.nothingYet")
-            : null}
-        {s?.skew?.grade ? <> {tx("say.slowestSkew", times(s.skew.durationRatio))}</> : null}
+        <Sentences
+          items={[
+            ...(reading
+              ? []
+              : [
+                  <>
+                    {app.outcome === "failed" ? tx("say.failed", long) : app.complete ? tx("say.ran", long) : tx("say.ranAtLeast", long)}
+                    {t("say.gap")}
+                    {tx("say.amount", app.jobCount ?? 0, app.stageCount ?? 0, app.taskCount ?? 0)}
+                  </>,
+                ]),
+            failed ? tx("say.firstFailed", <a href={paths.job(app.ref, failed.jobId)}>{t("job.title", failed.jobId)}</a>) : null,
+            s && s.durationMs !== null
+              ? tx(
+                  reading || open ? "say.slowestSoFar" : "say.slowest",
+                  <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
+                  <b title={open ? t("stage.soFar") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
+                  app.durationMs ? percent(s.durationMs / app.durationMs) : null,
+                )
+              : reading
+                ? t("say.nothingYet")
+                : null,
+            s?.skew?.grade ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
+          ]}
+        />
       </p>
       <p class="verdict-sub">
-        {used === null ? null : <>{t("say.cores", app.cores.max ?? 0, percent(used))} </>}
-        {app.taskTimeMs ? <>{t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs)))} </> : null}
-        <Others app={app} />
+        <Sentences
+          items={[
+            used === null ? null : t("say.cores", app.cores.max ?? 0, percent(used)),
+            app.taskTimeMs ? t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs))) : null,
+            <Others app={app} />,
+          ]}
+        />
       </p>
     </div>
   );
@@ -141,14 +144,13 @@ function Others({ app }) {
   return (
     <span class="say-others">
       {t("overview.others")}{" "}
-      {others.map((a, i) => (
-        <>
-          {i ? ", " : ""}
+      <Joined items={others}>
+        {(a) => (
           <a href={paths.app(a.ref ?? "")} title={a.logPath ?? undefined}>
             {a.attemptId !== null && a.attemptId !== app.attemptId ? t("overview.other", a.attemptId) : (pathEnd(a.logPath) ?? a.ref)}
           </a>
-        </>
-      ))}
+        )}
+      </Joined>
       {asked.data && asked.data.total > asked.data.items.length ? (
         <>
           {" "}
@@ -161,13 +163,11 @@ function Others({ app }) {
 
 /** @param {{ app: App }} props */
 function KeyNumbers({ app }) {
-  /** @param {import("../lib/i18n.js").Key} label @param {number | null} v @returns {[string, string, null, string] | null} */
-  const size = (label, v) => (v ? [t(label), bytes(v), null, exactBytes(v)] : null);
   return (
     <Facts
       items={[
-        [t("col.duration"), duration(app.durationMs), app.complete || app.durationMs === null ? null : t("fact.soFar"), exactMs(app.durationMs)],
-        [t("col.taskTime"), duration(app.taskTimeMs), null, exactMs(app.taskTimeMs)],
+        durationFact("col.duration", app.durationMs, app.complete || app.durationMs === null ? null : t("fact.soFar")),
+        durationFact("col.taskTime", app.taskTimeMs),
         [t("col.jobs"), count(app.jobCount), app.failedJobCount ? t("fact.failed", app.failedJobCount) : null],
         [t("col.stages"), count(app.stageCount), app.failedStageCount ? t("fact.failed", app.failedStageCount) : null],
         [t("col.tasks"), count(app.taskCount), app.failedTaskCount ? t("fact.failed", app.failedTaskCount) : null],
@@ -177,74 +177,65 @@ function KeyNumbers({ app }) {
           app.lostExecutorCount ? t("fact.lost", app.lostExecutorCount) : app.cores.max ? t("fact.cores", app.cores.max) : null,
         ],
         app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,
-        size("col.input", app.inputBytes),
-        size("col.output", app.outputBytes),
-        size("col.shuffleRead", app.shuffleReadBytes),
-        size("col.shuffleWrite", app.shuffleWriteBytes),
-        size("col.spill", app.diskSpillBytes),
+        bytesFact("col.input", app.inputBytes),
+        bytesFact("col.output", app.outputBytes),
+        bytesFact("col.shuffleRead", app.shuffleReadBytes),
+        bytesFact("col.shuffleWrite", app.shuffleWriteBytes),
+        bytesFact("col.spill", app.diskSpillBytes),
         app.exitCode === null ? null : [t("fact.exitCode"), String(app.exitCode)],
       ]}
     />
   );
 }
 
-/** @param {{ text: string | null }} props */
-const Failed = ({ text }) => (
-  <span class="clip mono" title={text ?? undefined}>
-    {text === null ? "\u2014" : summary(text)}
-  </span>
-);
+/** @typedef {{ description: string | null, name: string | null, failure: string | null }} Failed a job or a stage */
+
+/** @template {Failed} T @returns {import("../components/table.jsx").Column<T>} */
+const what = () => ({ id: "what", label: t("col.what"), class: "is-text", cell: (x) => <Clip text={x.description ?? callSite(x.name)} title={x.description ?? x.name} /> });
+
+/** @template {Failed} T @returns {import("../components/table.jsx").Column<T>} */
+const failure = () => ({
+  id: "failure",
+  label: t("col.failure"),
+  class: "is-wide",
+  cell: (x) => (
+    <span class="clip mono" title={x.failure ?? undefined}>
+      {x.failure === null ? DASH : summary(x.failure)}
+    </span>
+  ),
+});
 
 /** @param {{ app: App }} props */
 function FailedJobs({ app }) {
-  /** @type {import("../components/table.jsx").Column<import("../types").JobItem>[]} */
-  const columns = [
-    {
-      id: "id",
-      label: t("col.job"),
-      cell: (j) => (
-        <a class="strong" href={paths.job(app.ref, j.jobId)}>
-          {j.jobId}
-        </a>
-      ),
-    },
-    { id: "what", label: t("col.what"), class: "is-text", cell: (j) => <Clip text={j.description ?? j.name} /> },
-    { id: "duration", label: t("col.duration"), num: true, cell: (j) => <Duration ms={j.durationMs} /> },
-    { id: "failure", label: t("col.failure"), class: "is-wide", cell: (j) => <Failed text={j.failure} /> },
-  ];
+  const to = (/** @type {import("../types").JobItem} */ j) => paths.job(app.ref, j.jobId);
   return (
     <Section title={t("overview.failedJobs")} note={t("overview.failedNote", app.failedJobCount ?? app.failedJobs.length, app.failedJobs.length)}>
-      <Table caption={t("overview.failedJobs")} rows={app.failedJobs} rowKey={(j) => j.jobId} link={(j) => paths.job(app.ref, j.jobId)} columns={columns} />
+      <Table
+        caption={t("overview.failedJobs")}
+        rows={app.failedJobs}
+        rowKey={(j) => j.jobId}
+        link={to}
+        columns={[linkColumn("col.job", to, (j) => j.jobId), what(), durationColumn("col.duration", (j) => j.durationMs), failure()]}
+      />
     </Section>
   );
 }
 
 /** @param {{ app: App }} props */
 function FailedStages({ app }) {
-  /** @type {import("../components/table.jsx").Column<import("../types").StageItem>[]} */
-  const columns = [
-    {
-      id: "id",
-      label: t("col.stage"),
-      cell: (s) => (
-        <a class="strong" href={paths.stage(app.ref, s.stageId, s.attempt)}>
-          {stageName(s)}
-        </a>
-      ),
-    },
-    { id: "what", label: t("col.what"), class: "is-text", cell: (s) => <Clip text={s.description ?? s.name} /> },
-    { id: "status", label: t("col.status"), cell: (s) => <Chip of="status" state={s.status} /> },
-    { id: "tasks", label: t("col.failedTasks"), num: true, cell: (s) => count(s.failedTasks) },
-    { id: "failure", label: t("col.failure"), class: "is-wide", cell: (s) => <Failed text={s.failure} /> },
-  ];
   return (
     <Section title={t("overview.failedStages")} note={t("overview.failedNote", app.failedStageCount ?? app.failedStages.length, app.failedStages.length)}>
-      <Table
+      <StageTable
+        app={app}
         caption={t("overview.failedStages")}
         rows={app.failedStages}
-        rowKey={stageName}
-        link={(s) => paths.stage(app.ref, s.stageId, s.attempt)}
-        columns={columns}
+        columns={[
+          stageLink(app.ref),
+          what(),
+          { id: "status", label: t("col.status"), cell: (s) => <Chip of="status" state={s.status} /> },
+          countColumn("col.failedTasks", (s) => s.failedTasks),
+          failure(),
+        ]}
       />
     </Section>
   );

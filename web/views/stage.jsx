@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { BadCount, Bar, Bytes, Clip, Count, PeakHeap, columnMax } from "../components/cells.jsx";
+import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
-import { Facts, Section } from "../components/facts.jsx";
+import { badColumn, barColumn, countColumn, dataColumns, durationColumn, gcColumn, heapColumn, linkColumn, sparse } from "../components/columns.jsx";
+import { Facts, Section, bytesFact, durationFact, shareFact } from "../components/facts.jsx";
 import { Histogram } from "../components/histogram.jsx";
 import { GcMark, SkewMark } from "../components/marks.jsx";
+import { FailureText, ObjectHead } from "../components/object-head.jsx";
 import { QuantileStrip } from "../components/quantile-strip.jsx";
 import { ran } from "../components/stage-columns.jsx";
+import { Sentences } from "../components/sentences.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
-import { bytes, count, duration, exactBytes, exactMs, offset, percent, quantity, time, times, zoneName } from "../lib/format.js";
+import { count, duration, exactMs, percent, quantity, times } from "../lib/format.js";
 import { t, tx, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith } from "../lib/router.js";
 import { share, stageLevel } from "../model/grades.js";
 import { summary } from "../model/errors.js";
 import { telling } from "../model/metrics.js";
-import { sorted } from "../model/sort.js";
 import { Tasks } from "./tasks.jsx";
 
 /** @typedef {import("../types").Stage} StageData */
@@ -49,11 +51,7 @@ function Found({ app, stage: s, version }) {
             </p>
           </div>
           <Numbers app={app} stage={s} />
-          {s.failure ? (
-            <Section title={t("col.failure")}>
-              <pre class="text-block">{s.failure}</pre>
-            </Section>
-          ) : null}
+          <FailureText text={s.failure} />
           {s.errors.length || s.killReasons.length ? <Errors stage={s} /> : null}
           {s.endedTasks || s.activeTasks ? (
             <>
@@ -75,15 +73,14 @@ function Found({ app, stage: s, version }) {
               <Tasks app={app} stage={s} name={name} version={version} />
             </>
           ) : (
-            <Empty title={t("stage.noTask")}>
-              <p>{t("stage.noTaskText")}</p>
-            </Empty>
+            <Empty title={t("stage.noTask")} text={t("stage.noTaskText")} />
           )}
         </>
       ) : (
-        <Empty title={t(s.status === "skipped" ? "stage.wasSkipped" : "stage.isPending", s.stageId)}>
-          <p>{t(s.status === "skipped" ? "stage.wasSkippedText" : "stage.isPendingText")}</p>
-        </Empty>
+        <Empty
+          title={t(s.status === "skipped" ? "stage.wasSkipped" : "stage.isPending", s.stageId)}
+          text={t(s.status === "skipped" ? "stage.wasSkippedText" : "stage.isPendingText")}
+        />
       )}
       {s.details ? (
         <Section title={t("stage.details")}>
@@ -100,71 +97,35 @@ function Found({ app, stage: s, version }) {
 /** @param {{ app: App, stage: StageData }} props */
 function Head({ app, stage: s }) {
   const others = (s.attempts ?? []).filter((a) => a !== s.attempt);
+  const title = (
+    <>
+      {t("stage.title", s.stageId)}
+      {s.attempt || others.length ? <span class="dim"> {t("stage.attempt", s.attempt)}</span> : null}
+    </>
+  );
   return (
-    <div class="head is-sub">
-      <div class="head-main">
-        <div class="head-title">
-          <h2 class="head-name">
-            {t("stage.title", s.stageId)}
-            {s.attempt || others.length ? <span class="dim"> {t("stage.attempt", s.attempt)}</span> : null}
-          </h2>
-          <Chip of="status" state={s.status} />
-        </div>
-        <div class="head-meta">
-          {s.description ? (
-            <span class="clip" title={s.description}>
-              {s.description}
-            </span>
-          ) : null}
-          {s.name ? (
-            <span class="clip" title={s.name}>
-              {s.name}
-            </span>
-          ) : null}
-          {s.jobIds.length ? (
-            <span>
-              {s.jobIds.slice(0, 8).map((j, i) => (
-                <>
-                  {i ? ", " : ""}
-                  <a href={paths.job(app.ref, j)}>{t("job.title", j)}</a>
-                </>
-              ))}
-              {s.jobIds.length > 8 ? ` ${t("list.more", s.jobIds.length - 8)}` : ""}
-            </span>
-          ) : null}
-          {s.sqlExecutionId !== null ? <span>{t("job.query", s.sqlExecutionId)}</span> : null}
-          {s.submissionMs !== null ? (
-            <span>
-              {time(s.submissionMs)} {zoneName(s.submissionMs)}
-              {app.startMs !== null ? ` (${offset(s.submissionMs - app.startMs)})` : ""}
-            </span>
-          ) : null}
-          {s.parents?.length ? (
-            <span>
-              {t("stage.after")}{" "}
-              {s.parents.slice(0, 12).map((p, i) => (
-                <>
-                  {i ? ", " : ""}
-                  <a href={paths.stage(app.ref, p, 0)}>{p}</a>
-                </>
-              ))}
-              {s.parents.length > 12 ? ` ${t("list.more", s.parents.length - 12)}` : ""}
-            </span>
-          ) : null}
-          {others.length ? (
-            <span>
-              {t("stage.otherAttempts")}{" "}
-              {others.map((a, i) => (
-                <>
-                  {i ? ", " : ""}
-                  <a href={paths.stage(app.ref, s.stageId, a)}>{a}</a>
-                </>
-              ))}
-            </span>
-          ) : null}
-        </div>
-      </div>
-    </div>
+    <ObjectHead title={title} of={s} runStartMs={app.startMs}>
+      {s.jobIds.length ? (
+        <span>
+          <Joined items={s.jobIds} most={8}>
+            {(j) => <a href={paths.job(app.ref, j)}>{t("job.title", j)}</a>}
+          </Joined>
+        </span>
+      ) : null}
+      {s.parents?.length ? (
+        <span>
+          {t("stage.after")}{" "}
+          <Joined items={s.parents} most={12}>
+            {(p) => <a href={paths.stage(app.ref, p, 0)}>{p}</a>}
+          </Joined>
+        </span>
+      ) : null}
+      {others.length ? (
+        <span>
+          {t("stage.otherAttempts")} <Joined items={others}>{(a) => <a href={paths.stage(app.ref, s.stageId, a)}>{a}</a>}</Joined>
+        </span>
+      ) : null}
+    </ObjectHead>
   );
 }
 
@@ -173,30 +134,25 @@ function Sentence({ stage: s, app }) {
   const wall = <b title={exactMs(s.durationMs)}>{duration(s.durationMs)}</b>;
   const of = s.durationMs !== null && app.durationMs ? percent(s.durationMs / app.durationMs) : null;
   return (
-    <>
-      {s.status === "failed"
-        ? tx("say.stageFailed", wall)
-        : s.durationMs === null
-          ? tx("say.stageOpen", s.endedTasks ?? 0, count(s.numTasks))
-          : tx("say.stageRan", wall, of, s.numTasks ?? 0)}
-      {s.skew?.grade ? (
-        <>
-          {" "}
-          {tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs))}
-          {s.skew.bytesRatio !== null && s.skew.bytes ? (
-            <> {t("say.stageSkewBytes", times(s.skew.bytesRatio), t(s.skew.bytes === "input" ? "say.input" : "say.shuffle"))}</>
-          ) : null}
-        </>
-      ) : null}
-      {s.gc?.grade ? <> {tx("say.stageGc", <b>{percent(s.gc.share)}</b>)}</> : null}
-    </>
+    <Sentences
+      items={[
+        s.status === "failed"
+          ? tx("say.stageFailed", wall)
+          : s.durationMs === null
+            ? tx("say.stageOpen", s.endedTasks ?? 0, count(s.numTasks))
+            : tx("say.stageRan", wall, of, s.numTasks ?? 0),
+        s.skew?.grade ? tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs)) : null,
+        s.skew?.grade && s.skew.bytesRatio !== null && s.skew.bytes
+          ? t("say.stageSkewBytes", times(s.skew.bytesRatio), t(s.skew.bytes === "input" ? "say.input" : "say.shuffle"))
+          : null,
+        s.gc?.grade ? tx("say.stageGc", <b>{percent(s.gc.share)}</b>) : null,
+      ]}
+    />
   );
 }
 
 /** @param {{ app: App, stage: StageData }} props */
 function Numbers({ app, stage: s }) {
-  /** @param {import("../lib/i18n.js").Key} label @param {number | null} v @param {number | null} [records] @returns {[string, string, string | null, string] | null} */
-  const size = (label, v, records) => (v || records ? [t(label), bytes(v), records ? t("fact.records", records) : null, exactBytes(v)] : null);
   const l = s.locality;
   const kinds = l
     ? /** @type {const} */ ([
@@ -210,38 +166,34 @@ function Numbers({ app, stage: s }) {
   return (
     <Facts
       items={[
-        [
-          t("col.duration"),
-          duration(s.durationMs),
-          s.durationMs !== null && app.durationMs ? t("fact.ofRun", percent(s.durationMs / app.durationMs)) : null,
-          exactMs(s.durationMs),
-        ],
+        shareFact(s.durationMs, app.durationMs),
         [t("col.tasks"), count(s.completeTasks), s.completeTasks === s.numTasks ? null : t("fact.ofAll", count(s.numTasks))],
         s.failedTasks ? [t("col.failedTasks"), <span class="bad">{count(s.failedTasks)}</span>] : null,
         s.killedTasks ? [t("col.killedTasks"), count(s.killedTasks)] : null,
-        [t("col.taskTime"), duration(s.taskTimeMs), null, exactMs(s.taskTimeMs)],
+        durationFact("col.taskTime", s.taskTimeMs),
         s.taskTimeMs && s.cpuTimeNs !== null ? [t("fact.cpu"), percent(s.cpuTimeNs / 1e6 / s.taskTimeMs), t("fact.ofTaskTime")] : null,
         [t("col.ratio"), <SkewMark skew={s.skew} />],
         [t("col.gc"), <GcMark gc={s.gc ?? { grade: null, share: share(s.gcTimeMs, s.taskTimeMs) }} />],
-        size("col.input", s.inputBytes, s.inputRecords),
-        size("col.output", s.outputBytes, s.outputRecords),
-        size("col.shuffleRead", s.shuffleReadBytes, s.shuffleReadRecords),
-        size("col.shuffleWrite", s.shuffleWriteBytes, s.shuffleWriteRecords),
-        size("fact.spillMemory", s.memorySpilledBytes),
-        size("fact.spillDisk", s.diskSpilledBytes),
+        bytesFact("col.input", s.inputBytes, s.inputRecords),
+        bytesFact("col.output", s.outputBytes, s.outputRecords),
+        bytesFact("col.shuffleRead", s.shuffleReadBytes, s.shuffleReadRecords),
+        bytesFact("col.shuffleWrite", s.shuffleWriteBytes, s.shuffleWriteRecords),
+        bytesFact("fact.spillMemory", s.memorySpilledBytes),
+        bytesFact("fact.spillDisk", s.diskSpilledBytes),
         s.speculation?.tasks
           ? [t("fact.speculative"), count(s.speculation.tasks), s.speculation.completed ? t("fact.wonRace", s.speculation.completed) : null]
           : null,
         kinds.length
           ? [
               t("fact.locality"),
-              kinds.map(([k, n], i) => (
-                <>
-                  {i ? ", " : ""}
-                  {count(n)}
-                  <small>{word("locality", k)}</small>
-                </>
-              )),
+              <Joined items={kinds}>
+                {([k, n]) => (
+                  <>
+                    {count(n)}
+                    <small>{word("locality", k)}</small>
+                  </>
+                )}
+              </Joined>,
             ]
           : null,
       ]}
@@ -290,10 +242,14 @@ function Errors({ stage: s }) {
 
 const POINTS = /** @type {const} */ (["min", "p25", "p50", "p75", "p95", "p99", "max"]);
 
+/** The middle and the end are what people compare. @param {import("../types").Quantile} q @param {typeof POINTS[number]} p @param {boolean} hot */
+const pointClass = (q, p, hot) => (q[p] === 0 ? "dim3" : p === "max" && hot ? "strong bad" : p === "p50" || p === "max" ? "strong" : "dim");
+
 /** @param {{ stage: StageData }} props */
 function Distribution({ stage: s }) {
   const rows = telling(s.quantiles);
   const left = s.quantiles.length - rows.length;
+  const isHot = (/** @type {import("../types").Quantile} */ q) => q.name === "durationMs" && Boolean(s.skew?.grade);
   return (
     <Section title={t("q.title")} note={t("q.note", rows[0]?.count ?? 0)}>
       <Table
@@ -301,26 +257,24 @@ function Distribution({ stage: s }) {
         rows={rows}
         rowKey={(q) => q.name}
         columns={[
-          { id: "name", label: t("col.metric"), class: "is-metric", cell: (q) => word("metric", q.name) },
-          {
-            id: "strip",
-            label: <span class="sr">{t("q.strip")}</span>,
-            class: "is-strip",
-            cell: (q) => <QuantileStrip q={q} hot={q.name === "durationMs" && Boolean(s.skew?.grade)} />,
-          },
+          { id: "name", label: t("col.metric"), class: "is-metric", cell: (q) => <span class={q.name === "durationMs" ? "strong" : ""}>{word("metric", q.name)}</span> },
           ...POINTS.map(
             (p) =>
               /** @type {import("../components/table.jsx").Column<import("../types").Quantile>} */ ({
                 id: p,
                 label: t(`q.${p}`),
                 num: true,
-                cell: (q) => (
-                  <span class={q[p] === 0 ? "dim3" : p === "max" && q.name === "durationMs" && s.skew?.grade ? "strong bad" : ""}>
-                    {quantity(q[p], q.unit)}
-                  </span>
-                ),
+                cell: (q) => <span class={pointClass(q, p, isHot(q))}>{quantity(q[p], q.unit)}</span>,
               }),
           ),
+          {
+            id: "ratio",
+            label: t("q.ratio"),
+            title: t("col.ratio"),
+            num: true,
+            cell: (q) => <span class={isHot(q) ? "strong bad" : "dim"}>{times(q.p50 > 0 ? q.max / q.p50 : null)}</span>,
+          },
+          { id: "strip", label: <span class="sr">{t("q.strip")}</span>, class: "is-strip", cell: (q) => <QuantileStrip q={q} hot={isHot(q)} /> },
           { id: "sum", label: t("q.sum"), num: true, cell: (q) => <span class="dim">{q.name.startsWith("peak") ? "" : quantity(q.sum, q.unit)}</span> },
         ]}
       />
@@ -333,124 +287,66 @@ const SHOWN_EXECUTORS = 10;
 
 /** @param {{ stage: StageData }} props */
 function ByExecutor({ stage: s }) {
-  /** @typedef {import("../types").StageExecutor} X */
-  const sort = current().query.get("esort") ?? "-taskTime";
-  const all = sorted(s.executors, sort, {
-    id: (/** @type {X} */ x) => x.executorId,
-    host: (x) => x.host,
-    tasks: (x) => x.taskCount,
-    failed: (x) => x.failedTasks,
-    taskTime: (x) => x.taskTimeMs,
-    gc: (x) => x.gc?.share,
-    input: (x) => x.inputBytes,
-    shuffleRead: (x) => x.shuffleReadBytes,
-    shuffleWrite: (x) => x.shuffleWriteBytes,
-    output: (x) => x.outputBytes,
-    spill: (x) => x.diskSpilledBytes,
-  });
   const q = current().query;
+  const total = s.executors.length;
   // The tasks stand below: many executors must not push them out of sight. The choice is in the URL like any other.
-  const whole = q.get("executors") === "all" || all.length <= SHOWN_EXECUTORS + 2;
-  const rows = whole ? all : all.slice(0, SHOWN_EXECUTORS);
-  const max = columnMax(all, (x) => x.taskTimeMs);
-  const any = (/** @type {(x: X) => number | null} */ get) => all.some((x) => get(x));
+  const few = total <= SHOWN_EXECUTORS + 2;
+  const all = q.get("executors") === "all";
   return (
     <Section
       title={t("byExecutor.title")}
-      note={t("byExecutor.note", all.length)}
+      note={t("byExecutor.note", total)}
       tools={
-        whole && q.get("executors") !== "all" ? null : (
-          <a href={hrefWith({ executors: whole ? null : "all" })}>{whole ? t("byExecutor.fewer", SHOWN_EXECUTORS) : t("byExecutor.all", all.length)}</a>
+        all ? (
+          <a href={hrefWith({ executors: null })}>{t("byExecutor.fewer", SHOWN_EXECUTORS)}</a>
+        ) : few ? null : (
+          <a href={hrefWith({ executors: "all" })}>{t("byExecutor.all", total)}</a>
         )
       }
     >
       <Table
         id="e"
+        whole
+        most={few || all ? undefined : SHOWN_EXECUTORS}
         caption={t("byExecutor.title")}
-        rows={rows}
+        rows={s.executors}
         rowKey={(x) => x.executorId}
-        sort={sort}
+        sort={q.get("esort") ?? "-taskTime"}
         selected={(x) => q.get("executor") === x.executorId}
-        link={(x) => hrefWith({ executor: x.executorId, page: null })}
-        columns={[
-          {
-            id: "id",
-            label: t("col.executor"),
-            sort: "id",
-            cell: (x) => (
-              <a class="strong" href={hrefWith({ executor: x.executorId, page: null })} title={t("byExecutor.filter")}>
-                {x.executorId}
-              </a>
-            ),
-          },
-          {
-            id: "host",
-            label: t("col.host"),
-            sort: "host",
-            cell: (x) => (
-              <>
-                {<Clip text={x.host} class="is-host" />}
-                {x.isExcluded ? <span class="chip is-warn">{t("executors.excluded")}</span> : null}
-              </>
-            ),
-          },
-          { id: "tasks", label: t("col.tasks"), num: true, sort: "tasks", cell: (x) => count(x.taskCount) },
-          {
-            id: "failed",
-            label: t("col.failedTasks"),
-            num: true,
-            sort: "failed",
-            off: !any((x) => x.failedTasks),
-            cell: (x) => <BadCount value={x.failedTasks} />,
-          },
-          { id: "killed", label: t("col.killedTasks"), num: true, off: !any((x) => x.killedTasks), cell: (x) => <Count value={x.killedTasks} /> },
-          {
-            id: "taskTime",
-            label: t("col.taskTime"),
-            num: true,
-            sort: "taskTime",
-            cell: (x) => <Bar value={x.taskTimeMs} max={max} text={duration(x.taskTimeMs)} title={exactMs(x.taskTimeMs)} />,
-          },
-          { id: "mean", label: t("col.mean"), num: true, cell: (x) => duration(x.taskTimeMs !== null && x.taskCount ? x.taskTimeMs / x.taskCount : null) },
-          { id: "gc", label: t("col.gc"), title: t("col.gc.title"), num: true, sort: "gc", cell: (x) => <GcMark gc={x.gc} /> },
-          { id: "input", label: t("col.input"), num: true, sort: "input", off: !any((x) => x.inputBytes), cell: (x) => <Bytes value={x.inputBytes} /> },
-          {
-            id: "shuffleRead",
-            label: t("col.shuffleRead"),
-            num: true,
-            sort: "shuffleRead",
-            off: !any((x) => x.shuffleReadBytes),
-            cell: (x) => <Bytes value={x.shuffleReadBytes} />,
-          },
-          {
-            id: "shuffleWrite",
-            label: t("col.shuffleWrite"),
-            num: true,
-            sort: "shuffleWrite",
-            off: !any((x) => x.shuffleWriteBytes),
-            cell: (x) => <Bytes value={x.shuffleWriteBytes} />,
-          },
-          { id: "output", label: t("col.output"), num: true, sort: "output", off: !any((x) => x.outputBytes), cell: (x) => <Bytes value={x.outputBytes} /> },
-          {
-            id: "spill",
-            label: t("col.spill"),
-            num: true,
-            sort: "spill",
-            off: !any((x) => x.diskSpilledBytes),
-            cell: (x) => <Bytes value={x.diskSpilledBytes} />,
-          },
-          {
-            id: "heap",
-            label: t("col.peakHeap"),
-            num: true,
-            off: !any((x) => x.peaks?.jvmHeapMemoryBytes ?? null),
-            cell: (x) => <PeakHeap peaks={x.peaks} />,
-          },
-        ]}
+        link={byExecutor}
+        columns={executorColumns()}
       />
     </Section>
   );
 }
+
+/** Its tasks, below. @param {import("../types").StageExecutor} x */
+const byExecutor = (x) => hrefWith({ executor: x.executorId, page: null });
+
+/** @returns {import("../components/table.jsx").Column<import("../types").StageExecutor>[]} */
+const executorColumns = () => [
+  linkColumn("col.executor", byExecutor, (x) => x.executorId, { title: t("byExecutor.filter") }),
+  {
+    id: "host",
+    label: t("col.host"),
+    sort: "host",
+    value: (x) => x.host,
+    cell: (x) => (
+      <>
+        <Clip text={x.host} class="is-host" />
+        {x.isExcluded ? <span class="chip is-warn">{t("executors.excluded")}</span> : null}
+      </>
+    ),
+  },
+  countColumn("col.tasks", (x) => x.taskCount),
+  sparse(badColumn("col.failedTasks", (x) => x.failedTasks, { sort: "failed" })),
+  sparse(countColumn("col.killedTasks", (x) => x.killedTasks, { sort: undefined })),
+  barColumn("col.taskTime", (x) => x.taskTimeMs),
+  durationColumn("col.mean", (x) => (x.taskTimeMs !== null && x.taskCount ? x.taskTimeMs / x.taskCount : null), { sort: undefined }),
+  gcColumn({ sort: "gc" }),
+  ...dataColumns(),
+  heapColumn(),
+];
 
 /** @param {{ stage: StageData }} props */
 function Accumulables({ stage: s }) {

@@ -1,46 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { Bar, Bytes, Clip, Count, Duration, columnMax } from "../components/cells.jsx";
+import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
+import { barColumn, bytesColumn, countColumn, durationColumn, linkColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
-import { Choice, FilterChip, Search } from "../components/filters.jsx";
-import { Empty, Failure, Loaded } from "../components/states.jsx";
-import { Table } from "../components/table.jsx";
+import { Choice, FilterChip, Search, Tools, words } from "../components/filters.jsx";
+import { ListTable, useList } from "../components/list.jsx";
+import { Empty, Failure } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
-import { count, duration, exactMs, offset, percent, quantity, time, zoneName } from "../lib/format.js";
+import { DASH, count, duration, percent, quantity, time, zoneName } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
-import * as paths from "../lib/paths.js";
-import { current, hrefWith, patchQuery } from "../lib/router.js";
+import { current, here, hrefWith, patchQuery } from "../lib/router.js";
 import { summary } from "../model/errors.js";
 import { metricsOf, unitOf } from "../model/metrics.js";
 
 /** @typedef {import("../types").TaskItem} TaskItem */
 /** @typedef {import("../components/table.jsx").Column<TaskItem>} Column */
 
-const DEFAULT_SORT = "-durationMs";
-const DEFAULT_LIMIT = 25;
+const FILTERS = ["status", "executor", "host", "locality", "q", "minDurationMs"];
 
 /**
  * The tasks of a stage: sorted, filtered and paged by the server. `?task=` opens one with all that the log says about it.
  * @param {{ app: import("../types").App, stage: import("../types").Stage, name: string, version: string }} props
  */
 export function Tasks({ app, stage, name, version }) {
-  const q = current().query;
-  const filters = {
-    status: q.get("status"),
-    executor: q.get("executor"),
-    host: q.get("host"),
-    locality: q.get("locality"),
-    q: q.get("q"),
-    minDurationMs: q.get("minDurationMs"),
-  };
-  const sort = q.get("sort") ?? DEFAULT_SORT;
-  const asked = /** @type {import("../components/use-data.js").Asked<import("../types").TaskList>} */ (
-    useData(apiPath(["apps", app.ref, "stages", name, "tasks"], { ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? DEFAULT_LIMIT }), version)
-  );
-  const picked = q.get("task");
-  const clear = paths.stage(app.ref, stage.stageId, stage.attempt);
-  const hosts = new Set(stage.executors.map((x) => x.host));
+  /** @type {import("../components/list.jsx").Listing<TaskItem, import("../types").TaskList>} */
+  const tasks = useList(["apps", app.ref, "stages", name, "tasks"], { sort: "-durationMs", limit: 25, filters: FILTERS, version });
+  const { data } = tasks.asked;
+  const { host, minDurationMs } = tasks.filters;
+  const picked = current().query.get("task");
   return (
     <>
       {picked !== null && /^\d+$/.test(picked) ? <OneTask app={app} name={name} id={picked} version={version} /> : null}
@@ -48,130 +36,67 @@ export function Tasks({ app, stage, name, version }) {
         title={t("nav.tasks")}
         id="tasks"
         note={
-          asked.data
-            ? asked.data.total === asked.data.allTasks
-              ? t("tasks.note", asked.data.allTasks)
-              : t("tasks.filtered", count(asked.data.total), count(asked.data.allTasks))
-            : " "
+          data ? (data.total === data.allTasks ? t("tasks.note", data.allTasks) : t("tasks.filtered", count(data.total), count(data.allTasks))) : "\u00a0"
         }
       >
-        <div class="tbl-tools no-print">
-          <Search name="q" label={t("tasks.search")} reset="page" />
-          <Choice
-            name="status"
-            label={t("col.outcome")}
-            reset="page"
-            options={[
-              ["", t("filter.anyStatus")],
-              ...["success", "failed", "killed", "running"].map(
-                (s) => /** @type {[string, string]} */ ([s, t(/** @type {import("../lib/i18n.js").Key} */ (`task.${s}`))]),
-              ),
-            ]}
-          />
+        <Tools>
+          <Search name="q" label={t("tasks.search")} />
+          <Choice name="status" label={t("col.outcome")} any={t("filter.anyStatus")} options={words("task", ["success", "failed", "killed", "running"])} />
           {stage.executors.length > 1 ? (
             <Choice
               name="executor"
               label={t("col.executor")}
-              reset="page"
-              options={[
-                ["", t("tasks.anyExecutor")],
-                ...stage.executors.map((x) => /** @type {[string, string]} */ ([x.executorId, t("tasks.onExecutor", x.executorId)])),
-              ]}
+              any={t("tasks.anyExecutor")}
+              options={stage.executors.map((x) => [x.executorId, t("tasks.onExecutor", x.executorId)])}
             />
           ) : null}
-          {hosts.size > 1 && filters.host === null ? null : filters.host !== null ? (
-            <FilterChip name="host" text={filters.host} remove={t("filter.remove")} reset="page" />
-          ) : null}
-          {filters.minDurationMs !== null ? (
-            <FilterChip name="minDurationMs" text={t("apps.longer", duration(Number(filters.minDurationMs)))} remove={t("filter.remove")} reset="page" />
-          ) : null}
-          {Object.values(filters).some((v) => v !== null) ? (
-            <a class="btn is-plain" href={clear}>
+          {host === null ? null : <FilterChip name="host" text={host} />}
+          {minDurationMs === null ? null : <FilterChip name="minDurationMs" text={t("apps.longer", duration(Number(minDurationMs)))} />}
+          {tasks.filtered ? (
+            <a class="btn is-plain" href={here()}>
               {t("filter.clear")}
             </a>
           ) : null}
-        </div>
-        <Loaded from={asked} rows={12}>
-          {(list) =>
-            list.items.length ? (
-              <Table
-                caption={t("nav.tasks")}
-                columns={columns(app, list.items)}
-                rows={list.items}
-                rowKey={(x) => x.taskId}
-                sort={sort}
-                page={list}
-                selected={(x) => String(x.taskId) === picked}
-                link={(x) => hrefWith({ task: x.taskId })}
-                rowClass={(x) => (x.status === "success" ? "" : "is-" + x.status)}
-              />
-            ) : (
-              <Empty title={t("tasks.none")}>
-                <p>
-                  <a href={clear}>{t("filter.clear")}</a>
-                </p>
-              </Empty>
-            )
-          }
-        </Loaded>
+        </Tools>
+        <ListTable
+          of={tasks}
+          rows={12}
+          caption={t("nav.tasks")}
+          columns={columns(app)}
+          rowKey={(x) => x.taskId}
+          selected={(x) => String(x.taskId) === picked}
+          link={toTask}
+          rowClass={(x) => (x.status === "success" ? "" : "is-" + x.status)}
+          noMatch={t("tasks.none")}
+        />
       </Section>
     </>
   );
 }
 
-/** @param {import("../types").App} app @param {TaskItem[]} rows @returns {Column[]} */
-function columns(app, rows) {
-  const max = columnMax(rows, (x) => x.durationMs);
-  const any = (/** @type {string} */ key) => rows.some((x) => x[key]);
-  /** @param {string} key @returns {Column} */
-  const ms = (key) => ({
-    id: key,
-    label: word("metric.short", key),
-    title: word("metric", key),
-    num: true,
-    sort: key,
-    off: !any(key),
-    cell: (x) => <Duration ms={/** @type {number | null} */ (x[key])} />,
-  });
-  /** @param {string} key @returns {Column} */
-  const size = (key) => ({
-    id: key,
-    label: word("metric.short", key),
-    title: word("metric", key),
-    num: true,
-    sort: key,
-    off: !any(key),
-    cell: (x) => <Bytes value={/** @type {number | null} */ (x[key])} />,
-  });
-  /** @param {string} key @returns {Column} */
-  const number = (key) => ({
-    id: key,
-    label: word("metric.short", key),
-    title: word("metric", key),
-    num: true,
-    sort: key,
-    off: !any(key),
-    cell: (x) => <Count value={/** @type {number | null} */ (x[key])} />,
-  });
+const toTask = (/** @type {TaskItem} */ x) => hrefWith({ task: x.taskId });
+
+/** @param {import("../types").App} app @returns {Column[]} */
+function columns(app) {
+  /**
+   * A metric of schema.sql, left out where no task of the page has any of it.
+   * @param {typeof bytesColumn} make @param {string} key @returns {Column}
+   */
+  const metric = (make, key) =>
+    sparse(
+      make(/** @type {import("../lib/i18n.js").Key} */ (`metric.short.${key}`), (/** @type {TaskItem} */ x) => /** @type {number | null} */ (x[key]), {
+        title: word("metric", key),
+      }),
+    );
   return [
-    {
-      id: "taskId",
-      label: t("col.task"),
-      sort: "taskId",
-      ascending: true,
-      cell: (x) => (
-        <a class="strong" href={hrefWith({ task: x.taskId })}>
-          {x.taskId}
-        </a>
-      ),
-    },
+    linkColumn("col.task", toTask, (x) => x.taskId, { sort: "taskId", ascending: true }),
     { id: "index", label: t("col.index"), num: true, sort: "index", ascending: true, cell: (x) => count(x.index) },
     {
       id: "attempt",
       label: t("col.attempt"),
       num: true,
       sort: "attempt",
-      off: !any("attempt") && !any("speculative"),
+      present: (x) => x.attempt || x.speculative,
       cell: (x) => (
         <>
           {x.speculative ? <span class="dim3">{t("tasks.speculative")} </span> : null}
@@ -184,46 +109,22 @@ function columns(app, rows) {
       label: t("col.outcome"),
       cell: (x) => (x.status === "success" ? <span class="dim">{t("task.success")}</span> : <Chip of="task" state={x.status} />),
     },
-    { id: "executor", label: t("col.executor"), sort: "executor", cell: (x) => x.executorId ?? "\u2014" },
+    { id: "executor", label: t("col.executor"), sort: "executor", cell: (x) => x.executorId ?? DASH },
     { id: "host", label: t("col.host"), sort: "host", cell: (x) => <Clip text={x.host} class="is-host dim" /> },
     { id: "locality", label: t("col.locality"), cell: (x) => <span class="dim">{word("locality", x.locality)}</span> },
-    {
-      id: "launchMs",
-      label: t("col.launched"),
-      num: true,
-      sort: "launchMs",
-      ascending: true,
-      cell: (x) =>
-        x.launchMs !== null && app.startMs !== null ? (
-          <span title={`${time(x.launchMs)} ${zoneName(x.launchMs)}`}>{offset(x.launchMs - app.startMs)}</span>
-        ) : (
-          "\u2014"
-        ),
-    },
-    {
-      id: "durationMs",
-      label: t("col.duration"),
-      num: true,
-      sort: "durationMs",
-      cell: (x) => <Bar value={x.durationMs} max={max} text={duration(x.durationMs)} title={exactMs(x.durationMs)} />,
-    },
-    ms("jvmGcTimeMs"),
-    ms("schedulerDelayMs"),
-    ms("executorDeserializeTimeMs"),
-    ms("shuffleFetchWaitTimeMs"),
-    size("inputBytes"),
-    number("inputRecords"),
-    size("shuffleReadBytes"),
-    number("shuffleRecordsRead"),
-    size("shuffleWriteBytes"),
-    size("outputBytes"),
-    size("diskSpilledBytes"),
-    size("peakExecutionMemoryBytes"),
+    momentColumn("col.launched", (x) => x.launchMs, app.startMs, { sort: "launchMs" }),
+    barColumn("col.duration", (x) => x.durationMs, { sort: "durationMs" }),
+    ...["jvmGcTimeMs", "schedulerDelayMs", "executorDeserializeTimeMs", "shuffleFetchWaitTimeMs"].map((key) => metric(durationColumn, key)),
+    metric(bytesColumn, "inputBytes"),
+    metric(countColumn, "inputRecords"),
+    metric(bytesColumn, "shuffleReadBytes"),
+    metric(countColumn, "shuffleRecordsRead"),
+    ...["shuffleWriteBytes", "outputBytes", "diskSpilledBytes", "peakExecutionMemoryBytes"].map((key) => metric(bytesColumn, key)),
     {
       id: "error",
       label: t("col.message"),
       sort: "error",
-      off: !rows.some((x) => x.error),
+      present: (x) => x.error,
       cell: (x) =>
         x.error ? (
           <span class="clip error-line" title={x.error}>
@@ -242,6 +143,9 @@ function OneTask({ app, name, id, version }) {
     useData(apiPath(["apps", app.ref, "stages", name, "tasks"], { q: id, limit: 50 }), version)
   );
   const task = asked.data?.items.find((x) => String(x.taskId) === id);
+  const metrics = task ? metricsOf(task) : [];
+  const measured = metrics.filter((m) => m.value !== 0),
+    zero = metrics.filter((m) => m.value === 0);
   const close = (
     <button type="button" class="btn is-small" onClick={() => patchQuery({ task: null }, { replace: true })}>
       {t("tasks.close")}
@@ -273,16 +177,24 @@ function OneTask({ app, name, id, version }) {
                 {time(task.launchMs)} {zoneName(task.launchMs ?? undefined)}
               </dd>
             </div>
-            {metricsOf(task).map(({ name: key, value }) => (
-              <div key={key} class={value === 0 ? "is-zero" : ""}>
+            {measured.map(({ name: key, value }) => (
+              <div key={key}>
                 <dt>{word("metric", key)}</dt>
                 <dd>
                   {quantity(value, unitOf(key))}
-                  {unitOf(key) === "ms" && key !== "durationMs" && task.durationMs && value ? <small>{percent(value / task.durationMs)}</small> : null}
+                  {unitOf(key) === "ms" && key !== "durationMs" && task.durationMs ? <small>{percent(value / task.durationMs)}</small> : null}
                 </dd>
               </div>
             ))}
           </dl>
+          {zero.length ? (
+            <details class="fold">
+              <summary>{t("tasks.zero", zero.length)}</summary>
+              <p class="note dim">
+                <Joined items={zero}>{(m) => word("metric", m.name)}</Joined>
+              </p>
+            </details>
+          ) : null}
           {task.error ? <pre class="text-block">{task.error}</pre> : null}
         </>
       ) : (

@@ -11,10 +11,23 @@ export const ROOT = process.env.AFTERGLOW_ROOT ?? resolve(dirname(fileURLToPath(
 export const BINARY = process.env.AFTERGLOW_BINARY ?? join(ROOT, "build/release/afterglow");
 export const LOGS = join(ROOT, "tests/data/logs");
 
-/** A folder that is removed when the test file ends. */
+const undoings = new WeakMap();
+
+/** What a test made goes when it ends, the last first: a server must have ended before the folder goes that its ingest process would make anew. (node's own order is the first first.) */
+function atEnd(t, undo) {
+  if (!undoings.has(t)) {
+    undoings.set(t, []);
+    t.after(async () => {
+      for (const last of undoings.get(t).reverse()) await last();
+    });
+  }
+  undoings.get(t).push(undo);
+}
+
+/** A folder that is removed when the test ends. */
 export function makeFolder(t) {
   const folder = mkdtempSync(join(tmpdir(), "afterglow-api-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -31,6 +44,11 @@ export async function startServer(t, args, env = {}) {
   const child = spawn(BINARY, ["serve", "--listen", "127.0.0.1:0", ...args], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   let errors = "";
   const ended = new Promise((resolveEnd) => child.once("exit", (code, signal) => resolveEnd(code ?? signal)));
+  const stop = async (signal = "SIGTERM") => {
+    child.kill(signal);
+    return ended;
+  };
+  atEnd(t, () => stop("SIGTERM"));
   const base = await new Promise((resolveBase, reject) => {
     child.stderr.setEncoding("utf8").on("data", (text) => {
       errors += text;
@@ -39,11 +57,6 @@ export async function startServer(t, args, env = {}) {
     });
     ended.then((code) => reject(new Error(`serve ended with ${code}: ${errors}`)));
   });
-  const stop = async (signal = "SIGTERM") => {
-    child.kill(signal);
-    return ended;
-  };
-  t.after(() => stop("SIGTERM"));
   const port = Number(new URL(base).port);
   const get = (path, options = {}) => send(port, path, options);
   /** The JSON of an answer of our own API, after a look at its status. */

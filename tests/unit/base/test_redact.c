@@ -35,7 +35,7 @@ static void check(const char *marked)
 {
     struct buf given, wanted;
     split(marked, &given, &wanted);
-    char *exact = malloc(given.len ? given.len : 1);   /* so that the address sanitizer sees a read past the end */
+    char *exact = malloc(given.len ? given.len : 1); /* so that the address sanitizer sees a read past the end */
     assert_non_null(exact);
     if (given.len)
         memcpy(exact, given.data, given.len);
@@ -47,7 +47,7 @@ static void check(const char *marked)
     assert_non_null(text);
     assert_string_equal(text, wanted.len ? wanted.data : "");
 
-    struct str again;                                  /* what is hidden stays as it is */
+    struct str again; /* what is hidden stays as it is */
     assert_int_equal(redact_text(&arena, got, &again), 0);
     assert_true(str_eq(got, again));
 
@@ -246,7 +246,8 @@ static void secrets_are_found_by_the_words_of_spark(void **state)
 static void time_is_linear(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {"://a:b", "://a:b@", "token", "password=", "password='", "password \\\"", "a,b,", "password=a,", "secret.", "\\", "k", "jdbc:oracle:x:y/", "((token,", "-"};
+    static const char *const patterns[] = {"://a:b",      "://a:b@", "token", "password=", "password='",       "password \\\"", "a,b,",
+                                           "password=a,", "secret.", "\\",    "k",         "jdbc:oracle:x:y/", "((token,",      "-"};
     for (size_t p = 0; p < ARRAY_LENGTH(patterns); p++) {
         size_t each = strlen(patterns[p]), count = ((size_t)4 << 20) / each;
         char *text = malloc(each * count);
@@ -257,7 +258,7 @@ static void time_is_linear(void **state)
         struct str secret;
         for (size_t position = 0; redact_next((struct str){text, each * count}, &position, &secret);)
             continue;
-        assert_true(time_monotonic_ns() - begin < (int64_t)5 * 1000 * 1000 * 1000);   /* 4 MiB; quadratic would be hours */
+        assert_true(time_monotonic_ns() - begin < (int64_t)5 * 1000 * 1000 * 1000); /* 4 MiB; quadratic would be hours */
         free(text);
     }
 }
@@ -265,9 +266,16 @@ static void time_is_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hides_the_values_of_keys), cmocka_unit_test(hides_values_inside_json_and_escaped_json), cmocka_unit_test(hides_options_of_statements),
-        cmocka_unit_test(hides_what_stands_in_addresses), cmocka_unit_test(leaves_what_only_looks_like_a_secret), cmocka_unit_test(a_text_without_secrets_is_not_copied),
-        cmocka_unit_test(a_full_arena_is_told), cmocka_unit_test(a_small_buffer_cuts), cmocka_unit_test(secrets_are_found_by_the_words_of_spark), cmocka_unit_test(time_is_linear),
+        cmocka_unit_test(hides_the_values_of_keys),
+        cmocka_unit_test(hides_values_inside_json_and_escaped_json),
+        cmocka_unit_test(hides_options_of_statements),
+        cmocka_unit_test(hides_what_stands_in_addresses),
+        cmocka_unit_test(leaves_what_only_looks_like_a_secret),
+        cmocka_unit_test(a_text_without_secrets_is_not_copied),
+        cmocka_unit_test(a_full_arena_is_told),
+        cmocka_unit_test(a_small_buffer_cuts),
+        cmocka_unit_test(secrets_are_found_by_the_words_of_spark),
+        cmocka_unit_test(time_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 
 struct fixture {
     struct arena scratch;
+    struct event_memory memory;
     char *line;
     struct event event;
     struct err err;
@@ -53,7 +54,7 @@ static inline enum err_code decode_bytes_before(struct fixture *f, const char *b
     arena_reset(&f->scratch);
     memset(&f->event, 0x5A, sizeof f->event);
     memset(&f->err, 0, sizeof f->err);
-    enum err_code code = event_decode((struct str){f->line, len}, &f->scratch, &f->event, &f->err);
+    enum err_code code = event_decode((struct str){f->line, len}, &f->scratch, &f->memory, &f->event, &f->err);
     assert_int_equal(f->err.code, code);
     assert_true((code == ERR_OK) == (f->err.message[0] == '\0'));
     return code;

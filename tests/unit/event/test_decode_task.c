@@ -261,6 +261,8 @@ static void accumulables_of_nearly_the_usual_shape_are_read_with_care(void **sta
             "'Count Failed Values':true}", false, ERR_OK},
         {"{ 'ID' :7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true }", false, ERR_OK},
         {"{'ID':07,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
+        {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}}", false, ERR_CORRUPT},
         {"{'ID':7,'Name':'n','Update':00,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
         {"{'ID':7,'Name':n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
         {"{'ID':7,'Name':'n\t','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}", false, ERR_CORRUPT},
@@ -269,18 +271,53 @@ static void accumulables_of_nearly_the_usual_shape_are_read_with_care(void **sta
         {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true]", false, ERR_CORRUPT},
         {"{'ID':7,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true,'Metadata':'sql'", false, ERR_CORRUPT},
     };
-    char tail[700];
+    /* What the task before looked like changes nothing. */
+    static const char *const before[] = {NULL, "7", "17", "123456789012345"};
+    char tail[700], text[2000];
     memset(tail, 'x', sizeof tail);
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
-        for (int near_the_end = 0; near_the_end < 2; near_the_end++) {
-            char text[2000];
-            snprintf(text, sizeof text, ENDED ",'Accumulables':[%s,{'ID':8,'Name':'last'}]},'Task Type':'%.*s'}", cases[i].json, near_the_end ? 1 : (int)sizeof tail, tail);
-            assert_int_equal(decode_text(f, text), cases[i].code);
-            if (cases[i].code)
-                continue;
-            assert_int_equal(f->event.task_end.shown.count, 1 + cases[i].shown);
-            assert_i64(f->event.task_end.shown.items[0].id, cases[i].shown ? 7 : 8);
-        }
+        for (size_t b = 0; b < ARRAY_LENGTH(before); b++)
+            for (int near_the_end = 0; near_the_end < 2; near_the_end++) {
+                memset(&f->memory, 0, sizeof f->memory);
+                if (before[b]) {
+                    snprintf(text, sizeof text, ENDED ",'Accumulables':[{'ID':%s,'Name':'n','Update':1,'Value':2,'Internal':true,'Count Failed Values':true}]},'Task Type':'%.*s'}",
+                             before[b], (int)sizeof tail, tail);
+                    assert_int_equal(decode_text(f, text), ERR_OK);
+                    assert_int_equal(f->memory.heads[0].id_len, strlen(before[b]));
+                }
+                snprintf(text, sizeof text, ENDED ",'Accumulables':[%s,{'ID':8,'Name':'last'}]},'Task Type':'%.*s'}", cases[i].json, near_the_end ? 1 : (int)sizeof tail, tail);
+                assert_int_equal(decode_text(f, text), cases[i].code);
+                if (cases[i].code)
+                    continue;
+                assert_int_equal(f->event.task_end.shown.count, 1 + cases[i].shown);
+                assert_i64(f->event.task_end.shown.items[0].id, cases[i].shown ? 7 : 8);
+            }
+}
+
+static void what_is_remembered_of_the_task_before_is_only_how_accumulables_begin(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *id, *name, *update;
+        int64_t peak;
+    } tasks[] = {
+        {"3", "internal.metrics.peakExecutionMemory", "4096", 4096},
+        {"3", "internal.metrics.peakExecutionMemory", "8192", 8192},
+        {"44", "internal.metrics.peakExecutionMemory", "1", 1},
+        {"44", "internal.metrics.peakExecutionMemorx", "2", UNKNOWN},
+        {"44", "internal.metrics.peakExecutionMemory", "3", 3},
+        {"44", "a name that is longer than the longest one that is remembered, so that of the next task is read", "4", UNKNOWN},
+        {"44", "internal.metrics.peakExecutionMemory", "5", 5},
+    };
+    char tail[700], text[2000];
+    memset(tail, 'x', sizeof tail);
+    for (size_t i = 0; i < ARRAY_LENGTH(tasks); i++) {
+        snprintf(text, sizeof text,
+                 ENDED ",'Accumulables':[{'ID':%s,'Name':'%s','Update':%s,'Value':99,'Internal':true,'Count Failed Values':true}]},'Task Metrics':{'Executor Run Time':1},"
+                 "'Task Type':'%.*s'}", tasks[i].id, tasks[i].name, tasks[i].update, (int)sizeof tail, tail);
+        assert_int_equal(decode_text(f, text), ERR_OK);
+        assert_i64(f->event.task_end.metrics[METRIC_PEAK_EXECUTION_MEMORY], tasks[i].peak);
+    }
 }
 
 static void a_hundred_accumulables_keep_their_order(void **state)
@@ -373,7 +410,7 @@ int main(void)
             cmocka_unit_test(what_a_task_did_not_report_is_unknown_and_not_zero),
         cmocka_unit_test(a_task_of_1_2_ends), cmocka_unit_test(the_peak_of_execution_memory_of_2_x_is_an_accumulable),
         cmocka_unit_test(people_see_accumulables_that_are_neither_internal_nor_sql), cmocka_unit_test(accumulables_of_nearly_the_usual_shape_are_read_with_care),
-            cmocka_unit_test(a_hundred_accumulables_keep_their_order),
+            cmocka_unit_test(what_is_remembered_of_the_task_before_is_only_how_accumulables_begin), cmocka_unit_test(a_hundred_accumulables_keep_their_order),
         cmocka_unit_test(numbers_that_cannot_be_are_unknown_and_counted), cmocka_unit_test(a_bare_task_end_is_one), cmocka_unit_test(of_duplicate_keys_the_last_wins_whole),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -32,7 +32,12 @@ static void names_lead_to_kinds(void **state)
         {"org.apache.spark.sql.connect.service.SparkListenerConnectServiceStarted", EVENT_UNKNOWN},
         {"SparkListenerTask", EVENT_UNKNOWN}, {"SparkListenerTaskEnd2", EVENT_UNKNOWN}, {"sparklistenertaskend", EVENT_UNKNOWN}, {"", EVENT_UNKNOWN},
             {"com.example.SparkListenerTaskEnd", EVENT_UNKNOWN},
-        {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", EVENT_UNKNOWN}, {"org.apache.spark.scheduler.", EVENT_UNKNOWN},
+        {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", EVENT_SQL_START}, {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd", EVENT_SQL_END},
+        {"org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates", EVENT_SQL_DRIVER_UPDATES},
+        {"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate", EVENT_SQL_PLAN_UPDATE},
+        {"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveSQLMetricUpdates", EVENT_SQL_METRIC_UPDATE},
+        {"org.apache.spark.sql.execution.ui.SparkListenerQueryExecutionMetrics", EVENT_UNKNOWN}, {"SparkListenerSQLExecutionStart", EVENT_UNKNOWN},
+        {"org.apache.spark.scheduler.", EVENT_UNKNOWN},
     };
     bool seen[EVENT_KIND_MAX_] = {false};
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
@@ -106,7 +111,7 @@ static void json_that_is_no_event_is_invalid(void **state)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
         assert_int_equal(decode_text(f, lines[i]), ERR_INVALID);
-    assert_int_equal(event_decode(STR_NONE, &f->scratch, &f->event, NULL), ERR_INVALID);
+    assert_int_equal(event_decode(STR_NONE, &f->scratch, NULL, &f->event, NULL), ERR_INVALID);
 }
 
 static void what_is_not_json_is_corrupt_and_says_where(void **state)
@@ -242,14 +247,14 @@ static void plans_nest_deeply_and_brackets_without_end_are_refused(void **state)
     struct fixture *f = *state;
     size_t room = 1 << 20, used = 0;
     char *text = malloc(room);
-    used += (size_t)snprintf(text, room, "{'Event':'org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart','sparkPlanInfo':");
+    used += (size_t)snprintf(text, room, "{'Event':'org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart','executionId':0,'sparkPlanInfo':");
     for (int i = 0; i < 1500; i++)
         used += (size_t)snprintf(text + used, room - used, "{'nodeName':'N%d','simpleString':'N','children':[", i);
     used += (size_t)snprintf(text + used, room - used, "{}");
     for (int i = 0; i < 1500; i++)
         used += (size_t)snprintf(text + used, room - used, "],'metadata':{},'metrics':[]}");
     snprintf(text + used, room - used, ",'time':1700000000000}");
-    must_decode(f, EVENT_UNKNOWN, text);
+    assert_i64((int64_t)must_decode(f, EVENT_SQL_START, text)->sql_start.plan.node_count, 1501);
     memset(text, '[', 100000);
     assert_int_equal(decode_bytes(f, text, 100000), ERR_LIMIT);
     used = (size_t)snprintf(text, room, "{'Event':'x','a':");
@@ -262,6 +267,9 @@ static void plans_nest_deeply_and_brackets_without_end_are_refused(void **state)
 }
 
 static const char *const rich[] = {
+    "{'Event':'org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart','executionId':1,'description':'a\\n','sparkPlanInfo':{'nodeName':'A\\t','children':[{'nodeName':'B',"
+    "'metadata':{'a\\n':'b','c':'d'},'metrics':[{'name':'\\u00e9','accumulatorId':1,'metricType':'sum'}]},{'nodeName':'C'}]},'modifiedConfigs':{'a':'\\n','b':'c'},'jobTags':['\\n','b']}",
+    "{'Event':'org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates','executionId':1,'accumUpdates':[[1,2],[3,4]]}",
     "{'Event':'SparkListenerJobStart','Job ID':1,'Stage Infos':[{'Stage ID':1,'Stage Name':'a\\n','RDD Info':[{'RDD ID':1,'Name':'\\t','Parent IDs':[1,2,3]}],'Parent IDs':[4],"
     "'Accumulables':[{'ID':1,'Name':'\\u00e9'}]}],"
     "'Stage IDs':[1],'Properties':{'a':'1','b\\n':'2','a':'3'}}",
@@ -295,7 +303,7 @@ static void every_failing_allocation_is_out_of_memory_and_nothing_else(void **st
                 if (left)
                     assert_non_null(arena_alloc(&scratch, 4096 - left));
                 mem_fail_at(nth, 0);
-                code = event_decode(line, &scratch, &f->event, &f->err);
+                code = event_decode(line, &scratch, NULL, &f->event, &f->err);
                 bool reached = mem_alloc_count() >= nth;
                 mem_fail_at(0, 0);
                 assert_int_equal(code, reached ? ERR_NOMEM : ERR_OK);
@@ -313,7 +321,7 @@ static void a_line_that_needs_more_than_scratch_holds_is_a_limit(void **state)
         "}                                                                 ";
     struct arena scratch;
     arena_init(&scratch, 4000);
-    assert_int_equal(event_decode((struct str){line, sizeof line - 66}, &scratch, &f->event, &f->err), ERR_LIMIT);
+    assert_int_equal(event_decode((struct str){line, sizeof line - 66}, &scratch, NULL, &f->event, &f->err), ERR_LIMIT);
     arena_dispose(&scratch);
 }
 

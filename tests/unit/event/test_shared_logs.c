@@ -104,7 +104,7 @@ static void add_file(struct fixture *f, struct sums *s, const char *path)
             continue;
         s->lines++;
         arena_reset(&f->scratch);
-        if (event_decode(line, &f->scratch, &f->event, &f->err) == ERR_OK) {
+        if (event_decode(line, &f->scratch, &f->memory, &f->event, &f->err) == ERR_OK) {
             assert_int_equal(f->event.out_of_range + f->event.repaired, 0);
             add_event(s, &f->event);
         } else {

@@ -218,6 +218,43 @@ static void flags_are_written_in_one_order(void **state)
     assert_string_equal(flags_text(0xFF, out, sizeof out), "cut lines gap name empty unreadable not-a-log notice");
 }
 
+static void access_lists_are_of_the_first_environment(void **state)
+{
+    (void)state;
+    static const char more[] =
+        "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark Properties\":{\"spark.ui.view.acls\":\"ann, bob\",\"spark.admin.acls\":\"carl\",\"spark.ui.view.acls.groups\":\"g\"}}\n";
+    static const char later[] = "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark Properties\":{\"spark.ui.view.acls\":\"*\"}}\n";
+    char text[4096];
+    struct listing listing;
+    snprintf(text, sizeof text, "%s%s%s%s", LOG_START, more, later, START);
+    list_text("log", text, &listing);
+    assert_string_equal(listing.view_users, "ann, bob,carl");
+    assert_string_equal(listing.view_groups, "g");
+    list_text("log", LOG_START START, &listing);
+    assert_string_equal(listing.view_users, "");
+}
+
+static void half_a_name_is_not_let_in(void **state)
+{
+    (void)state;
+    static char longer[2 * LISTING_ACCESS_BYTES], out[LISTING_ACCESS_BYTES];
+    memset(longer, 'x', sizeof longer - 1);
+    memcpy(longer, "ann,", 4);
+    assert_string_equal(listing_join_lists(str_of(longer), STR_LIT(",bob,,carl"), out), "ann,bob,carl");
+    longer[LISTING_ACCESS_BYTES - 2] = ',';      /* fits with its NUL, and nothing behind it */
+    listing_join_lists(str_of(longer), STR_LIT("bob"), out);
+    assert_int_equal(strlen(out), LISTING_ACCESS_BYTES - 2);
+    assert_string_equal(listing_join_lists(STR_NONE, STR_NONE, out), "");
+}
+
+static void secrets_in_the_name_are_hidden(void **state)
+{
+    (void)state;
+    struct listing listing;
+    list_text("log", "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"x password=hunter2\",\"App ID\":\"a\",\"Timestamp\":1700000000000,\"User\":\"u\"}\n", &listing);
+    assert_string_equal(listing.name, "x password=*********(redacted)");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -234,6 +271,9 @@ int main(void)
         TEST(every_failed_allocation_is_survived),
         TEST(keys_are_safe_file_names_and_tell_runs_apart),
         TEST(flags_are_written_in_one_order),
+        TEST(access_lists_are_of_the_first_environment),
+        TEST(half_a_name_is_not_let_in),
+        TEST(secrets_in_the_name_are_hidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

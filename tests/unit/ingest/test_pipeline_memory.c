@@ -163,6 +163,12 @@ static void a_log_of_streams_and_statements_survives_each_failed_allocation(void
     walk(path, false, 0, 0);
 }
 
+static void a_log_with_queries_survives_each_failed_allocation(void **state)
+{
+    (void)state;
+    walk("../logs/tiny_app/local-1795989117127", false, 3, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +177,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rolling_log_of_several_codecs_survives_each_failed_allocation, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_log_of_streams_and_statements_survives_each_failed_allocation, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_log_with_bad_lines_survives_each_failed_allocation, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(a_log_with_queries_survives_each_failed_allocation, make_store, remove_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@
 #define END "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":1700000009000}\n"
 
 static char root[64], store[80], logs[80];
+static pid_t watching;               /* the worker that a test has started and not waited for; 0: none */
 
 static int set_up(void **state)
 {
@@ -50,6 +51,11 @@ static int tear_down(void **state)
 {
     (void)state;
     char command[128];
+    if (watching) {                  /* the test failed: a worker that goes on would write into what is removed here */
+        kill(watching, SIGKILL);
+        waitpid(watching, NULL, 0);
+        watching = 0;
+    }
     snprintf(command, sizeof command, "rm -rf %s", root);
     return system(command);
 }
@@ -160,13 +166,14 @@ static pid_t start_watch(int *ret_control)
     }
     close(fds[0]);
     *ret_control = fds[1];
-    return pid;
+    return watching = pid;
 }
 
 static int end_of(pid_t pid)
 {
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    watching = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 

@@ -88,7 +88,7 @@ static inline void fixture_apply(struct model_fixture *self, const char *text)
     struct event event;
     struct err err = {0};
     arena_reset(&self->scratch);
-    if (event_decode((struct str){line, len}, &self->scratch, &event, &err))
+    if (event_decode((struct str){line, len}, &self->scratch, NULL, &event, &err))
         fail_msg("%s: %s", err.message, text);
     assert_int_equal(app_model_apply(self->model, &event, &err), ERR_OK);
     free(line);

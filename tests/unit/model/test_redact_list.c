@@ -18,7 +18,7 @@ static void values_of_secret_keys_and_secret_values_are_hidden_whole_others_in_p
         {"spark.app.name", "daily", "daily"},
         {"spark.my.url", "jdbc:mysql://me:hunter2@db/shop", "jdbc:mysql://me:*********(redacted)@db/shop"},
         {"spark.my.url", "jdbc:x://h/d?user=me&pwd=hunter2", "jdbc:x://h/d?user=me&pwd=*********(redacted)"},
-        {"spark.jars", "/opt/secret-lib.jar", "*********(redacted)"},      /* as Spark does: only Classpath Entries are left alone */
+        {"spark.jars", "/opt/secret-lib.jar", "*********(redacted)"}, /* as Spark does: only Classpath Entries are left alone */
         {"spark.empty", "", ""},
         {"spark.password.unknown", NULL, NULL},
     };

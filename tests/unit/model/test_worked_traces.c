@@ -62,6 +62,7 @@ struct trace {
     struct recorder recorder;
     struct app_model *model;
     struct arena scratch;
+    struct event_memory memory;
 };
 
 static void apply_json(struct trace *t, const char *json)
@@ -72,7 +73,7 @@ static void apply_json(struct trace *t, const char *json)
     struct event event;
     struct err err = {0};
     arena_reset(&t->scratch);
-    enum err_code rc = event_decode((struct str){line, len}, &t->scratch, &event, &err);
+    enum err_code rc = event_decode((struct str){line, len}, &t->scratch, &t->memory, &event, &err);
     if (rc)
         fail_msg("%s: %s", err.message, json);
     assert_int_equal(app_model_apply(t->model, &event, &err), ERR_OK);
@@ -218,6 +219,9 @@ static void failed_job_whose_last_task_is_killed_after_its_end(void **state UNUS
     assert_int_equal(job->completed_stages, 0);
     assert_int_equal(job->failed_stages, 1);
     assert_int_equal(job->kills.count, 1);
+    assert_int_equal(job->late.killed, 0);         /* this end was the stage's last one: the History Server writes the job once more */
+    assert_int_equal(job->late.active, 0);
+    assert_int_equal(job->late_kills.count, 0);
     assert_string_equal(t->recorder.texts[job->kills.entries[0].key], "Stage_cancelled");
     assert_int_equal((intptr_t)job->kills.entries[0].value, 1);
     const struct stage *stage = stage_of(t, 0, 0);
@@ -231,6 +235,27 @@ static void failed_job_whose_last_task_is_killed_after_its_end(void **state UNUS
     assert_int_equal(executor->total_tasks, 3);
     assert_int_equal(executor->total_duration_ms, 590);
     assert_int_equal(executor->active_tasks, 0);
+    end(t);
+}
+
+/* The same with a fourth task that never ends: nothing of what comes behind the job's end is in the History Server's record (core.md §2.5). */
+static void ends_behind_the_job_are_told_apart(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:4", "SS 0.0 1150", "TS 0.0 0 0 1 1200", "TS 0.0 1 1 1 1200", "TS 0.0 2 2 1 1210", "TS 0.0 3 3 1 1210", "TE 0.0 0 0 1 1200 1300 90 fail",
+                           "SC 0.0 1410 gone", "JE 0 failed 1420", "TE 0.0 1 1 1 1200 1450 150 ok", "TE 0.0 2 2 1 1210 1500 200 kill:Stage_cancelled");
+    const struct job *job = job_of(t, 0);
+    assert_int_equal(job->tasks.active, 1);
+    assert_int_equal(job->tasks.completed, 1);
+    assert_int_equal(job->tasks.failed, 1);
+    assert_int_equal(job->tasks.killed, 1);
+    assert_int_equal(job->completed_indices, 1);
+    assert_int_equal(job->late.active, -2);
+    assert_int_equal(job->late.completed, 1);
+    assert_int_equal(job->late.failed, 0);
+    assert_int_equal(job->late.killed, 1);
+    assert_int_equal(job->late_indices, 1);
+    assert_int_equal(job->late_kills.count, 1);
+    assert_int_equal((intptr_t)job->late_kills.entries[0].value, 1);
     end(t);
 }
 
@@ -553,6 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failed_job_whose_last_task_is_killed_after_its_end),
+        cmocka_unit_test(ends_behind_the_job_are_told_apart),
         cmocka_unit_test(speculative_copy_wins),
         cmocka_unit_test(executor_lost_and_map_output_resubmitted),
         cmocka_unit_test(stage_never_submitted_is_skipped),

@@ -15,8 +15,9 @@ static void add_executor(const char *values)
     app_sql("a", sql);
 }
 
-static void add_executors(void)
+static int make_executors(void **state)
 {
+    make_store(state);
     add_app("a");
     add_executor("1, 'driver', 1, 0, 1, 'h0', 'h0:1', 900, NULL, NULL, '', 0, 0");
     add_executor("2, '1', 1, 1, 0, 'h1', 'h1:1', 1000, 1500, 'lost', '', 0, 0");                /* came back */
@@ -25,12 +26,12 @@ static void add_executors(void)
     add_executor("5, '10', 1, 0, 1, 'h1', 'h1:3', 1000, NULL, NULL, '', 0, 0");
     add_executor("6, 'fallback', 1, 0, 1, NULL, NULL, NULL, NULL, NULL, '', 0, 0");
     add_executor("7, '9', 0, 0, 1, NULL, NULL, NULL, NULL, NULL, '', 0, 0");                    /* only tasks speak of it */
+    return 0;
 }
 
 static void executors_are_listed_by_their_ids_as_text(void **state)
 {
     (void)state;
-    add_executors();
     assert_column(A "/executors", "id", "[\"driver\",\"10\",\"1\"]");
     assert_column(A "/allexecutors", "id", "[\"1\",\"10\",\"2\",\"driver\"]");
 }
@@ -38,48 +39,29 @@ static void executors_are_listed_by_their_ids_as_text(void **state)
 static void an_executor_has_sparks_fields(void **state)
 {
     (void)state;
-    add_executors();
     app_sql("a", "UPDATE executor SET max_on_heap_memory_bytes = 20, max_off_heap_memory_bytes = 0, on_heap_used_bytes = 5, peak_total_gc_time_ms = 4, total_cores = 2, "
             "max_tasks = 2 "
                  "WHERE executor_ref = 3;"
                  "INSERT INTO owner_map VALUES (0, 3, 0, 0, 'stdout', 'u'), (0, 3, 1, 0, 'USER', 'x'), (0, 3, 2, 0, 'gpu', '[\"0\",\"1\"]'), (0, 3, 2, 1, 'odd', 'no json'), "
                  "(1, 3, 0, 0, 'stdout', 'of a process')");
     const char *e = A "/allexecutors";
-    assert_value(e, "0.hostPort", "\"h1\"");
-    assert_value(e, "0.addTime", "\"1970-01-01T00:00:01.600GMT\"");
-    assert_value(e, "0.totalCores", "2");
-    assert_value(e, "0.activeTasks", "1");
-    assert_value(e, "0.failedTasks", "2");
-    assert_value(e, "0.completedTasks", "3");
-    assert_value(e, "0.totalTasks", "6");
-    assert_value(e, "0.totalDuration", "700");
-    assert_value(e, "0.totalGCTime", "70");
-    assert_value(e, "0.rddBlocks", "11");
-    assert_value(e, "0.memoryUsed", "12");
-    assert_value(e, "0.isExcluded", "true");
-    assert_value(e, "0.isBlacklisted", "true");
-    assert_value(e, "0.excludedInStages", "[3,12]");
-    assert_value(e, "0.blacklistedInStages", "[3,12]");
-    assert_value(e, "0.executorLogs", "{\"stdout\":\"u\"}");
-    assert_value(e, "0.attributes", "{\"USER\":\"x\"}");
-    assert_value(e, "0.resources", "{\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\"]},\"odd\":{\"name\":\"odd\",\"addresses\":[]}}");
+    assert_values(e, {"0.hostPort", "\"h1\""}, {"0.addTime", "\"1970-01-01T00:00:01.600GMT\""}, {"0.totalCores", "2"}, {"0.activeTasks", "1"},
+                  {"0.failedTasks", "2"}, {"0.completedTasks", "3"}, {"0.totalTasks", "6"}, {"0.totalDuration", "700"}, {"0.totalGCTime", "70"},
+                  {"0.rddBlocks", "11"}, {"0.memoryUsed", "12"}, {"0.isExcluded", "true"}, {"0.isBlacklisted", "true"}, {"0.excludedInStages", "[3,12]"},
+                  {"0.blacklistedInStages", "[3,12]"}, {"0.executorLogs", "{\"stdout\":\"u\"}"}, {"0.attributes", "{\"USER\":\"x\"}"},
+                  {"0.resources", "{\"gpu\":{\"name\":\"gpu\",\"addresses\":[\"0\",\"1\"]},\"odd\":{\"name\":\"odd\",\"addresses\":[]}}"});
     assert_value(e, "0.memoryMetrics",
                  "{\"usedOnHeapStorageMemory\":5,\"usedOffHeapStorageMemory\":0,\"totalOnHeapStorageMemory\":20,\"totalOffHeapStorageMemory\":0}");
     assert_value(e, "0.peakMemoryMetrics.TotalGCTime", "4");
     assert_absent(e, "0.removeTime");
     /* The removed one. */
-    assert_value(e, "2.isActive", "false");
-    assert_value(e, "2.addTime", "\"1969-12-31T23:59:59.999GMT\"");
-    assert_value(e, "2.removeTime", "\"1970-01-01T00:00:01.700GMT\"");
-    assert_absent(e, "2.removeReason");
-    assert_absent(e, "2.memoryMetrics");
-    assert_absent(e, "2.peakMemoryMetrics");
+    assert_values(e, {"2.isActive", "false"}, {"2.addTime", "\"1969-12-31T23:59:59.999GMT\""}, {"2.removeTime", "\"1970-01-01T00:00:01.700GMT\""},
+                  {"2.removeReason", NULL}, {"2.memoryMetrics", NULL}, {"2.peakMemoryMetrics", NULL});
 }
 
 static void the_driver_lasts_as_long_as_the_application(void **state)
 {
     (void)state;
-    add_executors();
     assert_value(A "/executors", "0.totalDuration", "2000");
     assert_value(A "/executors", "0.totalGCTime", "70");
     app_sql("a", "UPDATE executor SET peaks_set = 1, peak_total_gc_time_ms = 33 WHERE executor_id = 'driver'; UPDATE application SET end_ms = NULL, last_event_ms = 2500");
@@ -116,9 +98,9 @@ static void thread_dumps_are_refused_in_sparks_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(executors_are_listed_by_their_ids_as_text),
-        STORE_TEST(an_executor_has_sparks_fields),
-        STORE_TEST(the_driver_lasts_as_long_as_the_application),
+        FILLED_STORE_TEST(executors_are_listed_by_their_ids_as_text, make_executors),
+        FILLED_STORE_TEST(an_executor_has_sparks_fields, make_executors),
+        FILLED_STORE_TEST(the_driver_lasts_as_long_as_the_application, make_executors),
         STORE_TEST(other_processes_are_listed),
         STORE_TEST(thread_dumps_are_refused_in_sparks_words),
     };

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "v1_store.h"
 
-static void add_jobs(void)
+#define INTO_JOB \
+    "INSERT INTO job (job_id, name, description, job_group, tags, sql_execution_id, submission_ms, completion_ms, status, failure_text_id, start_seen, num_tasks, active_tasks, " \
+    "completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, completed_stages, skipped_stages, failed_stages) VALUES "
+
+static int make_jobs(void **state)
 {
+    make_store(state);
     add_app("a");
     /* Job 1: all that a job can have. Job 2: nothing but its start. Job 3: only its end was read. */
     app_sql("a", "INSERT INTO text VALUES (1, 'Stage cancelled');"
-                 "INSERT INTO job VALUES (1, 'count', 'a \"b\"', 'g', 'x,y', 7, 1000, 2000, 2, NULL, 1, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);"
-                 "INSERT INTO job VALUES (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
-                 "INSERT INTO job VALUES (3, NULL, NULL, NULL, NULL, NULL, NULL, 2500, 1, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
-                 "INSERT INTO job_stage VALUES (1, 0, 5, 0), (1, 1, 4, 1); INSERT INTO kill_reason VALUES (0, 1, 1, 5), (1, 1, 1, 99);");
+                 INTO_JOB "(1, 'count', 'a \"b\"', 'g', 'x,y', 7, 1000, 2000, 2, NULL, 1, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);"
+                 INTO_JOB "(2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
+                 INTO_JOB "(3, NULL, NULL, NULL, NULL, NULL, NULL, 2500, 1, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
+                 "INSERT INTO job_stage VALUES (1, 0, 5, 0), (1, 1, 4, 1); INSERT INTO kill_reason (owner_kind, owner, reason_text_id, task_count) VALUES (0, 1, 1, 5), (1, 1, 1, 99);");
+    return 0;
 }
 
 static void a_job_has_sparks_fields(void **state)
 {
     (void)state;
-    add_jobs();
     assert_answer("/api/v1/applications/a/jobs/1",
                   "{\"jobId\":1,\"name\":\"count\",\"description\":\"a"
                   " \\\"b\\\"\",\"submissionTime\":\"1970-01-01T00:00:01.000GMT\",\"completionTime\":\"1970-01-01T00:00:02.000GMT\","
@@ -31,7 +36,6 @@ static void a_job_has_sparks_fields(void **state)
 static void jobs_come_newest_first_and_by_status(void **state)
 {
     (void)state;
-    add_jobs();
     assert_column("/api/v1/applications/a/jobs", "jobId", "[2,1]");
     assert_column("/api/v1/applications/a/jobs?status=running&status=succeeded", "jobId", "[2]");
     assert_column("/api/v1/applications/a/jobs?status=FAILED", "jobId", "[1]");
@@ -42,11 +46,28 @@ static void jobs_come_newest_first_and_by_status(void **state)
     assert_refused("/api/v1/applications/a/jobs/3", 404, "unknown job: 3");
 }
 
+/* app-20261129213331-0000 of ../shared, job 1: a task was killed behind the end of its job, another never ended. */
+static void counts_stop_at_the_end_of_the_job(void **state)
+{
+    (void)state;
+    add_jobs();
+    app_sql("a", "UPDATE job SET late_active_tasks = -1, late_completed_tasks = 1, late_failed_tasks = 2, late_killed_tasks = 5, late_completed_indices = 3 WHERE job_id = 1;"
+                 "UPDATE kill_reason SET late_count = 5 WHERE owner_kind = 0; INSERT INTO text VALUES (2, 'another attempt succeeded');"
+                 "INSERT INTO kill_reason VALUES (0, 1, 2, 3, 1)");
+    assert_value("/api/v1/applications/a/jobs/1", "numActiveTasks", "2");
+    assert_value("/api/v1/applications/a/jobs/1", "numCompletedTasks", "1");
+    assert_value("/api/v1/applications/a/jobs/1", "numFailedTasks", "2");
+    assert_value("/api/v1/applications/a/jobs/1", "numKilledTasks", "0");
+    assert_value("/api/v1/applications/a/jobs/1", "numCompletedIndices", "3");
+    assert_value("/api/v1/applications/a/jobs/1", "killedTasksSummary", "{\"another attempt succeeded\":2}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(a_job_has_sparks_fields),
-        STORE_TEST(jobs_come_newest_first_and_by_status),
+        FILLED_STORE_TEST(a_job_has_sparks_fields, make_jobs),
+        FILLED_STORE_TEST(jobs_come_newest_first_and_by_status, make_jobs),
+        STORE_TEST(counts_stop_at_the_end_of_the_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

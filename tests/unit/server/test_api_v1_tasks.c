@@ -4,8 +4,9 @@
 #define T "/api/v1/applications/a/stages/0/0"
 
 /* The worked trace of spec/core.md 8.6: seven ended tasks launched at 2000, deserialised in 1 ms; t0 … t3 worked, t4 and t6 failed, t5 failed without metrics. */
-static void add_seven_tasks(void)
+static int make_seven_tasks(void **state)
 {
+    make_store(state);
     add_app("a");
     add_stage("a", 1, 0, 0, 2, 7, 1, 7);
     app_sql("a", "INSERT INTO host VALUES (1, 'h1');"
@@ -17,12 +18,12 @@ static void add_seven_tasks(void)
                  "(3, 1, 1, 1, 0, 1, 2000, 2200, 0, 1, 0, NULL, 1, 1, 1, 180), (4, 1, 2, 2, 0, 1, 2000, 2300, 0, 1, 0, NULL, 1, 1, 1, 250),"
                  "(5, 1, 5, 5, 0, 1, 2000, 2050, 0, 2, 3, 1, 1, 0, NULL, NULL), (6, 1, 3, 3, 0, 1, 2000, 2400, 0, 1, 0, NULL, 1, 1, 1, 390),"
                  "(7, 1, 6, 6, 0, 1, 2000, 2500, 0, 2, 3, 1, 1, 1, 1, 450);");
+    return 0;
 }
 
 static void run_times_sort_as_spark_codes_them(void **state)
 {
     (void)state;
-    add_seven_tasks();
     assert_column(T "/taskList", "taskId", "[0,1,2,3,4,5,6]");
     assert_column(T "/taskList?sortBy=id", "taskId", "[0,1,2,3,4,5,6]");
     assert_column(T "/taskList?sortBy=runtime", "taskId", "[4,6,5,0,1,2,3]");
@@ -35,13 +36,9 @@ static void run_times_sort_as_spark_codes_them(void **state)
 static void quantiles_index_by_successful_tasks(void **state)
 {
     (void)state;
-    add_seven_tasks();
     const char *q = T "/taskSummary?quantiles=0,0.25,0.5,0.75,1";
-    assert_value(q, "executorRunTime", "[90,180,250,390,390]");
-    assert_value(q, "duration", "[50,100,200,300,300]");
-    assert_value(q, "schedulerDelay", "[9,9,19,49,49]");
-    assert_value(q, "gettingResultTime", "[0,0,0,0,0]");
-    assert_value(q, "shuffleReadMetrics.shufflePushReadMetricsDist.remoteMergedReqsDuration", "[0,0,0,0,0]");
+    assert_values(q, {"executorRunTime", "[90,180,250,390,390]"}, {"duration", "[50,100,200,300,300]"}, {"schedulerDelay", "[9,9,19,49,49]"},
+                  {"gettingResultTime", "[0,0,0,0,0]"}, {"shuffleReadMetrics.shufflePushReadMetricsDist.remoteMergedReqsDuration", "[0,0,0,0,0]"});
     assert_value(T "?withSummaries=true&details=false", "taskMetricsDistributions.duration", "[50,100,200,300,300]");
     assert_value(T "/taskSummary", "quantiles", "[0.05,0.25,0.5,0.75,0.95]");
 }
@@ -49,7 +46,6 @@ static void quantiles_index_by_successful_tasks(void **state)
 static void quantile_texts_are_read_as_java_reads_doubles(void **state)
 {
     (void)state;
-    add_seven_tasks();
     assert_value(T "/taskSummary?quantiles=0.75,%200.5d%20,1e-1", "quantiles", "[0.1,0.5,0.75]");
     assert_value(T "/taskSummary?quantiles=0.5,,", "quantiles", "[0.5]");
     assert_value(T "/taskSummary?quantiles=,", "quantiles", "[]");
@@ -65,7 +61,6 @@ static void quantile_texts_are_read_as_java_reads_doubles(void **state)
 static void many_quantiles_are_the_same_as_few(void **state)
 {
     (void)state;
-    add_seven_tasks();
     assert_value(T "/taskSummary?quantiles=0,0,0,0,0,0,0,0,0,0,0,0,0,0.25,0.5,0.75,1,1,1", "executorRunTime",
                  "[90,90,90,90,90,90,90,90,90,90,90,90,90,180,250,390,390,390,390]");
 }
@@ -85,7 +80,6 @@ static void ranks_beyond_the_values_are_not_numbers(void **state)
 static void stored_quantiles_are_taken_only_where_they_are_the_same(void **state)
 {
     (void)state;
-    add_seven_tasks();
     /* Numbers that no task has show where an answer comes from. */
     app_sql("a", "INSERT INTO stage_quantile VALUES (1, 'executor_run_time_ms', 4, 1, 2, 3, 4, 5, 6, 7, 8, 36), (1, 'input_bytes', 3, 1, 2, 3, 4, 5, 6, 7, 8, 36),"
                  "(1, 'duration_ms', 4, 1, 2, 3, 4, 5, 6, 7, 8, 36)");
@@ -109,7 +103,6 @@ static void a_stage_without_a_success_has_no_summary(void **state)
 static void pages_follow_sparks_rules_for_odd_bounds(void **state)
 {
     (void)state;
-    add_seven_tasks();
     assert_column(T "/taskList?offset=-3&length=2", "taskId", "[0,1]");
     assert_answer(T "/taskList?offset=100", "[]");
     assert_column(T "/taskList?length=2147483647&offset=5", "taskId", "[5,6]");
@@ -129,13 +122,9 @@ static void a_task_has_sparks_fields(void **state)
     (void)state;
     add_app("a");
     add_stage("a", 1, 0, 0, 2, 3, 1, 3);
+    add_idle_executor("a", 1, "1", 1, 0);
+    add_idle_executor("a", 2, "1", 0, 1);
     app_sql("a", "INSERT INTO host VALUES (1, 'h1'); INSERT INTO text VALUES (1, 'boom');"
-                 "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, active_tasks, failed_tasks, completed_tasks, total_tasks, total_duration_ms, "
-                 "total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms, "
-                 "rdd_blocks, "
-                 "memory_used_bytes, disk_used_bytes, is_excluded, excluded_in_stages, peaks_set) VALUES (1, '1', 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
-                 "0, '', 0), "
-                 "(2, '1', 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0);"
                  "INSERT INTO owner_map VALUES (0, 1, 0, 0, 'stdout', 'old'), (0, 2, 0, 0, 'stdout', 'new');"
                  "INSERT INTO task (task_seq, stage_ref, task_id, task_index, attempt, partition_id, executor_ref, host_ref, launch_ms, finish_ms, getting_result_ms, locality, "
                  "speculative, status, end_reason, error_text_id, start_seen, has_metrics, executor_run_time_ms, shuffle_write_time_ns) VALUES "
@@ -144,32 +133,15 @@ static void a_task_has_sparks_fields(void **state)
                  "NULL, NULL, 1, 0, NULL, NULL), (3, 1, 5000000002, 0, 0, 0, 1, 1, 2000, NULL, 2100, 1, 0, 4, NULL, NULL, 1, 0, NULL, NULL);"
                  "INSERT INTO task_accumulable VALUES (1, 0, 9, 'mine', '1', '2'), (1, 1, 10, NULL, NULL, '3');");
     const char *done = T "/taskList?length=1";
-    assert_value(done, "0.taskId", "5000000000");
-    assert_value(done, "0.index", "3");
-    assert_value(done, "0.attempt", "2");
-    assert_value(done, "0.partitionId", "7");
-    assert_value(done, "0.resultFetchStart", "\"1970-01-01T00:00:02.400GMT\"");
-    assert_value(done, "0.duration", "500");
-    assert_value(done, "0.gettingResultTime", "100");
-    assert_value(done, "0.schedulerDelay", "100");
-    assert_value(done, "0.taskLocality", "\"ANY\"");
-    assert_value(done, "0.speculative", "true");
-    assert_value(done, "0.host", "\"h1\"");
-    assert_value(done, "0.executorLogs", "{\"stdout\":\"new\"}");
-    assert_value(done, "0.accumulatorUpdates", "[{\"id\":9,\"name\":\"mine\",\"update\":\"1\",\"value\":\"2\"},{\"id\":10,\"value\":\"3\"}]");
-    assert_value(done, "0.taskMetrics.executorRunTime", "300");
-    assert_value(done, "0.taskMetrics.shuffleWriteMetrics.writeTime", "77");
+    assert_values(done, {"0.taskId", "5000000000"}, {"0.index", "3"}, {"0.attempt", "2"}, {"0.partitionId", "7"},
+                  {"0.resultFetchStart", "\"1970-01-01T00:00:02.400GMT\""}, {"0.duration", "500"}, {"0.gettingResultTime", "100"}, {"0.schedulerDelay", "100"},
+                  {"0.taskLocality", "\"ANY\""}, {"0.speculative", "true"}, {"0.host", "\"h1\""}, {"0.executorLogs", "{\"stdout\":\"new\"}"},
+                  {"0.accumulatorUpdates", "[{\"id\":9,\"name\":\"mine\",\"update\":\"1\",\"value\":\"2\"},{\"id\":10,\"value\":\"3\"}]"},
+                  {"0.taskMetrics.executorRunTime", "300"}, {"0.taskMetrics.shuffleWriteMetrics.writeTime", "77"});
     /* A running task of a log that has ended lasts until the log's modification time, 50000 in this store. */
     const char *open = T "/taskList?offset=1";
-    assert_value(open, "0.status", "\"RUNNING\"");
-    assert_value(open, "0.attempt", "1");
-    assert_value(open, "0.partitionId", "-1");
-    assert_value(open, "0.duration", "48000");
-    assert_absent(open, "0.taskMetrics");
-    assert_absent(open, "0.resultFetchStart");
-    assert_value(open, "1.status", "\"GET RESULT\"");
-    assert_value(open, "1.gettingResultTime", "47900");
-    assert_value(open, "1.schedulerDelay", "0");
+    assert_values(open, {"0.status", "\"RUNNING\""}, {"0.attempt", "1"}, {"0.partitionId", "-1"}, {"0.duration", "48000"}, {"0.taskMetrics", NULL},
+                  {"0.resultFetchStart", NULL}, {"1.status", "\"GET RESULT\""}, {"1.gettingResultTime", "47900"}, {"1.schedulerDelay", "0"});
     assert_answer(T "/taskList?status=killed", "[]");
     assert_column(T "/taskList?status=running", "taskId", "[5000000001]");
     app_sql("a", "UPDATE log_health SET complete = 0");
@@ -179,7 +151,6 @@ static void a_task_has_sparks_fields(void **state)
 static void execution_memory_is_hidden_where_sparks_reader_has_none(void **state)
 {
     (void)state;
-    add_seven_tasks();
     app_sql("a", "UPDATE task SET peak_execution_memory_bytes = 5; UPDATE stage SET peak_execution_memory_bytes = 35");
     assert_value(T "/taskList", "0.taskMetrics.peakExecutionMemory", "5");
     assert_value(T "", "peakExecutionMemory", "35");
@@ -209,16 +180,16 @@ static void doubles_are_printed_as_java_prints_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(run_times_sort_as_spark_codes_them),
-        STORE_TEST(quantiles_index_by_successful_tasks),
-        STORE_TEST(quantile_texts_are_read_as_java_reads_doubles),
-        STORE_TEST(many_quantiles_are_the_same_as_few),
+        FILLED_STORE_TEST(run_times_sort_as_spark_codes_them, make_seven_tasks),
+        FILLED_STORE_TEST(quantiles_index_by_successful_tasks, make_seven_tasks),
+        FILLED_STORE_TEST(quantile_texts_are_read_as_java_reads_doubles, make_seven_tasks),
+        FILLED_STORE_TEST(many_quantiles_are_the_same_as_few, make_seven_tasks),
         STORE_TEST(ranks_beyond_the_values_are_not_numbers),
-        STORE_TEST(stored_quantiles_are_taken_only_where_they_are_the_same),
+        FILLED_STORE_TEST(stored_quantiles_are_taken_only_where_they_are_the_same, make_seven_tasks),
         STORE_TEST(a_stage_without_a_success_has_no_summary),
-        STORE_TEST(pages_follow_sparks_rules_for_odd_bounds),
+        FILLED_STORE_TEST(pages_follow_sparks_rules_for_odd_bounds, make_seven_tasks),
         STORE_TEST(a_task_has_sparks_fields),
-        STORE_TEST(execution_memory_is_hidden_where_sparks_reader_has_none),
+        FILLED_STORE_TEST(execution_memory_is_hidden_where_sparks_reader_has_none, make_seven_tasks),
         STORE_TEST(doubles_are_printed_as_java_prints_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

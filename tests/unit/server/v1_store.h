@@ -100,6 +100,19 @@ UNUSED static void add_stage(const char *key, int ref, int id, int attempt, int 
     app_sql(key, sql);
 }
 
+/* An executor that never did anything: all counts are 0. */
+UNUSED static void add_idle_executor(const char *key, int ref, const char *id, int superseded, int active)
+{
+    char sql[1024];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, active_tasks, failed_tasks, completed_tasks, total_tasks, total_duration_ms, "
+             "total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms, "
+             "rdd_blocks, memory_used_bytes, disk_used_bytes, is_excluded, excluded_in_stages, peaks_set) "
+             "VALUES (%d, '%s', 1, %d, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0)",
+             ref, id, superseded, active);
+    app_sql(key, sql);
+}
+
 UNUSED static struct answer ask(const char *address)
 {
     struct arena arena;
@@ -191,19 +204,37 @@ UNUSED static void assert_column(const char *address, const char *key, const cha
 }
 
 /* The value at "a.b.c" of an answer; numbers in names index arrays. */
-UNUSED static void assert_value(const char *address, const char *path, const char *expected)
+struct value {
+    const char *path, *expected;     /* NULL: there is none */
+};
+
+static void check_value(const struct answer *answer, const struct value *value)
 {
-    struct answer answer = ask(address);
-    const cJSON *at = answer.json;
+    const cJSON *at = answer->json;
     char copy[128], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", path);
+    snprintf(copy, sizeof copy, "%s", value->path);
     for (const char *name; at && (name = strsep(&rest, "."));)
         at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(name)) : cJSON_GetObjectItemCaseSensitive(at, name);
-    if (!at != !expected)
-        fail_msg("%s is %s in %s", path, at ? "there" : "missing", answer.text);
-    if (expected)
-        assert_json(at, expected);
+    if (!at != !value->expected)
+        fail_msg("%s is %s in %s", value->path, at ? "there" : "missing", answer->text);
+    if (value->expected)
+        assert_json(at, value->expected);
+}
+
+UNUSED static void check_values(const char *address, const struct value *values, size_t count)
+{
+    struct answer answer = ask(address);
+    for (size_t i = 0; i < count; i++)
+        check_value(&answer, &values[i]);
     forget(&answer);
+}
+
+/* Several values of one answer: assert_values(address, {"a.b", "1"}, {"c", NULL}). */
+#define assert_values(address, ...) check_values(address, (const struct value[]){__VA_ARGS__}, ARRAY_LENGTH(((const struct value[]){__VA_ARGS__})))
+
+UNUSED static void assert_value(const char *address, const char *path, const char *expected)
+{
+    assert_values(address, {path, expected});
 }
 
 UNUSED static void assert_absent(const char *address, const char *path)
@@ -211,11 +242,29 @@ UNUSED static void assert_absent(const char *address, const char *path)
     assert_value(address, path, NULL);
 }
 
+/* The server and its folder, where there are any. */
+static void drop_store(void)
+{
+    char command[128];
+    if (!store[0])
+        return;
+    server_free(TAKE(server));
+    snprintf(command, sizeof command, "rm -r %s", store);
+    if (system(command))
+        fprintf(stderr, "%s stays\n", store);
+    store[0] = '\0';
+}
+
 static int make_store(void **state)
 {
     (void)state;
     char path[128];
     struct err err = {0};
+    static bool before;
+    if (!before)
+        atexit(drop_store);          /* cmocka does not tear down what a failing set-up leaves */
+    before = true;
+    drop_store();
     strcpy(store, "/tmp/test_api_v1_XXXXXX");
     assert_non_null(mkdtemp(store));
     snprintf(path, sizeof path, "%s/apps", store);
@@ -229,12 +278,12 @@ static int make_store(void **state)
 static int remove_store(void **state)
 {
     (void)state;
-    char command[128];
-    server_free(server);
-    snprintf(command, sizeof command, "rm -r %s", store);
-    return system(command);
+    drop_store();
+    return 0;
 }
 
 #define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_store, remove_store)
+/* `make`: a set-up function that calls make_store and fills the store. */
+#define FILLED_STORE_TEST(function, make) cmocka_unit_test_setup_teardown(function, make, remove_store)
 
 #endif

@@ -60,6 +60,13 @@ static void check_block(const struct line_block *block)
         assert_int_equal(block->text[block->len + i], 0);
     assert_true(block->len > 0);
     assert_int_equal(block->unterminated, block->text[block->len - 1] != '\n');
+    size_t line_feeds = 0;
+    for (size_t i = 0; i < block->len; i++)
+        if (block->text[i] == '\n') {
+            assert_true(line_feeds < block->line_feed_count);
+            assert_int_equal(block->line_feeds[line_feeds++], i);
+        }
+    assert_int_equal(line_feeds, block->line_feed_count);
 }
 
 /* All text that comes until the end; line numbers and offsets must follow each other within a file unless there is a gap. */
@@ -255,6 +262,41 @@ static void a_line_that_is_too_long_is_left_out_and_named(void **state)
     line_block_free(last);
     line_reader_close(reader);
     buf_dispose(&stored);
+}
+
+/* A list of line ends has room for a line of 32 bytes and more: empty lines make more blocks, behind a long line (a large block) as well. */
+static void empty_lines_make_more_blocks_and_keep_their_numbers(void **state)
+{
+    (void)state;
+    enum { BEGINNING = 300000, LONG = 3000000, END = 200000 };
+    struct buf stored = buf_new();
+    for (int i = 0; i < BEGINNING; i++)
+        buf_char(&stored, '\n');
+    for (int i = 0; i < LONG; i++)
+        buf_char(&stored, 'l');
+    for (int i = 0; i < END; i++)
+        buf_char(&stored, '\n');
+    buf_text(&stored, "last");
+    put_bytes(in_dir(dir, "empty"), stored.data, stored.len, "wb");
+    struct line_reader *reader = open_one("empty", NULL);
+    expect(read_all(reader), stored.data, stored.len);
+    assert_int_equal(line_reader_problem_count(reader), 0);
+    assert_int_equal(line_reader_file(reader, 0)->line_count, BEGINNING + END + 1);
+    line_reader_close(reader);
+    buf_dispose(&stored);
+    /* The same where a gap follows: the line that it breaks keeps its number. */
+    struct buf broken = buf_new();
+    add_lz4_block(&broken, "\n\n\n\n\n\n\n\n\n\nhalf", 14, true);
+    add_lz4_block(&broken, "bad\n", 4, true);
+    broken.data[broken.len - 2] ^= 1;
+    add_lz4_block(&broken, "our\n\n", 5, true);
+    put_buf(in_dir(dir, "empty.lz4"), broken);
+    reader = open_one("empty.lz4", &(struct line_reader_options){.read_bytes = 1000, .block_bytes = 64, .line_max_bytes = 1000});
+    expect(read_all(reader), "\n\n\n\n\n\n\n\n\n\nhalf\nour\n\n", 20);
+    struct source_problem problem = only_problem(reader);
+    assert_int_equal(problem.line, 11);
+    assert_int_equal(problem.text_offset, 14);
+    line_reader_close(reader);
 }
 
 static void a_very_long_line_does_not_cost_its_length_in_memory(void **state)
@@ -759,6 +801,7 @@ int main(void)
         cmocka_unit_test(files_follow_each_other_and_blocks_do_not_span_them),
         cmocka_unit_test(a_byte_order_mark_is_dropped_and_crlf_stays),
         cmocka_unit_test(a_line_that_is_too_long_is_left_out_and_named),
+        cmocka_unit_test(empty_lines_make_more_blocks_and_keep_their_numbers),
         cmocka_unit_test(a_very_long_line_does_not_cost_its_length_in_memory),
         cmocka_unit_test(a_gap_ends_the_broken_line_and_the_next_one_begins_a_block),
         cmocka_unit_test(a_gap_inside_a_line_that_is_too_long_ends_it),

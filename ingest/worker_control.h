@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Commands on standard input, a line each (worker.h: `control`): "want LOG_ID", "scan". What is not understood is logged and passed over. */
+#ifndef INGEST_WORKER_CONTROL_H
+#define INGEST_WORKER_CONTROL_H
+
+#include "ingest/worker_state.h"
+
+/* Reads what is there and obeys; for when poll says that something is. The end of input sets self->stop. */
+void worker_read_control(struct worker *self);
+
+#endif

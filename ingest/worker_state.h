@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the worker's files (worker_*.c) share: one struct, made and freed by worker_run. It belongs to the worker's own thread, as does all that is called with it; the
+ * crew's threads see their jobs alone (worker_crew.h). Each part stands below the name of the file that it is for.
+ *
+ * Errors: a function that returns one has failed for want of memory or because the catalogue could not be read or written; a log's own faults end in its row. Callable
+ * again after an error (worker_pump): nothing that is finished is lost. */
+#ifndef INGEST_WORKER_STATE_H
+#define INGEST_WORKER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "ingest/kept_loads.h"
+#include "ingest/list_queue.h"
+#include "ingest/load_queue.h"
+#include "ingest/store/catalog.h"
+#include "ingest/worker.h"
+#include "ingest/worker_crew.h"
+#include "ingest/worker_marker.h"
+
+#define WORKER_MAX_LOGS LOAD_QUEUE_MAX
+#define NS_PER_S ((int64_t)1000000000)
+#define WORKER_PUMP_NS (NS_PER_S / 10)               /* during a scan: how often finished jobs are looked after */
+#define WORKER_FOREIGN_RETRY_NS (NS_PER_S / 2)       /* another process has the run */
+#define WORKER_RETRY_FIRST_NS NS_PER_S
+
+struct worker {
+    const struct worker_options *options;    /* borrowed, as the summary */
+    struct worker_summary *summary;
+    struct catalog *catalog;                 /* owned */
+    struct crew crew;
+    struct worker_marker marker;
+    int wake[2];                             /* a pipe: jobs that are done and signals write, the loop waits */
+
+    /* worker_schedule.c */
+    struct list_queue to_list;
+    struct load_queue queue;
+    struct kept_loads kept;
+    struct imap under_way;                   /* log_id → enum stage */
+    int64_t total_bytes, done_bytes;         /* of all logs that were ever on their way in this process */
+    size_t total_count, done_count;
+
+    /* worker_scan.c */
+    struct imap settled; /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
+    struct place_state {
+        bool scanned;                        /* once, in this process */
+        int64_t place_id;                    /* UNKNOWN: not a directory, or not known yet */
+    } *places;                               /* owned; as options->places */
+    struct {                                 /* the scan that is running */
+        int64_t place_id;
+        char *place_path;                    /* owned */
+        bool check_files, place_is_log;
+        int64_t entry_count;
+        int64_t *seen;                       /* owned; log ids */
+        size_t seen_count, seen_capacity;
+        char **closed;                       /* owned, and each; directories that could not be read: what lies below is not gone */
+        size_t closed_count, closed_capacity;
+        struct err err;                      /* of the catalogue or memory, not of the place */
+    } scan;
+    int64_t next_pump_ns;                    /* monotonic */
+
+    /* worker_loop.c; times are monotonic */
+    bool failing;                            /* the last write to the catalogue did not succeed */
+    int64_t quiet_until_ns;                  /* after a failure: nothing is tried before */
+    int64_t next_scan_ns;                    /* set by worker_scan; 0, at once, by a command */
+    int64_t next_progress_ns, next_row_progress_ns;
+
+    /* worker_control.c */
+    bool stop;                               /* the end of control */
+    struct {
+        char line[64];                       /* as far as it was read; the rest of a longer one is dropped */
+        size_t used;
+    } control;
+};
+
+/* Gives an error that was caught to a caller who may not want its text. */
+static inline enum err_code worker_hand_on(struct err *err, const struct err *why, enum err_code rc)
+{
+    if (err && rc)
+        *err = *why;
+    return rc;
+}
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/log_zip.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/units.h"
+
+#define CHUNK_BYTES ((size_t)64 << 10)
+#define OUT_MAX_BYTES ((size_t)64 << 20)     /* the directory at the archive's end comes at once: some 200 bytes and the name for each of LOG_ZIP_MAX_FILES */
+#define DEFLATE_LEVEL "3"                    /* tenfold for JSON at some 200 MB/s a core, as for answers (response_body.h) */
+#define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+struct log_zip {
+    struct archive *archive;
+    struct archive_entry *entry;
+    char **logs;                             /* owned, each of them too */
+    size_t log_count, log_capacity, next_log;
+    int dir_fd;                              /* of the log that is a directory; -1: none is open */
+    const char *dir_name;                    /* in logs */
+    char **names;                            /* of its files; owned, each of them too */
+    size_t name_count, name_capacity, next_name;
+    int fd;                                  /* of the running entry; -1: none */
+    int64_t left_bytes;
+    bool ended;
+    struct buf out;                          /* made, of which `taken` bytes were sent */
+    size_t taken;
+    char chunk[CHUNK_BYTES];
+};
+
+static la_ssize_t on_bytes(struct archive *archive UNUSED, void *context, const void *bytes, size_t len)
+{
+    struct log_zip *self = context;
+    buf_append(&self->out, bytes, len);
+    return buf_failed(&self->out) ? -1 : (la_ssize_t)len;
+}
+
+enum err_code log_zip_new(struct log_zip **ret, struct err *err)
+{
+    struct log_zip *self = *ret = mem_zalloc(sizeof *self);
+    if (!self)
+        return err_nomem(err);
+    self->dir_fd = self->fd = -1;
+    buf_init(&self->out, OUT_MAX_BYTES);
+    self->archive = archive_write_new();
+    self->entry = archive_entry_new();
+    if (!self->archive || !self->entry || archive_write_set_format_zip(self->archive) != ARCHIVE_OK || archive_write_set_bytes_per_block(self->archive, 0) != ARCHIVE_OK ||
+        archive_write_set_options(self->archive, "zip:compression-level=" DEFLATE_LEVEL) != ARCHIVE_OK ||
+        archive_write_open(self->archive, self, NULL, on_bytes, NULL) != ARCHIVE_OK) {
+        log_zip_free(TAKE(*ret));
+        return err_nomem(err);
+    }
+    return ERR_OK;
+}
+
+enum err_code log_zip_add(struct log_zip *self, struct str path, struct err *err)
+{
+    if (self->log_count == LOG_ZIP_MAX_LOGS)
+        return err_set(err, ERR_LIMIT, "more than %d logs", LOG_ZIP_MAX_LOGS);
+    char *copy = mem_strndup(path.ptr, path.len);
+    if (!copy || mem_grow((void **)&self->logs, &self->log_capacity, self->log_count + 1, LOG_ZIP_MAX_LOGS, sizeof *self->logs)) {
+        mem_free(copy);
+        return err_nomem(err);
+    }
+    struct stat st;
+    if (lstat(copy, &st) || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+        mem_free(copy);
+        return err_set(err, ERR_NOT_FOUND, "no such log");
+    }
+    self->logs[self->log_count++] = copy;
+    return ERR_OK;
+}
+
+size_t log_zip_count(const struct log_zip *self)
+{
+    return self->log_count;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void free_names(struct log_zip *self)
+{
+    for (size_t i = 0; i < self->name_count; i++)
+        mem_free(self->names[i]);
+    self->name_count = self->next_name = 0;
+}
+
+void log_zip_free(void *log_zip)
+{
+    struct log_zip *self = log_zip;
+    if (!self)
+        return;
+    free_names(self);
+    mem_free(self->names);
+    for (size_t i = 0; i < self->log_count; i++)
+        mem_free(self->logs[i]);
+    mem_free(self->logs);
+    close_fd(&self->fd);
+    close_fd(&self->dir_fd);
+    /* Not what archive_write_free does: it would finish an archive that nobody reads. */
+    if (self->archive)
+        archive_write_fail(self->archive);
+    archive_write_free(self->archive);
+    archive_entry_free(self->entry);
+    buf_dispose(&self->out);
+    mem_free(self);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* What the codecs of event logs, and zip files, begin with. */
+static bool is_compressed(const char *head, size_t len)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+    } magics[] = {{"\x28\xB5\x2F\xFD", 4}, {"LZ4Block", 8}, {"\x82SNAPPY", 7}, {"ZV", 2}, {"\x1F\x8B", 2}, {"PK\x03\x04", 4}};
+    for (size_t i = 0; i < ARRAY_LENGTH(magics); i++)
+        if (len >= magics[i].len && memcmp(head, magics[i].bytes, magics[i].len) == 0)
+            return true;
+    return false;
+}
+
+static bool put_header(struct log_zip *self, const char *dir, const char *name, const struct stat *st)
+{
+    archive_entry_clear(self->entry);
+    if (dir) {
+        struct buf path;
+        buf_init(&path, CHUNK_BYTES);
+        buf_printf(&path, "%s/%s", dir, name);
+        if (!buf_failed(&path))
+            archive_entry_copy_pathname(self->entry, path.data);
+        bool failed = buf_failed(&path);
+        buf_dispose(&path);
+        if (failed)
+            return false;
+    } else {
+        archive_entry_copy_pathname(self->entry, name);
+    }
+    bool is_dir = S_ISDIR(st->st_mode);
+    archive_entry_set_filetype(self->entry, is_dir ? AE_IFDIR : AE_IFREG);
+    archive_entry_set_perm(self->entry, is_dir ? 0755 : 0644);
+    archive_entry_set_mtime(self->entry, st->st_mtim.tv_sec, 0);
+    if (is_dir)                              /* a file's length is only said behind it: the log may be shorter by then */
+        archive_entry_set_size(self->entry, 0);
+    return archive_write_header(self->archive, self->entry) == ARCHIVE_OK;
+}
+
+/* The entry of the open file `fd`, which is taken. */
+static bool begin_file(struct log_zip *self, int fd, const char *dir, const char *name)
+{
+    struct stat st;
+    char head[8];
+    self->fd = fd;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        close_fd(&self->fd);
+        return true;
+    }
+    ssize_t len = pread(fd, head, sizeof head, 0);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    self->left_bytes = st.st_size;
+    int chosen = len > 0 && is_compressed(head, (size_t)len) ? archive_write_zip_set_compression_store(self->archive) : archive_write_zip_set_compression_deflate(self->archive);
+    return chosen == ARCHIVE_OK && put_header(self, dir, name, &st);
+}
+
+static bool copy_some(struct log_zip *self)
+{
+    ssize_t len;
+    do
+        len = read(self->fd, self->chunk, (size_t)MIN(self->left_bytes, (int64_t)CHUNK_BYTES));
+    while (len < 0 && errno == EINTR);
+    if (len < 0)
+        return false;
+    if (len > 0 && archive_write_data(self->archive, self->chunk, (size_t)len) < 0)
+        return false;
+    self->left_bytes -= len;
+    if (len > 0 && self->left_bytes > 0)
+        return true;
+    close_fd(&self->fd);
+    return archive_write_finish_entry(self->archive) == ARCHIVE_OK;
+}
+
+static int last_first(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)b, *(const char *const *)a);
+}
+
+static bool list_names(struct log_zip *self)
+{
+    int copy = fcntl(self->dir_fd, F_DUPFD_CLOEXEC, 0);
+    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+    if (!dir) {
+        close_fd(&copy);
+        return false;
+    }
+    const struct dirent *item;
+    bool done = true;
+    while (done && (item = readdir(dir))) {
+        if (item->d_name[0] == '.')
+            continue;
+        char *name = mem_strndup(item->d_name, strlen(item->d_name));
+        done = name && !mem_grow((void **)&self->names, &self->name_capacity, self->name_count + 1, LOG_ZIP_MAX_FILES, sizeof *self->names);
+        if (done)
+            self->names[self->name_count++] = name;
+        else
+            mem_free(name);
+    }
+    closedir(dir);
+    if (self->name_count)
+        qsort(self->names, self->name_count, sizeof *self->names, last_first);
+    return done;
+}
+
+static bool begin_log(struct log_zip *self)
+{
+    const char *path = self->logs[self->next_log++];
+    struct stat st;
+    int fd = open(path, OPEN_FLAGS);
+    if (fd < 0)
+        return false;                        /* it was there when the answer began: the archive must not look whole */
+    if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
+        return begin_file(self, fd, NULL, base_name(path));
+    self->dir_fd = fd;
+    self->dir_name = base_name(path);
+    return list_names(self) && put_header(self, self->dir_name, "", &st);
+}
+
+static bool begin_next_name(struct log_zip *self)
+{
+    int fd = openat(self->dir_fd, self->names[self->next_name], OPEN_FLAGS);
+    const char *name = self->names[self->next_name++];
+    if (fd >= 0)
+        return begin_file(self, fd, self->dir_name, name);
+    return errno == ENOENT || errno == ELOOP;
+}
+
+/* One piece of work; false: the archive cannot be finished. */
+static bool step(struct log_zip *self)
+{
+    if (self->fd >= 0)
+        return copy_some(self);
+    if (self->next_name < self->name_count)
+        return begin_next_name(self);
+    free_names(self);
+    close_fd(&self->dir_fd);
+    if (self->next_log < self->log_count)
+        return begin_log(self);
+    self->ended = true;
+    return archive_write_close(self->archive) == ARCHIVE_OK;
+}
+
+int64_t log_zip_read(void *log_zip, char *out, size_t room)
+{
+    struct log_zip *self = log_zip;
+    while (self->taken == self->out.len && !self->ended) {
+        buf_clear(&self->out);
+        self->taken = 0;
+        if (!step(self))
+            return -1;
+    }
+    size_t len = MIN(room, self->out.len - self->taken);
+    if (len)
+        memcpy(out, self->out.data + self->taken, len);
+    self->taken += len;
+    return (int64_t)len;
+}

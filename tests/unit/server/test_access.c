@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/access.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* spec/files.md §7.2, clause by clause. */
+static void the_rule_of_the_history_server(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *user, *groups, *owner, *view_users, *view_groups;
+        bool wanted;
+    } cases[] = {
+        {NULL, "", "alice", NULL, NULL, true}, /* nobody is named */
+        {"alice", "", "alice", NULL, NULL, true},
+        {"bob", "", "alice", NULL, NULL, false},
+        {"bob", "", NULL, NULL, NULL, false},                /* a log that does not say whose it is */
+        {"bob", "", "alice", "carol, bob ,dan", NULL, true}, /* split at commas, trimmed */
+        {"bob", "", "alice", "bobby,bo", NULL, false},
+        {"bob", "", "alice", "Bob", NULL, false},
+        {"bob", "", "alice", "x,*", NULL, true},
+        {"bob", "", "alice", "", "", false},
+        {"bob", "", "alice", " , ,", " , ", false},
+        {"bob", "", "alice", NULL, "*", true},
+        {"bob", "dev", "alice", NULL, "ops,dev", true},
+        {"bob", "dev,ops", "alice", NULL, " ops ", true},
+        {"bob", "dev", "alice", "dev", NULL, false},              /* a group is no user */
+        {"dev", "x", "alice", NULL, "dev", false},                /* and a user no group */
+        {"bob", "", "alice", "*********(redacted)", NULL, false}, /* as Spark hid it */
+        {"*", "", "alice", "x", NULL, false},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        const struct viewer viewer = {.user = str_of(cases[i].user), .groups = str_of(cases[i].groups)};
+        const struct access_rules rules = {str_of(cases[i].owner), str_of(cases[i].view_users), str_of(cases[i].view_groups)};
+        if (access_may_see(&viewer, &rules) != cases[i].wanted)
+            fail_msg("case %zu", i);
+    }
+    const struct access_rules closed = {STR_LIT("alice"), STR_NONE, STR_NONE}, open = {STR_LIT("alice"), STR_LIT("*"), STR_NONE};
+    assert_true(access_may_see(&(struct viewer){.sees_all = true, .user = STR_LIT("root")}, &closed));
+    assert_false(access_may_see(&(struct viewer){.refusal = "no", .sees_all = true}, &open));
+}
+
+static const char *const admins[] = {"root"}, *const admin_groups[] = {"ops"}, *const proxies[] = {"127.0.0.0/8", "10.1.2.3", "2001:db8::/33"};
+
+static struct viewer who(struct access_settings settings, const char *peer, const char *user, const char *groups, const char *do_as, struct arena *arena)
+{
+    struct access *access;
+    struct viewer viewer;
+    unsigned char address[16];
+    settings.admins = admins;
+    settings.admin_count = 1;
+    settings.admin_groups = admin_groups;
+    settings.admin_group_count = 1;
+    settings.proxies = proxies;
+    settings.proxy_count = ARRAY_LENGTH(proxies);
+    assert_true(access_parse_address(peer, address));
+    assert_int_equal(access_new(&access, &settings, NULL), ERR_OK);
+    assert_int_equal(access_identify(access, address, str_of(user), str_of(groups), str_of(do_as), arena, &viewer, NULL), ERR_OK);
+    access_free(access);
+    return viewer;
+}
+
+static void a_name_is_believed_from_a_proxy_only(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    const struct access_settings on = {.enabled = true, .header = "X-User", .groups_header = "X-Groups"}, off = {.header = "X-User", .groups_header = "X-Groups"},
+                                 nameless = {.enabled = true};
+    for (size_t i = 0; i < 5; i++) {
+        static const char *const near[] = {"127.0.0.1", "127.9.9.9", "10.1.2.3", "2001:db8::1", "2001:db8:7fff::1"}, *const far[] = {"128.0.0.1", "10.1.2.4", "::1",
+                                                                                                                                     "2001:db8:8000::1", "::"};
+        struct viewer viewer = who(on, near[i], "bob", "a,b", NULL, &arena);
+        assert_true(str_is(viewer.user, "bob") && str_is(viewer.groups, "a,b") && !viewer.sees_all && !viewer.refusal);
+        assert_non_null(who(on, far[i], "root", NULL, NULL, &arena).refusal);
+        assert_non_null(who(on, far[i], NULL, NULL, NULL, &arena).refusal);
+        assert_true(who(off, far[i], "bob", NULL, NULL, &arena).sees_all);
+        assert_true(who(nameless, far[i], "bob", NULL, NULL, &arena).sees_all);
+    }
+    assert_true(who(on, "127.0.0.1", NULL, NULL, NULL, &arena).sees_all);
+    assert_true(who(on, "127.0.0.1", "root", NULL, NULL, &arena).sees_all);
+    assert_true(who(on, "127.0.0.1", "bob", "x,ops", NULL, &arena).sees_all);
+    assert_non_null(who(on, "127.0.0.1", "ro\not", NULL, NULL, &arena).refusal);
+    assert_non_null(who(on, "127.0.0.1", "a,root", NULL, NULL, &arena).refusal);
+    arena_dispose(&arena);
+}
+
+static void do_as_is_for_administrators_and_oneself(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    const struct access_settings on = {.enabled = true, .header = "X-User", .groups_header = "X-Groups"};
+    struct viewer viewer = who(on, "127.0.0.1", "root", "ops", "bob", &arena);
+    assert_true(str_is(viewer.user, "bob") && !viewer.sees_all && str_is(viewer.groups, "") && !viewer.refusal);
+    viewer = who(on, "127.0.0.1", "bob", "x", "bob", &arena);
+    assert_true(str_is(viewer.user, "bob") && !viewer.refusal && str_is(viewer.groups, "x"));
+    assert_string_equal(who(on, "127.0.0.1", "bob", "x", "root", &arena).refusal, "User bob is not allowed to impersonate others.");
+    viewer = who(on, "127.0.0.1", NULL, NULL, "bob", &arena);
+    assert_true(str_is(viewer.user, "bob") && !viewer.sees_all);
+    assert_non_null(who(on, "127.0.0.1", "root", NULL, "`touch /tmp/x`\n", &arena).refusal);
+    arena_dispose(&arena);
+}
+
+static void groups_come_from_a_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/afterglow-groups-XXXXXX";
+    int fd = mkstemp(path);
+    static const char text[] = "dev:x:1:bob, carol\n#ops:x:2:bob\nempty:x:3:\nshort:x\nops:x:2:carol\nlast:x:4:bob";
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    close(fd);
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    const struct access_settings on = {.enabled = true, .header = "X-User", .groups_file = path};
+    assert_true(str_is(who(on, "127.0.0.1", "bob", "ops", NULL, &arena).groups, "dev,last"));
+    assert_true(who(on, "127.0.0.1", "carol", NULL, NULL, &arena).sees_all);
+    assert_true(str_is(who(on, "127.0.0.1", "dan", NULL, NULL, &arena).groups, ""));
+    unlink(path);
+    assert_true(str_is(who(on, "127.0.0.1", "bob", NULL, NULL, &arena).groups, ""));
+    arena_dispose(&arena);
+}
+
+static void groups_come_from_the_system(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    const struct access_settings on = {.enabled = true, .header = "X-User"};
+    struct viewer viewer = who(on, "127.0.0.1", "daemon", NULL, NULL, &arena);
+    assert_true(str_starts(viewer.groups, "daemon")); /* user and group of Debian's base */
+    assert_true(str_is(who(on, "127.0.0.1", "no-such-user-here", NULL, NULL, &arena).groups, ""));
+    arena_dispose(&arena);
+}
+
+static void proxies_must_be_addresses(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"proxy.example", "10.0.0.0/33", "10.0.0.0/-1", "::1/129", "10.0.0.0/", "10.0.0.0/x", ""};
+    for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+        struct access *access;
+        struct err err = {0};
+        const struct access_settings settings = {.proxies = &bad[i], .proxy_count = 1};
+        assert_int_equal(access_new(&access, &settings, &err), ERR_INVALID);
+        assert_true(str_starts(str_of(err.message), "afterglow.auth.proxies: "));
+        access_free(access);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rule_of_the_history_server), cmocka_unit_test(a_name_is_believed_from_a_proxy_only), cmocka_unit_test(do_as_is_for_administrators_and_oneself),
+        cmocka_unit_test(groups_come_from_a_file),        cmocka_unit_test(groups_come_from_the_system),          cmocka_unit_test(proxies_must_be_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import { apiPath } from "../api.js";
+import { t } from "../lib/i18n.js";
+import { current, here } from "../lib/router.js";
+import { Empty, Loaded } from "./states.jsx";
+import { Table } from "./table.jsx";
+import { useData } from "./use-data.js";
+
+/**
+ * A list that the server sorts, filters and pages. What it is asked for stands in the URL: `sort`, `page`, `limit` and the filters by their names. A view says
+ * which list (`useList`), and which columns and words (`ListTable`).
+ *
+ * @template T
+ * @template {import("../types").List<T>} [L=import("../types").List<T>]
+ * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean }} Listing
+ *   filters: those that the view named, null where not in force; filtered: one is
+ */
+
+/**
+ * @template T
+ * @template {import("../types").List<T>} L
+ * @param {(string | number)[]} parts of the API's address
+ * @param {{ sort: string, limit?: number, filters?: string[], version: string | number }} o sort and limit: those of an address that names none
+ * @returns {Listing<T, L>}
+ */
+export function useList(parts, { sort: usual, limit = 50, filters: names = [], version }) {
+  const q = current().query;
+  const filters = Object.fromEntries(names.map((name) => [name, q.get(name)]));
+  const sort = q.get("sort") ?? usual;
+  const asked = /** @type {import("./use-data.js").Asked<L>} */ (
+    useData(apiPath(parts, { ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit }), version)
+  );
+  return { asked, sort, filters, filtered: names.some((name) => q.has(name)) };
+}
+
+/**
+ * The four looks of such a list.
+ * @template T
+ * @template {import("../types").List<T>} L
+ * @param {{ of: Listing<T, L>, rows: number, none?: import("preact").ComponentChildren, noMatch: string, noMatchText?: string,
+ *   foot?: import("preact").ComponentChildren } & Omit<import("./table.jsx").TableProps<T>, "id" | "rows" | "sort" | "page" | "whole" | "most">} props
+ *   rows: boxes while it loads; none: the list is empty; noMatch: the filters leave nothing of it
+ */
+export function ListTable({ of, rows, none, noMatch, noMatchText, foot, ...table }) {
+  return (
+    <Loaded from={of.asked} rows={rows}>
+      {(list) =>
+        list.items.length ? (
+          <>
+            <Table {...table} rows={list.items} sort={of.sort} page={list} />
+            {foot}
+          </>
+        ) : of.filtered || none === undefined ? (
+          <NoMatch title={noMatch} text={noMatchText} />
+        ) : (
+          none
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Filters that leave nothing, and the way out of them. @param {{ title: string, text?: string }} props */
+export const NoMatch = ({ title, text }) => (
+  <Empty title={title} text={text}>
+    <p>
+      <a href={here()}>{t("filter.clear")}</a>
+    </p>
+  </Empty>
+);
