@@ -43,7 +43,7 @@ CREATE TABLE log (
     line_count INTEGER, bad_line_count INTEGER, task_count INTEGER, load_ms INTEGER
 ) STRICT;
 CREATE INDEX log_by_state ON log (state);
-CREATE INDEX log_by_app ON log (app_key);
+CREATE INDEX log_by_app ON log (app_key, state);
 
 -- One row: one application attempt, from the head and tail of its log at first and from the whole log once loaded.
 CREATE TABLE app (
@@ -72,11 +72,30 @@ CREATE TABLE app (
     skew_grade INTEGER, gc_grade INTEGER -- worst over its stages: 0 ok, 3 flagged, 4 severe (analysis/)
 ) STRICT;
 CREATE INDEX app_by_id ON app (app_id);
-CREATE INDEX app_by_start ON app (start_ms);
-CREATE INDEX app_by_end ON app (end_ms);
-CREATE INDEX app_by_duration ON app (duration_ms);
-CREATE INDEX app_by_name ON app (name);
-CREATE INDEX app_by_user ON app (user);
+CREATE INDEX app_by_log ON app (log_id);
+
+-- One row: a run that changed, or its log's state or flags, and when last: readers that hold the list in memory read again what has a number above the newest they know.
+-- Kept by the triggers below, whoever writes. A run that is not in app any more was deleted.
+CREATE TABLE app_change (
+    change_no INTEGER PRIMARY KEY AUTOINCREMENT,   -- grows with every change, never comes back
+    app_rowid INTEGER NOT NULL UNIQUE              -- rowid of app
+) STRICT;
+CREATE TRIGGER app_inserted AFTER INSERT ON app BEGIN
+    DELETE FROM app_change WHERE app_rowid = new.rowid;
+    INSERT INTO app_change (app_rowid) VALUES (new.rowid);
+END;
+CREATE TRIGGER app_updated AFTER UPDATE ON app BEGIN
+    DELETE FROM app_change WHERE app_rowid = new.rowid;
+    INSERT INTO app_change (app_rowid) VALUES (new.rowid);
+END;
+CREATE TRIGGER app_deleted AFTER DELETE ON app BEGIN
+    DELETE FROM app_change WHERE app_rowid = old.rowid;
+    INSERT INTO app_change (app_rowid) VALUES (old.rowid);
+END;
+CREATE TRIGGER log_updated AFTER UPDATE OF state, flags ON log WHEN old.state <> new.state OR old.flags <> new.flags BEGIN
+    DELETE FROM app_change WHERE app_rowid IN (SELECT rowid FROM app WHERE log_id = new.log_id);
+    INSERT INTO app_change (app_rowid) SELECT rowid FROM app WHERE log_id = new.log_id;
+END;
 -- Findings and run history for baselines: added here by analysis.
 
 -- PART: apps/<key>.db

@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/map.h"
+#include "base/mem.h"
+
 #define BUSY_MS 5000
 #define PATH_BYTES 4096
 
@@ -126,9 +129,78 @@ enum err_code db_open(struct db *self, const char *path, enum db_mode mode, cons
     return rc;
 }
 
+/* ---- kept statements ---- */
+
+struct kept {
+    struct kept_statement {
+        sqlite3_stmt *stmt;          /* owned */
+        uint64_t hash;               /* of its text */
+        uint64_t last_use;
+        bool lent;                   /* between db_prepare and db_finalize */
+    } statements[DB_KEPT_STATEMENTS];
+    size_t count;
+    uint64_t use_count;
+};
+
+/* SQLite has a place for a pointer of a connection's owner only from 3.44 on. A read-only connection never calls its update hook, so that the hook's argument is such a place. */
+static struct kept *kept_of(sqlite3 *handle)
+{
+    struct kept *kept = sqlite3_update_hook(handle, NULL, NULL);
+    if (kept)
+        sqlite3_update_hook(handle, NULL, kept);
+    return kept;
+}
+
+enum err_code db_keep_statements(struct db *self, struct err *err)
+{
+    struct kept *kept = mem_zalloc(sizeof *kept);
+    if (!kept)
+        return err_nomem(err);
+    sqlite3_update_hook(self->handle, NULL, kept);
+    return ERR_OK;
+}
+
+static sqlite3_stmt *take_kept(struct kept *self, const char *sql, uint64_t hash)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        struct kept_statement *have = &self->statements[i];
+        if (!have->lent && have->hash == hash && strcmp(sqlite3_sql(have->stmt), sql) == 0) {
+            have->lent = true;
+            have->last_use = ++self->use_count;
+            return have->stmt;
+        }
+    }
+    return NULL;
+}
+
+/* A new statement gets a place, unless all are lent: then db_finalize does not know it and ends it. */
+static void keep(struct kept *self, sqlite3_stmt *stmt, uint64_t hash)
+{
+    struct kept_statement *place = NULL;
+    if (self->count < DB_KEPT_STATEMENTS) {
+        place = &self->statements[self->count++];
+    } else {
+        for (size_t i = 0; i < self->count; i++)
+            if (!self->statements[i].lent && (!place || self->statements[i].last_use < place->last_use))
+                place = &self->statements[i];
+        if (!place)
+            return;
+        sqlite3_finalize(place->stmt);
+    }
+    *place = (struct kept_statement){stmt, hash, ++self->use_count, true};
+}
+
+static void free_kept(struct kept *self)
+{
+    for (size_t i = 0; self && i < self->count; i++)
+        sqlite3_finalize(self->statements[i].stmt);
+    mem_free(self);
+}
+
 void db_close(struct db *self)
 {
     if (self && self->handle) {
+        free_kept(sqlite3_update_hook(self->handle, NULL, NULL));
         sqlite3_close_v2(self->handle);
         self->handle = NULL;
     }
@@ -189,6 +261,28 @@ enum err_code db_commit(struct db *self, struct err *err)
     return db_exec(self, "COMMIT", err);
 }
 
+/* BEGIN and COMMIT through db_prepare: kept like other statements. */
+static enum err_code run_once(struct db *self, const char *sql, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self, &stmt, sql, err);
+    if (!rc)
+        rc = db_run(stmt, err);
+    db_finalize(stmt);
+    return rc;
+}
+
+enum err_code db_read_begin(struct db *self, struct err *err)
+{
+    return run_once(self, "BEGIN", err);
+}
+
+void db_read_end(struct db *self)
+{
+    if (!sqlite3_get_autocommit(self->handle) && run_once(self, "COMMIT", NULL))
+        db_rollback(self);
+}
+
 void db_rollback(struct db *self)
 {
     if (self->handle && !sqlite3_get_autocommit(self->handle))
@@ -197,14 +291,29 @@ void db_rollback(struct db *self)
 
 enum err_code db_prepare(struct db *self, sqlite3_stmt **ret, const char *sql, struct err *err)
 {
-    if (sqlite3_prepare_v3(self->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK)
+    struct kept *kept = kept_of(self->handle);
+    uint64_t hash = kept ? hash_bytes(sql, strlen(sql)) : 0;
+    if (kept && (*ret = take_kept(kept, sql, hash)))
         return ERR_OK;
-    *ret = NULL;
-    return db_error(self->handle, err, "statement");
+    if (sqlite3_prepare_v3(self->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) != SQLITE_OK) {
+        *ret = NULL;
+        return db_error(self->handle, err, "statement");
+    }
+    if (kept && *ret)
+        keep(kept, *ret, hash);
+    return ERR_OK;
 }
 
 void db_finalize(sqlite3_stmt *stmt)
 {
+    struct kept *kept = stmt ? kept_of(sqlite3_db_handle(stmt)) : NULL;
+    for (size_t i = 0; kept && i < kept->count; i++) {
+        if (kept->statements[i].stmt == stmt) {
+            db_reset(stmt);
+            kept->statements[i].lent = false;
+            return;
+        }
+    }
     sqlite3_finalize(stmt);
 }
 

@@ -20,7 +20,7 @@
 
 /* PRAGMA user_version. A file of another version is rebuilt from its log (app) or from apps/ and the log directories (catalog). */
 #define DB_APP_VERSION 2
-#define DB_CATALOG_VERSION 2
+#define DB_CATALOG_VERSION 3
 
 /* The two parts of schema.sql, compiled in. */
 extern const char schema_app_sql[];
@@ -37,6 +37,9 @@ struct db {
     sqlite3 *handle;   /* NULL when closed */
 };
 
+/* How many statements a connection keeps after db_keep_statements: more than the different ones of all our answers about one application; a kept one is some kilobytes. */
+#define DB_KEPT_STATEMENTS 48
+
 /* Once, before the first database is opened: no locks inside connections (each belongs to one thread at a time) and no memory statistics, whose lock all threads would share. */
 void db_setup(void);
 
@@ -44,6 +47,14 @@ void db_setup(void);
  * whose application_id is another's is ERR_INVALID, one of another version ERR_UNSUPPORTED. */
 enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;
 void db_close(struct db *self);                                                  /* idempotent */
+
+/* For connections that are asked the same again and again: from now on db_finalize leaves a statement with its connection, and db_prepare of the same text takes it from
+ * there, which costs nothing against compiling it anew. The least recently used one goes when there are too many. */
+enum err_code db_keep_statements(struct db *self, struct err *err) WARN_UNUSED;
+
+/* What is read from here to db_read_end is one state of the database. It also spares the locks and looks at files that SQLite needs for each statement otherwise. */
+enum err_code db_read_begin(struct db *self, struct err *err) WARN_UNUSED;
+void db_read_end(struct db *self);                                                        /* quiet when nothing is open */
 
 /* Lets the kernel begin to write the file out, without waiting, so that sealing it later finds little left to do. */
 void db_start_writeback(struct db *self);

@@ -152,9 +152,28 @@ static void put_escaped(struct json_writer *self, const char *p, size_t len)
     put(self, p + start, len - start);
 }
 
+/* How many bytes from the start need no look at each: eight at a time, ASCII from the blank on, without quote and backslash. */
+static size_t plain_prefix(const char *p, size_t len)
+{
+    static const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+    for (size_t n = 0; n < len; n += sizeof(uint64_t)) {
+        uint64_t word = ones * 'x';
+        memcpy(&word, p + n, MIN(len - n, sizeof word));
+        uint64_t quote = word ^ (ones * '"'), backslash = word ^ (ones * '\\');
+        /* x - 1 borrows into the top bit where x is 0, word - 0x20 where it is below; what has the bit already is no ASCII */
+        if ((word | (word - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops)
+            return n;
+    }
+    return len;
+}
+
 static void put_string(struct json_writer *self, struct str s)
 {
     put_char(self, '"');
+    size_t plain = plain_prefix(s.ptr, s.len);
+    put(self, s.ptr, plain);
+    s.ptr += plain;
+    s.len -= plain;
     while (s.len) {
         size_t good = utf8_valid_prefix(s.ptr, s.len);
         put_escaped(self, s.ptr, good);

@@ -9,20 +9,6 @@ static bool word_at(struct str text, size_t at, const char *word)
     return at <= text.len && text.len - at >= len && strncasecmp(text.ptr + at, word, len) == 0;
 }
 
-bool redact_is_secret(struct str text)
-{
-    static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key", "credential"};
-    for (size_t i = 0; i < text.len; i++) {
-        char c = (char)(text.ptr[i] | 0x20);
-        if (c != 's' && c != 'p' && c != 't' && c != 'a' && c != 'c')
-            continue;
-        for (size_t w = 0; w < ARRAY_LENGTH(words); w++)
-            if (word_at(text, i, words[w]))
-                return true;
-    }
-    return false;
-}
-
 /* ---- characters ---- */
 
 enum { KEY = 1, SPACE = 2, BLANK = 4, QUOTE = 8, CLOSING = 16, DIGIT = 32, CAPITAL = 64 };
@@ -268,50 +254,45 @@ static bool value_of(struct str text, const struct key *key, size_t *at, struct 
 
 /* ---- triggers ---- */
 
-/* A character that every trigger has and that is rare in text: most bytes cost one look at it. */
-static bool is_mark(char c)
-{
-    switch (c) {
-    case ':':
-    case 'I':
-    case 'b':
-    case 'B':
-    case 'c':
-    case 'C':
-    case 'k':
-    case 'K':
-    case 'w':
-    case 'W': return true;
-    default: return false;
-    }
-}
+/* A character that every trigger has and that is rare in text: most bytes cost one look at this table. */
+static const bool is_mark[256] = {[':'] = true, ['I'] = true, ['b'] = true, ['B'] = true, ['c'] = true, ['C'] = true, ['k'] = true, ['K'] = true, ['w'] = true, ['W'] = true};
 
-/* The key word that has its rare character at `at`. */
-static bool key_word(struct str text, size_t at, size_t *ret_begin, size_t *ret_end)
+static const struct key_word {
+    const char *word;
+    size_t mark;   /* where its rare character is */
+    bool of_spark; /* in Spark's rule for keys and values */
+} key_words[] = {
+    {"secret", 2, true},    {"credential", 0, true}, {"token", 2, true},       {"password", 4, true},     {"passwd", 4, false},      {"pwd", 1, false},
+    {"accesskey", 6, true}, {"access.key", 7, true}, {"access_key", 7, false}, {"access-key", 7, false},  {"apikey", 3, false},      {"api_key", 4, false},
+    {"api-key", 4, false},  {"api.key", 4, false},   {"accountkey", 7, false}, {"account.key", 8, false}, {"account_key", 8, false}, {"account-key", 8, false},
+};
+
+/* The key word that has its rare character at `at`; NULL: there is none. */
+static const struct key_word *key_word_at(struct str text, size_t at)
 {
-    static const struct {
-        const char *word;
-        size_t mark;
-    } words[] = {
-        {"secret", 2},     {"credential", 0}, {"token", 2},   {"password", 4}, {"passwd", 4},  {"pwd", 1},        {"accesskey", 6},   {"access.key", 7},  {"access_key", 7},
-        {"access-key", 7}, {"apikey", 3},     {"api_key", 4}, {"api-key", 4},  {"api.key", 4}, {"accountkey", 7}, {"account.key", 8}, {"account_key", 8}, {"account-key", 8},
-    };
     char mark = (char)(text.ptr[at] | 0x20), next = (char)(at_or_nul(text, at + 1) | 0x20);
     if (!(mark == 'c' ? next == 'r' : mark == 'k' ? next == 'e' : mark == 'w' ? next == 'o' || next == 'd' : false))
-        return false;
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (words[i].word[words[i].mark] == mark && words[i].mark <= at && word_at(text, at - words[i].mark, words[i].word)) {
-            *ret_begin = at - words[i].mark;
-            *ret_end = *ret_begin + strlen(words[i].word);
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(key_words); i++)
+        if (key_words[i].word[key_words[i].mark] == mark && key_words[i].mark <= at && word_at(text, at - key_words[i].mark, key_words[i].word))
+            return &key_words[i];
+    return NULL;
+}
+
+bool redact_is_secret(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        const struct key_word *found = is_mark[(unsigned char)text.ptr[i]] ? key_word_at(text, i) : NULL;
+        if (found && found->of_spark)
             return true;
-        }
+    }
     return false;
 }
 
 /* What follows the key around a key word. Nothing before `from` is looked at: it was answered for. */
-static bool keyed(struct str text, size_t from, size_t word, size_t *at, struct str *ret)
+static bool keyed(struct str text, size_t from, size_t begin, size_t *at, struct str *ret)
 {
-    size_t begin = word, end = skip(text, *at, KEY);
+    size_t end = skip(text, *at, KEY);
     while (begin > from && is(text, begin - 1, KEY))
         begin--;
     while (end > *at && text.ptr[end - 1] == '-')
@@ -391,7 +372,7 @@ static bool access_key_id(struct str text, size_t begin, size_t *at, struct str 
 /* What the mark at `i` belongs to, if to anything. *at: where to go on. `from`: end of what was answered for. */
 static bool look(struct str text, size_t from, size_t i, size_t *at, struct str *ret)
 {
-    size_t word;
+    const struct key_word *word;
     char mark = (char)(text.ptr[i] | 0x20), next = (char)(at_or_nul(text, i + 1) | 0x20);
     *at = i + 1;
     if (mark == ':') {
@@ -416,8 +397,9 @@ static bool look(struct str text, size_t from, size_t i, size_t *at, struct str 
             *at = skip(text, i + 3, SPACE);
             return quoted_value(text, at, ret) && !harmless(*ret);
         }
-    } else if (key_word(text, i, &word, at) && word >= from) {
-        return keyed(text, from, word, at, ret);
+    } else if ((word = key_word_at(text, i)) && i >= from + word->mark) {
+        *at = i - word->mark + strlen(word->word);
+        return keyed(text, from, i - word->mark, at, ret);
     }
     return false;
 }
@@ -426,7 +408,7 @@ bool redact_next(struct str text, size_t *position, struct str *ret)
 {
     size_t from = *position;
     for (size_t i = from, at; i < text.len; i++) {
-        if (!is_mark(text.ptr[i]))
+        if (!is_mark[(unsigned char)text.ptr[i]])
             continue;
         if (look(text, from, i, &at, ret)) {
             *position = at;

@@ -411,6 +411,12 @@ enum err_code access_identify(struct access *self, const unsigned char peer[16],
 
 /* ---- life ---- */
 
+static bool header_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    return strlen(name) < 100 && name[0] && name[strspn(name, letters)] == '\0';
+}
+
 enum err_code access_new(struct access **ret, const struct access_settings *settings, struct err *err)
 {
     struct access *self = *ret = mem_zalloc(sizeof *self);
@@ -418,6 +424,10 @@ enum err_code access_new(struct access **ret, const struct access_settings *sett
         return err_nomem(err);
     pthread_mutex_init(&self->lock, NULL);
     self->settings = *settings;
+    const char *const headers[] = {settings->header, settings->groups_header};
+    for (size_t i = 0; i < ARRAY_LENGTH(headers); i++)
+        if (headers[i] && !header_name(headers[i]))
+            return err_set(err, ERR_INVALID, "afterglow.auth: '%s' is not the name of a header", headers[i]);
     self->proxies = mem_array(settings->proxy_count + 1, sizeof *self->proxies);
     if (!self->proxies)
         return err_nomem(err);

@@ -32,7 +32,7 @@ struct access_settings {
 
 struct access;
 
-/* ERR_INVALID: an item of `proxies` is no address. */
+/* ERR_INVALID: an item of `proxies` is no address, or a name of a header none. */
 enum err_code access_new(struct access **ret, const struct access_settings *settings, struct err *err) WARN_UNUSED;
 void access_free(struct access *self);
 

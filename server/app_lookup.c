@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/app_lookup.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "server/server.h"
 
 /* A row of the catalogue that answers to the address, best copy first. */
-#define LOOKUP_COLUMNS "SELECT a.app_key, a.app_id, a.attempt_id, a.generation, a.log_id, a.loaded, l.state, l.reason FROM app a JOIN log l ON l.log_id = a.log_id "
+#define LOOKUP_COLUMNS "SELECT a.app_key, a.app_id, a.attempt_id, a.generation, a.log_id, a.loaded, l.state, l.reason, " \
+    "(SELECT max(c.change_no) FROM app o JOIN app_change c ON c.app_rowid = o.rowid WHERE o.app_id = a.app_id) FROM app a JOIN log l ON l.log_id = a.log_id "
 #define BEST_COPY "a.complete DESC, l.bytes DESC, l.modified_ms DESC, a.app_key DESC"
 
 static const char by_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 AND a.attempt_id IS ?2 ORDER BY " BEST_COPY " LIMIT 1";
@@ -14,7 +16,8 @@ static const char by_key_sql[] = LOOKUP_COLUMNS "WHERE a.app_key = ?1";
 static const char newest_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 ORDER BY a.start_ms DESC, a.attempt_id DESC, " BEST_COPY " LIMIT 1";
 
 /* ERR_NOT_FOUND: no row. Fills *ret but for the lease. */
-static enum err_code find(struct db *catalog, const struct request *request, const char *sql, struct str first, struct str second, struct app_ref *ret, struct err *err)
+static enum err_code find(struct db *catalog, const struct request *request, const char *sql, struct str first, struct str second, const char *build, struct app_ref *ret,
+                          struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(catalog, &stmt, sql, err);
@@ -27,6 +30,7 @@ static enum err_code find(struct db *catalog, const struct request *request, con
         ret->generation = db_i64(stmt, 3);
         ret->log_id = db_i64(stmt, 4);
         ret->loaded = db_i64(stmt, 5) == 1;
+        snprintf(ret->etag, sizeof ret->etag, "\"%" PRId64 ".%" PRId64 "-%s\"", ret->generation, known_or(db_i64(stmt, 8), 0), build);
         if (arena_str(request->arena, db_str(stmt, 0), &ret->key) || arena_str(request->arena, db_str(stmt, 1), &ret->app_id) ||
             arena_str(request->arena, db_str(stmt, 2), &ret->attempt_id) || arena_str(request->arena, db_str(stmt, 6), &ret->state) ||
             arena_str(request->arena, db_str(stmt, 7), &ret->reason))
@@ -58,27 +62,27 @@ enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, 
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
         return rc;
-    rc = find(catalog.db, request, by_attempt_sql, app, attempt, ret, err);
+    rc = find(catalog.db, request, by_attempt_sql, app, attempt, server_build(ctx->server), ret, err);
     db_pool_return(ctx->pool, &catalog);
     return rc ? rc : open_app(ctx, ret, err);
 }
 
 /* "id.attempt": either part may hold full stops, so each of them is tried, from the last. */
-static enum err_code find_id_attempt(struct db *catalog, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+static enum err_code find_id_attempt(struct db *catalog, const struct request *request, struct str ref, const char *build, struct app_ref *ret, struct err *err)
 {
     enum err_code rc = ERR_NOT_FOUND;
     for (size_t i = ref.len; rc == ERR_NOT_FOUND && i-- > 1;)
         if (ref.ptr[i] == '.')
-            rc = find(catalog, request, by_attempt_sql, (struct str){ref.ptr, i}, (struct str){ref.ptr + i + 1, ref.len - i - 1}, ret, err);
+            rc = find(catalog, request, by_attempt_sql, (struct str){ref.ptr, i}, (struct str){ref.ptr + i + 1, ref.len - i - 1}, build, ret, err);
     return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "no such application") : rc;
 }
 
-static enum err_code find_ref(struct db *catalog, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+static enum err_code find_ref(struct db *catalog, const struct request *request, struct str ref, const char *build, struct app_ref *ret, struct err *err)
 {
-    enum err_code rc = find(catalog, request, by_key_sql, ref, STR_NONE, ret, err);
+    enum err_code rc = find(catalog, request, by_key_sql, ref, STR_NONE, build, ret, err);
     if (rc == ERR_NOT_FOUND)
-        rc = find(catalog, request, newest_attempt_sql, ref, STR_NONE, ret, err);
-    return rc == ERR_NOT_FOUND ? find_id_attempt(catalog, request, ref, ret, err) : rc;
+        rc = find(catalog, request, newest_attempt_sql, ref, STR_NONE, build, ret, err);
+    return rc == ERR_NOT_FOUND ? find_id_attempt(catalog, request, ref, build, ret, err) : rc;
 }
 
 enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
@@ -88,7 +92,7 @@ enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, str
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
         return rc;
-    rc = find_ref(catalog.db, request, ref, ret, err);
+    rc = find_ref(catalog.db, request, ref, server_build(ctx->server), ret, err);
     db_pool_return(ctx->pool, &catalog);
     return rc ? rc : open_app(ctx, ret, err);
 }
@@ -136,7 +140,7 @@ enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, st
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    rc = find_ref(catalog.db, request, ref, &found, err);
+    rc = find_ref(catalog.db, request, ref, server_build(ctx->server), &found, err);
     if (rc == ERR_OK)
         rc = count_barred(catalog.db, request, barred_by_key_sql, found.key, STR_NONE, ret, err);
     db_pool_return(ctx->pool, &catalog);
@@ -199,12 +203,12 @@ enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *requ
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
         return rc;
-    rc = segment.len ? find(catalog.db, request, by_attempt_sql, app, segment, &found, err) : ERR_NOT_FOUND;
+    rc = segment.len ? find(catalog.db, request, by_attempt_sql, app, segment, server_build(ctx->server), &found, err) : ERR_NOT_FOUND;
     if (rc == ERR_NOT_FOUND && is_number(segment))
-        rc = find(catalog.db, request, by_attempt_sql, app, STR_NONE, &found, err);
+        rc = find(catalog.db, request, by_attempt_sql, app, STR_NONE, server_build(ctx->server), &found, err);
     *ret_names_attempt = rc == ERR_OK;
     if (rc == ERR_NOT_FOUND && !is_number(segment))
-        rc = find(catalog.db, request, newest_attempt_sql, app, STR_NONE, &found, err);
+        rc = find(catalog.db, request, newest_attempt_sql, app, STR_NONE, server_build(ctx->server), &found, err);
     if (rc == ERR_OK)
         rc = name_of(catalog.db, request, &found, ret, err);
     db_pool_return(ctx->pool, &catalog);

@@ -7,6 +7,8 @@
 #include "server/api_context.h"
 #include "server/db_pool.h"
 
+#define APP_ETAG_BYTES 96
+
 struct app_ref {
     struct db_lease lease;           /* of the app's database; return it with app_ref_dispose */
     struct str key, app_id, attempt_id;      /* arena of the request; attempt STR_NONE: has none */
@@ -14,6 +16,7 @@ struct app_ref {
     int64_t log_id;
     struct str state, reason;        /* of its log (schema.sql, log.state); reason STR_NONE: none */
     bool loaded;                     /* false: the file is still being filled */
+    char etag[APP_ETAG_BYTES];       /* with quotes; of answers about a loaded run: changes with its load, its row in the list, other runs of its id, and the program */
 };
 
 /* The History Server's rule (spec/core.md §3.2): an application whose attempts have ids is addressed with `attempt`, one without is addressed without (STR_NONE).

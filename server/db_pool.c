@@ -24,6 +24,7 @@ struct slot {
 struct db_pool {
     pthread_mutex_t lock;
     char *store_dir;                 /* owned */
+    db_pool_prepare_fn *prepare_app; /* NULL: nothing to do */
     struct slot *newest, *oldest;    /* idle ones, by when they came back */
     size_t idle_count;
 };
@@ -45,7 +46,7 @@ static void unlink_slot(struct db_pool *self, struct slot *slot)
     self->idle_count--;
 }
 
-enum err_code db_pool_new(struct db_pool **ret, const char *store_dir, struct err *err)
+enum err_code db_pool_new(struct db_pool **ret, const char *store_dir, db_pool_prepare_fn *prepare_app, struct err *err)
 {
     *ret = NULL;
     struct db_pool *self = mem_zalloc(sizeof *self);
@@ -56,6 +57,7 @@ enum err_code db_pool_new(struct db_pool **ret, const char *store_dir, struct er
         mem_free(self);
         return err_nomem(err);
     }
+    self->prepare_app = prepare_app;
     pthread_mutex_init(&self->lock, NULL);
     *ret = self;
     return ERR_OK;
@@ -97,7 +99,17 @@ static struct slot *take_idle(struct db_pool *self, const char *path, const stru
     return found;
 }
 
-static enum err_code lend(struct db_pool *self, const char *path, int application_id, int version, struct db_lease *ret, struct err *err)
+static enum err_code open_slot(struct slot *self, const char *path, int application_id, int version, db_pool_prepare_fn *prepare, struct err *err)
+{
+    enum err_code rc = db_open(&self->db, path, DB_READ, NULL, application_id, version, err);
+    if (!rc)
+        rc = db_keep_statements(&self->db, err);
+    if (!rc && application_id == DB_CATALOG_ID)
+        rc = access_register(&self->db, err);
+    return rc || !prepare ? rc : prepare(&self->db, err);
+}
+
+static enum err_code lend(struct db_pool *self, const char *path, int application_id, int version, db_pool_prepare_fn *prepare, struct db_lease *ret, struct err *err)
 {
     struct stat file;
     if (stat(path, &file) != 0)
@@ -115,16 +127,21 @@ static enum err_code lend(struct db_pool *self, const char *path, int applicatio
         slot->path = mem_strndup(path, strlen(path));
         slot->device = file.st_dev;
         slot->inode = file.st_ino;
-        enum err_code rc = slot->path ? db_open(&slot->db, path, DB_READ, NULL, application_id, version, err) : err_nomem(err);
-        if (!rc && application_id == DB_CATALOG_ID)
-            rc = access_register(&slot->db, err);
+        enum err_code rc = slot->path ? open_slot(slot, path, application_id, version, prepare, err) : err_nomem(err);
         if (rc) {
             slot_free(slot);
             return rc;
         }
     }
+    enum err_code rc = db_read_begin(&slot->db, err);
+    if (rc) {
+        slot_free(slot);
+        return rc;
+    }
     ret->db = &slot->db;
     ret->slot = slot;
+    ret->device = slot->device;
+    ret->inode = slot->inode;
     return ERR_OK;
 }
 
@@ -136,7 +153,7 @@ enum err_code db_pool_catalog(struct db_pool *self, struct db_lease *ret, struct
     buf_printf(&path, "%s/catalog.db", self->store_dir);
     if (buf_failed(&path))
         return err_set(err, ERR_LIMIT, "the store's path is too long");
-    return lend(self, path.data, DB_CATALOG_ID, DB_CATALOG_VERSION, ret, err);
+    return lend(self, path.data, DB_CATALOG_ID, DB_CATALOG_VERSION, NULL, ret, err);
 }
 
 /* Keys come from the catalogue; one that could leave apps/ is no key. */
@@ -159,7 +176,7 @@ enum err_code db_pool_app(struct db_pool *self, struct str app_key, struct db_le
         buf_printf(&path, "%s/apps/%.*s%s", self->store_dir, (int)app_key.len, app_key.ptr, endings[i]);
         if (buf_failed(&path))
             return err_set(err, ERR_LIMIT, "the store's path is too long");
-        rc = lend(self, path.data, DB_APP_ID, DB_APP_VERSION, ret, err);
+        rc = lend(self, path.data, DB_APP_ID, DB_APP_VERSION, self->prepare_app, ret, err);
     }
     return rc;
 }
@@ -170,6 +187,7 @@ void db_pool_return(struct db_pool *self, struct db_lease *lease)
     *lease = (struct db_lease){0};
     if (!slot)
         return;
+    db_read_end(&slot->db);
     pthread_mutex_lock(&self->lock);
     slot->older = self->newest;
     *(self->newest ? &self->newest->newer : &self->oldest) = slot;

@@ -18,10 +18,12 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "server/answer_cache.h"
 #include "server/dispatch.h"
 #include "server/negotiate.h"
 #include "server/proxy.h"
 #include "server/response_body.h"
+#include "server/server.h"
 
 #define MAX_CONNECTIONS 1024u                /* over all threads; each costs CONNECTION_BYTES while it is open */
 #define MAX_CONNECTIONS_PER_CLIENT 512u      /* a reverse proxy is one client, so not much less than all */
@@ -314,7 +316,7 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     request->cookies = header(connection, "Cookie");
     request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
-    request->path = request->raw_path = exchange->address;
+    request->address = request->path = request->raw_path = exchange->address;
     if (response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, &err))
         return false;
     struct response *response = exchange->response;
@@ -339,12 +341,14 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     return true;
 }
 
-static bool finish_answer(struct exchange *exchange, struct response_parts *parts)
+static bool finish_answer(struct http *self, struct exchange *exchange, struct response_parts *parts)
 {
     struct err err = {0};
     enum err_code rc = response_finish(exchange->response, exchange->request.if_none_match, parts, &err);
-    if (rc == ERR_OK)
+    if (rc == ERR_OK) {
+        answer_cache_keep(server_answers(self->server), &exchange->request, parts);
         return true;
+    }
     make_failure(exchange, rc, &err);
     return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
 }
@@ -446,7 +450,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     exchange->answered = true;
     struct response_parts parts;
     exchange->method = arena_strndup(&exchange->arena, method, MIN(strlen(method), (size_t)32));
-    if (!exchange->method || !make_answer(self, connection, method, exchange) || !finish_answer(exchange, &parts))
+    if (!exchange->method || !make_answer(self, connection, method, exchange) || !finish_answer(self, exchange, &parts))
         return MHD_NO;
     exchange->status = parts.status;
     exchange->bytes = parts.kind == RESPONSE_FILE ? parts.file_bytes : parts.kind == RESPONSE_MEMORY ? (int64_t)parts.memory.len : -1;
@@ -484,6 +488,14 @@ static void raise_descriptors(void)
     }
 }
 
+static bool plain_text(const char *text)
+{
+    for (; *text; text++)
+        if (*text < 0x20 || *text >= 0x7F)
+            return false;
+    return true;
+}
+
 /* A site that may frame us, where one is set and is no more than that. */
 static void allow_framing(struct http *self, const char *from)
 {
@@ -509,6 +521,10 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     self->temp_dir = settings->temp_dir;
     self->proxy_base = settings->proxy_base;
     self->transport_security = settings->transport_security;
+    if (self->transport_security && !plain_text(self->transport_security)) {
+        log_warning("spark.ui.strictTransportSecurity is no value of a header; it is not sent");
+        self->transport_security = NULL;
+    }
     allow_framing(self, settings->framing_from);
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);

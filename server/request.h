@@ -23,6 +23,7 @@ struct request_param {
 };
 
 struct request {
+    struct str address;              /* as in the request line */
     struct str method;               /* GET or HEAD; others are answered before a handler runs */
     struct str path;                 /* decoded, prefix removed, begins with / */
     struct str raw_path;             /* the same before decoding: routes are matched on it, so that %2F stays inside its segment */

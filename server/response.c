@@ -18,7 +18,7 @@
 #define ZLIB_CHUNK_BYTES ((size_t)16384)
 #define GZIP_WINDOW_BITS (15 + 16)   /* zlib's way to ask for a gzip head */
 
-enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP };    /* open: too little was written to decide */
+enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: too little was written to decide; made: by another response */
 
 struct response {
     struct arena *arena;             /* borrowed */
@@ -284,6 +284,14 @@ void response_static(struct response *self, const char *type, struct str body, s
     self->static_gzip = gzip;
 }
 
+enum err_code response_made(struct response *self, const char *type, struct str body, bool gzip)
+{
+    drop_body(self);
+    self->content_type = type;
+    self->coding = gzip ? CODING_GZIP_MADE : CODING_PLAIN;
+    return put(self, body.ptr, body.len);
+}
+
 void response_stream(struct response *self, response_read_fn *read, void (*done)(void *), void *context)
 {
     drop_body(self);
@@ -369,7 +377,7 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
     } else {
         ret->kind = self->fd >= 0 ? RESPONSE_FILE : RESPONSE_MEMORY;
         ret->varies = worth_compressing(self->content_type);
-        ret->gzip = self->coding == CODING_GZIP;
+        ret->gzip = self->coding == CODING_GZIP || self->coding == CODING_GZIP_MADE;
         ret->memory = buf_str(&self->memory);
     }
     if (!self->etag[0])

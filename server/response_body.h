@@ -48,6 +48,9 @@ struct response_parts {
 /* The arena is borrowed and must outlive the response. temp_dir is for bodies beyond RESPONSE_MEMORY_BYTES. */
 enum err_code response_new(struct response **ret, struct arena *arena, bool accepts_gzip, const char *temp_dir, struct err *err) WARN_UNUSED;
 
+/* The body that another response_finish has made, with its coding. */
+enum err_code response_made(struct response *self, const char *type, struct str body, bool gzip) WARN_UNUSED;
+
 /* Ends the body. After a failure (of the disk, of memory, of a limit: the first one of any write) the response can still be made an error with response_error or response_plain
  * and be finished again. */
 enum err_code response_finish(struct response *self, struct str if_none_match, struct response_parts *ret, struct err *err) WARN_UNUSED;

@@ -14,6 +14,9 @@
 #include "base/db.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "server/answer_cache.h"
+#include "server/api/api.h"
+#include "server/api/app_table.h"
 #include "server/db_pool.h"
 #include "server/http.h"
 
@@ -24,6 +27,8 @@ struct server {
     const struct server_settings *settings;
     struct db_pool *pool;
     struct access *access;
+    struct app_table *apps;
+    struct answer_cache *answers;
     struct http *http;
     struct supervisor *supervisor;   /* NULL: no places to watch */
     const char **ingest_argv;        /* owned array of borrowed texts */
@@ -112,7 +117,8 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     self->temp_dir = find_temp_dir();
     name_build(self->build);
     char real[HTTP_ADDRESS_BYTES];
-    if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
+    if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) ||
+        (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
         (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
         server_free(self);
         return rc;
@@ -122,6 +128,15 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     return ERR_OK;
 }
 
+/* The list's columns before somebody waits for them. What keeps them from being read now is met, and told, by the first request for the list. */
+static void read_apps(struct server *self)
+{
+    struct db_lease catalog;
+    bool read = db_pool_catalog(self->pool, &catalog, NULL) == ERR_OK && app_table_refresh(self->apps, &catalog, NULL) == ERR_OK;
+    (void)read;
+    db_pool_return(self->pool, &catalog);
+}
+
 enum err_code server_start(struct server *self, struct err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -129,6 +144,7 @@ enum err_code server_start(struct server *self, struct err *err)
     struct http_settings http = {.listen_fd = self->listen_fd, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base,
                                  .framing_from = self->settings->framing_from, .transport_security = self->settings->transport_security};
     self->listen_fd = -1;
+    read_apps(self);
     if (self->ingest_argv) {
         enum err_code rc = supervise_start(&self->supervisor, self->ingest_argv, err);
         if (rc) {
@@ -150,6 +166,8 @@ void server_free(struct server *self)
         return;
     http_stop(self->http);
     supervise_free(self->supervisor);
+    answer_cache_free(self->answers);
+    app_table_free(self->apps);
     db_pool_free(self->pool);
     access_free(self->access);
     if (self->listen_fd >= 0)
@@ -166,6 +184,16 @@ struct db_pool *server_pool(struct server *self)
 struct access *server_access(struct server *self)
 {
     return self->access;
+}
+
+struct app_table *server_apps(struct server *self)
+{
+    return self->apps;
+}
+
+struct answer_cache *server_answers(struct server *self)
+{
+    return self->answers;
 }
 
 const char *server_assets_dir(const struct server *self)

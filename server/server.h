@@ -32,6 +32,8 @@ struct server_settings {
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
+struct answer_cache;
+struct app_table;
 struct db_pool;
 struct server;
 
@@ -53,6 +55,8 @@ struct access *server_access(struct server *self);                /* borrowed */
 const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
 
 /* For handlers. */
+struct app_table *server_apps(struct server *self);               /* borrowed */
+struct answer_cache *server_answers(struct server *self);         /* borrowed */
 const char *server_store(const struct server *self);             /* static in self */
 const char *server_build(const struct server *self);             /* names this very program file; part of ETags; static in self */
 void server_ingest_status(struct server *self, struct ingest_status *ret);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "server/answer_cache.h"
 #include "server/negotiate.h"
 #include "server/server.h"
 
@@ -27,14 +28,11 @@ static void not_loaded(struct response *response, const struct app_ref *ref)
     json_object_end(json);
 }
 
-/* True: the client has this very answer. */
+/* True: the client has this very answer, or it was made before. */
 static bool tag(struct api_ctx *ctx, const struct request *request, struct response *response, const struct app_ref *ref)
 {
-    char etag[128];
-    int n = snprintf(etag, sizeof etag, "\"%lld-%s\"", (long long)ref->generation, server_build(ctx->server));
-    struct str text = {etag, (size_t)n};
-    response_etag(response, text);
-    return negotiate_etag(request->if_none_match, text);
+    response_etag(response, str_of(ref->etag));
+    return negotiate_etag(request->if_none_match, str_of(ref->etag)) || answer_cache_recall(server_answers(ctx->server), request, ref->etag, response);
 }
 
 /* The name or an end record says that nothing will follow. */

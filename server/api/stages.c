@@ -151,8 +151,8 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
     query_add(&count, filters->grade > 0 ? "SELECT count(*)" ITEM_FROM : "SELECT count(*) FROM stage s");
     query_append(&count, &where);
     int64_t total;
-    enum err_code rc;
-    if ((rc = api_register_grades(app->db, err)) || (rc = query_i64(&count, app->db, &total, err)))
+    enum err_code rc = query_i64(&count, app->db, &total, err);
+    if (rc)
         return rc;
     list_total(list, total);
     query_order(&where, list, "s.stage_id");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api_v1/v1.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "base/time.h"
 #include "base/units.h"
+#include "server/answer_cache.h"
 #include "server/server.h"
 
 #define RETRY_SECONDS STR_LIT("2")
@@ -43,15 +43,6 @@ static enum err_code answer_not_loaded(const struct v1_scope *scope, const struc
     return ERR_OK;
 }
 
-static enum err_code set_etag(const struct v1_scope *scope, const struct app_ref *ref, struct err *err)
-{
-    const char *etag = arena_printf(scope->request->arena, "\"%" PRId64 "-%s\"", ref->generation, server_build(scope->ctx->server));
-    if (!etag)
-        return err_nomem(err);
-    response_etag(scope->response, str_of(etag));
-    return ERR_OK;
-}
-
 enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, struct response *response, size_t own_count, v1_answer *answer, struct err *err)
 {
     struct v1_scope scope = {.ctx = ctx, .request = request, .response = response, .app = request->path_args[0], .attempt = STR_NONE};
@@ -66,9 +57,11 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
         rc = v1_no_such_app(&scope);
     else if (rc == ERR_BUSY || (rc == ERR_OK && !ref.loaded))
         rc = answer_not_loaded(&scope, &ref);
-    else if (rc == ERR_OK && (rc = set_etag(&scope, &ref, err)) == ERR_OK) {
+    else if (rc == ERR_OK) {
+        response_etag(response, str_of(ref.etag));
         scope.db = ref.lease.db;
-        rc = answer(&scope, err);
+        if (!answer_cache_recall(server_answers(ctx->server), request, ref.etag, response))
+            rc = answer(&scope, err);
     }
     app_ref_dispose(ctx, &ref);
     return rc;

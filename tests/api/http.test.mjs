@@ -81,6 +81,22 @@ test("http", async (t) => {
     assert.equal((await server.get(`${APP}/jobs/99`, { headers: { "If-None-Match": '"other"' } })).status, 404);
   });
 
+  await t.test("an answer is the same each time, and each coding of it", async () => {
+    for (const path of [`${APP}/environment`, `${APP}/jobs`, `${APP}/jobs?limit=1`, "/api/v1/applications/app-1/jobs", "/api/v1/applications/app-1/stages"]) {
+      const first = await server.get(path);
+      const packed = await server.get(path, { headers: { "Accept-Encoding": "gzip" } });
+      for (let i = 0; i < 3; i++) {
+        const again = await server.get(path);
+        assert.deepEqual([again.status, again.text, again.headers["content-encoding"]], [200, first.text, undefined], path);
+        for (const name of ["etag", "content-type", "vary", "cache-control"]) assert.equal(again.headers[name], first.headers[name], `${path} ${name}`);
+        const packedAgain = await server.get(path, { headers: { "Accept-Encoding": "gzip" } });
+        assert.equal(packedAgain.headers["content-encoding"], packed.headers["content-encoding"], path);
+        assert.deepEqual(packedAgain.bytes, packed.bytes, path);
+      }
+    }
+    assert.notEqual((await server.get(`${APP}/jobs`)).text, (await server.get(`${APP}/jobs?limit=1`)).text);
+  });
+
   await t.test("gzip where the client takes it and it is worth it", async () => {
     const plain = await server.get(`${APP}/stages/0.0`);
     const packed = await server.get(`${APP}/stages/0.0`, { headers: { "Accept-Encoding": "gzip" } });

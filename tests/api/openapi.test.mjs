@@ -86,7 +86,7 @@ test("sort keys of the document are those of the tables", () => {
     ["sql", "/apps/{ref}/sql"],
   ]) {
     const table = source(`server/api/${file}.c`).split("static const struct list_sort sorts[] = {")[1].split("{NULL, NULL}")[0];
-    const keys = [...table.matchAll(/^\s+\{"(\w+)", /gm)].map((found) => found[1]);
+    const keys = [...table.matchAll(/^\s+(?:\[\w+\] = )?\{"(\w+)", /gm)].map((found) => found[1]);
     const { description } = spec.paths[path].get.parameters.map(resolveRef).find((each) => each.name === "sort");
     assert.equal(description.split(";")[0], `one of: ${keys.join(" ")}`, path);
   }

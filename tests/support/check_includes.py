@@ -26,7 +26,7 @@ HOMES = {
     "sqlite3.h": ["base/db.h"],
     "microhttpd.h": ["server/http.c"],
     "cjson/cJSON.h": [],
-    "zstd.h": ["ingest/source/codec_zstd.c"],
+    "zstd.h": ["ingest/source/codec_zstd.c", "base/packed_text.c"],
     "lz4.h": ["ingest/source/codec_lz4*.c"],
     "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c"],
     "snappy-c.h": ["ingest/source/codec_snappy.c"],

@@ -3,9 +3,9 @@
 //
 //   job 0 (succeeded)  stages 0, 1     job 1 (failed)  stage 2     job 2  stage 3, without ends
 //   stage 0  6 tasks of 100 … 600 ms on executors 1, 2, 10 in turn; stage 1  2 tasks, 1 failed; stage 2  1 task, failed; stage 3  1 task that never ends
-const event = (name, members) => JSON.stringify({ Event: `SparkListener${name}`, ...members });
+export const event = (name, members) => JSON.stringify({ Event: `SparkListener${name}`, ...members });
 
-const stageInfo = (id, name, tasks, more = {}) => ({
+export const stageInfo = (id, name, tasks, more = {}) => ({
   "Stage ID": id,
   "Stage Attempt ID": 0,
   "Stage Name": name,
@@ -18,7 +18,7 @@ const stageInfo = (id, name, tasks, more = {}) => ({
   ...more,
 });
 
-const taskInfo = (id, index, executor, launch, more = {}) => ({
+export const taskInfo = (id, index, executor, launch, more = {}) => ({
   "Task ID": id,
   Index: index,
   Attempt: 0,
@@ -62,7 +62,7 @@ const metrics = (run, gc, shuffleRead) => ({
   "Updated Blocks": [],
 });
 
-const taskEnd = (stage, info, end, more = {}) =>
+export const taskEnd = (stage, info, end, more = {}) =>
   event("TaskEnd", {
     "Stage ID": stage,
     "Stage Attempt ID": 0,

@@ -233,6 +233,112 @@ static void a_full_disk_has_its_own_code(void **state)
     assert_int_equal(db_exec(&db, "INSERT INTO thing (bytes) VALUES (zeroblob(1000000))", &err), ERR_NO_SPACE);
 }
 
+static int prepare_count;
+
+static int count_prepares(void *context, int action, const char *a, const char *b, const char *c, const char *d)
+{
+    (void)context, (void)a, (void)b, (void)c, (void)d;
+    prepare_count += action == SQLITE_SELECT;        /* asked once while a SELECT is compiled */
+    return SQLITE_OK;
+}
+
+static int64_t id_of(const char *name)
+{
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(db_prepare(&db, &stmt, "SELECT id FROM thing WHERE name IS ?1", &err), ERR_OK);
+    db_bind_str(stmt, 1, str_of(name));
+    int64_t id = db_step(stmt, &err) == ERR_OK ? db_i64(stmt, 0) : UNKNOWN;
+    db_finalize(stmt);
+    return id;
+}
+
+static void open_keeping(void)
+{
+    assert_int_equal(open_as(DB_WRITE, DB_APP_ID, 1), ERR_OK);
+    assert_int_equal(db_exec(&db, "INSERT INTO thing (id, name) VALUES (1, 'one'), (2, 'two'), (3, NULL)", &err), ERR_OK);
+    db_close(&db);
+    assert_int_equal(open_as(DB_READ, DB_APP_ID, 1), ERR_OK);
+    assert_int_equal(db_keep_statements(&db, &err), ERR_OK);
+    sqlite3_set_authorizer(db.handle, count_prepares, NULL);
+    prepare_count = 0;
+}
+
+static void kept_statements_are_compiled_once(void **state)
+{
+    (void)state;
+    open_keeping();
+    assert_int_equal(id_of("one"), 1);
+    assert_int_equal(id_of("two"), 2);
+    assert_int_equal(id_of(NULL), 3);                /* bindings do not stay */
+    assert_int_equal(prepare_count, 1);
+}
+
+static void a_statement_in_use_is_not_lent_twice(void **state)
+{
+    (void)state;
+    open_keeping();
+    static const char sql[] = "SELECT id FROM thing ORDER BY id";
+    sqlite3_stmt *outer = NULL, *inner = NULL, *again = NULL;
+    assert_int_equal(db_prepare(&db, &outer, sql, &err), ERR_OK);
+    assert_int_equal(db_prepare(&db, &inner, sql, &err), ERR_OK);
+    assert_ptr_not_equal(outer, inner);
+    assert_int_equal(db_step(outer, &err), ERR_OK);
+    assert_int_equal(db_step(outer, &err), ERR_OK);
+    assert_int_equal(db_step(inner, &err), ERR_OK);
+    assert_int_equal(db_i64(outer, 0), 2);
+    assert_int_equal(db_i64(inner, 0), 1);
+    db_finalize(outer);
+    assert_int_equal(db_prepare(&db, &again, sql, &err), ERR_OK);
+    assert_ptr_equal(again, outer);
+    assert_int_equal(db_step(again, &err), ERR_OK);
+    assert_int_equal(db_i64(again, 0), 1);           /* from its first row */
+    db_finalize(again);
+    db_finalize(inner);
+}
+
+static void kept_statements_are_bounded(void **state)
+{
+    (void)state;
+    open_keeping();
+    sqlite3_stmt *lent[DB_KEPT_STATEMENTS + 8];
+    char sql[64];
+    for (int i = 0; i < DB_KEPT_STATEMENTS + 8; i++) {
+        snprintf(sql, sizeof sql, "SELECT id + %d FROM thing", i);
+        assert_int_equal(db_prepare(&db, &lent[i], sql, &err), ERR_OK);
+    }
+    for (int i = 0; i < DB_KEPT_STATEMENTS + 8; i++)
+        db_finalize(lent[i]);
+    for (int i = 0; i < 3 * DB_KEPT_STATEMENTS; i++) {
+        snprintf(sql, sizeof sql, "SELECT id - %d FROM thing", i);
+        assert_int_equal(db_prepare(&db, &lent[0], sql, &err), ERR_OK);
+        db_finalize(lent[0]);
+    }
+    int there = 0;
+    for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(db.handle, stmt));)
+        there++;
+    assert_int_equal(there, DB_KEPT_STATEMENTS);
+}
+
+static void one_read_sees_one_state(void **state)
+{
+    (void)state;
+    struct db reader;
+    int64_t count = 0;
+    assert_int_equal(open_as(DB_WRITE, DB_APP_ID, 1), ERR_OK);
+    assert_int_equal(db_open(&reader, path, DB_READ, NULL, DB_APP_ID, 1, &err), ERR_OK);
+    assert_int_equal(db_read_begin(&reader, &err), ERR_OK);
+    assert_int_equal(db_query_i64(&reader, "SELECT count(*) FROM thing", &count, &err), ERR_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(db_exec(&db, "INSERT INTO thing (name) VALUES ('one')", &err), ERR_OK);
+    assert_int_equal(db_query_i64(&reader, "SELECT count(*) FROM thing", &count, &err), ERR_OK);
+    assert_int_equal(count, 0);
+    db_read_end(&reader);
+    db_read_end(&reader);
+    assert_int_equal(db_query_i64(&reader, "SELECT count(*) FROM thing", &count, &err), ERR_OK);
+    assert_int_equal(count, 1);
+    db_close(&reader);
+}
+
 /* schema.sql itself: both parts are accepted by this SQLite and hold what the name says. */
 static void both_parts_of_the_schema_make_a_database(void **state)
 {
@@ -264,6 +370,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reader_survives_the_seal_and_the_rename, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_missing_folder_is_an_error_that_names_the_reason, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_full_disk_has_its_own_code, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(kept_statements_are_compiled_once, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_statement_in_use_is_not_lent_twice, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(kept_statements_are_bounded, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(one_read_sees_one_state, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(both_parts_of_the_schema_make_a_database, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

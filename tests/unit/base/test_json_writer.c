@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,33 @@ static void text_is_escaped_and_always_valid_utf8(void **state)
     json_str(&writer, STR_LIT(""));
     json_array_end(&writer);
     assert_written("[\"\\\"\\\\\\n\\r\\t\\b\\f\\u0000\\u001f/<\x7f\",\"\xC3\xA4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\",\"\"]");
+}
+
+/* Bytes are looked at eight at a time: each byte that needs escaping, at each place of texts of each length. */
+static void every_byte_is_escaped_wherever_it_stands(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len <= 17; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (int c = 0; c < 0x80; c++) {
+                char text[24], expected[48], escaped[8];
+                memset(text, '~', len);
+                text[at] = (char)c;
+                const char *pair = c ? strchr("\"\"\\\\\nn\rr\tt\bb\ff", c) : NULL;
+                if (c == '"' || c == '\\')
+                    snprintf(escaped, sizeof escaped, "\\%c", c);
+                else if (c < 0x20 && pair)
+                    snprintf(escaped, sizeof escaped, "\\%c", pair[1]);
+                else
+                    snprintf(escaped, sizeof escaped, c < 0x20 ? "\\u%04x" : "%c", (unsigned)c);
+                snprintf(expected, sizeof expected, "\"%.*s%s%.*s\"", (int)at, "~~~~~~~~~~~~~~~~~", escaped, (int)(len - at - 1), "~~~~~~~~~~~~~~~~~");
+                buf_clear(&out);
+                json_writer_init(&writer, json_sink_buf, &out, false);
+                json_str(&writer, (struct str){text, len});
+                assert_written(expected);
+            }
+        }
+    }
 }
 
 static void keys_are_escaped_too(void **state)
@@ -200,6 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nested_values_have_their_commas, start, stop),
         cmocka_unit_test_setup_teardown(unknown_values_are_null, start, stop),
         cmocka_unit_test_setup_teardown(text_is_escaped_and_always_valid_utf8, start, stop),
+        cmocka_unit_test_setup_teardown(every_byte_is_escaped_wherever_it_stands, start, stop),
         cmocka_unit_test_setup_teardown(keys_are_escaped_too, start, stop),
         cmocka_unit_test_setup_teardown(integers_keep_all_their_digits, start, stop),
         cmocka_unit_test_setup_teardown(fractions_read_back_as_the_same_number, start, stop),

@@ -5,11 +5,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/time.h"
 
 /* What stands between { and } is the secret; the text without these two is what is given, and they are part of no text here. */
 static void split(const char *marked, struct buf *given, struct buf *wanted)
@@ -242,23 +242,23 @@ static void secrets_are_found_by_the_words_of_spark(void **state)
     assert_false(redact_is_secret(STR_LIT("spark.app.name")));
 }
 
-/* Texts made to be looked at again and again: twice the length may not take much more than twice the time. */
+/* Texts made to be looked at again and again. Half a MiB is a matter of milliseconds, or, where each byte were looked at for each other, of minutes. */
 static void time_is_linear(void **state)
 {
     (void)state;
     static const char *const patterns[] = {"://a:b",      "://a:b@", "token", "password=", "password='",       "password \\\"", "a,b,",
                                            "password=a,", "secret.", "\\",    "k",         "jdbc:oracle:x:y/", "((token,",      "-"};
     for (size_t p = 0; p < ARRAY_LENGTH(patterns); p++) {
-        size_t each = strlen(patterns[p]), count = ((size_t)4 << 20) / each;
+        size_t each = strlen(patterns[p]), count = ((size_t)512 << 10) / each;
         char *text = malloc(each * count);
         assert_non_null(text);
         for (size_t i = 0; i < count; i++)
             memcpy(text + i * each, patterns[p], each);
-        int64_t begin = time_monotonic_ns();
+        clock_t begin = clock();
         struct str secret;
         for (size_t position = 0; redact_next((struct str){text, each * count}, &position, &secret);)
             continue;
-        assert_true(time_monotonic_ns() - begin < (int64_t)5 * 1000 * 1000 * 1000); /* 4 MiB; quadratic would be hours */
+        assert_true(clock() - begin < (clock_t)5 * CLOCKS_PER_SEC);   /* of this process, whatever else the machine does */
         free(text);
     }
 }

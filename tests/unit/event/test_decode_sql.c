@@ -11,7 +11,7 @@ static void a_real_start_of_4_3_is_read_whole(void **state)
     assert_i64(e->execution_id, 0);
     assert_i64(e->root_execution_id, 0);
     assert_i64(e->time_ms, 1795989120328);
-    assert_text(e->description, "collect at /home/spark/jobs/workloads.py:350");
+    assert_true(str_starts(e->description, "collect at /") && str_ends(e->description, "/workloads.py:350"));
     assert_true(str_starts(e->details, "org.apache.spark.sql.classic.Dataset.collectToPython(Dataset.scala:2139)\njava.base/"));
     assert_true(str_starts(e->plan_text, "== Physical Plan ==\nAdaptiveSparkPlan (5)\n+- HashAggregate (4)\n"));
     assert_i64((int64_t)e->configs.count, 0);

@@ -163,7 +163,8 @@ static void our_own_plain_logs_of_3_5_7_add_up(void **state)
             [EVENT_EXECUTOR_ADDED] = 34,
         [EVENT_JOB_START] = 62, [EVENT_STAGE_SUBMITTED] = 66, [EVENT_TASK_START] = 1169, [EVENT_TASK_END] = 1161, [EVENT_EXECUTOR_METRICS_UPDATE] = 17,
             [EVENT_STAGE_EXECUTOR_METRICS] = 121,
-        [EVENT_STAGE_COMPLETED] = 62, [EVENT_JOB_END] = 58, [EVENT_APPLICATION_END] = 12, [EVENT_BLOCK_UPDATED] = 224, [EVENT_UNKNOWN] = 28 + 34 + 40 + 24 + 16,
+        [EVENT_STAGE_COMPLETED] = 62, [EVENT_JOB_END] = 58, [EVENT_APPLICATION_END] = 12, [EVENT_BLOCK_UPDATED] = 224,
+        [EVENT_SQL_START] = 28, [EVENT_SQL_PLAN_UPDATE] = 34, [EVENT_SQL_DRIVER_UPDATES] = 40, [EVENT_SQL_END] = 24, [EVENT_SQL_METRIC_UPDATE] = 16,
     };
     for (int i = 0; i < EVENT_KIND_MAX_; i++)
         assert_i64(s.kinds[i], kinds[i]);
@@ -213,7 +214,7 @@ static void the_logs_of_sparks_own_suite_add_up(void **state)
             [EVENT_EXCLUSION] = 4 + 2 + 2 + 1 + 3 + 1,
         [EVENT_APPLICATION_END] = 18, [EVENT_RESOURCE_PROFILE_ADDED] = 7, [EVENT_STAGE_EXECUTOR_METRICS] = 13, [EVENT_PROCESS_ADDED] = 1, [EVENT_BLOCK_MANAGER_REMOVED] = 6,
             [EVENT_EXECUTOR_REMOVED] = 6,
-        [EVENT_UNKNOWN] = 3 + 6 + 3 + 6,
+        [EVENT_SQL_START] = 3, [EVENT_SQL_PLAN_UPDATE] = 6, [EVENT_SQL_END] = 3, [EVENT_SQL_DRIVER_UPDATES] = 6,
     };
     for (int i = 0; i < EVENT_KIND_MAX_; i++)
         assert_i64(s.kinds[i], kinds[i]);

@@ -229,6 +229,58 @@ static void a_growing_log_read_in_pieces_is_the_same(void **state)
     log_entry_dispose(&entry);
 }
 
+/* The first `bytes` of a sample log with one query. */
+static size_t write_query_log(const struct fixture *f, size_t bytes)
+{
+    static char text[1 << 20];
+    FILE *in = fopen(TEST_DATA "/logs/tiny_app/local-1795989117127", "r"), *out = fopen(f->log, "w");
+    size_t len = fread(text, 1, sizeof text, in);
+    fwrite(text, 1, MIN(bytes, len), out);
+    fclose(in);
+    fclose(out);
+    return len;
+}
+
+static const char *const query_facts[] = {
+    "SELECT count(*) FROM sql_plan", "SELECT sum(text_bytes) FROM plan_text", "SELECT sum(plan_id * 100 + node_id) FROM sql_node", "SELECT sum(from_id * 10 + to_id + ordinal) FROM sql_edge",
+    "SELECT count(*) FROM sql_metric", "SELECT count(value_count) FROM sql_metric", "SELECT sum(total + min + median + max) FROM sql_metric", "SELECT sum(max_task_id) FROM sql_metric",
+    "SELECT status + 10 * start_seen + 100 * end_seen + 1000 * plan_id FROM sql_execution", "SELECT count(*) FROM text",
+};
+
+static void a_query_in_a_growing_log_comes_out_the_same(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    struct load *load = NULL;
+    struct load_report report;
+    struct log_entry entry;
+    struct load_options options = options_for(f, true);
+    size_t all = write_query_log(f, 0);
+    int64_t grown[ARRAY_LENGTH(query_facts)];
+    for (size_t bytes = 20000; bytes < all + 9000; bytes += 9000) {
+        write_query_log(f, bytes);
+        assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+        enum err_code rc = load ? load_advance(load, &entry, &report, &err) : load_run(&entry, &options, &report, &load, &err);
+        if (rc)
+            fail_msg("%zu bytes: %s", bytes, err.message);
+        log_entry_dispose(&entry);
+    }
+    load_free(load);
+    for (size_t i = 0; i < ARRAY_LENGTH(query_facts); i++)
+        grown[i] = number(f, query_facts[i]);
+    entries_in_apps(f, true);
+    assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+    options.keep = false;
+    assert_int_equal(load_run(&entry, &options, &report, NULL, &err), ERR_OK);
+    log_entry_dispose(&entry);
+    for (size_t i = 0; i < ARRAY_LENGTH(query_facts); i++)
+        if (number(f, query_facts[i]) != grown[i])
+            fail_msg("%s: %lld at once, %lld in pieces", query_facts[i], (long long)number(f, query_facts[i]), (long long)grown[i]);
+    assert_int_equal(number(f, "SELECT count(*) FROM sql_plan"), 4);             /* a start and three updates */
+    assert_int_equal(number(f, "SELECT status FROM sql_execution"), 1);
+    assert_int_equal(number(f, "SELECT total FROM sql_metric WHERE name = 'number of output rows' AND accumulator_id = 72"), 1000);     /* Range (0, 1000) */
+}
+
 /* One impossible number must not cost the log: the sum of an executor in a stage is added up in C while the stage runs and in SQL afterwards. */
 static void sums_beyond_64_bits_stop_at_the_largest_integer(void **state)
 {
@@ -309,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_reading_stores_the_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_growing_log_read_in_pieces_is_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_query_in_a_growing_log_comes_out_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sums_beyond_64_bits_stop_at_the_largest_integer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
     };

@@ -36,11 +36,6 @@ static enum err_code take_text(void *context UNUSED, int64_t id, struct str body
     return ERR_OK;
 }
 
-static enum err_code take_progress(void *context UNUSED, const struct streaming_progress_row *row UNUSED, struct err *err UNUSED)
-{
-    return ERR_OK;
-}
-
 static enum err_code take_stage(void *context UNUSED, struct stage *stage UNUSED, struct err *err UNUSED)
 {
     return ERR_OK;
@@ -52,7 +47,7 @@ static struct arena scratch;
 static int make_model(void **state UNUSED)
 {
     arena_init(&scratch, (size_t)64 << 20);
-    model = app_model_new((struct row_sink){NULL, take_task, take_accumulable, take_text, take_progress, take_stage});
+    model = app_model_new((struct row_sink){.task = take_task, .task_accumulable = take_accumulable, .text = take_text, .stage_done = take_stage});
     return model ? 0 : -1;
 }
 

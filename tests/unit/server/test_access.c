@@ -142,6 +142,19 @@ static void groups_come_from_the_system(void **state)
     arena_dispose(&arena);
 }
 
+static void headers_must_be_names(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "X User", "X-User: a", "X-User\r\nY", "\xC3\xA4"};
+    for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+        struct access *access;
+        assert_int_equal(access_new(&access, &(struct access_settings){.header = bad[i]}, NULL), ERR_INVALID);
+        access_free(access);
+        assert_int_equal(access_new(&access, &(struct access_settings){.groups_header = bad[i]}, NULL), ERR_INVALID);
+        access_free(access);
+    }
+}
+
 static void proxies_must_be_addresses(void **state)
 {
     (void)state;
@@ -161,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rule_of_the_history_server), cmocka_unit_test(a_name_is_believed_from_a_proxy_only), cmocka_unit_test(do_as_is_for_administrators_and_oneself),
         cmocka_unit_test(groups_come_from_a_file),        cmocka_unit_test(groups_come_from_the_system),          cmocka_unit_test(proxies_must_be_addresses),
+        cmocka_unit_test(headers_must_be_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

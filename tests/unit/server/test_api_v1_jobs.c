@@ -50,7 +50,6 @@ static void jobs_come_newest_first_and_by_status(void **state)
 static void counts_stop_at_the_end_of_the_job(void **state)
 {
     (void)state;
-    add_jobs();
     app_sql("a", "UPDATE job SET late_active_tasks = -1, late_completed_tasks = 1, late_failed_tasks = 2, late_killed_tasks = 5, late_completed_indices = 3 WHERE job_id = 1;"
                  "UPDATE kill_reason SET late_count = 5 WHERE owner_kind = 0; INSERT INTO text VALUES (2, 'another attempt succeeded');"
                  "INSERT INTO kill_reason VALUES (0, 1, 2, 3, 1)");
@@ -67,7 +66,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FILLED_STORE_TEST(a_job_has_sparks_fields, make_jobs),
         FILLED_STORE_TEST(jobs_come_newest_first_and_by_status, make_jobs),
-        STORE_TEST(counts_stop_at_the_end_of_the_job),
+        FILLED_STORE_TEST(counts_stop_at_the_end_of_the_job, make_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,36 @@ static void keys_come_before_ids_and_ids_before_attempts(void **state)
     assert_finds("app.x.2.b", "k2");
 }
 
+static const char *tag_of(const char *ref)
+{
+    static struct app_ref found;
+    assert_int_equal(look_up(ref, &found, NULL), ERR_OK);
+    return found.etag;
+}
+
+/* Answers are kept by their tag, and hold the state of the log and a name that depends on the other runs of the id. */
+static void a_tag_changes_with_all_that_an_answer_tells(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {
+        "UPDATE app SET generation = generation + 1 WHERE app_key = 'k1'",
+        "UPDATE log SET state = 'gone' WHERE app_key = 'k1' OR log_id = (SELECT log_id FROM app WHERE app_key = 'k1')",
+        "UPDATE app SET app_id = 'app.x' WHERE app_key = 'k3'",
+    };
+    char before[APP_ETAG_BYTES];
+    add_attempts();
+    for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {
+        strcpy(before, tag_of("k1"));
+        assert_string_equal(tag_of("app.x.1"), before);
+        catalog_sql(changes[i]);
+        assert_string_not_equal(tag_of("k1"), before);
+    }
+    strcpy(before, tag_of("k1"));
+    catalog_sql("UPDATE app SET generation = generation + 1 WHERE app_key = 'k4'");     /* another application's */
+    assert_string_equal(tag_of("k1"), before);
+    assert_true(before[0] == '"' && strlen(before) < APP_ETAG_BYTES - 1 && before[strlen(before) - 1] == '"');
+}
+
 static void what_is_unknown_is_not_found(void **state)
 {
     (void)state;
@@ -105,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keys_come_before_ids_and_ids_before_attempts, make, clean),
+        cmocka_unit_test_setup_teardown(a_tag_changes_with_all_that_an_answer_tells, make, clean),
         cmocka_unit_test_setup_teardown(what_is_unknown_is_not_found, make, clean),
         cmocka_unit_test_setup_teardown(a_run_that_is_not_loaded_is_busy_and_says_why, make, clean),
         cmocka_unit_test_setup_teardown(a_file_of_another_version_counts_as_not_loaded, make, clean),

@@ -42,7 +42,7 @@ static int set_up(void **state)
     path_of("", apps);
     assert_int_equal(mkdir(apps, 0700), 0);
     struct db_pool *pool;
-    assert_int_equal(db_pool_new(&pool, store, NULL), ERR_OK);
+    assert_int_equal(db_pool_new(&pool, store, NULL, NULL), ERR_OK);
     *state = pool;
     return 0;
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The columns of the list of applications, in memory: what it can be sorted and filtered by, for every row of table app. SQL has no index for each pair of a filter and an
+ * order, so that it reads all rows for most of them; from memory any page of 100,000 runs is found within a few milliseconds. The items themselves are read from the catalogue.
+ *
+ * The table follows the catalogue by its change numbers (schema.sql, app_change): before it is used, the rows that changed since are read again, whatever the number of rows;
+ * everything only when the catalogue is new or another one. Some 200 bytes a run: 20 MB for 100,000. Threads: safe; those who look share it, one that brings it up to date is
+ * alone. */
+#ifndef SERVER_API_APP_TABLE_H
+#define SERVER_API_APP_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "server/access.h"
+#include "server/db_pool.h"
+
+enum app_column {
+    /* numbers */
+    APP_START,
+    APP_END,
+    APP_DURATION,
+    APP_TASKS,
+    APP_FAILED_TASKS,
+    APP_STAGES,
+    APP_JOBS,
+    APP_TASK_TIME,
+    APP_INPUT,
+    APP_SHUFFLE_READ,
+    APP_SPILL,
+    APP_NUMBER_COUNT,
+    /* texts */
+    APP_NAME = APP_NUMBER_COUNT,
+    APP_USER,
+    APP_SPARK_VERSION,
+    APP_STATE,                       /* of the log; the last one that can be an order (apps.c) */
+    APP_FLAGS,                       /* of the log */
+    APP_OUTCOME,
+    APP_VIEW_USERS,                  /* who may see the run beside its owner (access.h) */
+    APP_VIEW_GROUPS,
+    APP_COLUMN_COUNT,
+};
+
+/* What is asked for. Texts without a length and unknown numbers do not filter. */
+struct app_filter {
+    struct str q;                    /* within name, id or user; letters of ASCII in either case, as SQL's LIKE */
+    struct str flags;                /* the same within the flags */
+    struct str user, state, outcome; /* exactly */
+    int64_t from_ms, to_ms;          /* of the start */
+    int64_t least_duration_ms;
+    int64_t grade;                   /* least of the worse of both judgements; 0: any */
+    int complete;                    /* 0, 1; -1: any */
+    const struct viewer *viewer;     /* borrowed; runs that they may not see are as if they were not there */
+};
+
+struct app_order {
+    enum app_column column;          /* unknown values are last either way, equal ones go by rowid */
+    bool descending;
+};
+
+/* A page. */
+struct app_page {
+    int64_t all;                     /* rows of table app that the viewer may see */
+    int64_t matched;                 /* those that pass the filter */
+    int64_t *rowids;                 /* owned */
+    size_t count;
+};
+
+struct app_table;
+
+enum err_code app_table_new(struct app_table **ret, struct err *err) WARN_UNUSED;
+
+/* Brings the table up to the state of a lent catalogue. */
+enum err_code app_table_refresh(struct app_table *self, const struct db_lease *catalog, struct err *err) WARN_UNUSED;
+
+/* The rows [(page - 1) * limit, page * limit) of those that match, after a refresh. `further` rows of another kind follow them: a page beyond the end of both becomes the last,
+ * which is written to *page. Dispose in every case. */
+enum err_code app_table_page(struct app_table *self, const struct db_lease *catalog, const struct app_filter *filter, const struct app_order *order, int64_t further, int64_t limit,
+                             int64_t *page, struct app_page *ret, struct err *err) WARN_UNUSED;
+void app_page_dispose(struct app_page *page);
+
+void app_table_free(struct app_table *self);     /* NULL is fine */
+
+#endif
