@@ -82,7 +82,8 @@ int64_t time_parse_iso(struct str text)
     for (size_t i = 0; i < seconds_end; i++)
         if (shape[i] != '0' && text.ptr[i] != shape[i])
             return UNKNOWN;
-    int64_t year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2), hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
+    int64_t year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
+    int64_t hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
     int64_t ms = 0;
     size_t at = seconds_end;
     if (text.ptr[at] == '.') {

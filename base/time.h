@@ -19,7 +19,7 @@ char *time_format_iso(int64_t epoch_ms, char *out);
 /* "2026-11-29T20:56:36.123GMT", the form of the History Server's REST interface (spec/core.md §3.1). */
 char *time_format_gmt(int64_t epoch_ms, char *out);
 
-/* The other way: whole text "2026-11-29T20:56:36.123Z", with one to nine digits of a second's fraction (cut to ms) or none. UNKNOWN: any other text, or a date that does not exist. */
+/* The other way: the whole text, with one to nine digits of a second's fraction (cut to ms) or none. UNKNOWN: any other text, or a date that does not exist. */
 int64_t time_parse_iso(struct str text);
 
 /* Days since 1970-01-01 of a proleptic Gregorian date; month and day may be out of range and roll over. */

@@ -11,7 +11,8 @@
 enum statement { PUT_SESSION, PUT_OPERATION, PUT_JOB_TAG, STATEMENT_COUNT };
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
-    [PUT_SESSION] = "INSERT OR REPLACE INTO server_session (session_ref, server, session_id, user, ip, start_ms, finish_ms, start_seen, end_seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [PUT_SESSION] = "INSERT OR REPLACE INTO server_session (session_ref, server, session_id, user, ip, start_ms, finish_ms, start_seen, end_seen)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_OPERATION] = "INSERT OR REPLACE INTO server_operation (operation_ref, server, operation_key, operation_id, session_id, user, job_group, tags, state, outcome, start_seen,"
                       " start_ms, finish_ms, close_ms, statement_text_id, plan_text_id, error_text_id, trace_text_id, produced_rows)"
                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

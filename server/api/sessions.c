@@ -125,7 +125,8 @@ static const char *const states[] = {"started", "compiled", "ready", "finished",
 /* Long texts follow: cut in lists, whole in the operation. */
 #define ITEM_COLUMNS \
     "SELECT o.server, o.state, o.outcome, o.start_seen, o.tags, (SELECT group_concat(job_id, ' ') FROM (" JOBS_OF " ORDER BY 1))," \
-    "       (SELECT group_concat(sql_execution_id, ' ') FROM (SELECT DISTINCT sql_execution_id FROM job WHERE job_id IN (" JOBS_OF ") AND sql_execution_id IS NOT NULL ORDER BY 1))," \
+    "       (SELECT group_concat(sql_execution_id, ' ') FROM" \
+    "           (SELECT DISTINCT sql_execution_id FROM job WHERE job_id IN (" JOBS_OF ") AND sql_execution_id IS NOT NULL ORDER BY 1))," \
     "       o.operation_ref AS id, o.operation_id, o.session_id, o.user, o.job_group, CASE WHEN o.server = 1 THEN o.operation_key END AS job_tag," \
     "       o.start_ms, o.finish_ms, o.close_ms, " EXECUTION_TIME " AS execution_time_ms, " DURATION " AS duration_ms, o.produced_rows,"
 #define ITEM_FIRST_PLAIN 7

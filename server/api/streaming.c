@@ -12,7 +12,8 @@
 #define FIRST_LINE_CHARS "500"
 
 /* A mean as the History Server makes it: what is no number counts as 0. */
-#define RECENT_MEAN(column) "(SELECT avg(ifnull(" column ", 0)) FROM (SELECT " column " FROM streaming_progress WHERE run_ref = q.run_ref ORDER BY progress_no DESC LIMIT " RECENT "))"
+#define RECENT_MEAN(column) \
+    "(SELECT avg(ifnull(" column ", 0)) FROM (SELECT " column " FROM streaming_progress WHERE run_ref = q.run_ref ORDER BY progress_no DESC LIMIT " RECENT "))"
 
 #define LAST_SIGN "max(ifnull(s.last_trigger_ms, q.last_idle_ms), ifnull(q.last_idle_ms, s.last_trigger_ms))"
 #define DURATION "CASE WHEN " LAST_SIGN " >= q.start_ms THEN " LAST_SIGN " - q.start_ms END"
@@ -141,17 +142,18 @@ struct column {
     uint32_t *counts;                /* values that went into the point */
 };
 
-/* All tables of progress are read once, in the order of progress_no, which is theirs; `points` says where in the order of time a record is. */
+/* Points are so many records each, in the order of the log, in which all tables of progress are read once; they are shown in the order of time. */
 struct series {
-    int64_t *progress_nos;           /* ascending; arena, as all here */
-    uint32_t *points;
+    int64_t *first_nos;              /* progress_no of each point's first record, ascending; arena, as all here */
+    uint32_t *positions;             /* where each point is shown */
     size_t progress_count, point_count, per_point;
-    int64_t last_no;                 /* the last in time; UNKNOWN: there is none */
+    int64_t end_no;                  /* of the last record in the log; later ones came after the series was made */
+    int64_t last_no;                 /* of the last record in time; UNKNOWN: there is none */
 };
 
 struct moment {
     int64_t trigger_ms, batch_id;
-    uint32_t at;                     /* index into progress_nos */
+    uint32_t point;
 };
 
 static int compare_moments(const void *left, const void *right)
@@ -161,7 +163,7 @@ static int compare_moments(const void *left, const void *right)
         return a->trigger_ms < b->trigger_ms ? -1 : 1;
     if (a->batch_id != b->batch_id)
         return a->batch_id < b->batch_id ? -1 : 1;
-    return a->at < b->at ? -1 : a->at > b->at;
+    return a->point < b->point ? -1 : a->point > b->point;
 }
 
 static enum err_code column_init(struct column *self, const struct series *series, struct arena *arena, struct err *err)
@@ -204,55 +206,58 @@ static void column_write(struct json_writer *json, const struct column *self, si
     json_array_end(json);
 }
 
-static enum err_code read_moments(struct series *self, struct db *db, int64_t run_ref, struct moment *moments, size_t capacity, struct err *err)
+/* First record of each point, and the last record of all. */
+static enum err_code read_moments(struct series *self, struct db *db, int64_t run_ref, size_t progress_count, struct moment *moments, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
+    struct moment last = {0};
     enum err_code rc = db_prepare(db, &stmt, "SELECT progress_no, trigger_ms, batch_id FROM streaming_progress WHERE run_ref = ? ORDER BY progress_no", err);
     if (!rc)
         db_bind_i64(stmt, 1, run_ref);
-    while (!rc && self->progress_count < capacity && (rc = db_step(stmt, err)) == ERR_OK) {
+    while (!rc && self->progress_count < progress_count && (rc = db_step(stmt, err)) == ERR_OK) {
         size_t at = self->progress_count++;
-        self->progress_nos[at] = db_i64(stmt, 0);
-        moments[at] = (struct moment){db_i64(stmt, 1), db_i64(stmt, 2), (uint32_t)at};
+        self->end_no = db_i64(stmt, 0);
+        struct moment moment = {db_i64(stmt, 1), db_i64(stmt, 2), (uint32_t)(at / self->per_point)};
+        if (at % self->per_point == 0) {
+            self->first_nos[moment.point] = self->end_no;
+            moments[moment.point] = moment;
+            self->point_count++;
+        }
+        if (at == 0 || compare_moments(&last, &moment) <= 0) {
+            last = moment;
+            self->last_no = self->end_no;
+        }
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code series_init(struct series *self, struct db *db, int64_t run_ref, int64_t progress_count, struct arena *arena, struct err *err)
+static enum err_code series_init(struct series *self, struct db *db, int64_t run_ref, size_t progress_count, struct arena *arena, struct err *err)
 {
-    size_t capacity = (size_t)progress_count;
-    *self = (struct series){.last_no = UNKNOWN};
-    self->progress_nos = arena_alloc(arena, capacity * sizeof *self->progress_nos + 1);
-    self->points = arena_alloc(arena, capacity * sizeof *self->points + 1);
+    size_t per_point = MAX((progress_count + MAX_POINTS - 1) / MAX_POINTS, (size_t)1), capacity = (progress_count + per_point - 1) / per_point;
+    *self = (struct series){.per_point = per_point, .end_no = UNKNOWN, .last_no = UNKNOWN};
+    self->first_nos = arena_alloc(arena, capacity * sizeof *self->first_nos + 1);
+    self->positions = arena_alloc(arena, capacity * sizeof *self->positions + 1);
     struct moment *moments = arena_alloc(arena, capacity * sizeof *moments + 1);
-    if (!self->progress_nos || !self->points || !moments)
+    if (!self->first_nos || !self->positions || !moments)
         return err_nomem(err);
-    enum err_code rc = read_moments(self, db, run_ref, moments, capacity, err);
+    enum err_code rc = read_moments(self, db, run_ref, progress_count, moments, err);
     if (rc)
         return rc;
-    bool sorted = true;
-    for (size_t i = 1; i < self->progress_count && sorted; i++)
-        sorted = compare_moments(&moments[i - 1], &moments[i]) < 0;
-    if (!sorted)
-        qsort(moments, self->progress_count, sizeof *moments, compare_moments);
-    self->per_point = MAX((self->progress_count + MAX_POINTS - 1) / MAX_POINTS, (size_t)1);
-    self->point_count = (self->progress_count + self->per_point - 1) / self->per_point;
-    for (size_t i = 0; i < self->progress_count; i++)
-        self->points[moments[i].at] = (uint32_t)(i / self->per_point);
-    if (self->progress_count)
-        self->last_no = self->progress_nos[moments[self->progress_count - 1].at];
+    qsort(moments, self->point_count, sizeof *moments, compare_moments);
+    for (size_t i = 0; i < self->point_count; i++)
+        self->positions[moments[i].point] = (uint32_t)i;
     return ERR_OK;
 }
 
-/* The point of a record; *at is where the search begins and ends. False: the record came after the series was made. */
+/* Where a record is shown; *at is where the search begins and ends. False: the record came after the series was made. */
 static bool series_point(const struct series *self, int64_t progress_no, size_t *at, size_t *ret_point)
 {
-    while (*at < self->progress_count && self->progress_nos[*at] < progress_no)
-        ++*at;
-    if (*at == self->progress_count || self->progress_nos[*at] != progress_no)
+    if (!self->point_count || progress_no > self->end_no)
         return false;
-    *ret_point = self->points[*at];
+    while (*at + 1 < self->point_count && self->first_nos[*at + 1] <= progress_no)
+        ++*at;
+    *ret_point = self->positions[*at];
     return true;
 }
 
@@ -344,7 +349,8 @@ static bool next_duration(struct str *text, int64_t *ret_id, int64_t *ret_ms)
     struct str item = {text->ptr, blank ? (size_t)(blank - text->ptr) : text->len};
     const char *colon = item.len ? memchr(item.ptr, ':', item.len) : NULL;
     *text = blank ? (struct str){blank + 1, text->len - item.len - 1} : (struct str){NULL, 0};
-    return colon && str_to_i64((struct str){item.ptr, (size_t)(colon - item.ptr)}, ret_id) && str_to_i64((struct str){colon + 1, item.len - (size_t)(colon + 1 - item.ptr)}, ret_ms);
+    size_t id_len = colon ? (size_t)(colon - item.ptr) : 0;
+    return colon && str_to_i64((struct str){item.ptr, id_len}, ret_id) && str_to_i64((struct str){colon + 1, item.len - id_len - 1}, ret_ms);
 }
 
 /* Durations by phase id; NULL where the run had none of that phase. */
@@ -468,7 +474,7 @@ static enum err_code write_query(const struct api_app *app, const struct request
     }
     struct series series = {0};
     int64_t run_ref = rc ? UNKNOWN : db_i64(stmt, 3);
-    if (rc || (rc = series_init(&series, app->db, run_ref, db_i64(stmt, ITEM_PROGRESS_COUNT), request->arena, err))) {
+    if (rc || (rc = series_init(&series, app->db, run_ref, (size_t)db_i64(stmt, ITEM_PROGRESS_COUNT), request->arena, err))) {
         db_finalize(stmt);
         return rc;
     }

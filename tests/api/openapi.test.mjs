@@ -92,7 +92,7 @@ test("sort keys of the document are those of the tables", () => {
   }
 });
 
-const SQL_LOGS = ["thrift_ops", "connect_ops", "streaming_windows"].map((name) => join(LOGS, name));
+const SQL_LOGS = ["thrift_ops", "connect_ops", "streaming_windows", "streaming_windows_3_5"].map((name) => join(LOGS, name));
 
 test("real answers are as the document says", async (t) => {
   const folder = makeFolder(t);

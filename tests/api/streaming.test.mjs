@@ -142,8 +142,9 @@ test("structured streaming", async (t) => {
 test("a long run comes in at most 10,000 points", async (t) => {
   const folder = makeFolder(t);
   const count = 25000; // three records a point
-  const lines = [started("long", START)];
-  for (let i = 0; i < count; i++) lines.push(progress("long", i, START + 1000 * i, { rows: 2, inputRate: i % 3, processedRate: 1, duration: 10 + (i % 3) }));
+  const lines = [started("long", START), started("other", START)];
+  for (let i = 0; i < count; i++) lines.push(progress("long", i, START + 1000 * i, { rows: 2, inputRate: i % 3, processedRate: 1, duration: 10 + (i % 3), stateOperators: [stateOf(i, 1, 1)] }));
+  lines.splice(17, 0, progress("other", 0, START)); // another query between them
   writeFileSync(join(folder, "app-long"), logOf("app-long", lines));
   const server = await startServer(t, ["--store", makeStore(t, [folder])]);
   const run = await server.json("apps/app-long/streaming/long");
@@ -155,9 +156,34 @@ test("a long run comes in at most 10,000 points", async (t) => {
   assert.deepEqual([run.series.progressCount[0], run.series.progressCount.at(-1)], [3, 1]);
   assert.deepEqual([run.series.inputRows[0], run.series.inputRowsPerSecond[0], run.series.batchDurationMs[0], run.series.maxBatchDurationMs[0]], [6, 1, 11, 12]);
   assert.deepEqual(run.phases[0].durationMs.slice(0, 2), [10, 10]); // addBatch: 9, 10, 11
+  assert.deepEqual(run.series.stateRowsTotal.slice(0, 8), [2, 5, 8, 11, 14, 17, 20, 23]); // the largest of each three
+  assert.deepEqual([run.series.stateRowsDropped[5], run.series.stateRowsTotal.at(-1)], [3, count - 1]);
   // the last hundred: i = 24900 … 24999, inputRate i % 3, 33 times 0 + 1 + 2 and one more 0
   assert.equal(run.recentInputRowsPerSecond, 0.99);
   assert.equal(run.latestBatchId, count - 1);
+});
+
+test("what Spark 4.3 and 3.5 wrote", async (t) => {
+  const server = await startServer(t, ["--store", makeStore(t, [join(LOGS, "streaming_windows"), join(LOGS, "streaming_windows_3_5")])]);
+  for (const [app, batches] of [
+    ["local-1796004563189", [7, 2, 0]],
+    ["local-1796004724586", [7, 1, 0]],
+  ]) {
+    const list = await server.json(`apps/${app}/streaming?sort=start`);
+    assert.deepEqual(column(list, "name"), ["windows", "fails", null]);
+    assert.deepEqual(column(list, "status"), ["finished", "failed", "unknown"]);
+    assert.deepEqual(column(list, "progressCount"), batches);
+    assert.deepEqual(column(list, "idleCount"), [0, 0, 3]);
+    assert.ok(list.items.every((item) => item.startSeen));
+    assert.ok(list.items[0].jobCount > 0 && list.items[1].failedJobCount === 1);
+    const windows = await server.json(`apps/${app}/streaming/${list.items[0].runId}`);
+    assert.deepEqual(column({ items: windows.latest.stateOperators }, "operator"), ["stateStoreSave"]);
+    assert.match(windows.latest.observedMetrics, /^\{"seen":\{"values":\[/);
+    assert.match(windows.latest.sources[0].description, /^RateStreamV2/);
+    assert.equal(windows.latest.sink, "MemorySink");
+    assert.equal(windows.inputRows, windows.series.inputRows.reduce((a, b) => a + b));
+    assert.deepEqual(windows.series.batchId, [...Array(batches[0]).keys()]);
+  }
 });
 
 test("Thrift and Connect sessions", async (t) => {

@@ -71,7 +71,7 @@ static enum err_code load(const char *log, struct load_report *report, struct er
     memset(&entry, 0, sizeof entry);
     memset(report, 0, sizeof *report);
     char path[512];
-    snprintf(path, sizeof path, TEST_DATA "/damaged/%s", log);
+    snprintf(path, sizeof path, "%s%s", *log == '/' ? "" : TEST_DATA "/damaged/", log);
     enum err_code rc = log_entry_probe(path, &entry, err);
     if (rc)
         return rc;
@@ -133,6 +133,36 @@ static void a_log_with_bad_lines_survives_each_failed_allocation(void **state)
     walk("not-objects/app-20260101000017-7017", false, 21, 9);
 }
 
+/* Streaming queries, sessions, operations and jobs that name them. */
+static void a_log_of_streams_and_statements_survives_each_failed_allocation(void **state)
+{
+    (void)state;
+#define Q "{\"Event\":\"org.apache.spark.sql.streaming.StreamingQueryListener$Query"
+#define C "{\"Event\":\"org.apache.spark.sql.connect.service.SparkListenerConnect"
+    static const char log[] =
+        "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\",\"App ID\":\"a\",\"Timestamp\":1767225600000}\n"
+        Q "StartedEvent\",\"id\":\"i\",\"runId\":\"r\",\"name\":\"n\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"jobTags\":[\"a\",\"b\"]}\n"
+        Q "ProgressEvent\",\"progress\":{\"runId\":\"r\",\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"batchId\":1,\"durationMs\":{\"addBatch\":5},"
+          "\"stateOperators\":[{\"operatorName\":\"o\",\"customMetrics\":{\"m\":1}}],\"sources\":[{\"description\":\"s\",\"endOffset\":\"password=x\","
+          "\"metrics\":{\"a\":\"b\"}}],\"sink\":{\"description\":\"k\",\"metrics\":{\"a\":\"b\"}},\"observedMetrics\":{\"a\":{}}}}\n"
+        Q "TerminatedEvent\",\"runId\":\"r\",\"exception\":\"E\"}\n"
+        C "SessionStarted\",\"sessionId\":\"s\",\"userId\":\"u\",\"eventTime\":1767225600000}\n"
+        C "OperationStarted\",\"jobTag\":\"SparkConnect_OperationTag_x\",\"operationId\":\"o\",\"eventTime\":1767225600000,\"sessionId\":\"s\","
+          "\"statementText\":\"t\",\"sparkSessionTags\":[\"g\"]}\n"
+        "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":1,\"Submission Time\":1767225600000,\"Stage Infos\":[],\"Stage IDs\":[],"
+          "\"Properties\":{\"spark.job.tags\":\"SparkConnect_OperationTag_x,g\",\"spark.streaming.internal.batchTime\":\"1\"}}\n"
+        "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":1767225700000}\n";
+#undef Q
+#undef C
+    char path[128];
+    snprintf(path, sizeof path, "%s/streams", store);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(log, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    walk(path, false, 0, 0);
+}
+
 static void a_log_with_queries_survives_each_failed_allocation(void **state)
 {
     (void)state;
@@ -145,6 +175,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_plain_log_survives_each_failed_allocation, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_load_ends_when_memory_is_gone_for_good, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_rolling_log_of_several_codecs_survives_each_failed_allocation, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(a_log_of_streams_and_statements_survives_each_failed_allocation, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_log_with_bad_lines_survives_each_failed_allocation, make_store, remove_store),
         cmocka_unit_test_setup_teardown(a_log_with_queries_survives_each_failed_allocation, make_store, remove_store),
     };
