@@ -308,7 +308,9 @@ CREATE INDEX job_by_batch ON job (batch_ms) WHERE batch_ms IS NOT NULL;
 -- One row: one stage that a job lists, in the order of its Stage Infos.
 CREATE TABLE job_stage (
     job_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, stage_id INTEGER NOT NULL,
-    skipped INTEGER NOT NULL,            -- 1: skipped for this job
+    skipped INTEGER NOT NULL,            -- 1: skipped for this job, as the History Server counts: also when a later attempt of it ran for the job
+    ran INTEGER NOT NULL,                -- 1: an attempt of it ended for this job
+    skipped_tasks INTEGER NOT NULL,      -- its part of job.skipped_tasks
     PRIMARY KEY (job_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_stage_by_stage ON job_stage (stage_id);

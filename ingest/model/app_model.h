@@ -37,7 +37,8 @@ struct job_stage {
     int64_t stage_id;
     bool skipped;                    /* for this job */
     bool completed;
-    int64_t num_tasks;
+    bool ran;                        /* an attempt ended for this job, well or not */
+    int64_t num_tasks;               /* counted as skipped */
     struct bit_set indices;          /* task indices that succeeded */
 };
 

@@ -260,6 +260,8 @@ static enum err_code attach(struct stage *stage, struct job *job, struct err *er
 
 static void job_stage_ended(struct job *job, struct job_stage *listed, int64_t status)
 {
+    if (listed && !listed->ran)
+        listed->ran = job->lists_dirty = true;
     if (status == STAGE_COMPLETE && listed && !listed->completed) {
         listed->completed = true;
         job->completed_stages++;

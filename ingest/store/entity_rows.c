@@ -195,7 +195,7 @@ enum statement {
 
 static const char *const statement_texts[STATEMENT_COUNT] = {
     [DROP_JOB_STAGES] = "DELETE FROM job_stage WHERE job_id = ?",
-    [PUT_JOB_STAGE] = "INSERT OR REPLACE INTO job_stage (job_id, ordinal, stage_id, skipped) VALUES (?, ?, ?, ?)",
+    [PUT_JOB_STAGE] = "INSERT OR REPLACE INTO job_stage (job_id, ordinal, stage_id, skipped, ran, skipped_tasks) VALUES (?, ?, ?, ?, ?, ?)",
     [PUT_JOB_PROPERTY] = "INSERT OR REPLACE INTO job_property (job_id, name, value) VALUES (?, ?, ?)",
     [PUT_KILL_REASON] = "INSERT OR REPLACE INTO kill_reason (owner_kind, owner, reason_text_id, task_count, late_count) VALUES (?, ?, ?, ?, ?)",
     [PUT_STAGE_PARENT] = "INSERT OR IGNORE INTO stage_parent (stage_id, parent_id) VALUES (?, ?)",
@@ -408,7 +408,8 @@ static enum err_code write_job(struct entity_rows *self, struct job *job, struct
         if ((rc = ROW(DROP_JOB_STAGES, N(job->job_id))) || (rc = write_kills(self, KILLS_OF_JOB, job->job_id, &job->kills, &job->late_kills, err)))
             return rc;
         for (size_t i = 0; i < job->stage_count; i++)
-            if ((rc = ROW(PUT_JOB_STAGE, N(job->job_id), N((int64_t)i), N(job->stages[i].stage_id), N(job->stages[i].skipped))))
+            if ((rc = ROW(PUT_JOB_STAGE, N(job->job_id), N((int64_t)i), N(job->stages[i].stage_id), N(job->stages[i].skipped), N(job->stages[i].ran),
+                          N(job->stages[i].skipped ? job->stages[i].num_tasks : 0))))
                 return rc;
         for (size_t i = 0; i < job->properties.count; i++)
             if ((rc = ROW(PUT_JOB_PROPERTY, N(job->job_id), S(job->properties.items[i].name), S(job->properties.items[i].value))))

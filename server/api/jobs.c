@@ -2,6 +2,8 @@
 #include "server/api/handlers.h"
 
 #define DURATION "CASE WHEN j.completion_ms >= j.submission_ms THEN j.completion_ms - j.submission_ms END"
+/* What did not run at all; the History Server also calls skipped what a later attempt did for the job. */
+#define SKIPPED(what) "(SELECT " what " FROM job_stage s WHERE s.job_id = j.job_id AND s.skipped AND NOT s.ran)"
 #define STAGE_COUNT "(SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id)"
 
 static const struct list_sort sorts[] = {
@@ -23,8 +25,8 @@ enum { STATUS_RUNNING, STATUS_SUCCEEDED, STATUS_FAILED, STATUS_UNKNOWN };
     "SELECT j.status, j.tags," \
     "       (SELECT group_concat(s.stage_id, ' ') FROM (SELECT stage_id FROM job_stage WHERE job_id = j.job_id ORDER BY ordinal) s)," \
     "       j.job_id, j.name, j.description, j.job_group, j.submission_ms, j.completion_ms, " DURATION " AS duration_ms, " STAGE_COUNT " AS num_stages," \
-    "       j.completed_stages, j.skipped_stages, j.failed_stages, j.active_stages, j.num_tasks, j.completed_tasks, j.completed_indices, j.failed_tasks," \
-    "       j.killed_tasks, j.skipped_tasks, j.active_tasks, j.sql_execution_id, t.body AS failure"
+    "       j.completed_stages, " SKIPPED("count(*)") " AS skipped_stages, j.failed_stages, j.active_stages, j.num_tasks, j.completed_tasks, j.completed_indices, j.failed_tasks," \
+    "       j.killed_tasks, " SKIPPED("coalesce(sum(s.skipped_tasks), 0)") " AS skipped_tasks, j.active_tasks, j.sql_execution_id, t.body AS failure"
 #define ITEM_FIRST_PLAIN 3
 #define ITEM_END 24
 #define ITEM_FROM " FROM job j LEFT JOIN text t ON t.text_id = j.failure_text_id"

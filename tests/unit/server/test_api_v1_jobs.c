@@ -14,7 +14,7 @@ static int make_jobs(void **state)
                  INTO_JOB "(1, 'count', 'a \"b\"', 'g', 'x,y', 7, 1000, 2000, 2, NULL, 1, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);"
                  INTO_JOB "(2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
                  INTO_JOB "(3, NULL, NULL, NULL, NULL, NULL, NULL, 2500, 1, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
-                 "INSERT INTO job_stage VALUES (1, 0, 5, 0), (1, 1, 4, 1);"
+                 "INSERT INTO job_stage VALUES (1, 0, 5, 0, 1, 0), (1, 1, 4, 1, 0, 3);"
                  "INSERT INTO kill_reason (owner_kind, owner, reason_text_id, task_count) VALUES (0, 1, 1, 5), (1, 1, 1, 99);");
     return 0;
 }
