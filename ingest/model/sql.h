@@ -132,7 +132,7 @@ void sql_model_free(struct sql_model *self);
 /* What the other handlers tell (sql.c). */
 enum err_code sql_job_start(struct app_model *model, struct job *job, const struct event_job_start *event, struct err *err) WARN_UNUSED;
 enum err_code sql_job_end(struct app_model *model, struct job *job, struct err *err) WARN_UNUSED;
-void sql_stage_submitted(struct app_model *model, const struct stage *stage);
+void sql_stage_submitted(struct app_model *model, const struct stage *submitted);
 enum err_code sql_task_end(struct app_model *model, const struct event_task_end *event, bool succeeded, struct err *err) WARN_UNUSED;
 enum err_code sql_finish(struct app_model *model, struct err *err) WARN_UNUSED;
 
@@ -145,12 +145,12 @@ void sql_execution_written(struct sql_execution *self);                      /* 
 /* Between sql.c and its parts. */
 enum err_code sql_graph_make(struct app_model *model, const struct sql_plan_info *plan, struct sql_graph *ret, struct err *err) WARN_UNUSED;        /* sql_graph.c; in `fresh` */
 void sql_graph_digest(const struct sql_graph *graph, struct digest *ret);
-enum err_code sql_metric_learn(struct sql_model *self, struct sql_execution *execution, const struct sql_plan_metric *metric, struct err *err) WARN_UNUSED;
+enum err_code sql_metric_learn(struct sql_model *self, struct sql_execution *execution, const struct sql_plan_metric *from, struct err *err) WARN_UNUSED;
 enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct event_task_end *event, bool succeeded, struct err *err) WARN_UNUSED; /* sql_metrics.c */
 struct sql_tracker *sql_tracker_new(const struct sql_execution *execution, int64_t attempt, int64_t task_count);
 void sql_tracker_restart(struct sql_model *self, struct sql_tracker *tracker, int64_t attempt);
 void sql_tracker_free(struct sql_model *self, struct sql_tracker *tracker);
-enum err_code sql_aggregate(struct sql_model *self, struct sql_execution *execution, struct err *err) WARN_UNUSED;
+enum err_code sql_aggregate(struct sql_model *model, struct sql_execution *execution, struct err *err) WARN_UNUSED;
 /* `keys` in order of insertion, as a Scala 2.13 Set of Int hands them out (spec/sql.md §3.6). `room`: as many again. */
 void sql_set_order(int64_t *keys, int64_t *room, size_t count);
 

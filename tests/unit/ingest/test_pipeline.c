@@ -281,6 +281,57 @@ static void a_query_in_a_growing_log_comes_out_the_same(void **state)
     assert_int_equal(number(f, "SELECT total FROM sql_metric WHERE name = 'number of output rows' AND accumulator_id = 72"), 1000);     /* Range (0, 1000) */
 }
 
+/* ' for ". The first seven are in the store, and forgotten, before the others come. */
+#define SQL "{'Event':'org.apache.spark.sql.execution.ui.SparkListener"
+static const char *const reopened_lines[] = {
+    "{'Event':'SparkListenerLogStart','Spark Version':'3.5.7'}",
+    "{'Event':'SparkListenerApplicationStart','App Name':'small','App ID':'app-1','Timestamp':1795985796000,'User':'me'}",
+    SQL "SQLExecutionStart','executionId':3,'description':'first','physicalPlanDescription':'one','sparkPlanInfo':{'nodeName':'A','metrics':[{'name':'rows','accumulatorId':7,"
+        "'metricType':'sum'}]},'time':1795985804000}",
+    "{'Event':'SparkListenerJobStart','Job ID':0,'Submission Time':1795985804535,'Stage IDs':[0],'Properties':{'spark.sql.execution.id':'3'}}",
+    SQL "DriverAccumUpdates','executionId':3,'accumUpdates':[[7,5]]}",
+    "{'Event':'SparkListenerJobEnd','Job ID':0,'Completion Time':1795985804820,'Job Result':{'Result':'JobSucceeded'}}",
+    SQL "SQLExecutionEnd','executionId':3,'time':1795985804900}",
+    "{'Event':'SparkListenerJobStart','Job ID':1,'Submission Time':1795985804935,'Stage IDs':[1],'Properties':{'spark.sql.execution.id':'3'}}",
+    SQL "SQLAdaptiveExecutionUpdate','executionId':3,'physicalPlanDescription':'two','sparkPlanInfo':{'nodeName':'B','metrics':[{'name':'rows','accumulatorId':7,'metricType':'sum'},"
+        "{'name':'late','accumulatorId':8,'metricType':'sum'}]}}",
+    "{'Event':'SparkListenerJobEnd','Job ID':1,'Completion Time':1795985804990,'Job Result':{'Result':'JobFailed'}}",
+};
+
+static void write_reopened_log(const struct fixture *f, size_t count)
+{
+    FILE *out = fopen(f->log, "w");
+    for (size_t i = 0; i < count; i++) {
+        for (const char *p = reopened_lines[i]; *p; p++)
+            fputc(*p == '\'' ? '"' : *p, out);
+        fputc('\n', out);
+    }
+    fclose(out);
+}
+
+static void a_query_that_a_later_job_opens_again_keeps_what_is_stored(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    struct load *load = NULL;
+    struct load_report report;
+    for (size_t count = 7; count <= ARRAY_LENGTH(reopened_lines); count++) {
+        struct log_entry entry;
+        struct load_options options = options_for(f, true);
+        write_reopened_log(f, count);
+        assert_int_equal(log_entry_probe(f->log, &entry, &err), ERR_OK);
+        assert_int_equal(load ? load_advance(load, &entry, &report, &err) : load_run(&entry, &options, &report, &load, &err), ERR_OK);
+        log_entry_dispose(&entry);
+        assert_int_equal(number(f, "SELECT count(*) FROM sql_execution WHERE description = 'first' AND submission_ms = 1795985804000 AND outcome IS NULL"), 1);
+        assert_int_equal(number(f, "SELECT total FROM sql_metric WHERE accumulator_id = 7"), 5);
+        assert_int_equal(number(f, "SELECT status FROM sql_execution"), count < 10 ? 1 : 2);     /* of before 3.4: its jobs decide */
+        assert_int_equal(number(f, "SELECT plan_id FROM sql_execution"), count < 9 ? 1 : 2);
+        assert_int_equal(number(f, "SELECT count(*) FROM sql_metric"), count < 9 ? 1 : 2);
+        assert_int_equal(number(f, "SELECT count(*) FROM sql_plan WHERE version = plan_id - 1 AND graph_plan_id = plan_id"), count < 9 ? 1 : 2);
+    }
+    load_free(load);
+}
+
 /* One impossible number must not cost the log: the sum of an executor in a stage is added up in C while the stage runs and in SQL afterwards. */
 static void sums_beyond_64_bits_stop_at_the_largest_integer(void **state)
 {
@@ -362,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_reading_stores_the_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_growing_log_read_in_pieces_is_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_query_in_a_growing_log_comes_out_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_query_that_a_later_job_opens_again_keeps_what_is_stored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sums_beyond_64_bits_stop_at_the_largest_integer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
     };
