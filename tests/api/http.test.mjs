@@ -77,6 +77,13 @@ test("http", async (t) => {
       const again = await server.get(APP, { headers: { "If-None-Match": tag } });
       assert.deepEqual([again.status, again.bytes.length, again.headers.etag], [304, 0, first.headers.etag]);
     }
+    // A browser puts the headers of a 304 over those of the page that it has.
+    for (const path of [APP, "/", "/a/app-1"]) {
+      const whole = await server.get(path);
+      const again = await server.get(path, { headers: { "If-None-Match": whole.headers.etag } });
+      assert.equal(again.status, 304, path);
+      for (const name of ["content-security-policy", "vary", "cache-control", "x-frame-options"]) assert.equal(again.headers[name], whole.headers[name], `${path} ${name}`);
+    }
     assert.equal((await server.get(APP, { headers: { "If-None-Match": '"other"' } })).status, 200);
     assert.equal((await server.get(`${APP}/jobs/99`, { headers: { "If-None-Match": '"other"' } })).status, 404);
   });
