@@ -227,6 +227,50 @@ static void a_search_takes_every_byte_as_it_is(void **state)
     check_search("GR%C3%96", "[]", "0");                                 /* case is that of ASCII */
 }
 
+/* The handler's answer when its n-th allocation fails; *ret_reached: there were so many. */
+static enum err_code ask_without_memory(const char *address, uint64_t nth, bool *ret_reached)
+{
+    struct arena arena;
+    struct err err = {0};
+    struct request *request = calloc(1, sizeof *request);
+    struct response *response;
+    arena_init(&arena, 1 << 24);
+    request->method = STR_LIT("GET");
+    request->arena = &arena;
+    assert_int_equal(request_parse(request, str_of(address), STR_LIT(""), &err), ERR_OK);
+    const struct route *route = router_match(api_v1_routes, request);
+    assert_non_null(route);
+    assert_int_equal(response_new(&response, &arena, false, "/tmp", &err), ERR_OK);
+    struct api_ctx ctx = {server, server_pool(server)};
+    mem_fail_at(nth, 0);
+    enum err_code rc = route->handler(&ctx, request, response, &err);
+    *ret_reached = mem_alloc_count() >= nth;
+    mem_fail_at(0, 0);
+    response_free(response);
+    arena_dispose(&arena);
+    free(request);
+    return rc;
+}
+
+static void without_memory_there_is_an_error_and_nothing_leaks(void **state)
+{
+    (void)state;
+    static const char *const addresses[] = {
+        T "?numTasks=5&start=0&length=9&columnNameToSort=Accumulators&order[0][dir]=asc",
+        T "?numTasks=2&start=0&length=9&columnNameToSort=Scheduler%20Delay&order[0][dir]=asc&search[value]=50%20ms",
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(addresses); i++) {
+        bool reached = true;
+        uint64_t failed = 0;
+        assert_int_equal(ask_without_memory(addresses[i], UINT64_MAX, &reached), ERR_OK);        /* opens the database */
+        reached = true;
+        for (uint64_t nth = 1; reached && nth < 1000; nth++)
+            failed += ask_without_memory(addresses[i], nth, &reached) == ERR_NOMEM;
+        assert_false(reached);
+        assert_true(failed >= 5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +285,7 @@ int main(void)
         FILLED_STORE_TEST(what_was_encoded_again_is_decoded_again, make_five_tasks),
         FILLED_STORE_TEST(wrong_parameters_are_refused_with_a_sentence, make_five_tasks),
         FILLED_STORE_TEST(a_search_takes_every_byte_as_it_is, make_five_tasks),
+        FILLED_STORE_TEST(without_memory_there_is_an_error_and_nothing_leaks, make_five_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
