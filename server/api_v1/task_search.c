@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api_v1/task_search.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <strings.h>
@@ -29,6 +30,8 @@ static struct str number_text(int64_t value, char *out)
 
 static struct str bytes_text(int64_t bytes, char *out)
 {
+    if (bytes < 0)
+        return (struct str){out, (size_t)snprintf(out, TEXT_BYTES, "%" PRId64 ".0 B", bytes)};
     return str_of(metric_bytes_text(bytes, out));
 }
 
@@ -81,7 +84,7 @@ static struct str speculative_text(int64_t speculative, char *out UNUSED)
 /* ---- What is looked at ---- */
 
 #define NUMBER number_text, "-0123456789", NULL
-#define BYTES bytes_text, "0123456789. BbEeGgIiKkMmPpTt", NULL
+#define BYTES bytes_text, "-0123456789. BbEeGgIiKkMmPpTt", NULL
 #define DURATION duration_text, "-0123456789. HhIiMmNnSs", NULL
 #define DURATION_NS ns_text, "-0123456789. HhIiMmNnSs", NULL
 #define DATE date_text, "0123456789/: ", NULL
@@ -159,9 +162,12 @@ enum { SOUGHT = 1, FOUND = 2 };
 
 static bool holds(struct str text, struct str part)
 {
-    for (size_t i = 0; i + part.len <= text.len; i++)
-        if (strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
+    int lower = tolower((unsigned char)part.ptr[0]), upper = toupper((unsigned char)part.ptr[0]);
+    for (size_t i = 0; i + part.len <= text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if ((c == lower || c == upper) && strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
             return true;
+    }
     return false;
 }
 

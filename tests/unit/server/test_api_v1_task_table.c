@@ -119,6 +119,10 @@ static void extreme_values_keep_their_order(void **state)
                  "9223372036854775807 WHERE task_id IN (10, 12)");
     check_order("Duration", "[12,13,14,11,10]");
     check_order("Shuffle%20Read%20Size%20/%20Records", "[12,14,13,11,10]");
+    app_sql("a", "UPDATE task SET output_bytes = -5000, launch_ms = -9223372036854775807 WHERE task_id = 11");
+    check_order("Output%20Size%20/%20Records", "[11,12,13,14,10]");
+    check_search("-5000.0%20b", "[11]", "1");                            /* no unit above it, as there */
+    check_search("8.0%20eib", "[10,12]", "2");
 }
 
 static void a_search_looks_at_what_the_page_shows(void **state)
