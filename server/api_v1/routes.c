@@ -36,6 +36,7 @@ const struct route api_v1_routes[] = {
     RESOURCE("/stages/{id:d}/{stage_attempt:d}", v1_stage_attempt, "one stage attempt; details withSummaries quantiles taskStatus"),
     RESOURCE("/stages/{id:d}/{stage_attempt:d}/taskSummary", v1_task_summary, "distributions of the tasks' metrics; quantiles"),
     RESOURCE("/stages/{id:d}/{stage_attempt:d}/taskList", v1_task_list, "tasks; offset length sortBy status"),
+    RESOURCE("/stages/{id:d}/{stage_attempt:d}/taskTable", v1_task_table, "a page of tasks for DataTables; numTasks columnNameToSort order[0][dir] start length search[value]"),
     RESOURCE("/executors", v1_executors, "active executors"),
     RESOURCE("/executors/{executor}/threads", v1_executor_threads, "refused: no History Server has thread dumps"),
     RESOURCE("/threads", v1_threads, "refused: no History Server has thread dumps; taskId executorId"),
@@ -55,7 +56,6 @@ const struct route api_v1_routes[] = {
     RESOURCE("/streaming/batches/{id:d}", v1_streaming_item, "refused"),
     RESOURCE("/streaming/batches/{id:d}/operations", v1_streaming_item, "refused"),
     RESOURCE("/streaming/batches/{id:d}/operations/{operation:d}", v1_streaming_operation, "refused"),
-    /* taskTable: here. */
     {ATTEMPT, v1_attempt, "one attempt"},
     {APP "/stages/{rest}/{more}", no_page, "404"},
     {APP "/stages/{rest}", no_page, "404"},
