@@ -96,6 +96,18 @@ CREATE TRIGGER log_updated AFTER UPDATE OF state, flags ON log WHEN old.state <>
     DELETE FROM app_change WHERE app_rowid IN (SELECT rowid FROM app WHERE log_id = new.log_id);
     INSERT INTO app_change (app_rowid) SELECT rowid FROM app WHERE log_id = new.log_id;
 END;
+
+-- The only row: which state of runs, logs and names of places this is. A random number, another one with every change, so that no two states, of this catalogue or of another
+-- one, are taken for each other: the tag of what lists tell.
+CREATE TABLE list_state (tag INTEGER NOT NULL) STRICT;
+INSERT INTO list_state VALUES (random());
+CREATE TRIGGER list_app_inserted AFTER INSERT ON app BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_app_updated AFTER UPDATE ON app BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_app_deleted AFTER DELETE ON app BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_log_inserted AFTER INSERT ON log BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_log_updated AFTER UPDATE ON log BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_log_deleted AFTER DELETE ON log BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_place_renamed AFTER UPDATE ON place WHEN old.uri <> new.uri OR old.name IS NOT new.name BEGIN UPDATE list_state SET tag = random(); END;
 -- Findings and run history for baselines: added here by analysis.
 
 -- PART: apps/<key>.db
