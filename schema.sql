@@ -654,6 +654,7 @@ CREATE TABLE sql_execution (
     plan_id INTEGER                      -- its latest plan; NULL: none was logged
 ) STRICT;
 CREATE INDEX job_by_sql ON job (sql_execution_id);
+CREATE INDEX sql_execution_by_group ON sql_execution (job_group) WHERE job_group IS NOT NULL;
 -- Sub-executions below their roots; one without a start belongs to 0 there, as in the History Server.
 CREATE INDEX sql_execution_by_root ON sql_execution (coalesce(root_execution_id, 0)) WHERE coalesce(root_execution_id, 0) <> execution_id;
 
@@ -789,7 +790,15 @@ CREATE TABLE server_session (
     UNIQUE (server, session_id)
 ) STRICT;
 
--- One row: one operation (statement) of a session. Its jobs: those with its job_group (Thrift), those with its operation_key in job_tag (Connect).
+-- One row: one time that a Connect server listened (4.0). An end without its start makes its row too.
+CREATE TABLE server_service (
+    service_ref INTEGER PRIMARY KEY,     -- order of appearance
+    host TEXT, port INTEGER,
+    start_ms INTEGER, end_ms INTEGER     -- NULL: not logged
+) STRICT;
+
+-- One row: one operation (statement) of a session. Its jobs and SQL executions: those with its job_group (Thrift), those with its operation_key in job_tag or sql_tag (Connect),
+-- and the executions of its jobs.
 CREATE TABLE server_operation (
     operation_ref INTEGER PRIMARY KEY,
     server INTEGER NOT NULL,             -- as in server_session
@@ -813,6 +822,11 @@ CREATE INDEX server_operation_by_session ON server_operation (server, session_id
 CREATE TABLE job_tag (
     tag TEXT NOT NULL, job_id INTEGER NOT NULL,
     PRIMARY KEY (tag, job_id)
+) STRICT, WITHOUT ROWID;
+-- One row: one such tag of a SQL execution, which may have no job.
+CREATE TABLE sql_tag (
+    tag TEXT NOT NULL, execution_id INTEGER NOT NULL,
+    PRIMARY KEY (tag, execution_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 
