@@ -26,16 +26,12 @@ struct session_rows {
 
 enum err_code session_rows_attach(struct session_rows *self, struct db *db, struct err *err)
 {
-    enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < STATEMENT_COUNT && !rc; i++)
-        rc = db_prepare(db, &self->statements[i], statement_texts[i], err);
-    return rc;
+    return rows_prepare(self->statements, statement_texts, STATEMENT_COUNT, db, err);
 }
 
 void session_rows_detach(struct session_rows *self)
 {
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        db_finalize(TAKE(self->statements[i]));
+    rows_finalize(self->statements, STATEMENT_COUNT);
 }
 
 enum err_code session_rows_new(struct session_rows **ret, struct db *db, struct err *err)

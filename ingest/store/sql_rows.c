@@ -34,16 +34,12 @@ struct sql_rows {
 
 enum err_code sql_rows_attach(struct sql_rows *self, struct db *db, struct err *err)
 {
-    enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < STATEMENT_COUNT && !rc; i++)
-        rc = db_prepare(db, &self->statements[i], statement_texts[i], err);
-    return rc;
+    return rows_prepare(self->statements, statement_texts, STATEMENT_COUNT, db, err);
 }
 
 void sql_rows_detach(struct sql_rows *self)
 {
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        db_finalize(TAKE(self->statements[i]));
+    rows_finalize(self->statements, STATEMENT_COUNT);
 }
 
 enum err_code sql_rows_new(struct sql_rows **ret, struct db *db, struct err *err)
