@@ -283,7 +283,7 @@ model_handler model_resource_profile, model_block_manager_added, model_executor_
     model_executor_metrics_update, model_process_added;
 model_handler model_unpersist, model_block_updated;
 model_handler model_streaming_started, model_streaming_progress, model_streaming_idle, model_streaming_terminated;
-model_handler model_server_session, model_server_operation;
+model_handler model_server_session, model_server_operation, model_server_service;
 void model_streaming_free(struct app_model *self);
 void model_sessions_free(struct app_model *self);
 model_handler model_sql_start, model_sql_end, model_sql_driver_updates, model_sql_plan_update, model_sql_metric_update;
