@@ -3,6 +3,7 @@
  * sql, sql/{id}, sql/sqlTable (spec/sql.md §5, spec/shs-4.3.md). Executions are written row by row; one of which the log holds no plan has no nodes. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/time.h"
@@ -440,6 +441,13 @@ static enum err_code param_with_case(const struct request *request, const char *
     return ERR_OK;
 }
 
+/* Unlike other booleans: all but `false`, in any case, is true. */
+static bool groups_sub_executions(const struct request *request)
+{
+    struct str text = request_param(request, "groupSubExecution");
+    return !(text.len == 5 && strncasecmp(text.ptr, "false", 5) == 0);
+}
+
 static const char *table_rows_sql(const struct request *request)
 {
     char name[64];
@@ -558,7 +566,7 @@ static enum err_code sql_table(struct v1_scope *scope, struct err *err)
         response_plain(scope->response, 400, "The parameters \"draw\", \"start\" and \"length\" are whole numbers.");
         return ERR_OK;
     }
-    CLEANUP(table_dispose) struct table table = {.grouped = request_param_true(request, "groupSubExecution", true), .now_ms = time_now_ms()};
+    CLEANUP(table_dispose) struct table table = {.grouped = groups_sub_executions(request), .now_ms = time_now_ms()};
     enum err_code rc;
     if ((rc = param_with_case(request, "search[value]", false, &table.search, err)) || (rc = param_with_case(request, "status", true, &table.status, err)) ||
         (rc = db_prepare(scope->db, &table.rows, table_rows_sql(request), err)) || (rc = db_prepare(scope->db, &table.subs, subs_sql, err)) ||
@@ -566,7 +574,8 @@ static enum err_code sql_table(struct v1_scope *scope, struct err *err)
         (rc = count_all(&table, scope->db, &total, err)))
         return rc;
     bind_filter(&table, table.rows);
-    db_bind_i64(table.rows, 6, length > 0 ? length : -1);
+    /* The page is what lies between start and start + length, so a start below 0 shortens it. */
+    db_bind_i64(table.rows, 6, length > 0 ? MAX(length + MIN(start, 0), 0) : -1);
     db_bind_i64(table.rows, 7, length > 0 ? MAX(start, 0) : 0);
     struct json_writer *w = table.w = response_json(scope->response, true);
     json_object_begin(w);
