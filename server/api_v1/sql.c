@@ -24,6 +24,10 @@ static const char *const job_keys[] = {"runningJobIds", "successJobIds", "failed
 /* The root of an execution of which no start was read is 0 there. */
 #define ROOT_OF(e) "coalesce(" e ".root_execution_id, 0)"
 
+/* An execution that failed before its plan was ready has an end and nothing else: the History Server does not know it. */
+#define KNOWN(e) \
+    "(" e ".start_seen = 1 OR " e ".plan_id IS NOT NULL OR EXISTS (SELECT 1 FROM job j WHERE j.sql_execution_id = " e ".execution_id AND j.start_seen = 1)) "
+
 #define EXECUTION_COLUMNS \
     "SELECT e.execution_id, e.status, e.description, e.submission_ms, e.completion_ms, e.query_id, e.outcome, x.body, " ROOT_OF("e") ", p.plan_text_id, p.graph_plan_id " \
     "FROM sql_execution e LEFT JOIN text x ON x.text_id = e.error_text_id LEFT JOIN sql_plan p ON p.plan_id = e.plan_id "
@@ -336,7 +340,7 @@ static enum err_code sql_list(struct v1_scope *scope, struct err *err)
     if (rc)
         return rc;
     sqlite3_stmt *rows = NULL;
-    if ((rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "ORDER BY e.execution_id LIMIT ?1 OFFSET ?2", err)))
+    if ((rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE " KNOWN("e") "ORDER BY e.execution_id LIMIT ?1 OFFSET ?2", err)))
         return rc;
     db_bind_i64(rows, 1, length > 0 ? length : -1);
     db_bind_i64(rows, 2, length > 0 ? MAX(offset, 0) : 0);
@@ -355,7 +359,7 @@ static enum err_code sql_one(struct v1_scope *scope, struct err *err)
     if (!str_to_i64(scope->own[0], &id))
         return v1_not_found(scope->response);
     sqlite3_stmt *rows = NULL;
-    enum err_code rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE e.execution_id = ?1", err);
+    enum err_code rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE e.execution_id = ?1 AND " KNOWN("e"), err);
     if (rc)
         return rc;
     db_bind_i64(rows, 1, id);
@@ -379,7 +383,7 @@ static enum err_code sql_one(struct v1_scope *scope, struct err *err)
 /* ?1: what is searched for, lower case; ?2: a status; NULL: any. */
 #define FITS(e) \
     "(?1 IS NULL OR instr(lower(" e ".description), ?1) > 0 OR instr(lower(" STATUS_TEXT(e) "), ?1) > 0 OR instr(" e ".execution_id, ?1) > 0) " \
-    "AND (?2 IS NULL OR " STATUS_TEXT(e) " = ?2) "
+    "AND (?2 IS NULL OR " STATUS_TEXT(e) " = ?2) AND " KNOWN(e)
 /* ?4 = 1: executions whose root fits too stand below it. */
 #define IS_ROW \
     "(?4 = 0 OR " ROOT_OF("e") " = e.execution_id OR NOT EXISTS (SELECT 1 FROM sql_execution r WHERE r.execution_id = " ROOT_OF("e") " AND " FITS("r") ")) "
