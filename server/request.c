@@ -118,5 +118,5 @@ enum err_code request_param_i64(const struct request *self, const char *name, in
 bool request_param_true(const struct request *self, const char *name, bool otherwise)
 {
     struct str value = request_param(self, name);
-    return str_known(value) ? value.len == 4 && strncasecmp(value.ptr, "true", 4) == 0 : otherwise;
+    return value.len ? value.len == 4 && strncasecmp(value.ptr, "true", 4) == 0 : otherwise;
 }

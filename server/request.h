@@ -55,7 +55,7 @@ struct str request_param(const struct request *self, const char *name);
 /* Whole decimal integer within [low, high]. Absent: *ret = otherwise. ERR_INVALID with a sentence when it is no such number. */
 enum err_code request_param_i64(const struct request *self, const char *name, int64_t otherwise, int64_t low, int64_t high, int64_t *ret, struct err *err) WARN_UNUSED;
 
-/* The History Server's booleans: only `true`, in any case, is true. */
+/* The History Server's booleans: only `true`, in any case, is true; an empty one counts as absent. */
 bool request_param_true(const struct request *self, const char *name, bool otherwise);
 
 #endif

@@ -160,6 +160,12 @@ void model_time(struct app_model *self, int64_t time_ms)
     self->last_event_ms = max_known(self->last_event_ms, time_ms);
 }
 
+/* An executor that was lost before it measured anything: the heap is -1, the rest 0. An old log, which names no peaks at all, counts as measured. */
+bool peaks_measured(const int64_t *peaks)
+{
+    return known(peaks[PEAK_JVM_HEAP_MEMORY]) || !known(peaks[PEAK_JVM_OFF_HEAP_MEMORY]);
+}
+
 bool peaks_raise(int64_t *peaks, const int64_t *with)
 {
     bool grew = false;

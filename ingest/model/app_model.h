@@ -273,6 +273,7 @@ enum err_code model_str(struct app_model *self, struct str *to, struct str from,
 enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err) WARN_UNUSED;
 struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
+bool peaks_measured(const int64_t *peaks);                                                                         /* false: written without a measurement (spec/core.md §1.8) */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 
 /* jobs_stages.c, tasks.c, executors.c, storage.c, sql.c, streaming.c, sessions.c: one handler an event class. */

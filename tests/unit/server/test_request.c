@@ -115,7 +115,8 @@ static void only_true_is_true(void **state)
     assert_true(request_param_true(&request, "a", false));
     assert_false(request_param_true(&request, "b", true));
     assert_false(request_param_true(&request, "c", true));
-    assert_false(request_param_true(&request, "d", true));
+    assert_true(request_param_true(&request, "d", true));      /* empty is absent */
+    assert_false(request_param_true(&request, "d", false));
     assert_true(request_param_true(&request, "absent", true));
 }
 
