@@ -90,6 +90,8 @@ test("http", async (t) => {
       assert.equal(again.status, 304, path);
       for (const name of ["content-security-policy", "vary", "cache-control", "x-frame-options"]) assert.equal(again.headers[name], whole.headers[name], `${path} ${name}`);
     }
+  });
+
   await t.test("lists have a tag, which a change of the catalogue changes at once", async () => {
     const lists = ["/api/afterglow/v1/apps", "/api/afterglow/v1/apps?q=app-1", "/api/v1/applications", "/api/v1/applications?status=completed&minDate=2000-01-01", "/api/v1/applications/app-1"];
     for (let round = 2; round < 5; round++) {
