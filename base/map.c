@@ -2,6 +2,7 @@
 #include "base/map.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/mem.h"
 
@@ -31,6 +32,43 @@ uint64_t hash_bytes(const void *bytes, size_t len)
     return hash_i64((int64_t)(h ^ word));
 }
 
+/* Keys come from logs and requests: whoever knows where they go can send a million that go to the same place. So maps mix them with a number of this process that nobody knows, by
+ * a product of 128 bits, in which no difference between two keys stays what it was. */
+__extension__ typedef unsigned __int128 product;
+static uint64_t secrets[2] = {0x9E3779B97F4A7C15ULL, 0xBF58476D1CE4E5B9ULL};
+
+__attribute__((constructor)) static void draw_secrets(void)
+{
+    uint64_t drawn[2];
+    if (getrandom(drawn, sizeof drawn, GRND_NONBLOCK) == sizeof drawn)   /* else the machine has just started: those above have to do */
+        memcpy(secrets, drawn, sizeof secrets);
+    secrets[1] |= 1;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    product p = (product)a * b;
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+static uint64_t imap_hash(int64_t key)
+{
+    return mix((uint64_t)key ^ secrets[0], secrets[1]);
+}
+
+static uint64_t smap_hash(struct str key)
+{
+    uint64_t h = mix(key.len ^ secrets[1], secrets[0] | 1), word = 0;
+    for (; key.len >= sizeof word; key.ptr += sizeof word, key.len -= sizeof word) {
+        memcpy(&word, key.ptr, sizeof word);
+        h = mix(h ^ word, secrets[1]) + secrets[0];
+    }
+    word = 0;
+    if (key.len)
+        memcpy(&word, key.ptr, key.len);
+    return mix(h ^ word, secrets[1]);
+}
+
 static uint32_t *make_slots(size_t slot_count)
 {
     return mem_array(slot_count, sizeof(uint32_t));
@@ -40,7 +78,7 @@ static uint32_t *make_slots(size_t slot_count)
 static size_t imap_slot(const struct imap *self, int64_t key)
 {
     size_t mask = self->slot_count - 1;
-    size_t i = hash_i64(key) & mask;
+    size_t i = imap_hash(key) & mask;
     while (self->slots[i] && self->entries[self->slots[i] - 1].key != key)
         i = (i + 1) & mask;
     return i;
@@ -110,7 +148,7 @@ void *imap_remove(struct imap *self, int64_t key)
     self->count = last;
     /* Close the gap: an entry further on may have been pushed past the hole by a collision. */
     for (size_t i = (hole + 1) & mask; self->slots[i]; i = (i + 1) & mask) {
-        size_t home = hash_i64(self->entries[self->slots[i] - 1].key) & mask;
+        size_t home = imap_hash(self->entries[self->slots[i] - 1].key) & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
             self->slots[hole] = self->slots[i];
             hole = i;
@@ -157,7 +195,7 @@ static const struct smap_entry *smap_find(const struct smap *self, struct str ke
 {
     if (!self->count)
         return NULL;
-    uint32_t found = self->slots[smap_slot(self, key, hash_bytes(key.ptr, key.len))];
+    uint32_t found = self->slots[smap_slot(self, key, smap_hash(key))];
     return found ? &self->entries[found - 1] : NULL;
 }
 
@@ -185,7 +223,7 @@ static int smap_grow(struct smap *self)
 
 int smap_put(struct smap *self, struct str key, void *value)
 {
-    uint64_t hash = hash_bytes(key.ptr, key.len);
+    uint64_t hash = smap_hash(key);
     if (self->count) {
         uint32_t found = self->slots[smap_slot(self, key, hash)];
         if (found) {

@@ -2,7 +2,7 @@
  *
  * Hash maps with open addressing: a 64-bit integer, or a text, to one pointer-sized value. Values are never owned. Text keys are copied
  * into the map's own arena. A map is made with a maximum of entries. Insertion order is kept for iteration: map_at(i), 0 ≤ i < count,
- * unless something was removed. One thread. */
+ * unless something was removed. Where a key goes is secret (another place in each process), so that hostile keys do not meet. One thread. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
@@ -49,6 +49,7 @@ void *smap_get(const struct smap *self, struct str key);
 int smap_put(struct smap *self, struct str key, void *value) WARN_UNUSED;
 void smap_dispose(struct smap *self);
 
+/* Known to everybody, so not for tables of hostile keys. */
 uint64_t hash_i64(int64_t key);
 uint64_t hash_bytes(const void *bytes, size_t len);                            /* not for keeping on disk across versions */
 

@@ -70,7 +70,7 @@ static struct stage_info stage_info(struct json_pull *in)
             case 0: ret.id = json_id(in); break;
             case 1: ret.attempt = known_or(json_id(in), 0); break;
             case 2: ret.name = json_str(in); break;
-            case 3: ret.num_tasks = json_count(in); break;
+            case 3: ret.num_tasks = json_id(in); break;     /* a 32-bit number too: sums of them fit */
             case 4: ret.rdds = rdd_infos(in, &ret.rdd_count); break;
             case 5: ret.parents = decode_ids(in); break;
             case 6: ret.details = json_str(in); break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Jobs and stages: spec/core.md §2.5 and §2.6. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -247,12 +248,10 @@ static enum err_code attach(struct stage *stage, struct job *job, struct err *er
         job->tasks.failed += open->failed;
         job->tasks.killed += open->killed;
         *open = (struct task_counts){0};
-        for (int64_t i = 0; (size_t)i < stage->indices.capacity * 64; i++) {
-            int added = bit_set_has(&stage->indices, i) ? bit_set_add(&listed->indices, i) : 0;
-            if (added < 0)
-                return err_nomem(err);
-            job->completed_indices += added;
-        }
+        int64_t added = bit_set_add_all(&listed->indices, &stage->indices);
+        if (added < 0)
+            return err_nomem(err);
+        job->completed_indices += added;
     }
     job->dirty = true;
     return ERR_OK;
@@ -323,7 +322,12 @@ void model_stage_unskip(struct app_model *self, struct stage *stage)
     }
 }
 
-/* Comma-separated, empty ones dropped, distinct, sorted (JobData.jobTags since 3.5). */
+static int by_text(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Comma-separated, empty ones dropped, distinct, sorted (JobData.jobTags since 3.5); of the first MAX_TAG_COUNT. */
 static enum err_code sorted_tags(struct app_model *self, struct job *job, struct str tags, struct err *err)
 {
     if (!str_known(tags))
@@ -334,24 +338,21 @@ static enum err_code sorted_tags(struct app_model *self, struct job *job, struct
     struct str *items = NULL;
     size_t count = 0, capacity = 0, start = 0;
     enum err_code rc = ERR_OK;
-    for (size_t i = 0; i <= tags.len; i++) {
+    for (size_t i = 0; i <= tags.len && count < MAX_TAG_COUNT; i++) {
         if (i < tags.len && tags.ptr[i] != ',')
             continue;
         struct str tag = {tags.ptr + start, i - start};
         start = i + 1;
-        size_t at = 0;
-        while (at < count && str_compare(items[at], tag) < 0)
-            at++;
-        if (!tag.len || (at < count && str_eq(items[at], tag)) || count == MAX_TAG_COUNT)
+        if (!tag.len)
             continue;
         if (mem_grow((void **)&items, &capacity, count + 1, MAX_TAG_COUNT, sizeof *items)) {
             rc = err_nomem(err);
             goto done;
         }
-        memmove(items + at + 1, items + at, (count - at) * sizeof *items);
-        items[at] = tag;
-        count++;
+        items[count++] = tag;
     }
+    if (count)
+        qsort(items, count, sizeof *items, by_text);
     char *text = arena_alloc(&self->arena, tags.len + 1);
     if (!text) {
         rc = err_nomem(err);
@@ -359,6 +360,8 @@ static enum err_code sorted_tags(struct app_model *self, struct job *job, struct
     }
     size_t len = 0;
     for (size_t i = 0; i < count; i++) {
+        if (i && str_eq(items[i], items[i - 1]))
+            continue;
         if (i)
             text[len++] = ',';
         memcpy(text + len, items[i].ptr, items[i].len);

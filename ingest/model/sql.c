@@ -31,6 +31,25 @@ struct sql_model *sql_model_new(void)
     return self;
 }
 
+/* What it costs while it lives, beside what its tasks report. */
+static size_t live_bytes(const struct sql_execution *execution)
+{
+    return arena_bytes(&execution->texts) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES + execution->update_count * SQL_UPDATE_BYTES;
+}
+
+static void recount(struct sql_model *self, struct sql_execution *execution)
+{
+    self->tracked_bytes -= execution->counted_bytes;
+    execution->counted_bytes = live_bytes(execution);
+    self->tracked_bytes += execution->counted_bytes;
+}
+
+static enum err_code check_bytes(struct sql_model *self, struct sql_execution *execution, struct err *err)
+{
+    recount(self, execution);
+    return sql_check_bytes(self, err);
+}
+
 /* Known metrics and what was collected for them. */
 static void free_metrics(struct sql_execution *execution)
 {
@@ -48,6 +67,7 @@ static void free_texts(struct sql_execution *execution)
     smap_dispose(&execution->graphs);
     smap_init(&execution->graphs, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     execution->base_text_id = UNKNOWN;
+    execution->base_packed_bytes = 0;
     execution->description = execution->job_group = execution->job_tags = execution->query_id = STR_NONE;
     execution->configs = (struct kv_list){NULL, 0};
 }
@@ -160,20 +180,8 @@ static enum err_code check_final(struct sql_model *self, struct sql_execution *e
         return rc;
     execution->final = true;
     stages_leave(self, execution);
-    return ERR_OK;
-}
-
-/* A job that begins, or a word about the plan, makes a final execution live again. */
-static enum err_code make_live(struct sql_model *self, struct sql_execution *execution, struct err *err)
-{
-    if (!execution->final)
-        return ERR_OK;
-    for (size_t i = 0; i < execution->stages.count; i++) {
-        enum err_code rc = stage_enters(self, execution->stages.entries[i].key, err);
-        if (rc)
-            return rc;
-    }
-    execution->final = false;
+    imap_dispose(&execution->stages);
+    execution->stages_left = true;
     return ERR_OK;
 }
 
@@ -197,13 +205,12 @@ enum err_code sql_job_start(struct app_model *model, struct job *job, const stru
     struct sql_execution *execution = execution_get(self, job->sql_execution_id);
     if (!execution || mem_grow((void **)&execution->jobs, &execution->job_capacity, execution->job_count + 1, MODEL_MAX_ENTITIES, sizeof *execution->jobs))
         return err_nomem(err);
-    enum err_code rc = make_live(self, execution, err);
-    if (rc)
-        return rc;
+    enum err_code rc = ERR_OK;
+    execution->final = false;        /* it lives again, but its metrics are what they are: it looks at no stage any more, however often it is opened */
     execution->jobs[execution->job_count++] = job;
     execution->ended_jobs += job->status != JOB_NO_END;
     execution->dirty = true;
-    for (size_t i = 0; i < e->stage_count && !rc; i++) {
+    for (size_t i = 0; i < e->stage_count && !execution->stages_left && !rc; i++) {
         int64_t stage_id = e->stages[i].id;
         if (imap_get(&execution->stages, stage_id))
             continue;
@@ -337,7 +344,7 @@ static enum err_code add_plan(struct app_model *model, struct sql_execution *exe
     execution->next_version++;
     execution->plan_id = plan.plan_id;
     execution->dirty = true;
-    return ERR_OK;
+    return check_bytes(self, execution, err);
 }
 
 /* ---- events */
@@ -407,6 +414,8 @@ enum err_code model_sql_start(struct app_model *model, const struct event *event
         return err_nomem(err);
     if ((rc = model_text_id(model, e->details, &execution->details_text_id, err)) || (rc = join_tags(execution, e, err)) || (rc = copy_configs(execution, &e->configs, err)))
         return rc;
+    if ((rc = check_bytes(model->sql, execution, err)))
+        return rc;
     return add_plan(model, execution, e->plan_text, &e->plan, err);
 }
 
@@ -443,7 +452,7 @@ enum err_code model_sql_driver_updates(struct app_model *model, const struct eve
         return err_nomem(err);
     memcpy(execution->updates + execution->update_count, updates->items, updates->count * sizeof *updates->items);
     execution->update_count += updates->count;
-    return ERR_OK;
+    return check_bytes(model->sql, execution, err);
 }
 
 enum err_code model_sql_plan_update(struct app_model *model, const struct event *event, struct err *err)
@@ -460,7 +469,7 @@ enum err_code model_sql_metric_update(struct app_model *model, const struct even
     enum err_code rc = execution ? ERR_OK : err_nomem(err);
     for (size_t i = 0; i < e->metric_count && !rc; i++)
         rc = sql_metric_learn(model->sql, execution, &e->metrics[i], err);
-    return rc;
+    return rc ? rc : check_bytes(model->sql, execution, err);
 }
 
 enum err_code sql_finish(struct app_model *model, struct err *err)
@@ -499,7 +508,7 @@ void sql_fresh_written(struct sql_model *self)
     self->plan_count = self->text_count = 0;
 }
 
-void sql_execution_written(struct sql_execution *self)
+void sql_execution_written(struct sql_model *model, struct sql_execution *self)
 {
     self->dirty = self->configs_dirty = self->metrics_dirty = false;
     if (self->aggregated && self->metrics) {
@@ -510,4 +519,5 @@ void sql_execution_written(struct sql_execution *self)
         free_texts(self);
         self->settled = true;
     }
+    recount(model, self);
 }

@@ -12,9 +12,9 @@
  * The life of an execution: live, from the first word of it → aggregated, its end was read → final, its jobs have ended as well (a JobStart makes it live again) → settled, final and
  * written: only what a later job needs is kept.
  *
- * Memory: an execution that is settled costs some 500 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, and of each task of their
- * stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics took 83 MB, for as long as the query lives; more than
- * SQL_TRACKED_MAX_BYTES ends the load. Plans wait in `fresh` until the next checkpoint; the pipeline makes one when SQL_FRESH_BYTES wait. */
+ * Memory: an execution that is settled costs some 500 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, their texts, and of each
+ * task of their stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics took 83 MB, for as long as the query lives. All that
+ * counts in tracked_bytes; more than SQL_TRACKED_MAX_BYTES ends the load. Plans wait in `fresh` until the next checkpoint; the pipeline makes one when SQL_FRESH_BYTES wait. */
 #ifndef MODEL_SQL_H
 #define MODEL_SQL_H
 
@@ -23,6 +23,8 @@
 #include "ingest/model/value_array.h"
 
 #define SQL_TRACKED_MAX_BYTES ((size_t)2 << 30)
+#define SQL_METRIC_BYTES ((size_t)200)       /* about what a known metric costs: itself, its place in the map, twice that while arrays grow */
+#define SQL_UPDATE_BYTES ((size_t)140)       /* an update of the driver, likewise, with what adding it up takes */
 #define SQL_FRESH_BYTES ((size_t)16 << 20)
 
 /* How values count (spec/sql.md §3.3). */
@@ -70,7 +72,7 @@ struct sql_execution {
     struct arena texts;              /* given back when settled */
     struct job **jobs;               /* owned, the array */
     size_t job_count, job_capacity, ended_jobs;
-    struct imap stages;              /* stage ids of all its jobs, in order */
+    struct imap stages;              /* stage ids of its jobs, in order; given back when final */
     struct sql_metric *metrics;      /* owned; the known ones, in order of appearance; given back when aggregated and written */
     size_t metric_count, metric_capacity;
     struct imap metric_at;           /* accumulator id → position + 1 */
@@ -80,7 +82,9 @@ struct sql_execution {
     int64_t next_version, base_text_id;
     char *base;                      /* owned: its first plan text, packed; prefix for the later ones */
     size_t base_packed_bytes, base_bytes;
+    size_t counted_bytes;            /* its part of tracked_bytes */
     bool start_seen, end_seen, aggregated, final, settled;
+    bool stages_left;                /* it was final once: it holds no stage, and new ones are not noted */
     bool metrics_settled;            /* those before were written and given back: what comes now is only added */
     bool dirty, configs_dirty, metrics_dirty;
 };
@@ -140,12 +144,13 @@ enum err_code sql_finish(struct app_model *model, struct err *err) WARN_UNUSED;
 int64_t sql_execution_status(const struct sql_execution *self);              /* column status */
 size_t sql_fresh_bytes(const struct sql_model *self);
 void sql_fresh_written(struct sql_model *self);                              /* plans and texts may go */
-void sql_execution_written(struct sql_execution *self);                      /* its rows are as it is: what nobody needs any more may go */
+void sql_execution_written(struct sql_model *model, struct sql_execution *self);     /* its rows are as it is: what nobody needs any more may go */
 
 /* Between sql.c and its parts. */
 enum err_code sql_graph_make(struct app_model *model, const struct sql_plan_info *plan, struct sql_graph *ret, struct err *err) WARN_UNUSED;        /* sql_graph.c; in `fresh` */
 void sql_graph_digest(const struct sql_graph *graph, struct digest *ret);
 enum err_code sql_metric_learn(struct sql_model *self, struct sql_execution *execution, const struct sql_plan_metric *from, struct err *err) WARN_UNUSED;
+enum err_code sql_check_bytes(const struct sql_model *self, struct err *err) WARN_UNUSED;
 enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct event_task_end *event, bool succeeded, struct err *err) WARN_UNUSED; /* sql_metrics.c */
 struct sql_tracker *sql_tracker_new(const struct sql_execution *execution, int64_t attempt, int64_t task_count);
 void sql_tracker_restart(struct sql_model *self, struct sql_tracker *tracker, int64_t attempt);

@@ -114,6 +114,11 @@ static struct sql_tracked *tracked_new(struct sql_tracker *self, const struct ac
     return tracked;
 }
 
+enum err_code sql_check_bytes(const struct sql_model *self, struct err *err)
+{
+    return self->tracked_bytes > SQL_TRACKED_MAX_BYTES ? err_set(err, ERR_LIMIT, "running queries need more than %zu bytes", SQL_TRACKED_MAX_BYTES) : ERR_OK;
+}
+
 enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct event_task_end *event, bool succeeded, struct err *err)
 {
     int64_t index = event->info.index;
@@ -137,8 +142,9 @@ enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, con
             return err_nomem(err);
     }
     self->tracked_bytes += tracker->bytes - before;
-    if (self->tracked_bytes > SQL_TRACKED_MAX_BYTES)
-        return err_set(err, ERR_LIMIT, "metrics of the tasks of running queries need more than %zu bytes", SQL_TRACKED_MAX_BYTES);
+    enum err_code rc = sql_check_bytes(self, err);
+    if (rc)
+        return rc;
     return succeeded && bit_set_add(&tracker->complete, index) < 0 ? err_nomem(err) : ERR_OK;
 }
 

@@ -89,7 +89,7 @@ static enum err_code write_metrics(struct sql_rows *self, const struct sql_execu
     return rc;
 }
 
-static enum err_code write_execution(struct sql_rows *self, struct sql_execution *execution, struct err *err)
+static enum err_code write_execution(struct sql_rows *self, struct sql_model *model, struct sql_execution *execution, struct err *err)
 {
     const struct sql_execution *e = execution;
     int64_t status = sql_execution_status(e);
@@ -107,7 +107,7 @@ static enum err_code write_execution(struct sql_rows *self, struct sql_execution
     if (!rc && e->metrics_dirty)
         rc = write_metrics(self, e, err);
     if (!rc)
-        sql_execution_written(execution);
+        sql_execution_written(model, execution);
     return rc;
 }
 
@@ -125,7 +125,7 @@ enum err_code sql_rows_write(struct sql_rows *self, struct sql_model *model, str
     for (size_t i = 0; i < model->executions.count && !rc; i++) {
         struct sql_execution *execution = model->executions.items[i];
         if (execution->dirty || execution->configs_dirty || execution->metrics_dirty)
-            rc = write_execution(self, execution, err);
+            rc = write_execution(self, model, execution, err);
     }
     return rc;
 }

@@ -382,6 +382,8 @@ static void a_later_job_opens_an_execution_again_and_changes_no_number(void **st
     assert_int_equal(model->sql->stages.count, 0);           /* nothing is tracked any more */
     job_starts(1, 0, 6, 1);
     assert_false(execution(0)->final);
+    assert_int_equal(model->sql->stages.count, 0);           /* nor what it had before: a thousand jobs of a query with a thousand stages cost a thousand steps */
+    assert_int_equal(execution(0)->stages.count, 0);
     task_ends(6, 11, 0, 1, 100);
     job_ends(1, false);
     assert_true(execution(0)->final);
@@ -389,6 +391,38 @@ static void a_later_job_opens_an_execution_again_and_changes_no_number(void **st
     assert_int_equal(sql_execution_status(execution(0)), 1);
     assert_int_equal(metric(0, 1)->total, 3);
     assert_int_equal(model->sql->stages.count, 0);
+    sql_execution_written(model->sql, execution(0));
+    assert_int_equal(model->sql->tracked_bytes, 0);
+}
+
+static void a_number_of_tasks_beyond_32_bits_is_unknown(void **state UNUSED)
+{
+    sql_starts(0);
+    play("{'Event':'SparkListenerJobStart','Job ID':0,'Stage Infos':[{'Stage ID':5,'Stage Attempt ID':0,'Number of Tasks':9223372036854775807},"
+         "{'Stage ID':6,'Stage Attempt ID':0,'Number of Tasks':2147483647}],'Stage IDs':[5,6],'Properties':{'spark.sql.execution.id':'0'}}");
+    task_ends(5, 10, 7, 2, 3);
+    task_ends(5, 11, 2147483647, 2, 3);      /* more tasks than any stage has */
+    task_ends(6, 12, 0, 2, 5);
+    sql_ends(0, "");
+    assert_numbers(metric(0, 2), (struct numbers){2147483648, 2147483648, 2, 8, 0, 0, 5, 6, 12});
+}
+
+static void what_a_query_holds_while_it_lives_is_counted(void **state UNUSED)
+{
+    sql_starts(0);
+    size_t before = model->sql->tracked_bytes;
+    assert_true(before > 7 * SQL_METRIC_BYTES);
+    play(SQL "DriverAccumUpdates','executionId':0,'accumUpdates':[[1,1],[1,2],[1,3]]}");
+    assert_int_equal(model->sql->tracked_bytes, before + 3 * SQL_UPDATE_BYTES);
+    model->sql->tracked_bytes += SQL_TRACKED_MAX_BYTES;      /* as if others had it all */
+    struct event event;
+    struct err err = {0};
+    event.sql_driver_updates.execution_id = 0;
+    event.sql_driver_updates.updates = (struct accumulator_update_list){(struct accumulator_update[]){{1, 1}}, 1};
+    assert_int_equal(model_sql_driver_updates(model, &event, &err), ERR_LIMIT);
+    model->sql->tracked_bytes -= SQL_TRACKED_MAX_BYTES;
+    sql_ends(0, "");
+    sql_execution_written(model->sql, execution(0));
     assert_int_equal(model->sql->tracked_bytes, 0);
 }
 
@@ -470,12 +504,12 @@ static void what_was_written_is_given_back(void **state UNUSED)
     sql_starts(0);
     job_starts(0, 0, 5, 1);
     sql_ends(0, "");
-    sql_execution_written(execution(0));
+    sql_execution_written(model->sql, execution(0));
     assert_null(execution(0)->metrics);          /* added up, but a job still runs */
     assert_false(execution(0)->settled);
     job_ends(0, true);
     assert_true(execution(0)->dirty);
-    sql_execution_written(execution(0));
+    sql_execution_written(model->sql, execution(0));
     assert_true(execution(0)->settled);
     assert_false(str_known(execution(0)->description));
     play(SQL "SQLAdaptiveExecutionUpdate','executionId':0,'physicalPlanDescription':'q','sparkPlanInfo':{'nodeName':'N','metrics':[" METRIC(9, "sum") "]}}");
@@ -662,7 +696,7 @@ int main(void)
         TEST(sums_have_no_largest_task), TEST(custom_metrics_count_all_values_and_vendors_those_from_zero), TEST(sums_stop_at_the_largest_number),
         TEST(of_equal_maxima_the_first_reporter_is_named), TEST(the_driver_alone_is_a_single_value), TEST(a_larger_value_of_the_driver_takes_the_task_from_the_maximum),
         TEST(the_first_success_of_an_index_wins), TEST(a_retried_stage_counts_its_last_attempt), TEST(metrics_announced_later_are_taken_for_running_stages),
-        TEST(stages_come_in_the_order_of_a_scala_set),
+        TEST(stages_come_in_the_order_of_a_scala_set), TEST(a_number_of_tasks_beyond_32_bits_is_unknown), TEST(what_a_query_holds_while_it_lives_is_counted),
         TEST(status_follows_the_error_message_then_the_jobs), TEST(a_job_alone_makes_an_execution), TEST(a_later_job_opens_an_execution_again_and_changes_no_number),
         TEST(the_end_of_the_log_adds_up_what_runs_and_again_when_it_goes_on), TEST(after_the_end_nothing_is_added), TEST(a_stage_that_another_live_execution_holds_is_tracked_on),
         TEST(an_end_before_everything_else_loses_nothing), TEST(lines_that_come_twice_count_once), TEST(what_was_written_is_given_back),
