@@ -370,8 +370,7 @@ static enum err_code join_tags(struct sql_execution *execution, const struct eve
         len += tag.len;
         last = tag;
     }
-    execution->job_tags = (struct str){text, len};
-    return ERR_OK;
+    return redact_text(&execution->texts, (struct str){text, len}, &execution->job_tags) ? err_nomem(err) : ERR_OK;
 }
 
 static enum err_code copy_configs(struct sql_execution *execution, const struct kv_list *from, struct err *err)
@@ -403,7 +402,7 @@ enum err_code model_sql_start(struct app_model *model, const struct event *event
     model_time(model, e->time_ms);
     enum err_code rc;
     struct arena *texts = &execution->texts;
-    if (redact_copy(texts, e->description, &execution->description) || arena_str(texts, e->job_group, &execution->job_group) || arena_str(texts, e->query_id, &execution->query_id))
+    if (redact_copy(texts, e->description, &execution->description) || redact_copy(texts, e->job_group, &execution->job_group) || arena_str(texts, e->query_id, &execution->query_id))
         return err_nomem(err);
     if ((rc = model_text_id(model, e->details, &execution->details_text_id, err)) || (rc = join_tags(execution, e, err)) || (rc = copy_configs(execution, &e->configs, err)))
         return rc;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/model/sql.h"
 
 #define NO_NODE (-1)
@@ -114,7 +115,7 @@ static enum err_code add_node(struct making *self, const struct sql_plan_node *s
         self->graph->final = str_starts(source->simple_string, "AdaptiveSparkPlan isFinalPlan=true");
     }
     enum err_code rc;
-    if (arena_str(&self->model->sql->fresh, str_known(source->name) ? source->name : STR_LIT(""), &node->name))
+    if (redact_copy(&self->model->sql->fresh, str_known(source->name) ? source->name : STR_LIT(""), &node->name))
         return err_nomem(err);
     if ((rc = model_text_id(self->model, source->simple_string, &node->description_text_id, err)) || (rc = metadata_text(self, &source->metadata, &node->metadata_text_id, err)))
         return rc;
