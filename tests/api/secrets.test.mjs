@@ -105,7 +105,7 @@ function secretLog() {
           if (stage["Failure Reason"]) stage["Failure Reason"] = `cannot connect to ${jdbc}`;
           stage.Accumulables = [{ ID: 1, Name: "my.accumulator", Value: `{"password":"hunter2"}`, Internal: false }];
           stage["RDD Info"] = [
-            { "RDD ID": 1, Name: `scan ${jdbc}`, Callsite: `load(${JSON.stringify(sql)})`, "Parent IDs": [], "Storage Level": { "Use Disk": false, "Use Memory": true, "Use Off Heap": false, Deserialized: true, Replication: 1 }, "Number of Partitions": 1, "Number of Cached Partitions": 0, "Memory Size": 0, "Disk Size": 0 },
+            { "RDD ID": 1, Name: `scan ${jdbc}`, Callsite: `load(${JSON.stringify(sql)})`, Scope: JSON.stringify({ id: "4", name: `Scan JDBCRelation(${jdbc})`, parent: { id: "3", name: "WholeStageCodegen password=hunter2" } }), "Parent IDs": [], "Storage Level": { "Use Disk": false, "Use Memory": true, "Use Off Heap": false, Deserialized: true, Replication: 1 }, "Number of Partitions": 1, "Number of Cached Partitions": 0, "Memory Size": 0, "Disk Size": 0 },
           ];
         }
         if (event.Event === "SparkListenerStageSubmitted") event.Properties = { "spark.job.description": sql };
