@@ -46,6 +46,7 @@ CHOSEN = [
     ("*/taskList?*length=0*", 500, 400),
     ("*/taskList?*length=-1*", 500, 400),
     ("*/taskTable*", 500, 400),
+    ("*/taskTable?*numTasks=0&*", 500, 200),
     ("*/threads*", 500, 400),
     ("applications?*Date=nonsense*", 400, None),
 ]
