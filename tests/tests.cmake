@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, failure, api, static, web.
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, failure, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
 if(AFTERGLOW_FUZZ)
@@ -66,8 +66,17 @@ foreach(case disk_full file_size_limit read_only_store killed_at_random memory_l
     script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})
 endforeach()
 
+set(API ${CMAKE_SOURCE_DIR}/tests/api)
+script_test(api_client api 300 ${PYTHON3} ${API}/client.py)
+script_test(api_captures api 300 ${PYTHON3} ${API}/captures.py own)
+script_test(api_captures_shared shared 900 ${PYTHON3} ${API}/captures.py shared)
+foreach(case bigblocks oom)
+    script_test(api_${case} shared 300 ${PYTHON3} ${API}/big_logs.py ${case})
+    set_tests_properties(api_${case} PROPERTIES RUN_SERIAL ON)    # they measure
+endforeach()
+
 if(NODE)
-    file(GLOB suites CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/api/*.test.js ${CMAKE_SOURCE_DIR}/tests/api/*.test.mjs)
+    file(GLOB suites CONFIGURE_DEPENDS ${API}/*.test.js ${API}/*.test.mjs)
     foreach(suite IN LISTS suites)
         get_filename_component(name ${suite} NAME_WE)
         script_test(api_${name} api 300 ${NODE} --test ${suite})

@@ -377,8 +377,7 @@ static enum err_code join_tags(struct sql_execution *execution, const struct eve
         len += tag.len;
         last = tag;
     }
-    execution->job_tags = (struct str){text, len};
-    return ERR_OK;
+    return redact_text(&execution->texts, (struct str){text, len}, &execution->job_tags) ? err_nomem(err) : ERR_OK;
 }
 
 static enum err_code copy_configs(struct sql_execution *execution, const struct kv_list *from, struct err *err)

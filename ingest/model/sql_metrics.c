@@ -5,6 +5,7 @@
 
 #include "base/int_column.h"
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/model/sql.h"
 
 static struct str *name_of(struct sql_model *self, struct str text)
@@ -13,7 +14,7 @@ static struct str *name_of(struct sql_model *self, struct str text)
     if (name)
         return name;
     name = arena_alloc(&self->arena, sizeof *name);
-    return name && arena_str(&self->arena, text, name) == 0 && smap_put(&self->names, text, name) == 0 ? name : NULL;
+    return name && redact_copy(&self->arena, text, name) == 0 && smap_put(&self->names, text, name) == 0 ? name : NULL;
 }
 
 static enum sql_metric_kind kind_of(struct str type)

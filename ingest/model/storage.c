@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/event/json_pull.h"
 #include "ingest/model/app_model.h"
 
@@ -72,7 +73,7 @@ static enum err_code read_scope(struct app_model *self, struct str text, struct 
         if (scope)
             return ERR_OK;   /* known, and so are those around it */
         scope = model_entity(self, &self->scopes, sizeof *scope);
-        if (!scope || arena_str(&self->arena, id, &scope->id) || arena_str(&self->arena, name, &scope->name) || smap_put(&self->scope_by_id, scope->id, scope))
+        if (!scope || arena_str(&self->arena, id, &scope->id) || redact_copy(&self->arena, name, &scope->name) || smap_put(&self->scope_by_id, scope->id, scope))
             return err_nomem(err);
         child = scope;
         raw = parent;

@@ -189,14 +189,17 @@ static enum err_code read_uses(struct graph *self, struct db *db, struct err *er
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* A metric that nobody reported (its values are all unset ones) has no numbers; a single value, the driver's, is a total and no distribution. */
+static const char metric_sql[] =
+    "SELECT accumulator_id, name, metric_type AS type, iif(reported_count > 0, value_count, NULL) AS value_count, nullif(reported_count, 0) AS reported_count, "
+    "iif(reported_count > 0, total, NULL) AS total, iif(spread, min, NULL) AS min, iif(spread, median, NULL) AS median, iif(spread, max, NULL) AS max, "
+    "iif(spread, max_stage_id, NULL) AS max_stage_id, iif(spread, max_stage_attempt, NULL) AS max_stage_attempt, iif(spread, max_task_id, NULL) AS max_task_id "
+    "FROM (SELECT *, reported_count > 0 AND (value_count > 1 OR max_task_id IS NOT NULL) AS spread FROM sql_metric WHERE execution_id = ?1 AND accumulator_id = ?2)";
+
 static enum err_code graph_init(struct graph *self, struct db *db, struct json_writer *json, int64_t execution_id, struct err *err)
 {
     *self = (struct graph){.json = json, .execution_id = execution_id};
-    enum err_code rc = db_prepare(db, &self->metrics,
-                                  "SELECT accumulator_id, name, metric_type AS type, value_count, reported_count, total, min, median, max, max_stage_id, max_stage_attempt, "
-                                  "max_task_id "
-                                  "FROM sql_metric WHERE execution_id = ?1 AND accumulator_id = ?2",
-                                  err);
+    enum err_code rc = db_prepare(db, &self->metrics, metric_sql, err);
     if (rc == ERR_OK)
         rc = db_prepare(db, &self->metadata,
                         "SELECT m.key, m.value FROM text t, json_each(iif(json_valid(t.body), t.body, '{}')) AS m WHERE t.text_id = ?1 ORDER BY m.id", err);

@@ -40,7 +40,10 @@ static enum err_code read_application(struct executor_writer *self, struct db *d
         return rc;
     self->app_elapsed_ms = UNKNOWN;
     if ((rc = db_step(row, err)) == ERR_OK) {
-        int64_t start_ms = db_i64(row, 0), end_ms = known(db_i64(row, 1)) ? db_i64(row, 1) : db_i64(row, 2);
+        int64_t start_ms = db_i64(row, 0), end_ms = db_i64(row, 1);
+        /* As the list has it: an end before the start is a step of the clock, and the latest time in the log holds. */
+        if (!known(end_ms) || (known(start_ms) && end_ms < start_ms))
+            end_ms = db_i64(row, 2);
         self->has_application = known(start_ms);
         self->app_elapsed_ms = elapsed_known(start_ms, end_ms);
     }

@@ -5,15 +5,73 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { smallLog } from "./support/log.mjs";
+import { smallLog, START } from "./support/log.mjs";
 import { eventually, makeFolder, startServer } from "./support/server.mjs";
 
 const SECRETS = ["hunter2", "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI", "sessionsecretvalue"];
 
+const jdbc = "jdbc:mysql://me:hunter2@db.example:3306/shop";
+const sql = `CREATE TABLE t USING jdbc OPTIONS (url '${jdbc}', password 'hunter2', 'secret_key' = 'wJalrXUtnFEMI')`;
+
+/** Queries, streams and sessions, with secrets in every text of theirs. */
+function secretQueries() {
+  const line = (event, members) => JSON.stringify({ Event: event, ...members });
+  const execution = (name, members) => line(`org.apache.spark.sql.execution.ui.SparkListenerSQL${name}`, { executionId: 7, ...members });
+  const query = (name, members) => line(`org.apache.spark.sql.streaming.StreamingQueryListener$Query${name}Event`, members);
+  const thrift = (name, members) => line(`org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer${name}`, members);
+  const plan = (text) => ({
+    nodeName: `Scan JDBCRelation(${jdbc}) ${text}`,
+    simpleString: `Scan JDBCRelation(shop) [url=${jdbc}, password=hunter2] ${text}`,
+    metadata: { Location: jdbc, options: "{password=hunter2, dbtable=shop}", token: "sessionsecretvalue" },
+    metrics: [{ name: "rows password=hunter2", accumulatorId: 77, metricType: "sum" }],
+    children: [{ nodeName: "Filter", simpleString: "Filter (secret_key = 'wJalrXUtnFEMI')", metadata: {}, metrics: [], children: [] }],
+  });
+  const text = (name) => `== Physical Plan ==\n${name} Scan JDBCRelation(shop) [url: ${jdbc}, password: hunter2]\n${sql}\n`;
+  const id = { id: "6b3e0000-0000-0000-0000-000000000001", runId: "6b3e0000-0000-0000-0000-000000000002" };
+  return [
+    execution("ExecutionStart", {
+      rootExecutionId: 7,
+      description: sql,
+      details: `org.apache.spark.sql.Dataset.load(${JSON.stringify(jdbc)})`,
+      physicalPlanDescription: text("first"),
+      sparkPlanInfo: plan("first"),
+      time: START + 1000,
+      modifiedConfigs: { "spark.shop.password": "hunter2", "spark.shop.url": jdbc, "spark.shop.options": "password=hunter2,user=me", "spark.sql.shuffle.partitions": "7" },
+      jobTags: ["token=hunter2"],
+      jobGroupId: `load ${jdbc}`,
+    }),
+    execution("AdaptiveExecutionUpdate", { physicalPlanDescription: text("second"), sparkPlanInfo: plan("second") }),
+    execution("AdaptiveSQLMetricUpdates", { sqlPlanMetrics: [{ name: "late password=hunter2", accumulatorId: 78, metricType: "sum" }] }),
+    execution("ExecutionEnd", { time: START + 2000, errorMessage: `java.sql.SQLException: refused: ${jdbc}\n${sql}` }),
+    query("Started", { ...id, name: "copy password=hunter2", timestamp: "2023-11-14T22:13:21.000Z", jobTags: ["token=hunter2"] }),
+    query("Progress", {
+      progress: {
+        ...id,
+        name: "copy password=hunter2",
+        timestamp: "2023-11-14T22:13:22.000Z",
+        batchId: 0,
+        batchDuration: 10,
+        durationMs: { triggerExecution: 10 },
+        eventTime: {},
+        stateOperators: [],
+        sources: [{ description: `KafkaV2[Subscribe[shop]] password=hunter2 ${jdbc}`, startOffset: '{"token":"sessionsecretvalue"}', endOffset: '{"password":"hunter2"}', latestOffset: null, numInputRows: 1, inputRowsPerSecond: 1, processedRowsPerSecond: 1, metrics: {} }],
+        sink: { description: `JdbcSink ${jdbc}`, numOutputRows: 1 },
+        observedMetrics: { "password=hunter2": { password: "hunter2" } },
+      },
+    }),
+    query("Terminated", { ...id, exception: `java.sql.SQLException: refused: ${jdbc} password=hunter2`, errorClassOnException: null }),
+    thrift("SessionCreated", { ip: "10.0.0.1", sessionId: "s1", userName: "bob", startTime: START + 1000 }),
+    thrift("OperationStart", { id: "o1", sessionId: "s1", statement: sql, groupId: "g1", startTime: START + 1100, userName: "bob" }),
+    thrift("OperationParsed", { id: "o1", executionPlan: text("parsed") }),
+    thrift("OperationError", { id: "o1", errorMsg: `refused: ${jdbc}`, errorTrace: `java.sql.SQLException: ${sql}`, finishTime: START + 1200 }),
+    line("org.apache.spark.sql.connect.service.SparkListenerConnectSessionStarted", { sessionId: "c1", userId: "bob", eventTime: START + 1000, extraTags: {} }),
+    line("org.apache.spark.sql.connect.service.SparkListenerConnectOperationStarted", { jobTag: "tag-1", operationId: "p1", eventTime: START + 1100, sessionId: "c1", userId: "bob", userName: "bob", statementText: sql, sparkSessionTags: ["token=hunter2"], extraTags: {} }),
+    line("org.apache.spark.sql.connect.service.SparkListenerConnectOperationFailed", { jobTag: "tag-1", operationId: "p1", eventTime: START + 1200, errorMessage: `refused: ${jdbc}`, extraTags: {} }),
+  ].join("\n");
+}
+
 /** The small log with secrets in every kind of text. */
 function secretLog() {
-  const jdbc = "jdbc:mysql://me:hunter2@db.example:3306/shop",
-    sql = `CREATE TABLE t USING jdbc OPTIONS (url '${jdbc}', password 'hunter2', 'secret_key' = 'wJalrXUtnFEMI')`;
   return (
     smallLog({ id: "secrets", name: `daily --password hunter2` })
       .trimEnd()
@@ -47,7 +105,7 @@ function secretLog() {
           if (stage["Failure Reason"]) stage["Failure Reason"] = `cannot connect to ${jdbc}`;
           stage.Accumulables = [{ ID: 1, Name: "my.accumulator", Value: `{"password":"hunter2"}`, Internal: false }];
           stage["RDD Info"] = [
-            { "RDD ID": 1, Name: `scan ${jdbc}`, Callsite: `load(${JSON.stringify(sql)})`, "Parent IDs": [], "Storage Level": { "Use Disk": false, "Use Memory": true, "Use Off Heap": false, Deserialized: true, Replication: 1 }, "Number of Partitions": 1, "Number of Cached Partitions": 0, "Memory Size": 0, "Disk Size": 0 },
+            { "RDD ID": 1, Name: `scan ${jdbc}`, Callsite: `load(${JSON.stringify(sql)})`, Scope: JSON.stringify({ id: "4", name: `Scan JDBCRelation(${jdbc})`, parent: { id: "3", name: "WholeStageCodegen password=hunter2" } }), "Parent IDs": [], "Storage Level": { "Use Disk": false, "Use Memory": true, "Use Off Heap": false, Deserialized: true, Replication: 1 }, "Number of Partitions": 1, "Number of Cached Partitions": 0, "Memory Size": 0, "Disk Size": 0 },
           ];
         }
         if (event.Event === "SparkListenerStageSubmitted") event.Properties = { "spark.job.description": sql };
@@ -61,7 +119,7 @@ function secretLog() {
         return JSON.stringify(event);
       })
       .join("\n") +
-    `\n{"Event":"SparkListenerJobStart","Properties":{"x.password":"hunter2"},"broken\nnot json ${jdbc} password=hunter2\n` +
+    `\n${secretQueries()}\n{"Event":"SparkListenerJobStart","Properties":{"x.password":"hunter2"},"broken\nnot json ${jdbc} password=hunter2\n` +
     `${"x".repeat(120)} jdbc:mysql://me:hunter2hunter2hunter2hunter2@db\n`
   );
 }
@@ -113,12 +171,13 @@ test("secrets", async (t) => {
       "/api/afterglow/v1/apps",
       "/api/v1/applications",
       own,
+      ...["sql", "sql/7", "sql/7/plans/0", "sql/7/plans/1", "streaming", "streaming/6b3e0000-0000-0000-0000-000000000002", "sessions", "operations", "operations/1", "operations/2", "dstreams"].map((p) => `${own}/${p}`),
       ...["health", "jobs", "jobs/0", "jobs/1", "stages", "stages/0.0", "stages/1.0", "stages/2.0", "stages/1.0/tasks", "executors", "environment", "storage"].map((p) => `${own}/${p}`),
-      ...["jobs", "stages?details=true", "stages/1/0", "stages/1/0/taskList", "executors", "allexecutors", "environment", "storage/rdd", "sql"].map((p) => `${v1}/${p}`),
+      ...["jobs", "stages?details=true", "stages/1/0", "stages/1/0/taskList", "executors", "allexecutors", "environment", "storage/rdd", "sql", "sql/7", "sql/sqlTable"].map((p) => `${v1}/${p}`),
     ];
     for (const path of paths) {
       const answer = await server.get(path);
-      assert.ok(answer.status === 200 || answer.status === 404, `${path}: ${answer.status}`);
+      assert.equal(answer.status, 200, path);
       assertClean(answer.text, path);
     }
   });
@@ -141,6 +200,31 @@ test("secrets", async (t) => {
     assert.match(task.errorMessage, /TokenManager\.open\(TokenManager\.scala:75\)/);
   });
 
+  await t.test("so do queries, streams and statements", async () => {
+    const hidden = "*********(redacted)";
+    const execution = await server.json("apps/secrets/sql/7");
+    assert.deepEqual([execution.planVersionCount, execution.jobTags], [2, [`token=${hidden}`]]);
+    assert.deepEqual(execution.configs, [
+      ["spark.shop.options", hidden],
+      ["spark.shop.password", hidden],
+      ["spark.shop.url", hidden],
+      ["spark.sql.shuffle.partitions", "7"],
+    ]);
+    assert.deepEqual(
+      execution.nodes.map(({ name, metrics }) => [name, metrics.map((metric) => metric.name)]),
+      [
+        [`Scan JDBCRelation(jdbc:mysql://me:${hidden}@db.example:3306/shop) second`, [`rows password=${hidden}`]],
+        ["Filter", []],
+      ],
+    );
+    const { text } = await server.json("apps/secrets/sql/7/plans/1");
+    assert.ok(text.startsWith("== Physical Plan ==\nsecond Scan JDBCRelation(shop)") && text.includes(hidden), text);
+    const [theirs] = JSON.parse((await server.get("/api/v1/applications/secrets/sql")).text);
+    assert.match(theirs.description, /^CREATE TABLE t USING jdbc OPTIONS \(url 'jdbc:mysql:\/\/me:\*+\(redacted\)@db\.example:3306\/shop'/);
+    assert.equal((await server.json("apps/secrets/operations/1")).statement, theirs.description);
+    assert.equal((await server.json("apps/secrets/operations/2")).statement, theirs.description);
+  });
+
   await t.test("an address with one does not come into the server's log", async () => {
     await server.get("/api/v1/applications/secrets/jobs?password=hunter2");
     await server.get("/api/v1/applications/none/jobs?access_token=hunter2");
@@ -149,6 +233,6 @@ test("secrets", async (t) => {
   });
 
   await t.test("a search for one finds nothing", async () => {
-    for (const path of ["apps?q=hunter2", "apps/secrets/jobs?q=hunter2", "apps/secrets/stages?q=hunter2", "apps/secrets/stages/1.0/tasks?q=hunter2"]) assert.equal((await server.json(path)).total, 0, path);
+    for (const path of ["apps?q=hunter2", "apps/secrets/jobs?q=hunter2", "apps/secrets/stages?q=hunter2", "apps/secrets/stages/1.0/tasks?q=hunter2", "apps/secrets/sql?q=hunter2", "apps/secrets/operations?q=hunter2"]) assert.equal((await server.json(path)).total, 0, path);
   });
 });
