@@ -96,6 +96,18 @@ CREATE TRIGGER log_updated AFTER UPDATE OF state, flags ON log WHEN old.state <>
     DELETE FROM app_change WHERE app_rowid IN (SELECT rowid FROM app WHERE log_id = new.log_id);
     INSERT INTO app_change (app_rowid) SELECT rowid FROM app WHERE log_id = new.log_id;
 END;
+
+-- The only row: which state of runs, logs and names of places this is. A random number, another one with every change, so that no two states, of this catalogue or of another
+-- one, are taken for each other: the tag of what lists tell.
+CREATE TABLE list_state (tag INTEGER NOT NULL) STRICT;
+INSERT INTO list_state VALUES (random());
+CREATE TRIGGER list_app_inserted AFTER INSERT ON app BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_app_updated AFTER UPDATE ON app BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_app_deleted AFTER DELETE ON app BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_log_inserted AFTER INSERT ON log BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_log_updated AFTER UPDATE ON log BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_log_deleted AFTER DELETE ON log BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_place_renamed AFTER UPDATE ON place WHEN old.uri <> new.uri OR old.name IS NOT new.name BEGIN UPDATE list_state SET tag = random(); END;
 -- Findings and run history for baselines: added here by analysis.
 
 -- PART: apps/<key>.db
@@ -642,6 +654,7 @@ CREATE TABLE sql_execution (
     plan_id INTEGER                      -- its latest plan; NULL: none was logged
 ) STRICT;
 CREATE INDEX job_by_sql ON job (sql_execution_id);
+CREATE INDEX sql_execution_by_group ON sql_execution (job_group) WHERE job_group IS NOT NULL;
 -- Sub-executions below their roots; one without a start belongs to 0 there, as in the History Server.
 CREATE INDEX sql_execution_by_root ON sql_execution (coalesce(root_execution_id, 0)) WHERE coalesce(root_execution_id, 0) <> execution_id;
 
@@ -777,7 +790,15 @@ CREATE TABLE server_session (
     UNIQUE (server, session_id)
 ) STRICT;
 
--- One row: one operation (statement) of a session. Its jobs: those with its job_group (Thrift), those with its operation_key in job_tag (Connect).
+-- One row: one time that a Connect server listened (4.0). An end without its start makes its row too.
+CREATE TABLE server_service (
+    service_ref INTEGER PRIMARY KEY,     -- order of appearance
+    host TEXT, port INTEGER,
+    start_ms INTEGER, end_ms INTEGER     -- NULL: not logged
+) STRICT;
+
+-- One row: one operation (statement) of a session. Its jobs and SQL executions: those with its job_group (Thrift), those with its operation_key in job_tag or sql_tag (Connect),
+-- and the executions of its jobs.
 CREATE TABLE server_operation (
     operation_ref INTEGER PRIMARY KEY,
     server INTEGER NOT NULL,             -- as in server_session
@@ -801,6 +822,11 @@ CREATE INDEX server_operation_by_session ON server_operation (server, session_id
 CREATE TABLE job_tag (
     tag TEXT NOT NULL, job_id INTEGER NOT NULL,
     PRIMARY KEY (tag, job_id)
+) STRICT, WITHOUT ROWID;
+-- One row: one such tag of a SQL execution, which may have no job.
+CREATE TABLE sql_tag (
+    tag TEXT NOT NULL, execution_id INTEGER NOT NULL,
+    PRIMARY KEY (tag, execution_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 

@@ -3,8 +3,7 @@
  * One log, from stored bytes to committed rows. Three threads overlap: reading and decoding (source/), events and model (the caller's thread), writing rows (store/).
  * A load goes into <store>/apps/<key>.loading.db, which pages may read while it fills (WAL, a commit at least each second of work), and is renamed to <key>.db when the
  * end of the log is reached; a load that fails leaves the old file. A struct load can be kept to follow a growing log: load_advance reads only what is new. The file stays in WAL
- * until
- * the log has its final name.
+ * until the log has its final name.
  * Killed at any moment, it leaves a .loading.db that the next load of the key throws away. */
 #ifndef INGEST_PIPELINE_H
 #define INGEST_PIPELINE_H
@@ -49,10 +48,8 @@ typedef bool load_progress_fn(void *context, int64_t read_bytes, int64_t total_b
 struct load;
 
 /* Reads the log to its present end. On ERR_OK *ret_load follows it further when `keep` is true and the name is not final, else *ret_load is NULL. `app_key` names the file. The
- * report is filled as far as things
- * went, also on failure. Errors are those of the store and of memory (ERR_NO_SPACE, ERR_PERMISSION, ERR_NOMEM, ERR_DB …): damage of the log is in the report. A log in which
- * nothing is
- * readable gives ERR_OK with nothing_readable set and leaves no file. ERR_BUSY: another process loads this key. */
+ * report is filled as far as things went, also on failure. Errors are those of the store and of memory (ERR_NO_SPACE, ERR_PERMISSION, ERR_NOMEM, ERR_DB …): damage of the log is
+ * in the report. A log in which nothing is readable gives ERR_OK with nothing_readable set and leaves no file. ERR_BUSY: another process loads this key. */
 struct load_options {
     const char *store_dir;
     const char *app_key;

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "server/negotiate.h"
 
 #define MAX_ANSWERS ((size_t)1 << 16)
 
@@ -107,6 +108,12 @@ bool answer_cache_recall(struct answer_cache *self, const struct request *reques
     }
     pthread_mutex_unlock(&self->lock);
     return recalled;
+}
+
+bool answer_cache_tag(struct answer_cache *self, const struct request *request, const char *etag, struct response *response)
+{
+    response_etag(response, str_of(etag));
+    return negotiate_etag(request->if_none_match, str_of(etag)) || answer_cache_recall(self, request, etag, response);
 }
 
 void answer_cache_keep(struct answer_cache *self, const struct request *request, const struct response_parts *parts)

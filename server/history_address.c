@@ -113,15 +113,6 @@ static const struct page {
     {"logs", "", NO_ID, NULL}, /* live only */
 };
 
-/* Until nothing is left to decode, or what is left is no encoding. Without memory: as it is. */
-static struct str decode_wholly(const struct request *request, struct str text)
-{
-    for (int i = 0; i < MAX_DECODINGS && str_known(text) && memchr(text.ptr, '%', text.len); i++)
-        if (request_decode(request->arena, text, true, &text, NULL))
-            break;
-    return text;
-}
-
 static struct str table_param(const struct request *request, const char *tag, const char *what)
 {
     char name[64];
@@ -153,7 +144,7 @@ static void table_params(const struct table *table, const struct request *reques
     char text[96];
     if (table->status)
         add_param(out, &first, "status", table->status);
-    struct str title = decode_wholly(request, table_param(request, table->tag, "sort"));
+    struct str title = request_decode_wholly(request->arena, table_param(request, table->tag, "sort"));
     for (const struct column *column = table->columns; column->title; column++) {
         if (!str_known(title) || !str_is(title, column->title))
             continue;
@@ -180,12 +171,12 @@ static void page_address(const struct page *page, const struct request *request,
     int64_t id, attempt = 0;
     buf_text(out, page->ours);
     if (page->ids != NO_ID) {
-        if (!number_of(decode_wholly(request, request_param(request, "id")), 0, INT32_MAX, &id))
+        if (!number_of(request_decode_wholly(request->arena, request_param(request, "id")), 0, INT32_MAX, &id))
             return;
         buf_printf(out, "/%" PRId64, id);
     }
     if (page->ids == STAGE_ID) {
-        struct str text = decode_wholly(request, request_param(request, "attempt"));
+        struct str text = request_decode_wholly(request->arena, request_param(request, "attempt"));
         buf_printf(out, ".%" PRId64, number_of(text, 0, INT32_MAX, &attempt) ? attempt : 0);
     }
     table_params(page->tables, request, out);

@@ -406,16 +406,15 @@ static void vary(struct http *self, const struct response_parts *parts, bool by_
 
 static bool add_headers(struct http *self, struct MHD_Connection *connection, struct MHD_Response *out, const struct response_parts *parts)
 {
-    bool html = parts->content_type && strncmp(parts->content_type, "text/html", 9) == 0;
     bool for_one = access_enabled(server_access(self->server)) && strcmp(parts->cache_control, "no-cache") == 0;
     bool secure = str_is(header(connection, "X-Forwarded-Proto"), "https");
     char varies[512];
-    vary(self, parts, html || parts->status == 302, varies, sizeof varies);
+    vary(self, parts, parts->html || parts->status == 302, varies, sizeof varies);
     const struct response_header fixed[] = {
         {"Cache-Control", for_one ? "private, no-cache" : parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag},
         {"Content-Encoding", parts->gzip ? "gzip" : NULL}, {"Vary", varies[0] ? varies : NULL},
         {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
-        {"Content-Security-Policy", html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
+        {"Content-Security-Policy", parts->html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)
         if (fixed[i].value && MHD_add_response_header(out, fixed[i].name, fixed[i].value) != MHD_YES)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/log_zip.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +11,14 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "server/zip_writer.h"
 
 #define CHUNK_BYTES ((size_t)64 << 10)
-#define OUT_MAX_BYTES ((size_t)64 << 20)     /* the directory at the archive's end comes at once: some 200 bytes and the name for each of LOG_ZIP_MAX_FILES */
-#define DEFLATE_LEVEL "3"                    /* tenfold for JSON at some 200 MB/s a core, as for answers (response_body.h) */
+#define OUT_MAX_BYTES ((size_t)65 << 20)     /* the directory at the archive's end comes at once (zip_writer.c) */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 struct log_zip {
-    struct archive *archive;
-    struct archive_entry *entry;
+    struct zip_writer *zip;                  /* into out */
     char **logs;                             /* owned, each of them too */
     size_t log_count, log_capacity, next_log;
     int dir_fd;                              /* of the log that is a directory; -1: none is open */
@@ -31,20 +28,10 @@ struct log_zip {
     int fd;                                  /* of the running entry; -1: none */
     int64_t left_bytes;
     bool ended;
-    bool abandoned;                          /* the library finishes what nobody reads */
     struct buf out;                          /* made, of which `taken` bytes were sent */
     size_t taken;
     char chunk[CHUNK_BYTES];
 };
-
-/* Never fails: after a failure of its output the library does not free all that it has. log_zip_read sees that the buffer failed. */
-static la_ssize_t on_bytes(struct archive *archive UNUSED, void *context, const void *bytes, size_t len)
-{
-    struct log_zip *self = context;
-    if (!self->abandoned)
-        buf_append(&self->out, bytes, len);
-    return (la_ssize_t)len;
-}
 
 enum err_code log_zip_new(struct log_zip **ret, struct err *err)
 {
@@ -53,15 +40,10 @@ enum err_code log_zip_new(struct log_zip **ret, struct err *err)
         return err_nomem(err);
     self->dir_fd = self->fd = -1;
     buf_init(&self->out, OUT_MAX_BYTES);
-    self->archive = archive_write_new();
-    self->entry = archive_entry_new();
-    if (!self->archive || !self->entry || archive_write_set_format_zip(self->archive) != ARCHIVE_OK || archive_write_set_bytes_per_block(self->archive, 0) != ARCHIVE_OK ||
-        archive_write_set_options(self->archive, "zip:compression-level=" DEFLATE_LEVEL) != ARCHIVE_OK ||
-        archive_write_open(self->archive, self, NULL, on_bytes, NULL) != ARCHIVE_OK) {
+    enum err_code rc = zip_writer_new(&self->zip, &self->out, err);
+    if (rc)
         log_zip_free(TAKE(*ret));
-        return err_nomem(err);
-    }
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code log_zip_add(struct log_zip *self, struct str path, struct err *err)
@@ -113,9 +95,7 @@ void log_zip_free(void *log_zip)
     mem_free(self->logs);
     close_fd(&self->fd);
     close_fd(&self->dir_fd);
-    self->abandoned = true;
-    archive_write_free(self->archive);
-    archive_entry_free(self->entry);
+    zip_writer_free(self->zip);
     buf_dispose(&self->out);
     mem_free(self);
 }
@@ -139,29 +119,15 @@ static bool is_compressed(const char *head, size_t len)
     return false;
 }
 
-static bool put_header(struct log_zip *self, const char *dir, const char *name, const struct stat *st)
+static bool begin_entry(struct log_zip *self, const char *dir, const char *name, const struct stat *st, bool compressed)
 {
-    archive_entry_clear(self->entry);
-    if (dir) {
-        struct buf path;
-        buf_init(&path, CHUNK_BYTES);
-        buf_printf(&path, "%s/%s", dir, name);
-        if (!buf_failed(&path))
-            archive_entry_copy_pathname(self->entry, path.data);
-        bool failed = buf_failed(&path);
-        buf_dispose(&path);
-        if (failed)
-            return false;
-    } else {
-        archive_entry_copy_pathname(self->entry, name);
-    }
-    bool is_dir = S_ISDIR(st->st_mode);
-    archive_entry_set_filetype(self->entry, is_dir ? AE_IFDIR : AE_IFREG);
-    archive_entry_set_perm(self->entry, is_dir ? 0755 : 0644);
-    archive_entry_set_mtime(self->entry, st->st_mtim.tv_sec, 0);
-    if (is_dir)                              /* a file's length is only said behind it: the log may be shorter by then */
-        archive_entry_set_size(self->entry, 0);
-    return archive_write_header(self->archive, self->entry) == ARCHIVE_OK;
+    CLEANUP(buf_dispose) struct buf path;
+    buf_init(&path, CHUNK_BYTES);
+    buf_printf(&path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name);
+    if (buf_failed(&path))
+        return false;
+    zip_writer_begin(self->zip, buf_str(&path), st->st_mtim.tv_sec, compressed);
+    return true;
 }
 
 /* The entry of the open file `fd`, which is taken. */
@@ -177,8 +143,7 @@ static bool begin_file(struct log_zip *self, int fd, const char *dir, const char
     ssize_t len = pread(fd, head, sizeof head, 0);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     self->left_bytes = st.st_size;
-    int chosen = len > 0 && is_compressed(head, (size_t)len) ? archive_write_zip_set_compression_store(self->archive) : archive_write_zip_set_compression_deflate(self->archive);
-    return chosen == ARCHIVE_OK && put_header(self, dir, name, &st);
+    return begin_entry(self, dir, name, &st, len > 0 && is_compressed(head, (size_t)len));
 }
 
 static bool copy_some(struct log_zip *self)
@@ -189,13 +154,13 @@ static bool copy_some(struct log_zip *self)
     while (len < 0 && errno == EINTR);
     if (len < 0)
         return false;
-    if (len > 0 && archive_write_data(self->archive, self->chunk, (size_t)len) < 0)
-        return false;
+    zip_writer_write(self->zip, self->chunk, (size_t)len);
     self->left_bytes -= len;
     if (len > 0 && self->left_bytes > 0)
         return true;
     close_fd(&self->fd);
-    return archive_write_finish_entry(self->archive) == ARCHIVE_OK;
+    zip_writer_end(self->zip);
+    return true;
 }
 
 static int last_first(const void *a, const void *b)
@@ -240,7 +205,10 @@ static bool begin_log(struct log_zip *self)
         return begin_file(self, fd, NULL, base_name(path));
     self->dir_fd = fd;
     self->dir_name = base_name(path);
-    return list_names(self) && put_header(self, self->dir_name, "", &st);
+    if (!list_names(self) || !begin_entry(self, self->dir_name, "", &st, false))
+        return false;
+    zip_writer_end(self->zip);
+    return true;
 }
 
 static bool begin_next_name(struct log_zip *self)
@@ -264,7 +232,8 @@ static bool step(struct log_zip *self)
     if (self->next_log < self->log_count)
         return begin_log(self);
     self->ended = true;
-    return archive_write_close(self->archive) == ARCHIVE_OK;
+    zip_writer_finish(self->zip);
+    return true;
 }
 
 int64_t log_zip_read(void *log_zip, char *out, size_t room)
@@ -273,7 +242,7 @@ int64_t log_zip_read(void *log_zip, char *out, size_t room)
     while (self->taken == self->out.len && !self->ended) {
         buf_clear(&self->out);
         self->taken = 0;
-        if (!step(self) || buf_failed(&self->out))
+        if (!step(self) || zip_writer_failed(self->zip))
             return -1;
     }
     size_t len = MIN(room, self->out.len - self->taken);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Event logs as a zip archive, made while it is sent: the body of …/logs (spec/files.md §1.10). A file becomes one entry named like it; a directory becomes an entry for itself
- * and one for each visible regular file in it, the last name first, which for a rolling log is the newest part. Bytes are those of the log as stored: what is compressed already is
- * not compressed again, plain text is deflated. Memory is constant: some 200 kB and the names of one directory.
+ * and one for each visible regular file in it, the last name first, which for a rolling log is the newest part. Bytes are those of the log as stored: plain
+ * text is deflated, what is compressed already is not compressed again (zip_writer.h). Memory is constant: some 500 kB, the names of one directory, and the archive's own.
  *
  * What is read may change meanwhile. An entry ends where its file ended when it was opened, or earlier where the file has become shorter; a file of a directory that has gone
  * is left out; lengths and checksums stand behind each entry, so the archive is whole in all cases. Only regular files are read, and no symbolic link is followed: not for a log

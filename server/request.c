@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define MAX_DECODINGS 4              /* one by each proxy on the way */
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -40,6 +42,14 @@ enum err_code request_decode(struct arena *arena, struct str in, bool plus, stru
     out[n] = '\0';
     *ret = (struct str){out, n};
     return ERR_OK;
+}
+
+struct str request_decode_wholly(struct arena *arena, struct str text)
+{
+    for (int i = 0; i < MAX_DECODINGS && text.len && (memchr(text.ptr, '%', text.len) || memchr(text.ptr, '+', text.len)); i++)
+        if (request_decode(arena, text, true, &text, NULL))
+            break;
+    return text;
 }
 
 static struct str cut(struct str *rest, char at)
@@ -108,5 +118,5 @@ enum err_code request_param_i64(const struct request *self, const char *name, in
 bool request_param_true(const struct request *self, const char *name, bool otherwise)
 {
     struct str value = request_param(self, name);
-    return str_known(value) ? value.len == 4 && strncasecmp(value.ptr, "true", 4) == 0 : otherwise;
+    return value.len ? value.len == 4 && strncasecmp(value.ptr, "true", 4) == 0 : otherwise;
 }

@@ -45,13 +45,17 @@ enum err_code request_parse(struct request *self, struct str address, struct str
 /* Percent-decodes `in` into the arena, once; `plus`: + means a blank. ERR_INVALID as above. */
 enum err_code request_decode(struct arena *arena, struct str in, bool plus, struct str *ret, struct err *err) WARN_UNUSED;
 
+/* As a form field (+ is a blank), once more for each proxy that encoded it again, until nothing is left to decode or what is left is no encoding; a few times at most. Without
+ * memory: as it is. */
+struct str request_decode_wholly(struct arena *arena, struct str text);
+
 /* First value of a query parameter; STR_NONE when absent. */
 struct str request_param(const struct request *self, const char *name);
 
 /* Whole decimal integer within [low, high]. Absent: *ret = otherwise. ERR_INVALID with a sentence when it is no such number. */
 enum err_code request_param_i64(const struct request *self, const char *name, int64_t otherwise, int64_t low, int64_t high, int64_t *ret, struct err *err) WARN_UNUSED;
 
-/* The History Server's booleans: only `true`, in any case, is true. */
+/* The History Server's booleans: only `true`, in any case, is true; an empty one counts as absent. */
 bool request_param_true(const struct request *self, const char *name, bool otherwise);
 
 #endif

@@ -380,6 +380,7 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
         ret->gzip = self->coding == CODING_GZIP || self->coding == CODING_GZIP_MADE;
         ret->memory = buf_str(&self->memory);
     }
+    ret->html = self->content_type && strncmp(self->content_type, "text/html", strlen("text/html")) == 0;
     if (!self->etag[0])
         return ERR_OK;
     /* One strong tag may not name two sequences of bytes; without a type it is a handler's short way to a 304, and the body would have been JSON. */

@@ -48,6 +48,7 @@ export interface App extends AppItem {
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
   slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
+  sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number;
 }
 
 /** In the first moments of a load the server knows little more than the name. model/app.js makes an App of it. */
@@ -111,6 +112,29 @@ export interface TaskItem {
 }
 export interface TaskList extends List<TaskItem> { allTasks: number }
 
+// -- apps/{ref}/sql
+export interface SqlItem {
+  id: number; rootExecutionId: Num; description: Text; submissionMs: Num; completionMs: Num; durationMs: Num; jobCount: number; succeededJobCount: number; failedJobCount: number;
+  errorLine: Text; queryId: Text; jobGroup: Text; planVersionCount: number; status: "running" | "completed" | "failed" | "unknown"; jobTags: string[];
+}
+// -- apps/{ref}/sql/{id}
+export interface SqlMetric {
+  accumulatorId: number; name: Text; type: Text; unit: "count" | "bytes" | "ms" | "ns" | "tenths" | null; valueCount: Num; reportedCount: Num; total: Num; min: Num; median: Num;
+  max: Num; maxStageId: Num; maxStageAttempt: Num; maxTaskId: Num;
+}
+export interface SqlNode {
+  id: number; clusterId: Num; name: string; description: Text; isCluster: boolean; metadata: [string, Text][]; metrics: SqlMetric[];
+  stages: { stageId: number; attempt: number }[];
+}
+/** Data flows from child to parent. */
+export interface SqlEdge { fromId: number; toId: number }
+export interface SqlPlanVersion { version: number; textBytes: Num; graphVersion: Num; final: boolean }
+export interface Sql extends SqlItem {
+  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; edges: SqlEdge[]; jobs: JobItem[];
+}
+// -- apps/{ref}/sql/{id}/plans/{version}
+export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; edges: SqlEdge[] }
+
 // -- apps/{ref}/executors
 export interface ExecutorItem {
   executorId: string; host: Text; hostPort: Text; active: boolean; addMs: Num; removeMs: Num; removeReason: Text;
@@ -132,3 +156,59 @@ export interface CachedRdd {
   memoryUsedBytes: Num; diskUsedBytes: Num; unpersisted: boolean | null;
 }
 export interface Storage { rdds: CachedRdd[]; blockUpdatesLogged: boolean }
+
+// -- apps/{ref}/streaming: one row a run of a query
+export interface StreamingItem {
+  runId: string; queryId: Text; name: Text; startMs: Num; lastTriggerMs: Num; lastIdleMs: Num; durationMs: Num; progressCount: number; idleCount: number; latestBatchId: Num;
+  inputRows: Num; recentInputRowsPerSecond: Num; recentProcessedRowsPerSecond: Num; meanInputRowsPerSecond: Num; meanProcessedRowsPerSecond: Num; maxBatchDurationMs: Num;
+  jobCount: number; failedJobCount: number; errorClass: Text; status: "running" | "finished" | "failed" | "unknown"; startSeen: boolean; jobTags: string[]; error: Text;
+}
+// -- apps/{ref}/streaming/{run}: a value for each point, by trigger time; a point is `progressPerPoint` progress records
+export type StreamingColumn =
+  | "batchId" | "triggerMs" | "progressCount" | "batchDurationMs" | "maxBatchDurationMs" | "inputRows" | "inputRowsPerSecond" | "processedRowsPerSecond" | "outputRows"
+  | "watermarkMs" | "watermarkGapMs" | "stateRowsTotal" | "stateRowsUpdated" | "stateRowsRemoved" | "stateRowsDropped" | "stateMemoryBytes";
+export interface StreamingPhase { name: string; triggerCount: number; totalMs: number; maxMs: number; durationMs: Num[] }
+export interface StreamingSource {
+  ordinal: number; description: Text; startOffset: Text; endOffset: Text; latestOffset: Text; inputRows: Num; inputRowsPerSecond: Num; processedRowsPerSecond: Num;
+  metrics: [string, Text][] | null;
+}
+export interface StreamingState {
+  ordinal: number; operator: Text; rowsTotal: Num; rowsUpdated: Num; rowsRemoved: Num; rowsDropped: Num; updatesTimeMs: Num; removalsTimeMs: Num; commitTimeMs: Num;
+  memoryBytes: Num; shufflePartitions: Num; storeInstances: Num; customMetrics: [string, number][] | null;
+}
+export interface StreamingLatest {
+  sink: Text; observedMetrics: Text; eventTimeMinMs: Num; eventTimeMaxMs: Num; eventTimeAvgMs: Num; sinkMetrics: [string, Text][] | null; sources: StreamingSource[];
+  stateOperators: StreamingState[];
+}
+export interface StreamingQuery extends StreamingItem {
+  progressPerPoint: number; series: Record<StreamingColumn, Num[]>; phases: StreamingPhase[];
+  /** null: no progress was logged. */
+  latest: StreamingLatest | null;
+}
+
+// -- apps/{ref}/sessions
+export interface SessionItem {
+  server: "thrift" | "connect"; status: "open" | "closed" | "unknown"; startSeen: boolean; sessionId: string; user: Text; ip: Text; startMs: Num; finishMs: Num; durationMs: Num;
+  operationCount: number; failedOperationCount: number;
+}
+export interface SessionList extends List<SessionItem> { services: { host: Text; port: Num; startMs: Num; endMs: Num }[] }
+
+// -- apps/{ref}/operations
+export interface OperationItem {
+  server: "thrift" | "connect"; state: "started" | "compiled" | "ready" | "finished" | "failed" | "timedOut" | "canceled" | "closed";
+  outcome: "finished" | "failed" | "timedOut" | "canceled" | null; startSeen: boolean; tags: string[]; jobIds: number[]; sqlExecutionIds: number[]; id: number; operationId: Text;
+  sessionId: Text; user: Text; jobGroup: Text; jobTag: Text; startMs: Num; finishMs: Num; closeMs: Num; executionTimeMs: Num; durationMs: Num; producedRows: Num;
+  statement: Text; statementLength: Num; error: Text;
+}
+// -- apps/{ref}/operations/{id}
+export interface Operation extends OperationItem { plan: Text; trace: Text }
+
+// -- apps/{ref}/dstreams
+export type DstreamStatus = "running" | "succeeded" | "failed" | "unknown";
+export interface DstreamBatch {
+  status: DstreamStatus; batchMs: number; startMs: Num; endMs: Num; schedulingDelayMs: Num; processingTimeMs: Num; totalDelayMs: Num; jobCount: number; failedJobCount: number;
+  outputOpCount: number; inputRecords: Num; outputOps: { status: DstreamStatus; jobIds: number[]; outputOpId: Num; name: Text; startMs: Num; endMs: Num }[];
+}
+export interface DstreamList extends List<DstreamBatch> {
+  intervalMs: Num; intervalFits: boolean; receivers: { status: DstreamStatus; jobIds: number[]; streamId: number; startMs: Num; endMs: Num }[];
+}

@@ -28,7 +28,7 @@ event_decoder_fn decode_block_updated, decode_unpersist;
 /* decode_streaming.c */
 event_decoder_fn decode_streaming_query, decode_streaming_progress;
 /* decode_session.c */
-event_decoder_fn decode_thrift_session, decode_thrift_operation, decode_connect_session, decode_connect_operation;
+event_decoder_fn decode_thrift_session, decode_thrift_operation, decode_connect_session, decode_connect_operation, decode_connect_service;
 /* decode_sql.c */
 event_decoder_fn decode_sql_start, decode_sql_end, decode_sql_driver_updates, decode_sql_plan_update, decode_sql_metric_update;
 

@@ -135,3 +135,21 @@ const char *decode_connect_operation(struct json_pull *in, struct event *event)
         ret->user = user_name;
     return operation_result(ret);
 }
+
+static const struct json_key connect_service_keys[] = {JSON_KEY("hostAddress", 0), JSON_KEY("bindingPort", 1), JSON_KEY("eventTime", 2)};
+
+const char *decode_connect_service(struct json_pull *in, struct event *event)
+{
+    struct event_server_service *ret = &event->server_service;
+    struct json_object o;
+    *ret = (struct event_server_service){.ended = str_ends(event->name, "End"), .port = UNKNOWN, .time_ms = UNKNOWN};
+    json_object_at(&o, KEYS(connect_service_keys));
+    for (int key; (key = json_next(in, &o)) >= 0;)
+        switch (key) {
+        case 0: ret->host = json_str(in); break;
+        case 1: ret->port = json_count(in); break;
+        case 2: ret->time_ms = decode_time(in); break;
+        default: decode_other(in);
+        }
+    return NULL;
+}

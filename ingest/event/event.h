@@ -46,6 +46,7 @@ enum event_kind {
     EVENT_STREAMING_TERMINATED,
     EVENT_SERVER_SESSION,            /* of a Thrift server or Spark Connect: created and closed */
     EVENT_SERVER_OPERATION,          /* what happened to one statement of such a session */
+    EVENT_SERVER_SERVICE,            /* Spark Connect: begins and ends to listen */
     EVENT_SQL_START,
     EVENT_SQL_END,
     EVENT_SQL_DRIVER_UPDATES,
@@ -345,6 +346,11 @@ struct event_server_session {
     struct str id, user, ip;         /* ip: Thrift alone */
     int64_t time_ms;
 };
+struct event_server_service {        /* Connect alone (4.0) */
+    bool ended;                      /* else started */
+    struct str host;
+    int64_t port, time_ms;
+};
 struct event_server_operation {
     enum server_kind server;
     enum operation_state state;      /* which event this is */
@@ -415,6 +421,7 @@ struct event {
         struct event_streaming_progress streaming_progress;
         struct event_server_session server_session;
         struct event_server_operation server_operation;
+        struct event_server_service server_service;
         struct event_sql_start sql_start;
         struct event_sql_end sql_end;
         struct event_sql_driver_updates sql_driver_updates;

@@ -75,6 +75,8 @@ static const struct row {
     ROW(CONNECT "OperationFailed", EVENT_SERVER_OPERATION, decode_connect_operation),
     ROW(CONNECT "OperationCanceled", EVENT_SERVER_OPERATION, decode_connect_operation),
     ROW(CONNECT "OperationClosed", EVENT_SERVER_OPERATION, decode_connect_operation),
+    ROW(CONNECT "ServiceStarted", EVENT_SERVER_SERVICE, decode_connect_service),
+    ROW(CONNECT "ServiceEnd", EVENT_SERVER_SERVICE, decode_connect_service),
     ROW(SQL_UI "SparkListenerSQLExecutionStart", EVENT_SQL_START, decode_sql_start),
     ROW(SQL_UI "SparkListenerSQLExecutionEnd", EVENT_SQL_END, decode_sql_end),
     ROW(SQL_UI "SparkListenerDriverAccumUpdates", EVENT_SQL_DRIVER_UPDATES, decode_sql_driver_updates),

@@ -160,6 +160,12 @@ void model_time(struct app_model *self, int64_t time_ms)
     self->last_event_ms = max_known(self->last_event_ms, time_ms);
 }
 
+/* An executor that was lost before it measured anything: the heap is -1, the rest 0. An old log, which names no peaks at all, counts as measured. */
+bool peaks_measured(const int64_t *peaks)
+{
+    return known(peaks[PEAK_JVM_HEAP_MEMORY]) || !known(peaks[PEAK_JVM_OFF_HEAP_MEMORY]);
+}
+
 bool peaks_raise(int64_t *peaks, const int64_t *with)
 {
     bool grew = false;
@@ -317,6 +323,7 @@ enum err_code app_model_apply(struct app_model *self, const struct event *event,
         [EVENT_STREAMING_TERMINATED] = model_streaming_terminated,
         [EVENT_SERVER_SESSION] = model_server_session,
         [EVENT_SERVER_OPERATION] = model_server_operation,
+        [EVENT_SERVER_SERVICE] = model_server_service,
         [EVENT_SQL_START] = model_sql_start,
         [EVENT_SQL_END] = model_sql_end,
         [EVENT_SQL_DRIVER_UPDATES] = model_sql_driver_updates,

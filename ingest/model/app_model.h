@@ -273,6 +273,7 @@ enum err_code model_str(struct app_model *self, struct str *to, struct str from,
 enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err) WARN_UNUSED;
 struct str kv_find(const struct kv_list *list, const char *name);
 void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
+bool peaks_measured(const int64_t *peaks);                                                                         /* false: written without a measurement (spec/core.md §1.8) */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 
 /* jobs_stages.c, tasks.c, executors.c, storage.c, sql.c, streaming.c, sessions.c: one handler an event class. */
@@ -283,7 +284,7 @@ model_handler model_resource_profile, model_block_manager_added, model_executor_
     model_executor_metrics_update, model_process_added;
 model_handler model_unpersist, model_block_updated;
 model_handler model_streaming_started, model_streaming_progress, model_streaming_idle, model_streaming_terminated;
-model_handler model_server_session, model_server_operation;
+model_handler model_server_session, model_server_operation, model_server_service;
 void model_streaming_free(struct app_model *self);
 void model_sessions_free(struct app_model *self);
 model_handler model_sql_start, model_sql_end, model_sql_driver_updates, model_sql_plan_update, model_sql_metric_update;

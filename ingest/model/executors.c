@@ -107,7 +107,7 @@ enum err_code model_executor_added(struct app_model *self, const struct event *e
     executor->resource_profile_id = e->resource_profile_id;
     executor->request_ms = e->request_ms;
     executor->registration_ms = e->registration_ms;
-    int64_t cpus = cpus_of_profile(self, e->resource_profile_id);
+    int64_t cpus = cpus_of_profile(self, known_or(e->resource_profile_id, 0));
     executor->max_tasks = known(e->total_cores) && cpus > 0 ? e->total_cores / cpus : UNKNOWN;
     enum err_code rc;
     if ((rc = model_str(self, &executor->host, e->host, err)) || (rc = model_kv_copy(self, &executor->logs, &e->logs, err)) ||
@@ -235,10 +235,16 @@ static bool on_host(const struct executor *executor, struct str host)
     return executor->host_port.len > host.len && memcmp(executor->host_port.ptr, host.ptr, host.len) == 0 && executor->host_port.ptr[host.len] == ':';
 }
 
+/* What is read about a stage behind its last word is not in the History Server's record of it. */
+static bool is_open(const struct stage *stage)
+{
+    return !stage->done && stage->status != STAGE_SKIPPED;
+}
+
 static enum err_code exclude_for_stage(struct app_model *self, struct executor *executor, const struct event_exclusion *e, struct err *err)
 {
     struct stage *stage = model_stage_find(self, e->stage_id, known_or(e->stage_attempt, 0));
-    if (stage && !stage->completed_seen) {
+    if (stage && is_open(stage)) {
         struct executor_stage *summary = model_executor_stage(self, stage, executor);
         if (!summary)
             return err_nomem(err);
@@ -292,15 +298,17 @@ enum err_code model_exclusion(struct app_model *self, const struct event *event,
     return ERR_OK;
 }
 
+/* A driver's heartbeat tells of a stage once more after its end: that is the next stage's use of memory and counts for nobody. */
 static enum err_code raise_stage_peaks(struct app_model *self, struct executor *executor, int64_t stage_id, int64_t attempt, const int64_t *peaks, struct err *err)
 {
     struct stage *stage = model_stage_find(self, stage_id, attempt);
-    if (!stage)
+    if (!stage || !is_open(stage))
         return ERR_OK;
     struct executor_stage *summary = model_executor_stage(self, stage, executor);
     if (!summary)
         return err_nomem(err);
-    summary->peaks_set = stage->peaks_set = 1;
+    if (peaks_measured(peaks))
+        summary->peaks_set = stage->peaks_set = 1;
     peaks_raise(summary->peaks, peaks);
     peaks_raise(stage->peaks, peaks);
     stage->dirty = true;
@@ -313,7 +321,7 @@ enum err_code model_stage_executor_metrics(struct app_model *self, const struct 
     struct executor *executor = model_executor_get(self, e->executor_id);
     if (!executor)
         return err_nomem(err);
-    executor->peaks_set = 1;
+    executor->peaks_set |= peaks_measured(e->peaks);
     peaks_raise(executor->peaks, e->peaks);
     executor->dirty = true;
     return raise_stage_peaks(self, executor, e->stage_id, e->stage_attempt, e->peaks, err);
@@ -328,7 +336,7 @@ enum err_code model_executor_metrics_update(struct app_model *self, const struct
     if (!executor)
         return err_nomem(err);
     for (size_t i = 0; i < e->count; i++) {
-        executor->peaks_set = 1;
+        executor->peaks_set |= peaks_measured(e->items[i].peaks);
         peaks_raise(executor->peaks, e->items[i].peaks);
         executor->dirty = true;
         enum err_code rc = raise_stage_peaks(self, executor, e->items[i].stage_id, e->items[i].stage_attempt, e->items[i].peaks, err);

@@ -612,7 +612,10 @@ enum err_code model_stage_completed(struct app_model *self, const struct event *
         if (stage->submitted_seen)
             job->active_stages--;
     }
-    for (size_t i = 0; i < self->executors.count && self->stage_exclusion_count; i++)
-        model_stage_set_excluded(self, self->executors.items[i], stage->stage_id, false);
+    for (size_t i = 0; i < self->executors.count && self->stage_exclusion_count; i++) {
+        struct executor *executor = self->executors.items[i];
+        if (executor->active)        /* one that is gone stays as it went */
+            model_stage_set_excluded(self, executor, stage->stage_id, false);
+    }
     return model_stage_check_done(self, stage, err);
 }

@@ -24,6 +24,7 @@ void model_sessions_free(struct app_model *model)
         return;
     mem_free(self->sessions.items);
     mem_free(self->operations.items);
+    mem_free(self->services.items);
     for (size_t i = 0; i < ARRAY_LENGTH(self->session_by_id); i++) {
         smap_dispose(&self->session_by_id[i]);
         smap_dispose(&self->operation_by_key[i]);
@@ -150,4 +151,34 @@ enum err_code model_server_operation(struct app_model *model, const struct event
     if (known(e->produced_rows))
         operation->produced_rows = e->produced_rows;
     return operation_texts(model, operation, e, err);
+}
+
+enum err_code model_server_service(struct app_model *model, const struct event *event, struct err *err)
+{
+    const struct event_server_service *e = &event->server_service;
+    struct session_model *self = sessions_get(model);
+    if (!self)
+        return err_nomem(err);
+    model_time(model, e->time_ms);
+    struct server_service *last = self->services.count ? self->services.items[self->services.count - 1] : NULL;
+    bool same = last && last->port == e->port && str_eq(last->host, e->host);
+    if (same && (e->ended ? last->end_ms : last->start_ms) == e->time_ms && (last->ended || !e->ended)) {
+        model->health.duplicate_event_count++;
+        return ERR_OK;
+    }
+    bool ends_last = same && e->ended && !last->ended;
+    struct server_service *service = ends_last ? last : model_entity(model, &self->services, sizeof *service);
+    if (!service)
+        return err_nomem(err);
+    service->dirty = true;
+    service->ended = e->ended;
+    if (ends_last) {
+        service->end_ms = e->time_ms;
+        return ERR_OK;
+    }
+    service->service_ref = (int64_t)self->services.count;
+    service->port = e->port;
+    service->start_ms = e->ended ? UNKNOWN : e->time_ms;
+    service->end_ms = e->ended ? e->time_ms : UNKNOWN;
+    return str_known(e->host) ? model_id(model, &service->host, e->host, err) : ERR_OK;
 }

@@ -25,8 +25,15 @@ struct server_operation {
     bool dirty;
 };
 
+/* A time that a Connect server listened. An end belongs to the service that began last, if that has the same address and no end yet. */
+struct server_service {
+    int64_t service_ref, port, start_ms, end_ms;
+    struct str host;
+    bool ended, dirty;
+};
+
 struct session_model {
-    struct entities sessions, operations;
+    struct entities sessions, operations, services;
     struct smap session_by_id[2], operation_by_key[2];       /* by enum server_kind */
 };
 

@@ -283,7 +283,7 @@ static void count_in_executor(struct executor *executor, const struct event_task
     executor->total_input_bytes = add_known(executor->total_input_bytes, e->metrics[METRIC_INPUT_BYTES]);
     executor->total_shuffle_read_bytes = add_known(add_known(executor->total_shuffle_read_bytes, e->metrics[METRIC_SHUFFLE_LOCAL_READ]), e->metrics[METRIC_SHUFFLE_REMOTE_READ]);
     executor->total_shuffle_write_bytes = add_known(executor->total_shuffle_write_bytes, e->metrics[METRIC_SHUFFLE_WRITE_BYTES]);
-    executor->peaks_set = 1;
+    executor->peaks_set |= peaks_measured(e->peaks);
     peaks_raise(executor->peaks, e->peaks);
 }
 
@@ -384,7 +384,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     stage->task_rows = stage->ended_tasks;
     stage->last_task_finish_ms = max_known(stage->last_task_finish_ms, e->info.finish_ms);
     stage->task_time_ms = add_known(stage->task_time_ms, duration_ms);
-    stage->peaks_set = 1;
+    stage->peaks_set |= peaks_measured(e->peaks);
     stage->stats_due = true;
     add_metrics(stage->metrics, e->metrics);
     peaks_raise(stage->peaks, e->peaks);
@@ -402,7 +402,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         summary->succeeded_tasks += delta.completed;
         summary->failed_tasks += delta.failed;
         summary->killed_tasks += delta.killed;
-        summary->peaks_set = 1;
+        summary->peaks_set |= peaks_measured(e->peaks);
         add_metrics(summary->metrics, e->metrics);
         peaks_raise(summary->peaks, e->peaks);
         count_in_executor(executor, e, duration_ms, was_active);

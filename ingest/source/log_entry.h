@@ -91,8 +91,7 @@ enum err_code log_scan(const char *path, const struct log_scan *scan, struct err
 enum err_code log_entry_probe(const char *path, struct log_entry *ret, struct err *err) WARN_UNUSED;
 
 /* `path` as entries spell it: absolute, after the working directory where it is relative; "..", which means something else after a link, is resolved by the file system; without
- * "//", "/./"
- * and a slash at the end. Owned (mem_free); NULL with `err` set. */
+ * "//", "/./" and a slash at the end. Owned (mem_free); NULL with `err` set. */
 char *log_absolute_path(const char *path, struct err *err) WARN_UNUSED;
 
 void log_entry_dispose(struct log_entry *self);

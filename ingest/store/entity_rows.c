@@ -324,16 +324,12 @@ enum err_code entity_rows_attach(struct entity_rows *self, struct db *db, struct
         (rc = prepare_put(self, PUT_STAGE, "stage", stage_columns, ARRAY_LENGTH(stage_columns), err)) ||
         (rc = prepare_put(self, PUT_EXECUTOR, "executor", executor_columns, ARRAY_LENGTH(executor_columns), err)) || (rc = prepare_add_executor_stage(self, err)))
         return rc;
-    for (size_t i = 0; i < STATEMENT_COUNT && !rc; i++)
-        if (statement_texts[i])
-            rc = db_prepare(db, &self->statements[i], statement_texts[i], err);
-    return rc;
+    return rows_prepare(self->statements, statement_texts, STATEMENT_COUNT, db, err);
 }
 
 void entity_rows_detach(struct entity_rows *self)
 {
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        db_finalize(TAKE(self->statements[i]));
+    rows_finalize(self->statements, STATEMENT_COUNT);
 }
 
 enum err_code entity_rows_new(struct entity_rows **ret, struct db *db, struct err *err)

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A row written in place: row_put(statement, err, ROW_VALUES(N(job->job_id), S(job->name))) binds the values in order and runs the statement. */
+ * What those who write rows share. The statements of a writer: an array with a text for each. A row written in place: row_put(statement, err, ROW_VALUES(N(job->job_id), S(job->name)))
+ * binds the values in order and runs the statement. */
 #ifndef STORE_ROW_VALUE_H
 #define STORE_ROW_VALUE_H
 
+#include "base/attributes.h"
 #include "base/db.h"
 #include "base/err.h"
+
+/* Positions without a text are left alone. After a failure rows_finalize gives back what there is. */
+static inline enum err_code rows_prepare(sqlite3_stmt **statements, const char *const *texts, size_t count, struct db *db, struct err *err)
+{
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < count && !rc; i++)
+        if (texts[i])
+            rc = db_prepare(db, &statements[i], texts[i], err);
+    return rc;
+}
+
+static inline void rows_finalize(sqlite3_stmt **statements, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        db_finalize(TAKE(statements[i]));
+}
 
 struct value {
     int64_t number;

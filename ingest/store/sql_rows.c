@@ -3,9 +3,10 @@
 
 #include "base/mem.h"
 #include "ingest/model/sql.h"
+#include "ingest/store/operation_tags.h"
 #include "ingest/store/row_value.h"
 
-enum statement { PUT_EXECUTION, REOPEN_EXECUTION, PUT_CONFIG, PUT_PLAN, PUT_PLAN_TEXT, PUT_NODE, PUT_EDGE, PUT_METRIC, ADD_METRIC, STATEMENT_COUNT };
+enum statement { PUT_EXECUTION, REOPEN_EXECUTION, PUT_TAG, PUT_CONFIG, PUT_PLAN, PUT_PLAN_TEXT, PUT_NODE, PUT_EDGE, PUT_METRIC, ADD_METRIC, STATEMENT_COUNT };
 
 #define METRIC_VALUES \
     " INTO sql_metric (execution_id, accumulator_id, name, metric_type, value_count, raw_count, reported_count, total, min, median, max, " \
@@ -15,6 +16,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_EXECUTION] = "INSERT OR REPLACE INTO sql_execution (execution_id, root_execution_id, description, details_text_id, job_group, job_tags, query_id, submission_ms, "
                       "completion_ms, outcome, error_text_id, status, start_seen, end_seen, plan_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [REOPEN_EXECUTION] = "UPDATE sql_execution SET status = ?2, plan_id = ?3 WHERE execution_id = ?1",
+    [PUT_TAG] = "INSERT OR IGNORE INTO sql_tag (tag, execution_id) VALUES (?, ?)",
     [PUT_CONFIG] = "INSERT OR REPLACE INTO sql_config (execution_id, name, value) VALUES (?, ?, ?)",
     [PUT_PLAN] = "INSERT INTO sql_plan (plan_id, execution_id, version, plan_text_id, graph_plan_id, final, too_large) VALUES (?, ?, ?, ?, ?, ?, ?)",
     [PUT_PLAN_TEXT] = "INSERT INTO plan_text (plan_text_id, base_id, text_bytes, packed) VALUES (?, ?, ?, ?)",
@@ -32,16 +34,12 @@ struct sql_rows {
 
 enum err_code sql_rows_attach(struct sql_rows *self, struct db *db, struct err *err)
 {
-    enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < STATEMENT_COUNT && !rc; i++)
-        rc = db_prepare(db, &self->statements[i], statement_texts[i], err);
-    return rc;
+    return rows_prepare(self->statements, statement_texts, STATEMENT_COUNT, db, err);
 }
 
 void sql_rows_detach(struct sql_rows *self)
 {
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        db_finalize(TAKE(self->statements[i]));
+    rows_finalize(self->statements, STATEMENT_COUNT);
 }
 
 enum err_code sql_rows_new(struct sql_rows **ret, struct db *db, struct err *err)
@@ -101,6 +99,9 @@ static enum err_code write_execution(struct sql_rows *self, struct sql_execution
     else if (e->dirty)
         rc = ROW(PUT_EXECUTION, N(e->execution_id), N(e->root_execution_id), S(e->description), N(e->details_text_id), S(e->job_group), S(e->job_tags), S(e->query_id),
                  N(e->submission_ms), N(e->completion_ms), N(e->outcome), N(e->error_text_id), N(status), N(e->start_seen), N(e->end_seen), N(e->plan_id));
+    struct str tags = e->dirty && !e->settled ? e->job_tags : STR_NONE, tag;
+    while (!rc && operation_tag_next(&tags, &tag))
+        rc = ROW(PUT_TAG, S(tag), N(e->execution_id));
     for (size_t i = 0; i < e->configs.count && e->configs_dirty && !rc; i++)
         rc = ROW(PUT_CONFIG, N(e->execution_id), S(e->configs.items[i].name), S(e->configs.items[i].value));
     if (!rc && e->metrics_dirty)

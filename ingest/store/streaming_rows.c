@@ -11,6 +11,7 @@
 #include "base/redact.h"
 #include "ingest/model/redact.h"
 #include "ingest/model/streaming.h"
+#include "ingest/store/row_value.h"
 
 #define MAX_PHASES 1000              /* Spark has some ten; the names of a hostile log beyond that are one phase */
 #define RECORD_PHASES 64             /* of one record; the rest of a hostile one is left out */
@@ -39,24 +40,20 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 };
 
 struct streaming_rows {
-    struct db *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct smap phases;              /* name → phase_id */
 };
 
+#define ROW(which, ...) row_put(self->statements[which], err, ROW_VALUES(__VA_ARGS__))
+
 enum err_code streaming_rows_attach(struct streaming_rows *self, struct db *db, struct err *err)
 {
-    enum err_code rc = ERR_OK;
-    self->db = db;
-    for (size_t i = 0; i < STATEMENT_COUNT && !rc; i++)
-        rc = db_prepare(db, &self->statements[i], statement_texts[i], err);
-    return rc;
+    return rows_prepare(self->statements, statement_texts, STATEMENT_COUNT, db, err);
 }
 
 void streaming_rows_detach(struct streaming_rows *self)
 {
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        db_finalize(TAKE(self->statements[i]));
+    rows_finalize(self->statements, STATEMENT_COUNT);
 }
 
 enum err_code streaming_rows_new(struct streaming_rows **ret, struct db *db, struct err *err)
@@ -224,9 +221,7 @@ static enum err_code phase_id(struct streaming_rows *self, struct str name, int6
     *ret = (int64_t)self->phases.count + 1;
     if (smap_put(&self->phases, name, (void *)(intptr_t)*ret))
         return err_nomem(err);
-    db_bind_i64(self->statements[PUT_PHASE], 1, *ret);
-    db_bind_str(self->statements[PUT_PHASE], 2, name);
-    return db_run(self->statements[PUT_PHASE], err);
+    return ROW(PUT_PHASE, N(*ret), S(name));
 }
 
 /* "1:2601 2:271": of a name that comes twice the last value. */
@@ -258,7 +253,6 @@ static enum err_code durations_text(struct streaming_rows *self, const struct na
 static enum err_code put_progress(struct streaming_rows *self, const struct streaming_progress_row *row, struct err *err)
 {
     const struct event_streaming_progress *p = row->progress;
-    sqlite3_stmt *stmt = self->statements[PUT_PROGRESS];
     CLEANUP(buf_dispose) struct buf json;
     CLEANUP(buf_dispose) struct buf durations;
     buf_init(&json, JSON_MAX_BYTES);
@@ -270,66 +264,36 @@ static enum err_code put_progress(struct streaming_rows *self, const struct stre
     int64_t input_rows = p->source_count ? UNKNOWN : 0;
     for (size_t i = 0; i < p->source_count; i++)
         input_rows = add_known(input_rows, p->sources[i].input_rows);
-    int64_t const numbers[] = {row->run_ref, row->progress_no, p->batch_id, p->trigger_ms, p->batch_duration_ms};
-    int64_t const times[] = {p->event_time_min_ms, p->event_time_max_ms, p->event_time_avg_ms, p->watermark_ms, p->output_rows, row->sink_text_id};
-    int at = 1;
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        db_bind_i64(stmt, at++, numbers[i]);
-    db_bind_str(stmt, at++, durations.len ? buf_str(&durations) : STR_LIT(""));
-    db_bind_i64(stmt, at++, input_rows);
-    db_bind_f64(stmt, at++, sum_rate(p, offsetof(struct streaming_source, input_rows_per_second)));
-    db_bind_f64(stmt, at++, sum_rate(p, offsetof(struct streaming_source, processed_rows_per_second)));
-    for (size_t i = 0; i < ARRAY_LENGTH(times); i++)
-        db_bind_i64(stmt, at++, times[i]);
-    db_bind_str(stmt, at++, sink_metrics);
-    db_bind_str(stmt, at, p->observed);
-    return db_run(stmt, err);
+    return ROW(PUT_PROGRESS, N(row->run_ref), N(row->progress_no), N(p->batch_id), N(p->trigger_ms), N(p->batch_duration_ms),
+               S(durations.len ? buf_str(&durations) : STR_LIT("")), N(input_rows), R(sum_rate(p, offsetof(struct streaming_source, input_rows_per_second))),
+               R(sum_rate(p, offsetof(struct streaming_source, processed_rows_per_second))), N(p->event_time_min_ms), N(p->event_time_max_ms), N(p->event_time_avg_ms),
+               N(p->watermark_ms), N(p->output_rows), N(row->sink_text_id), S(sink_metrics), S(p->observed));
 }
 
 static enum err_code put_source(struct streaming_rows *self, const struct streaming_progress_row *row, size_t ordinal, struct err *err)
 {
     const struct streaming_source *s = &row->progress->sources[ordinal];
-    sqlite3_stmt *stmt = self->statements[PUT_SOURCE];
     CLEANUP(buf_dispose) struct buf json;
     buf_init(&json, JSON_MAX_BYTES);
     struct str metrics;
     enum err_code rc = pairs_json(&s->metrics, NULL, &json, &metrics, err);
     if (rc)
         return rc;
-    db_bind_i64(stmt, 1, row->run_ref);
-    db_bind_i64(stmt, 2, row->progress_no);
-    db_bind_i64(stmt, 3, (int64_t)ordinal);
-    db_bind_i64(stmt, 4, row->source_text_ids[ordinal]);
-    db_bind_str(stmt, 5, s->start_offset);
-    db_bind_str(stmt, 6, s->end_offset);
-    db_bind_str(stmt, 7, s->latest_offset);
-    db_bind_i64(stmt, 8, s->input_rows);
-    db_bind_f64(stmt, 9, s->input_rows_per_second);
-    db_bind_f64(stmt, 10, s->processed_rows_per_second);
-    db_bind_str(stmt, 11, metrics);
-    return db_run(stmt, err);
+    return ROW(PUT_SOURCE, N(row->run_ref), N(row->progress_no), N((int64_t)ordinal), N(row->source_text_ids[ordinal]), S(s->start_offset), S(s->end_offset), S(s->latest_offset),
+               N(s->input_rows), R(s->input_rows_per_second), R(s->processed_rows_per_second), S(metrics));
 }
 
 static enum err_code put_state(struct streaming_rows *self, const struct streaming_progress_row *row, size_t ordinal, struct err *err)
 {
     const struct streaming_operator *o = &row->progress->operators[ordinal];
-    sqlite3_stmt *stmt = self->statements[PUT_STATE];
     CLEANUP(buf_dispose) struct buf json;
     buf_init(&json, JSON_MAX_BYTES);
     struct str custom_metrics;
     enum err_code rc = pairs_json(NULL, &o->custom_metrics, &json, &custom_metrics, err);
     if (rc)
         return rc;
-    int64_t const numbers[] = {o->rows_total, o->rows_updated, o->rows_removed, o->rows_dropped, o->updates_time_ms, o->removals_time_ms, o->commit_time_ms, o->memory_bytes,
-                               o->shuffle_partitions, o->store_instances};
-    db_bind_i64(stmt, 1, row->run_ref);
-    db_bind_i64(stmt, 2, row->progress_no);
-    db_bind_i64(stmt, 3, (int64_t)ordinal);
-    db_bind_str(stmt, 4, o->name);
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        db_bind_i64(stmt, (int)i + 5, numbers[i]);
-    db_bind_str(stmt, (int)ARRAY_LENGTH(numbers) + 5, custom_metrics);
-    return db_run(stmt, err);
+    return ROW(PUT_STATE, N(row->run_ref), N(row->progress_no), N((int64_t)ordinal), S(o->name), N(o->rows_total), N(o->rows_updated), N(o->rows_removed), N(o->rows_dropped),
+               N(o->updates_time_ms), N(o->removals_time_ms), N(o->commit_time_ms), N(o->memory_bytes), N(o->shuffle_partitions), N(o->store_instances), S(custom_metrics));
 }
 
 enum err_code streaming_rows_add(struct streaming_rows *self, const struct streaming_progress_row *row, struct err *err)
@@ -346,27 +310,15 @@ enum err_code streaming_rows_add(struct streaming_rows *self, const struct strea
 
 enum err_code streaming_rows_write(struct streaming_rows *self, struct app_model *model, struct err *err)
 {
-    sqlite3_stmt *stmt = self->statements[PUT_QUERY];
     for (size_t i = 0; model->streaming && i < model->streaming->queries.count; i++) {
-        struct streaming_query *query = model->streaming->queries.items[i];
-        if (!query->dirty)
+        struct streaming_query *q = model->streaming->queries.items[i];
+        if (!q->dirty)
             continue;
-        db_bind_i64(stmt, 1, query->run_ref);
-        db_bind_str(stmt, 2, query->run_id);
-        db_bind_str(stmt, 3, query->query_id);
-        db_bind_str(stmt, 4, query->name);
-        db_bind_str(stmt, 5, query->job_tags);
-        db_bind_i64(stmt, 6, query->start_ms);
-        db_bind_i64(stmt, 7, query->start_seen);
-        db_bind_i64(stmt, 8, query->end_seen);
-        db_bind_i64(stmt, 9, query->exception_text_id);
-        db_bind_str(stmt, 10, query->error_class);
-        db_bind_i64(stmt, 11, query->idle_count);
-        db_bind_i64(stmt, 12, query->last_idle_ms);
-        enum err_code rc = db_run(stmt, err);
+        enum err_code rc = ROW(PUT_QUERY, N(q->run_ref), S(q->run_id), S(q->query_id), S(q->name), S(q->job_tags), N(q->start_ms), N(q->start_seen), N(q->end_seen),
+                               N(q->exception_text_id), S(q->error_class), N(q->idle_count), N(q->last_idle_ms));
         if (rc)
             return rc;
-        query->dirty = false;
+        q->dirty = false;
     }
     return ERR_OK;
 }

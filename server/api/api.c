@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "server/answer_cache.h"
-#include "server/negotiate.h"
 #include "server/server.h"
 
 #define LONGEST_NAME 80              /* column names are ours */
@@ -26,13 +25,6 @@ static void not_loaded(struct response *response, const struct app_ref *ref)
         json_kv_text(json, "detail", failed ? "the log of this application could not be loaded" : detail);
     json_kv_str(json, "state", state);
     json_object_end(json);
-}
-
-/* True: the client has this very answer, or it was made before. */
-static bool tag(struct api_ctx *ctx, const struct request *request, struct response *response, const struct app_ref *ref)
-{
-    response_etag(response, str_of(ref->etag));
-    return negotiate_etag(request->if_none_match, str_of(ref->etag)) || answer_cache_recall(server_answers(ctx->server), request, ref->etag, response);
 }
 
 /* The name or an end record says that nothing will follow. */
@@ -57,7 +49,7 @@ bool api_app_open(struct api_ctx *ctx, const struct request *request, struct res
     } else if (!*ret_rc) {
         ret->db = ret->ref.lease.db;
         /* A file that is being filled changes under its generation: it has no tag. */
-        if ((ret->ref.loaded && tag(ctx, request, response, &ret->ref)) || (*ret_rc = has_ended(ret->db, &ret->ended, err))) {
+        if ((ret->ref.loaded && answer_cache_tag(server_answers(ctx->server), request, ret->ref.etag, response)) || (*ret_rc = has_ended(ret->db, &ret->ended, err))) {
             api_app_close(ctx, ret);
             return false;
         }

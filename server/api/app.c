@@ -115,7 +115,10 @@ static const char cores_sql[] =
 static const char facts_sql[] =
     "SELECT (SELECT exit_code FROM application LIMIT 1) AS exit_code,"
     "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.master') AS master,"
-    "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.submit.deployMode') AS deploy_mode";
+    "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.submit.deployMode') AS deploy_mode,"
+    "       (SELECT count(*) FROM sql_execution) AS sql_execution_count, (SELECT count(*) FROM streaming_query) AS streaming_query_count,"
+    "       (SELECT count(*) FROM server_session) AS session_count, (SELECT count(*) FROM server_operation) AS operation_count,"
+    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count";
 
 static enum err_code write_facts(struct json_writer *json, struct db *db, struct err *err)
 {
@@ -125,7 +128,7 @@ static enum err_code write_facts(struct json_writer *json, struct db *db, struct
     if (rc || (rc = db_prepare(db, &stmt, facts_sql, err)))
         return rc;
     if ((rc = db_step(stmt, err)) == ERR_OK)
-        api_columns(json, stmt, 0, 3);
+        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
     db_finalize(stmt);
     json_key(json, "cores");
     json_object_begin(json);

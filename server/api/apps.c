@@ -4,9 +4,11 @@
  * In a hundred thousand runs every page must come within 50 ms, so the page is found in memory (app_table.h), and its items are read after that. */
 #include <stdio.h>
 
+#include "server/answer_cache.h"
 #include "server/api/app_table.h"
 #include "server/api/handlers.h"
 #include "server/db_pool.h"
+#include "server/list_tag.h"
 #include "server/server.h"
 
 /* By enum app_column. */
@@ -241,7 +243,10 @@ enum err_code api_apps(struct api_ctx *ctx, const struct request *request, struc
     struct db_lease lease;
     enum err_code rc = api_catalog(ctx, &lease, err);
     if (!rc && lease.db) {
-        rc = write_list(server_apps(ctx->server), &lease, &list, &filter, response, request->arena, err);
+        char etag[LIST_TAG_BYTES];
+        rc = list_tag_read(ctx, request, lease.db, etag, err);
+        if (!rc && !answer_cache_tag(server_answers(ctx->server), request, etag, response))
+            rc = write_list(server_apps(ctx->server), &lease, &list, &filter, response, request->arena, err);
     } else if (!rc) {
         list_total(&list, 0);
         write_empty(&list, response);

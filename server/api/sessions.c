@@ -5,6 +5,8 @@
 
 #define TEXT_CHARS "2000"            /* of a long text in a list; the whole of it is in the operation itself */
 
+#define MOST_SERVICES "100"          /* a driver has one */
+
 /* By server_session.server. */
 static const char *const servers[] = {"thrift", "connect"};
 
@@ -44,6 +46,23 @@ static enum err_code each_session(struct json_writer *json, const struct api_app
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* When, and at which address, a Connect server listened. */
+static enum err_code write_services(struct json_writer *json, struct db *db, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT host, port, start_ms, end_ms FROM server_service ORDER BY service_ref LIMIT " MOST_SERVICES, err);
+    json_key(json, "services");
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        json_object_begin(json);
+        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static void where_sessions(struct query *query, int server, const struct request *request)
 {
     struct str q = request_param(request, "q");
@@ -78,6 +97,8 @@ static enum err_code write_sessions(const struct api_app *app, struct list *list
     list_begin(list, json);
     rc = each_session(json, app, &query, err);
     list_end(list, json);
+    if (!rc)
+        rc = write_services(json, app->db, err);
     json_object_end(json);
     return rc;
 }
@@ -122,11 +143,13 @@ static const char *const states[] = {"started", "compiled", "ready", "finished",
 #define OUTCOME_COUNT 4
 
 #define JOBS_OF "SELECT job_id FROM job WHERE job_group = o.job_group UNION SELECT job_id FROM job_tag WHERE o.server = 1 AND tag = o.operation_key"
+#define EXECUTIONS_OF \
+    "SELECT sql_execution_id FROM job WHERE job_id IN (" JOBS_OF ") AND sql_execution_id IS NOT NULL " \
+    "UNION SELECT execution_id FROM sql_execution WHERE job_group = o.job_group UNION SELECT execution_id FROM sql_tag WHERE o.server = 1 AND tag = o.operation_key"
 /* Long texts follow: cut in lists, whole in the operation. */
 #define ITEM_COLUMNS \
     "SELECT o.server, o.state, o.outcome, o.start_seen, o.tags, (SELECT group_concat(job_id, ' ') FROM (" JOBS_OF " ORDER BY 1))," \
-    "       (SELECT group_concat(sql_execution_id, ' ') FROM" \
-    "           (SELECT DISTINCT sql_execution_id FROM job WHERE job_id IN (" JOBS_OF ") AND sql_execution_id IS NOT NULL ORDER BY 1))," \
+    "       (SELECT group_concat(sql_execution_id, ' ') FROM (" EXECUTIONS_OF " ORDER BY 1))," \
     "       o.operation_ref AS id, o.operation_id, o.session_id, o.user, o.job_group, CASE WHEN o.server = 1 THEN o.operation_key END AS job_tag," \
     "       o.start_ms, o.finish_ms, o.close_ms, " EXECUTION_TIME " AS execution_time_ms, " DURATION " AS duration_ms, o.produced_rows,"
 #define ITEM_FIRST_PLAIN 7

@@ -9,8 +9,11 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "server/answer_cache.h"
 #include "server/api_v1/dates.h"
 #include "server/api_v1/resources.h"
+#include "server/list_tag.h"
+#include "server/server.h"
 
 #define MAX_APPS ((size_t)1 << 24)
 #define MAX_ID_BYTES ((size_t)1 << 30)
@@ -292,6 +295,17 @@ static enum err_code write_list(struct list *self, size_t limit, struct db *cata
     return rc;
 }
 
+static enum err_code answer_list(const struct filters *filters, size_t limit, struct db *catalog, const struct request *request, struct response *response, struct err *err)
+{
+    CLEANUP(list_dispose) struct list list;
+    list_init(&list);
+    enum err_code rc = scan(&list, catalog, &request->viewer, err);
+    if (rc)
+        return rc;
+    keep_fitting(&list, filters);
+    return write_list(&list, limit, catalog, request, response_json(response, true), err);
+}
+
 /* An absent or empty date filters nothing. False: answered 400. */
 static bool date_param(const struct request *request, struct response *response, const char *name, int64_t otherwise, int64_t *ret, bool *given)
 {
@@ -329,13 +343,11 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     }
     if (rc)
         return rc;
-    CLEANUP(list_dispose) struct list list;
-    list_init(&list);
-    rc = scan(&list, catalog.db, &request->viewer, err);
-    if (rc == ERR_OK) {
-        keep_fitting(&list, &filters);
-        rc = write_list(&list, limit > 0 ? (size_t)limit : 0, catalog.db, request, response_json(response, true), err);
-    }
+    char etag[LIST_TAG_BYTES] = "";
+    if (!filters.by_end)             /* with a date of the end, who still runs is in the list or not by the clock */
+        rc = list_tag_read(ctx, request, catalog.db, etag, err);
+    if (rc == ERR_OK && !answer_cache_tag(server_answers(ctx->server), request, etag, response))
+        rc = answer_list(&filters, limit > 0 ? (size_t)limit : 0, catalog.db, request, response, err);
     db_pool_return(ctx->pool, &catalog);
     return rc;
 }
@@ -347,52 +359,75 @@ static struct json_writer *begin_json(void *response)
     return response_json(response, true);
 }
 
+static enum err_code answer_application(struct db *catalog, const struct request *request, struct response *response, bool *ret_any, struct err *err)
+{
+    sqlite3_stmt *rows = NULL;
+    enum err_code rc = db_prepare(catalog, &rows, attempts_sql, err);
+    if (rc)
+        return rc;
+    bind_app(rows, request->path_args[0], request);
+    rc = write_application(begin_json, response, rows, request->arena, ret_any, err);
+    db_finalize(rows);
+    return rc;
+}
+
+static enum err_code answer_attempt(struct db *catalog, const struct request *request, struct response *response, bool *ret_any, struct err *err)
+{
+    struct str attempt = request->path_args[1];
+    sqlite3_stmt *rows = NULL;
+    enum err_code rc = db_prepare(catalog, &rows, attempts_sql, err);
+    if (rc)
+        return rc;
+    bind_app(rows, request->path_args[0], request);
+    while (!*ret_any && (rc = db_step(rows, err)) == ERR_OK) {
+        *ret_any = str_known(db_str(rows, 2)) && str_eq(db_str(rows, 2), attempt);
+        if (*ret_any)
+            rc = write_attempt(response_json(response, true), rows, request->arena, err);
+    }
+    db_finalize(rows);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+typedef enum err_code answer_fn(struct db *catalog, const struct request *request, struct response *response, bool *ret_any, struct err *err);
+
+/* *ret_any: there is what the address names. A tag alone does not say so, so that a client that sends one is not answered before. */
+static enum err_code answer_one(struct api_ctx *ctx, const struct request *request, struct response *response, answer_fn *answer, bool *ret_any, struct err *err)
+{
+    struct db_lease catalog;
+    char etag[LIST_TAG_BYTES];
+    *ret_any = false;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    rc = list_tag_read(ctx, request, catalog.db, etag, err);
+    if (rc == ERR_OK) {
+        response_etag(response, str_of(etag));
+        *ret_any = answer_cache_recall(server_answers(ctx->server), request, etag, response);
+        if (!*ret_any)
+            rc = answer(catalog.db, request, response, ret_any, err);
+    }
+    db_pool_return(ctx->pool, &catalog);
+    return rc;
+}
+
 enum err_code v1_application(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct str app = request->path_args[0];
-    struct db_lease catalog;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
-    bool any = false;
-    if (rc == ERR_OK) {
-        sqlite3_stmt *rows = NULL;
-        if ((rc = db_prepare(catalog.db, &rows, attempts_sql, err)) == ERR_OK) {
-            bind_app(rows, app, request);
-            rc = write_application(begin_json, response, rows, request->arena, &any, err);
-            db_finalize(rows);
-        }
-        db_pool_return(ctx->pool, &catalog);
-    }
-    if (rc != ERR_OK && rc != ERR_NOT_FOUND)
-        return rc;
-    if (!any)
+    bool any;
+    enum err_code rc = answer_one(ctx, request, response, answer_application, &any, err);
+    if (rc == ERR_OK && !any)
         response_plain(response, 404, "unknown app: %.*s", (int)app.len, app.ptr);
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code v1_attempt(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct str app = request->path_args[0], attempt = request->path_args[1];
-    struct db_lease catalog;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
-    bool any = false;
-    if (rc == ERR_OK) {
-        sqlite3_stmt *rows = NULL;
-        if ((rc = db_prepare(catalog.db, &rows, attempts_sql, err)) == ERR_OK) {
-            bind_app(rows, app, request);
-            while (!any && (rc = db_step(rows, err)) == ERR_OK) {
-                any = str_known(db_str(rows, 2)) && str_eq(db_str(rows, 2), attempt);
-                if (any)
-                    rc = write_attempt(response_json(response, true), rows, request->arena, err);
-            }
-            db_finalize(rows);
-        }
-        db_pool_return(ctx->pool, &catalog);
-    }
-    if (rc != ERR_OK && rc != ERR_EOF && rc != ERR_NOT_FOUND)
-        return rc;
-    if (!any)
+    bool any;
+    enum err_code rc = answer_one(ctx, request, response, answer_attempt, &any, err);
+    if (rc == ERR_OK && !any)
         response_plain(response, 404, "unknown app %.*s, attempt %.*s", (int)app.len, app.ptr, (int)attempt.len, attempt.ptr);
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code v1_version(struct api_ctx *ctx UNUSED, const struct request *request UNUSED, struct response *response, struct err *err UNUSED)

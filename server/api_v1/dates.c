@@ -96,11 +96,10 @@ static bool zone(struct cursor *at, int *ret_minutes)
     }
     if (!best)
         return false;
+    bool gmt = same_letters(at, "GMT", 3);
     at->p += best;
-    struct cursor after = *at;
-    int minutes;
-    if (*ret_minutes == 0 && offset(&after, true, &minutes))      /* GMT+08:00 */
-        *ret_minutes = minutes;
+    if (gmt && at->p < at->end && (*at->p == '+' || *at->p == '-'))      /* GMT+8:00, and then the minutes must be there */
+        return offset(at, true, ret_minutes);
     return true;
 }
 

@@ -242,7 +242,7 @@ static enum err_code processes(struct v1_scope *scope, struct err *err)
 
 static enum err_code refuse_threads(struct v1_scope *scope, struct str executor_id)
 {
-    bool digits = executor_id.len > 0;
+    bool digits = true;              /* of an empty one as well */
     for (size_t i = 0; i < executor_id.len; i++)
         digits = digits && executor_id.ptr[i] >= '0' && executor_id.ptr[i] <= '9';
     if (digits || str_is(executor_id, "driver"))
@@ -265,7 +265,7 @@ static enum err_code threads(struct v1_scope *scope, struct err *err UNUSED)
         response_plain(scope->response, 400, "The parameters \"taskId\" and \"executorId\" are needed.");
         return ERR_OK;
     }
-    if (!str_to_i64(task_id, &number))
+    if (task_id.len && !str_to_i64(task_id, &number))
         return v1_not_found(scope->response);
     return refuse_threads(scope, executor_id);
 }

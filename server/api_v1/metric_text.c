@@ -106,6 +106,35 @@ char *metric_duration_text(int64_t duration_ms, char *out)
     return out;
 }
 
+char *metric_page_duration_text(int64_t duration_ms, char *out)
+{
+    static const struct step {
+        int64_t below_ms, unit_ms;
+        int decimals;
+        const char *unit;
+    } steps[] = {
+        {MS_PER_SECOND, MS_PER_SECOND, 1, "s"},
+        {MS_PER_MINUTE, MS_PER_SECOND, 0, "s"},
+        {10 * MS_PER_MINUTE, MS_PER_MINUTE, 1, "min"},
+        {MS_PER_HOUR, MS_PER_MINUTE, 0, "min"},
+        {INT64_MAX, MS_PER_HOUR, 1, "h"},
+    };
+    if (duration_ms < 100) {
+        snprintf(out, NUMBER_BYTES, "%" PRId64 " ms", duration_ms);
+        return out;
+    }
+    const struct step *step = steps;
+    while (duration_ms >= step->below_ms && step + 1 < steps + ARRAY_LENGTH(steps))
+        step++;
+    int64_t part_ms = step->decimals ? step->unit_ms / 10 : step->unit_ms, parts = duration_ms / part_ms;
+    parts += duration_ms % part_ms >= part_ms / 2;
+    if (!step->decimals)
+        snprintf(out, NUMBER_BYTES, "%" PRId64 " %s", parts, step->unit);
+    else
+        fraction_text((uint64_t)parts, 1, step->unit, out);
+    return out;
+}
+
 static char *ns_text(int64_t duration_ns, char *out)
 {
     return metric_duration_text(duration_ns / NS_PER_MS, out);

@@ -25,5 +25,6 @@ char *metric_count_text(int64_t count, char *out);           /* 1,234,567 */
 char *metric_tenths_text(int64_t tenths, char *out);         /* 1,234.5; 3 */
 char *metric_bytes_text(int64_t bytes, char *out);           /* 3.7 KiB */
 char *metric_duration_text(int64_t duration_ms, char *out);  /* 1.4 s */
+char *metric_page_duration_text(int64_t duration_ms, char *out);     /* as the History Server's pages say it: 0.4 s, 2 s, 1.5 min (spec/core.md §5) */
 
 #endif

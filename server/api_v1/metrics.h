@@ -7,9 +7,10 @@
 #include "base/db.h"
 #include "base/json_writer.h"
 
-/* Before 3.0 a task's metrics did not have it. Ingest finds it among the accumulables there; the History Server does not, and answers 0. */
+/* Before 3.0 a task's metrics did not have it. Ingest finds it among the accumulables there; the History Server does not, and answers 0. Versions before 1.3 and damaged logs
+ * name none: then it can only come from the metrics. */
 #define V1_PEAK_EXECUTION_MEMORY "peak_execution_memory_bytes * (SELECT " V1_HAS_PEAK_EXECUTION_MEMORY " FROM application)"
-#define V1_HAS_PEAK_EXECUTION_MEMORY "coalesce(CAST(spark_version AS INTEGER) >= 3, 0)"
+#define V1_HAS_PEAK_EXECUTION_MEMORY "coalesce(CAST(spark_version AS INTEGER) NOT IN (1, 2), 1)"
 
 /* Of a task, in the order of TaskMetrics. */
 #define V1_TASK_METRICS \

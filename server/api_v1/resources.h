@@ -10,6 +10,7 @@ api_handler v1_applications, v1_application, v1_attempt, v1_version;            
 api_handler v1_jobs, v1_job;                                                               /* jobs.c */
 api_handler v1_stages, v1_stage, v1_stage_attempt;                                         /* stages.c */
 api_handler v1_task_summary, v1_task_list;                                                 /* tasks.c */
+api_handler v1_task_table;                                                                 /* task_table.c */
 api_handler v1_executors, v1_all_executors, v1_processes, v1_executor_threads, v1_threads; /* executors.c */
 api_handler v1_environment;                                                                /* environment.c */
 api_handler v1_rdds, v1_rdd;                                                               /* storage.c */

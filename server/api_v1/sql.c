@@ -3,6 +3,7 @@
  * sql, sql/{id}, sql/sqlTable (spec/sql.md §5, spec/shs-4.3.md). Executions are written row by row; one of which the log holds no plan has no nodes. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/time.h"
@@ -22,6 +23,10 @@ static const char *const job_keys[] = {"runningJobIds", "successJobIds", "failed
 
 /* The root of an execution of which no start was read is 0 there. */
 #define ROOT_OF(e) "coalesce(" e ".root_execution_id, 0)"
+
+/* An execution that failed before its plan was ready has an end and nothing else: the History Server does not know it. */
+#define KNOWN(e) \
+    "(" e ".start_seen = 1 OR " e ".plan_id IS NOT NULL OR EXISTS (SELECT 1 FROM job j WHERE j.sql_execution_id = " e ".execution_id AND j.start_seen = 1)) "
 
 #define EXECUTION_COLUMNS \
     "SELECT e.execution_id, e.status, e.description, e.submission_ms, e.completion_ms, e.query_id, e.outcome, x.body, " ROOT_OF("e") ", p.plan_text_id, p.graph_plan_id " \
@@ -335,7 +340,7 @@ static enum err_code sql_list(struct v1_scope *scope, struct err *err)
     if (rc)
         return rc;
     sqlite3_stmt *rows = NULL;
-    if ((rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "ORDER BY e.execution_id LIMIT ?1 OFFSET ?2", err)))
+    if ((rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE " KNOWN("e") "ORDER BY e.execution_id LIMIT ?1 OFFSET ?2", err)))
         return rc;
     db_bind_i64(rows, 1, length > 0 ? length : -1);
     db_bind_i64(rows, 2, length > 0 ? MAX(offset, 0) : 0);
@@ -354,7 +359,7 @@ static enum err_code sql_one(struct v1_scope *scope, struct err *err)
     if (!str_to_i64(scope->own[0], &id))
         return v1_not_found(scope->response);
     sqlite3_stmt *rows = NULL;
-    enum err_code rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE e.execution_id = ?1", err);
+    enum err_code rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE e.execution_id = ?1 AND " KNOWN("e"), err);
     if (rc)
         return rc;
     db_bind_i64(rows, 1, id);
@@ -378,7 +383,7 @@ static enum err_code sql_one(struct v1_scope *scope, struct err *err)
 /* ?1: what is searched for, lower case; ?2: a status; NULL: any. */
 #define FITS(e) \
     "(?1 IS NULL OR instr(lower(" e ".description), ?1) > 0 OR instr(lower(" STATUS_TEXT(e) "), ?1) > 0 OR instr(" e ".execution_id, ?1) > 0) " \
-    "AND (?2 IS NULL OR " STATUS_TEXT(e) " = ?2) "
+    "AND (?2 IS NULL OR " STATUS_TEXT(e) " = ?2) AND " KNOWN(e)
 /* ?4 = 1: executions whose root fits too stand below it. */
 #define IS_ROW \
     "(?4 = 0 OR " ROOT_OF("e") " = e.execution_id OR NOT EXISTS (SELECT 1 FROM sql_execution r WHERE r.execution_id = " ROOT_OF("e") " AND " FITS("r") ")) "
@@ -438,6 +443,13 @@ static enum err_code param_with_case(const struct request *request, const char *
             copy[i] = (char)(copy[i] ^ 0x20);
     *ret = (struct str){copy, text.len};
     return ERR_OK;
+}
+
+/* Unlike other booleans: all but `false`, in any case, is true. */
+static bool groups_sub_executions(const struct request *request)
+{
+    struct str text = request_param(request, "groupSubExecution");
+    return !(text.len == 5 && strncasecmp(text.ptr, "false", 5) == 0);
 }
 
 static const char *table_rows_sql(const struct request *request)
@@ -558,7 +570,7 @@ static enum err_code sql_table(struct v1_scope *scope, struct err *err)
         response_plain(scope->response, 400, "The parameters \"draw\", \"start\" and \"length\" are whole numbers.");
         return ERR_OK;
     }
-    CLEANUP(table_dispose) struct table table = {.grouped = request_param_true(request, "groupSubExecution", true), .now_ms = time_now_ms()};
+    CLEANUP(table_dispose) struct table table = {.grouped = groups_sub_executions(request), .now_ms = time_now_ms()};
     enum err_code rc;
     if ((rc = param_with_case(request, "search[value]", false, &table.search, err)) || (rc = param_with_case(request, "status", true, &table.status, err)) ||
         (rc = db_prepare(scope->db, &table.rows, table_rows_sql(request), err)) || (rc = db_prepare(scope->db, &table.subs, subs_sql, err)) ||
@@ -566,7 +578,8 @@ static enum err_code sql_table(struct v1_scope *scope, struct err *err)
         (rc = count_all(&table, scope->db, &total, err)))
         return rc;
     bind_filter(&table, table.rows);
-    db_bind_i64(table.rows, 6, length > 0 ? length : -1);
+    /* The page is what lies between start and start + length, so a start below 0 shortens it. */
+    db_bind_i64(table.rows, 6, length > 0 ? MAX(length + MIN(start, 0), 0) : -1);
     db_bind_i64(table.rows, 7, length > 0 ? MAX(start, 0) : 0);
     struct json_writer *w = table.w = response_json(scope->response, true);
     json_object_begin(w);

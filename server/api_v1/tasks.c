@@ -6,15 +6,24 @@
 #include "server/api_v1/metrics.h"
 #include "server/api_v1/quantiles.h"
 #include "server/api_v1/resources.h"
+#include "server/api_v1/task_order.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
 
-enum { TASK_RUNNING, TASK_SUCCESS, TASK_FAILED, TASK_KILLED, TASK_FETCHING };       /* task.status */
-
 const char *const v1_task_statuses[V1_TASK_STATUS_COUNT] = {"RUNNING", "SUCCESS", "FAILED", "KILLED", "UNKNOWN"};
 
-static const char *const status_texts[] = {"RUNNING", "SUCCESS", "FAILED", "KILLED", "GET RESULT"};
-static const char *const localities[] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
+static const char *const status_words[V1_TASK_WORDS] = {"RUNNING", "SUCCESS", "FAILED", "KILLED", "GET RESULT"};
+static const char *const locality_words[V1_TASK_WORDS] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
+
+struct str v1_task_status_word(int64_t status)
+{
+    return str_of(status >= 0 && status < V1_TASK_WORDS ? status_words[status] : "UNKNOWN");
+}
+
+struct str v1_task_locality_word(int64_t locality)
+{
+    return str_of(locality >= 0 && locality < V1_TASK_WORDS ? locality_words[locality] : "");
+}
 
 bool v1_task_wanted(unsigned wanted, int64_t status)
 {
@@ -98,8 +107,8 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
         json_kv_i64(w, "duration", duration_ms);
     v1_text(w, "executorId", db_str(row, 7));
     v1_text(w, "host", db_str(row, 8));
-    json_kv_text(w, "status", status >= 0 && status < (int64_t)ARRAY_LENGTH(status_texts) ? status_texts[status] : "UNKNOWN");
-    v1_text(w, "taskLocality", locality >= 0 && locality < (int64_t)ARRAY_LENGTH(localities) ? str_of(localities[locality]) : STR_NONE);
+    json_kv_str(w, "status", v1_task_status_word(status));
+    json_kv_str(w, "taskLocality", v1_task_locality_word(locality));
     json_kv_bool(w, "speculative", db_i64(row, 11) == 1);
     if ((rc = v1_accumulables(self->w, self->accumulables, task_seq, err)))
         return rc;
@@ -118,28 +127,36 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
     return ERR_OK;
 }
 
-/* ---- taskList (spec/core.md §3.5) ---- */
-
-/* What the History Server sorts run times by: those of tasks that did not succeed come first, the longest of them in front, as -v - 1. */
-static enum err_code coded_run_time(struct task_columns *columns, int64_t **ret, struct err *err)
+enum err_code v1_write_tasks(struct db *db, struct json_writer *w, const int64_t *seqs, const size_t *positions, size_t count, struct err *err)
 {
-    const int64_t *run_ms, *status, *end_reason, *has_metrics;
-    enum err_code rc;
-    if ((rc = task_columns_get(columns, "executor_run_time_ms", &run_ms, err)) || (rc = task_columns_get(columns, "status", &status, err)) ||
-        (rc = task_columns_get(columns, "end_reason", &end_reason, err)) || (rc = task_columns_get(columns, "has_metrics", &has_metrics, err)))
+    CLEANUP(v1_task_writer_dispose) struct v1_task_writer writer;
+    enum err_code rc = v1_task_writer_init(&writer, db, w, err);
+    if (rc)
         return rc;
-    size_t count = task_columns_count(columns);
-    int64_t *coded = mem_alloc((count ? count : 1) * sizeof *coded);
-    if (!coded)
-        return err_nomem(err);
-    for (size_t i = 0; i < count; i++) {
-        bool ended = known(end_reason[i]) || has_metrics[i] == 1;
-        int64_t value = ended ? known_or(run_ms[i], 0) : 0;
-        coded[i] = ended && status[i] == TASK_SUCCESS ? value : -value - 1;
-    }
-    *ret = coded;
+    json_array_begin(w);
+    for (size_t i = 0; i < count; i++)
+        if ((rc = v1_write_task(&writer, seqs[positions[i]], false, err)))
+            return rc;
+    json_array_end(w);
     return ERR_OK;
 }
+
+enum err_code v1_stage_ref(struct v1_scope *scope, int64_t stage_id, int64_t attempt, int64_t *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(scope->db, &stmt, "SELECT stage_ref FROM stage WHERE stage_id = ?1 AND attempt = ?2", err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, stage_id);
+    db_bind_i64(stmt, 2, attempt);
+    *ret = UNKNOWN;
+    if ((rc = db_step(stmt, err)) == ERR_OK)
+        *ret = db_i64(stmt, 0);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* ---- taskList (spec/core.md §3.5) ---- */
 
 enum sort { SORT_ID, SORT_INCREASING_RUNTIME, SORT_DECREASING_RUNTIME };
 
@@ -171,7 +188,7 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
         for (size_t i = 0; i < count; i++)
             keep[i] = v1_task_wanted(page->wanted, status[i]);
     }
-    if (page->sort != SORT_ID && (rc = coded_run_time(columns, &coded, err)))
+    if (page->sort != SORT_ID && (rc = v1_task_order_keys(v1_task_order_of(STR_LIT("Duration")), scope->db, columns, &coded, err)))
         return rc;
     size_t room = page->offset < count ? MIN(page->limit, count - page->offset) : 0, written, total;
     CLEANUP(mem_freep) size_t *positions = mem_alloc((room ? room : 1) * sizeof *positions);
@@ -180,32 +197,7 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
     if ((rc = task_columns_page(coded ? coded : ids, ids, keep, count, page->sort == SORT_DECREASING_RUNTIME, page->offset, room, positions, &written, &total, err)))
         return rc;
 
-    struct json_writer *w = response_json(scope->response, true);
-    CLEANUP(v1_task_writer_dispose) struct v1_task_writer writer;
-    if ((rc = v1_task_writer_init(&writer, scope->db, w, err)))
-        return rc;
-    json_array_begin(w);
-    for (size_t i = 0; i < written; i++)
-        if ((rc = v1_write_task(&writer, seqs[positions[i]], false, err)))
-            return rc;
-    json_array_end(w);
-    return ERR_OK;
-}
-
-/* UNKNOWN: no such stage attempt. */
-static enum err_code stage_ref_of(struct v1_scope *scope, int64_t stage_id, int64_t attempt, int64_t *ret, struct err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(scope->db, &stmt, "SELECT stage_ref FROM stage WHERE stage_id = ?1 AND attempt = ?2", err);
-    if (rc)
-        return rc;
-    db_bind_i64(stmt, 1, stage_id);
-    db_bind_i64(stmt, 2, attempt);
-    *ret = UNKNOWN;
-    if ((rc = db_step(stmt, err)) == ERR_OK)
-        *ret = db_i64(stmt, 0);
-    db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return v1_write_tasks(scope->db, response_json(scope->response, true), seqs, positions, written, err);
 }
 
 static enum err_code task_list(struct v1_scope *scope, struct err *err)
@@ -233,7 +225,7 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
 
     int64_t stage_ref;
     struct task_columns *columns = NULL;
-    enum err_code rc = stage_ref_of(scope, stage_id, attempt, &stage_ref, err);
+    enum err_code rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err);
     if (rc == ERR_OK && (rc = task_columns_open(&columns, scope->db, stage_ref, err)) == ERR_OK)
         rc = write_page(scope, columns, &page, err);
     task_columns_free(columns);
@@ -249,7 +241,7 @@ static enum err_code task_summary(struct v1_scope *scope, struct err *err)
     size_t count;
     bool answered;
     enum err_code rc = v1_param_quantiles(scope->request, scope->response, "0.05,0.25,0.5,0.75,0.95", &quantiles, &count, &answered, err);
-    if (rc || answered || (rc = stage_ref_of(scope, stage_id, attempt, &stage_ref, err)))
+    if (rc || answered || (rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err)))
         return rc;
     bool any;
     struct v1_task_distribution *distribution;

@@ -6,6 +6,14 @@
 
 #include "base/db.h"
 #include "base/json_writer.h"
+#include "server/api_v1/v1.h"
+
+enum { TASK_RUNNING, TASK_SUCCESS, TASK_FAILED, TASK_KILLED, TASK_FETCHING };       /* task.status */
+
+/* The words of a task.status and of a task.locality; numbers from V1_TASK_WORDS on, and negative ones, are those of which nothing is known. */
+#define V1_TASK_WORDS 5
+struct str v1_task_status_word(int64_t status);
+struct str v1_task_locality_word(int64_t locality);
 
 /* The words that a filter of tasks may hold (v1_param_words), in the order of task.status. UNKNOWN matches no task, and a task whose result is being fetched is matched by
  * none. */
@@ -27,6 +35,12 @@ enum err_code v1_end_of_open_tasks(struct db *db, int64_t *ret_ms, struct err *e
 
 enum err_code v1_task_writer_init(struct v1_task_writer *self, struct db *db, struct json_writer *w, struct err *err) WARN_UNUSED;
 void v1_task_writer_dispose(struct v1_task_writer *self);
+
+/* UNKNOWN: no such stage attempt. */
+enum err_code v1_stage_ref(struct v1_scope *scope, int64_t stage_id, int64_t attempt, int64_t *ret, struct err *err) WARN_UNUSED;
+
+/* An array of the tasks seqs[positions[0]], seqs[positions[1]] … */
+enum err_code v1_write_tasks(struct db *db, struct json_writer *w, const int64_t *seqs, const size_t *positions, size_t count, struct err *err) WARN_UNUSED;
 
 /* The task as an object; with `keyed` as "id" : {…} of an object. */
 enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool keyed, struct err *err) WARN_UNUSED;

@@ -144,6 +144,21 @@ afterglow.auth.groupsHeader X-Groups
     assert.equal((await server.get("/a/plain", by("alice"))).headers.vary.includes("X-User"), true);
   });
 
+  await t.test("lists: who sees everything gets them by a tag, nobody else gets such a list", async () => {
+    for (const path of ["/api/afterglow/v1/apps?sort=name", "/api/v1/applications?limit=50", "/api/v1/applications/plain"]) {
+      const all = await server.get(path, by("root"));
+      assert.ok(all.headers.etag, path);
+      assert.equal((await server.get(path, { headers: { "X-User": "root", "If-None-Match": all.headers.etag } })).status, 304, path);
+      for (const headers of [{ "X-User": "eve" }, { "X-User": "eve", "If-None-Match": all.headers.etag }, { "X-User": "eve", "If-None-Match": "*" }]) {
+        const hers = await server.get(path, { headers });
+        assert.equal(hers.headers.etag, undefined, path);
+        if (path.endsWith("/plain")) assert.equal(hers.status, 403);
+        else assert.deepEqual([hers.status, JSON.parse(hers.text.replace(/^\[/, '{"items":[').replace(/\]$/, "]}")).items.length], [200, OPEN.length], path);
+      }
+      assert.deepEqual((await server.get(path, by("root"))).text, all.text, path);
+    }
+  });
+
   await t.test("a name is no command, and a name that is none sees nothing", async () => {
     const mark = join(folder, "mark");
     for (const user of [`\`touch ${mark}\``, `$(touch ${mark})`, `x; touch ${mark}`]) {

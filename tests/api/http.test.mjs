@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -79,6 +79,39 @@ test("http", async (t) => {
     }
     assert.equal((await server.get(APP, { headers: { "If-None-Match": '"other"' } })).status, 200);
     assert.equal((await server.get(`${APP}/jobs/99`, { headers: { "If-None-Match": '"other"' } })).status, 404);
+  });
+
+  await t.test("a 304 has the headers of the answer that the client has: a browser puts them over the old ones", async (step) => {
+    const compiled = await startServer(step, ["--store", store]);
+    if ((await compiled.get("/")).status !== 200) return step.skip("built without pages");
+    for (const path of [APP, "/", "/a/app-1"]) {
+      const whole = await compiled.get(path);
+      const again = await compiled.get(path, { headers: { "If-None-Match": whole.headers.etag } });
+      assert.equal(again.status, 304, path);
+      for (const name of ["content-security-policy", "vary", "cache-control", "x-frame-options"]) assert.equal(again.headers[name], whole.headers[name], `${path} ${name}`);
+    }
+  await t.test("lists have a tag, which a change of the catalogue changes at once", async () => {
+    const lists = ["/api/afterglow/v1/apps", "/api/afterglow/v1/apps?q=app-1", "/api/v1/applications", "/api/v1/applications?status=completed&minDate=2000-01-01", "/api/v1/applications/app-1"];
+    for (let round = 2; round < 5; round++) {
+      const before = new Map();
+      for (const path of lists) before.set(path, await server.get(path));
+      for (const [path, first] of before) {
+        assert.ok(first.headers.etag, path);
+        const same = await server.get(path, { headers: { "If-None-Match": first.headers.etag } });
+        assert.deepEqual([same.status, same.bytes.length, same.headers.etag], [304, 0, first.headers.etag], path);
+        assert.deepEqual((await server.get(path)).text, first.text, path);
+      }
+      writeFileSync(join(folder, `app-${round}`), smallLog({ id: `app-${round}` }));
+      assert.equal(spawnSync(BINARY, ["ingest", "--store", store, folder]).status, 0);
+      for (const [path, first] of before) assert.notEqual((await server.get(path, { headers: { "If-None-Match": first.headers.etag } })).status, 304, path);
+      assert.equal(JSON.parse((await server.get(lists[0])).text).total, round);
+      assert.equal(JSON.parse((await server.get(lists[2])).text).length, round);
+    }
+    // A running application is in such a list until that moment comes: the clock is no part of the tag.
+    assert.equal((await server.get("/api/v1/applications?maxEndDate=2999-01-01")).headers.etag, undefined);
+    // Nobody has an answer that there is not.
+    for (const path of ["/api/v1/applications/none", "/api/v1/applications/app-1/1"]) assert.equal((await server.get(path, { headers: { "If-None-Match": "*" } })).status, 404, path);
+    for (let round = 2; round < 5; round++) rmSync(join(folder, `app-${round}`));
   });
 
   await t.test("an answer is the same each time, and each coding of it", async () => {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Event logs as a zip: what goes in comes out, in constant memory, and nothing else does.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
-import { LOGS, makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { LOGS, ROOT, makeFolder, makeStore, startServer } from "./support/server.mjs";
 import { unzip, zipDirectory, zipEnd } from "./support/zip.mjs";
 
-const STORED = 0;
 const DEFLATED = 8;
 const MB = 1 << 20;
 const path = (app, attempt) => `/api/v1/applications/${app}${attempt ? `/${attempt}` : ""}/logs`;
@@ -74,7 +74,7 @@ test("logs", async (t) => {
       names,
     );
     for (const entry of all) {
-      assert.equal(entry.method, STORED);
+      assert.equal(entry.method, DEFLATED);
       assert.deepEqual(entry.bytes, readFileSync(join(folder, "attempts", entry.name)));
     }
     assert.deepEqual(
@@ -137,15 +137,37 @@ test("logs", async (t) => {
     assert.ok(answer.most - before < 32 * MB, `${(answer.most - before) / MB} MB more`);
   });
 
-  await t.test("a log beyond 4 GB is stored with 64-bit lengths", async () => {
+  await t.test("every reader has every byte: Java's from the front, unzip's and Python's from the directory", async (each) => {
+    const archive = join(makeFolder(t), "logs.zip");
+    for (const app of ["local-1795990121751", "application_1795900000000_0042", "app-grows"]) {
+      const { bytes } = await server.get(path(app));
+      writeFileSync(archive, bytes);
+      const expected = zipDirectory(bytes.subarray(zipEnd(bytes).offset)).map((entry) => `${entry.name} ${entry.size} ${entry.crc}`);
+      await each.test(`Java, ${app}`, { skip: spawnSync("java", ["-version"]).status !== 0 && "there is no Java" }, () => {
+        const read = spawnSync("java", [join(ROOT, "tests/api/support/ReadZip.java"), archive], { encoding: "utf8" });
+        assert.deepEqual(read.stdout.trimEnd().split("\n"), expected, read.stderr);
+      });
+      await each.test(`Python, ${app}`, { skip: spawnSync("python3", ["-V"]).status !== 0 && "there is no Python" }, () => {
+        const read = spawnSync("python3", ["-c", "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\nfor e in z.infolist(): print(e.filename, e.file_size, e.CRC)", archive], { encoding: "utf8" });
+        assert.deepEqual(read.stdout.trimEnd().split("\n"), expected, read.stderr);
+      });
+      await each.test(`unzip, ${app}`, { skip: spawnSync("unzip", ["-v"]).status !== 0 && "there is no unzip" }, () => {
+        const read = spawnSync("unzip", ["-tq", archive], { encoding: "utf8" });
+        assert.equal(read.status, 0, read.stdout + read.stderr);
+      });
+    }
+  });
+
+  await t.test("a log beyond 4 GB has 64-bit lengths", async () => {
     const bytes = 4100 * MB;
     writeFileSync(join(folder, "app-huge"), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])); // as zstd begins: not compressed again
     truncateSync(join(folder, "app-huge"), bytes);
     const before = residentBytes(server.pid);
     const answer = await drain(server, path("app-huge"));
-    assert.ok(answer.length > bytes && answer.length < bytes + 1000);
     const [entry] = directoryOf(answer);
-    assert.deepEqual([entry.name, entry.method, entry.size, entry.packed], ["app-huge", STORED, bytes, bytes]);
+    assert.deepEqual([entry.name, entry.method, entry.size], ["app-huge", DEFLATED, bytes]);
+    assert.ok(entry.packed > bytes && entry.packed < bytes * 1.0002, `${entry.packed}`); // five bytes for each block
+    assert.ok(answer.length > entry.packed && answer.length < entry.packed + 1000);
     assert.ok(answer.most - before < 32 * MB, `${(answer.most - before) / MB} MB more`);
   });
 });

@@ -82,6 +82,8 @@ test("structured streaming", async (t) => {
   });
 
   await t.test("runs, what became of them, and in which order", async () => {
+    assert.equal((await server.json("apps/app-live")).streamingQueryCount, 1);
+    assert.equal((await server.json("apps/app-stream")).streamingQueryCount, 4);
     const list = await server.json("apps/app-stream/streaming?sort=start");
     assert.deepEqual(column(list, "runId"), ["oracle", "stopped", "quiet", "nameless"]); // the start of the last is not known
     assert.deepEqual(column(list, "status"), ["unknown", "finished", "unknown", "failed"]);
@@ -201,7 +203,18 @@ test("Thrift and Connect sessions", async (t) => {
     assert.deepEqual(column(await server.json(`${thrift}/sessions?q=BOB`), "ip"), ["127.0.0.1"]);
     assert.equal((await server.json(`${thrift}/sessions?server=connect`)).total, 0);
     const [session] = (await server.json(`${connect}/sessions`)).items;
+    assert.deepEqual((await server.json(`${connect}/sessions`)).services, [{ host: "localhost", port: 15002, startMs: 1795989938818, endMs: 1795989955033 }]);
+    assert.deepEqual((await server.json(`${thrift}/sessions`)).services, []);
     assert.deepEqual([session.server, session.user, session.ip, session.operationCount, session.durationMs], ["connect", "svc-reports", null, 9, 12734]);
+  });
+
+  await t.test("the run says what it has, and that all of it was read", async () => {
+    const counts = (app) => ["sqlExecutionCount", "streamingQueryCount", "sessionCount", "operationCount", "dstreamBatchCount"].map((key) => app[key]);
+    assert.deepEqual(counts(await server.json(thrift)), [9, 0, 2, 6, 0]);
+    assert.deepEqual(counts(await server.json(connect)), [6, 0, 1, 9, 0]);
+    const { events } = await server.json(`${connect}/health`);
+    assert.deepEqual(events.filter((each) => !each.handled), []);
+    assert.equal(events.filter((each) => /ConnectService(Started|End)$/.test(each.event)).length, 2);
   });
 
   await t.test("statements of a Thrift server with their jobs", async () => {
@@ -209,6 +222,8 @@ test("Thrift and Connect sessions", async (t) => {
     assert.deepEqual(column(list, "outcome"), ["finished", "finished", "finished", "failed", "finished", "failed"]);
     assert.ok(list.items.every((item) => item.state === "closed" && item.startSeen && item.jobTag === null));
     assert.deepEqual(column(list, "jobIds"), [[0], [], [1, 2], [], [3, 4], [5]]);
+    // By spark.jobGroup.id of the executions: also those that failed, or had nothing to run.
+    assert.deepEqual(column(list, "sqlExecutionIds"), [[1], [2, 3], [4], [5], [7], [8]]);
     assert.deepEqual(column(list, "executionTimeMs").slice(0, 2), [1331, 261]);
     assert.deepEqual(column(list, "durationMs").slice(0, 2), [1500, 298]);
     assert.equal(list.items[0].statement, "select 1");
@@ -231,6 +246,9 @@ test("Thrift and Connect sessions", async (t) => {
     assert.equal(list.total, 9);
     const [first] = list.items;
     assert.deepEqual([first.jobIds, first.tags, first.producedRows, first.jobGroup], [[0, 1], ["report-7"], 10, null]);
+    // By jobTags of the executions: 2 has no job.
+    assert.deepEqual(column(list, "sqlExecutionIds"), [[0], [], [1], [2], [], [3], [], [4], [5]]);
+    assert.deepEqual(column(list, "jobIds"), [[0, 1], [], [2], [], [], [3, 4], [], [5], [6]]);
     assert.deepEqual([first.startMs, first.finishMs, first.closeMs], [1795989942826, 1795989947180, 1795989947354]);
     assert.deepEqual(column(list, "outcome").filter((word) => word !== "finished"), ["failed", "canceled"]);
     assert.deepEqual((await server.json(`${connect}/operations?outcome=canceled`)).items[0].jobIds, [6]);
@@ -244,6 +262,7 @@ test("DStream batches from the properties of jobs", async (t) => {
   const server = await startServer(t, ["--store", makeStore(t, [folder])]);
   const list = await server.json("apps/app-dstreams/dstreams");
   assert.deepEqual([list.total, list.intervalMs, list.intervalFits], [3, 2000, true]);
+  assert.equal((await server.json("apps/app-dstreams")).dstreamBatchCount, 3);
   assert.deepEqual(column(list, "batchMs"), [START, START + 2000, START + 6000]);
   assert.deepEqual(column(list, "status"), ["succeeded", "failed", "unknown"]);
   assert.deepEqual(column(list, "schedulingDelayMs"), [100, 1000, 50]);

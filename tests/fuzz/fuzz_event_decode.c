@@ -263,6 +263,11 @@ static void check_event(const struct event *e)
     case EVENT_SERVER_OPERATION:
         check_operation(&e->server_operation);
         break;
+    case EVENT_SERVER_SERVICE:
+        check_text(e->server_service.host);
+        check_count(e->server_service.port);
+        check_count(e->server_service.time_ms);
+        break;
     case EVENT_EXECUTOR_METRICS_UPDATE:
         for (size_t i = 0; i < e->executor_metrics_update.count; i++)
             for (int m = 0; m < EXECUTOR_METRIC_COUNT; m++)

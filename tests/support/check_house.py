@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The order of the house: licence lines, READMEs, no registry hosts, no paths of one machine, links that lead somewhere, a repository that stays small."""
+"""The order of the house: licence lines, READMEs, no registry hosts, no paths of one machine, links that lead somewhere, no marks of a merge, a repository that stays small."""
 import re
 
 import tree
@@ -14,6 +14,8 @@ MACHINE = re.compile(r"(?<![\w.])/(?:" + "|".join(["work", "root", "home/[a-z]+"
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_SUFFIXES = {".c", ".h", ".cmake", ".py", ".sh", ".sql", ".js", ".jsx", ".mjs", ".ts", ".css", ".html", ".yaml", ".yml"}
 TEXT_SUFFIXES = SPDX_SUFFIXES | {".md", ".json", ".txt", ".svg", ""}
+# What a merge leaves where nobody decided; seven = alone could be a heading.
+CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.M)
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s#]+)[^)\s]*\)")
 
 
@@ -43,6 +45,8 @@ def check_text(path, complaints):
         found = MACHINE.search(source)
         if found:
             complaints.append(f"{path}: a path of one machine: {source[found.start():found.start() + 40].splitlines()[0]}")
+    if not is_data(path) and CONFLICT.search(source):
+        complaints.append(f"{path}: holds the marks of a merge that nobody decided")
     if path.suffix == ".md":
         for target in LINK.findall(source):
             if "://" not in target and not target.startswith("mailto:") and not (tree.ROOT / path.parent / target).exists():

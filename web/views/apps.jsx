@@ -60,9 +60,8 @@ export function Apps() {
         <Choice
           name="complete"
           label={t("apps.end")}
-          reset="page"
+          any={t("apps.anyEnd")}
           options={[
-            ["", t("apps.anyEnd")],
             ["true", t("apps.ended")],
             ["false", t("apps.notEnded")],
           ]}

@@ -116,6 +116,21 @@ static void the_events_of_a_connect_operation(void **state)
     assert_text(o->error, "INTERNAL: no");
 }
 
+static void a_connect_server_begins_and_ends_to_listen(void **state)
+{
+    struct fixture *f = *state;
+    const struct event_server_service *s = &must_decode(f, EVENT_SERVER_SERVICE,
+        "{'Event':'" CONNECT "ServiceStarted','hostAddress':'localhost','bindingPort':15002,'eventTime':1795989938818}")->server_service;
+    assert_false(s->ended);
+    assert_text(s->host, "localhost");
+    assert_int_equal(s->port, 15002);
+    assert_int_equal(s->time_ms, 1795989938818);
+    s = &must_decode(f, EVENT_SERVER_SERVICE, "{'Event':'" CONNECT "ServiceEnd','hostAddress':'localhost','bindingPort':-1}")->server_service;
+    assert_true(s->ended);
+    assert_int_equal(s->port, UNKNOWN);
+    assert_int_equal(s->time_ms, UNKNOWN);
+}
+
 static void the_name_stands_in_when_there_is_no_user_id(void **state)
 {
     struct fixture *f = *state;
@@ -146,7 +161,7 @@ static void without_an_id_there_is_nothing_to_tell(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
         assert_int_equal(decode_text(f, lines[i]), ERR_INVALID);
     assert_int_equal(decode_text(f, "{'Event':'" CONNECT "OperationClosed','jobTag':'t'"), ERR_CORRUPT);
-    must_decode(f, EVENT_UNKNOWN, "{'Event':'" CONNECT "ServiceStarted','hostAddress':'localhost','bindingPort':15002,'eventTime':1}");
+    must_decode(f, EVENT_UNKNOWN, "{'Event':'" CONNECT "ServiceMoved','hostAddress':'localhost','bindingPort':15002,'eventTime':1}");
 }
 
 static void the_last_event_name_decides(void **state)
@@ -161,7 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thrift_session_opens_and_closes), cmocka_unit_test(the_events_of_a_thrift_statement), cmocka_unit_test(the_events_of_a_connect_session),
         cmocka_unit_test(the_events_of_a_connect_operation), cmocka_unit_test(the_name_stands_in_when_there_is_no_user_id), cmocka_unit_test(values_of_other_kinds_are_unknown),
-        cmocka_unit_test(without_an_id_there_is_nothing_to_tell), cmocka_unit_test(the_last_event_name_decides),
+        cmocka_unit_test(without_an_id_there_is_nothing_to_tell), cmocka_unit_test(the_last_event_name_decides), cmocka_unit_test(a_connect_server_begins_and_ends_to_listen),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -29,7 +29,9 @@ static void names_lead_to_kinds(void **state)
         {"org.apache.spark.sql.streaming.StreamingQueryListener$QueryProgress", EVENT_UNKNOWN},      /* 2.0.0 */
         {"org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServerSessionClosed", EVENT_SERVER_SESSION},
         {"org.apache.spark.sql.connect.service.SparkListenerConnectOperationReadyForExecution", EVENT_SERVER_OPERATION},
-        {"org.apache.spark.sql.connect.service.SparkListenerConnectServiceStarted", EVENT_UNKNOWN},
+        {"org.apache.spark.sql.connect.service.SparkListenerConnectServiceStarted", EVENT_SERVER_SERVICE},
+        {"org.apache.spark.sql.connect.service.SparkListenerConnectServiceEnd", EVENT_SERVER_SERVICE},
+        {"org.apache.spark.sql.connect.service.SparkListenerConnectServiceMoved", EVENT_UNKNOWN},
         {"SparkListenerTask", EVENT_UNKNOWN}, {"SparkListenerTaskEnd2", EVENT_UNKNOWN}, {"sparklistenertaskend", EVENT_UNKNOWN}, {"", EVENT_UNKNOWN},
             {"com.example.SparkListenerTaskEnd", EVENT_UNKNOWN},
         {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", EVENT_SQL_START}, {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd", EVENT_SQL_END},

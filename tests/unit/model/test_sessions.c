@@ -163,11 +163,41 @@ static void equal_statements_are_one_text_and_hold_no_secret(void **state)
     fixture_free(f);
 }
 
+static void assert_service(const struct model_fixture *f, size_t at, const char *host, int64_t port, int64_t start_ms, int64_t end_ms)
+{
+    const struct server_service *s = f->model->sessions->services.items[at];
+    assert_str(s->host, host);
+    assert_int_equal(s->port, port);
+    assert_int_equal(s->start_ms, start_ms);
+    assert_int_equal(s->end_ms, end_ms);
+}
+
+#define SERVICE(name, host, port, time) "{'Event':'" C "Service" name "','hostAddress':'" host "','bindingPort':" port ",'eventTime':" time "}"
+
+static void a_service_ends_where_it_began(void **state)
+{
+    (void)state;
+    struct model_fixture *f = fixture_new();
+    fixture_apply(f, SERVICE("Started", "a", "15002", "1767225600000"));
+    fixture_apply(f, SERVICE("Started", "a", "15002", "1767225600000"));
+    fixture_apply(f, SERVICE("End", "a", "15002", "1767225601000"));
+    fixture_apply(f, SERVICE("End", "a", "15002", "1767225601000"));
+    fixture_apply(f, SERVICE("Started", "a", "15002", "1767225602000"));
+    fixture_apply(f, SERVICE("End", "b", "15002", "1767225603000"));
+    assert_int_equal(f->model->sessions->services.count, 3);
+    assert_int_equal(f->model->health.duplicate_event_count, 2);
+    assert_service(f, 0, "a", 15002, 1767225600000, 1767225601000);
+    assert_service(f, 1, "a", 15002, 1767225602000, UNKNOWN);
+    assert_service(f, 2, "b", 15002, UNKNOWN, 1767225603000);
+    fixture_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thrift_statement_that_fails), cmocka_unit_test(the_states_of_a_thrift_statement), cmocka_unit_test(a_connect_operation_that_is_canceled_at_its_end),
         cmocka_unit_test(what_has_no_start_is_kept_and_marked), cmocka_unit_test(the_two_servers_do_not_share_ids), cmocka_unit_test(equal_statements_are_one_text_and_hold_no_secret),
+        cmocka_unit_test(a_service_ends_where_it_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -574,6 +574,68 @@ static void a_stream_block_is_one_row_for_each_executor(void **state UNUSED)
     end(t);
 }
 
+#define STAGE_PEAKS(executor, heap) \
+    "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"" executor "\",\"Stage ID\":0,\"Stage Attempt ID\":0," \
+    "\"Executor Metrics\":{\"JVMHeapMemory\":" #heap ",\"JVMOffHeapMemory\":0}}"
+#define DRIVER_PEAKS(heap) \
+    "{\"Event\":\"SparkListenerExecutorMetricsUpdate\",\"Executor ID\":\"driver\",\"Metrics Updated\":[],\"Executor Metrics Updated\":[{\"Stage ID\":0," \
+    "\"Stage Attempt ID\":0,\"Executor Metrics\":{\"JVMHeapMemory\":" #heap ",\"JVMOffHeapMemory\":0}}]}"
+
+static const struct stage *only_stage(const struct trace *t)
+{
+    const struct stage *stage = model_stage_find(t->model, 0, 0);
+    assert_non_null(stage);
+    return stage;
+}
+
+/* As a History Server 4.3 answers about a local application with spark.eventLog.logStageExecutorMetrics. */
+static void a_heartbeat_behind_the_end_of_a_stage_raises_no_peak_of_it(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA driver 1000", "JS 0 0:1", "SS 0.0 1150", "TS 0.0 1 0 driver 1200", "TE 0.0 1 0 driver 1200 1300 50 ok");
+    apply_json(t, DRIVER_PEAKS(5));
+    apply_json(t, STAGE_PEAKS("driver", 7));
+    assert_int_equal(only_stage(t)->peaks[PEAK_JVM_HEAP_MEMORY], 7);
+    apply_line(t, "SC 0.0 1400");
+    apply_json(t, DRIVER_PEAKS(9));
+    assert_int_equal(only_stage(t)->peaks[PEAK_JVM_HEAP_MEMORY], 7);
+    end(t);
+}
+
+/* Likewise about executors of a cluster that were killed. */
+static void an_executor_that_was_lost_before_it_measured_has_no_peaks(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:1", "SS 0.0 1150");
+    apply_json(t, STAGE_PEAKS("1", -1));
+    const struct executor_stage *summary = imap_get(&only_stage(t)->executors, model_executor_get(t->model, STR_LIT("1"))->id_serial);
+    assert_non_null(summary);
+    assert_int_equal(summary->peaks_set, 0);
+    assert_int_equal(only_stage(t)->peaks_set, 0);
+    assert_int_equal(model_executor_get(t->model, STR_LIT("1"))->peaks_set, 0);
+    apply_json(t, STAGE_PEAKS("1", 0));
+    assert_int_equal(summary->peaks_set, 1);
+    end(t);
+}
+
+static void an_executor_that_went_while_excluded_stays_so(void **state UNUSED)
+{
+    struct trace *t = PLAY("EA 1 1000", "EA 2 1000", "JS 0 0:1", "SS 0.0 1150");
+    static const char *const excluded[] = {"1", "2"};
+    for (size_t i = 0; i < ARRAY_LENGTH(excluded); i++) {
+        char json[300];
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"org.apache.spark.scheduler.SparkListenerExecutorExcludedForStage\",\"time\":1160,\"executorId\":\"%s\",\"taskFailures\":1,\"stageId\":0,"
+                 "\"stageAttemptId\":0}",
+                 excluded[i]);
+        apply_json(t, json);
+    }
+    const struct executor *gone = model_executor_get(t->model, STR_LIT("1")), *there = model_executor_get(t->model, STR_LIT("2"));
+    apply_line(t, "ER 1 1200");
+    apply_line(t, "SC 0.0 1400");
+    assert_int_equal(gone->excluded_count, 1);
+    assert_int_equal(there->excluded_count, 0);
+    end(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +652,9 @@ int main(void)
         cmocka_unit_test(task_without_an_end_is_a_row_at_the_end_and_again_when_the_log_goes_on),
         cmocka_unit_test(a_job_of_a_hundred_stages_counts_each),
         cmocka_unit_test(a_stream_block_is_one_row_for_each_executor),
+        cmocka_unit_test(a_heartbeat_behind_the_end_of_a_stage_raises_no_peak_of_it),
+        cmocka_unit_test(an_executor_that_was_lost_before_it_measured_has_no_peaks),
+        cmocka_unit_test(an_executor_that_went_while_excluded_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

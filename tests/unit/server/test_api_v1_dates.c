@@ -33,6 +33,8 @@ static void moments_need_a_zone_that_java_knows(void **state)
     assert_date("2015-02-20T23:21:17.190GMT+08:00", THE_MOMENT - 8 * HOUR_MS);
     assert_date("2015-02-20T23:21:17.190PST", THE_MOMENT + 8 * HOUR_MS);
     assert_date("2015-02-20T23:21:17.190GMT and more", THE_MOMENT);
+    assert_date("2015-02-20T23:21:17.190GMT+8", THE_DAY);           /* the minutes must be there */
+    assert_date("2015-02-20T23:21:17.190UTC+08:00", THE_MOMENT);    /* only GMT has an offset behind it */
 }
 
 static void everything_else_is_the_day(void **state)

@@ -4,7 +4,7 @@
 #define SQL "/api/v1/applications/a/sql"
 #define TABLE SQL "/sqlTable?"
 
-/* 0: a root with a plan and two sub-executions, 1 (failed) and 2. 3: a sub-execution of one that the log lacks. 4: only a job speaks of it. */
+/* 0: a root with a plan and two sub-executions, 1 (failed) and 2. 3: a sub-execution of one that the log lacks. 4: only a job speaks of it. 5: only its end was read. */
 static void add_executions(void)
 {
     add_app("a");
@@ -13,7 +13,7 @@ static void add_executions(void)
             "INSERT INTO sql_execution (execution_id, root_execution_id, description, submission_ms, completion_ms, outcome, error_text_id, status, start_seen, end_seen, plan_id, "
             "query_id) VALUES (0, 0, 'count at X', 1000, 3000, 0, NULL, 1, 1, 1, 7, 'q'), (1, 0, 'Load', 1000, 1500, 1, 1, 2, 1, 1, NULL, NULL), "
             "(2, 0, 'load', 2000, 2100, 0, NULL, 1, 1, 1, NULL, NULL), (3, 99, 'orphan', 4000, 4010, NULL, NULL, 1, 1, 1, NULL, NULL), "
-            "(4, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL);"
+            "(4, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL), (5, NULL, NULL, NULL, 5000, 1, 1, 2, 0, 1, NULL, NULL);"
             "INSERT INTO sql_config VALUES (0, 'spark.sql.shuffle.partitions', '7');"
             "INSERT INTO job (job_id, sql_execution_id, status, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, "
             "active_stages, completed_stages, skipped_stages, failed_stages) VALUES (5, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), (6, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), "
@@ -51,6 +51,7 @@ static void an_execution_has_sparks_fields(void **state)
     assert_value(SQL "/0?details=false", "nodes", "[]");
     assert_value(SQL "/0?details=false", "edges", "[]");
     assert_refused(SQL "/99", 404, "unknown query execution id: 99");
+    assert_refused(SQL "/5", 404, "unknown query execution id: 5");
     assert_page_not_found(SQL "/abc");
     assert_page_not_found(SQL "/99999999999999999999");
 }

@@ -161,6 +161,27 @@ static void plain_text_is_deflated_and_compressed_logs_are_not(void **state)
     assert_end(&reader);
 }
 
+/* The form that readers from the front take (Java's ZipInputStream): deflated, lengths of 32 bits behind the data. */
+static void entries_say_their_end_by_themselves(void **state)
+{
+    (void)state;
+    static const char *const contents[] = {"{\"Event\":1}", ZSTD_MAGIC "packed", ""};
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        put("log", contents[i], strlen(contents[i]));
+        buf_clear(&zip);
+        take_all(zip_of("log"), 4096);
+        const unsigned char *bytes = (const unsigned char *)zip.data;
+        assert_memory_equal(bytes, "PK\3\4\x14\0\x08\x08\x08\0", 10);       /* version 2.0; lengths behind, name in UTF-8; deflated */
+        assert_memory_equal(bytes + 14, "\0\0\0\0\0\0\0\0\0\0\0\0\3\0", 14);    /* no checksum, no lengths; three bytes of name */
+        size_t descriptor = zip.len;
+        while (descriptor > 0 && memcmp(bytes + descriptor, "PK\7\x08", 4) != 0)
+            descriptor--;
+        assert_true(descriptor > 0);
+        assert_memory_equal(bytes + descriptor + 12, ((unsigned char[]){(unsigned char)strlen(contents[i]), 0, 0, 0}), 4);
+        assert_memory_equal(bytes + descriptor + 16, "PK\1\2", 4);               /* nothing between it and the directory */
+    }
+}
+
 static void an_empty_file_is_an_entry(void **state)
 {
     (void)state;
@@ -214,7 +235,7 @@ static void a_link_is_no_log(void **state)
     log_zip_free(self);
 }
 
-/* `magic`: stored, else deflated. */
+/* `magic`: in stored blocks, else compressed. */
 static void change_while_read(const char *magic, off_t new_bytes, size_t expected)
 {
     char *bytes = pattern(1000000);
@@ -271,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FILE_TEST(a_file_comes_back_whatever_the_room),
         FILE_TEST(plain_text_is_deflated_and_compressed_logs_are_not),
+        FILE_TEST(entries_say_their_end_by_themselves),
         FILE_TEST(an_empty_file_is_an_entry),
         FILE_TEST(a_directory_comes_with_its_files),
         FILE_TEST(a_link_is_no_log),

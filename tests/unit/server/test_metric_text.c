@@ -67,6 +67,34 @@ static void durations_go_through_a_float(void **state)
     assert_string_equal(metric_duration_text(363600000, out), "101.00 h");
 }
 
+/* spec/core.md, formats of the pages: half up on the decimal value. */
+static void pages_say_durations_in_their_own_way(void **state)
+{
+    (void)state;
+    assert_string_equal(metric_page_duration_text(-5, out), "-5 ms");
+    assert_string_equal(metric_page_duration_text(0, out), "0 ms");
+    assert_string_equal(metric_page_duration_text(99, out), "99 ms");
+    assert_string_equal(metric_page_duration_text(100, out), "0.1 s");
+    assert_string_equal(metric_page_duration_text(149, out), "0.1 s");
+    assert_string_equal(metric_page_duration_text(150, out), "0.2 s");
+    assert_string_equal(metric_page_duration_text(999, out), "1.0 s");
+    assert_string_equal(metric_page_duration_text(1000, out), "1 s");
+    assert_string_equal(metric_page_duration_text(2499, out), "2 s");
+    assert_string_equal(metric_page_duration_text(2500, out), "3 s");
+    assert_string_equal(metric_page_duration_text(59999, out), "60 s");
+    assert_string_equal(metric_page_duration_text(60000, out), "1.0 min");
+    assert_string_equal(metric_page_duration_text(62999, out), "1.0 min");
+    assert_string_equal(metric_page_duration_text(63000, out), "1.1 min");       /* 1.05 */
+    assert_string_equal(metric_page_duration_text(599999, out), "10.0 min");
+    assert_string_equal(metric_page_duration_text(600000, out), "10 min");
+    assert_string_equal(metric_page_duration_text(630000, out), "11 min");
+    assert_string_equal(metric_page_duration_text(3599999, out), "60 min");
+    assert_string_equal(metric_page_duration_text(3600000, out), "1.0 h");
+    assert_string_equal(metric_page_duration_text(3780000, out), "1.1 h");       /* 1.05 */
+    assert_string_equal(metric_page_duration_text(3600000000, out), "1000.0 h");
+    assert_string_equal(metric_page_duration_text(INT64_MAX, out), "2562047788015.2 h");
+}
+
 static const struct metric_values reported = {.max_stage_id = 2, .max_stage_attempt = 0, .max_task_id = 15};
 
 static char *text(const char *type, int64_t count, int64_t total, int64_t min, int64_t median, int64_t max)
@@ -136,6 +164,7 @@ int main(void)
         cmocka_unit_test(tenths_have_a_decimal_only_where_there_is_one),
         cmocka_unit_test(bytes_change_unit_at_twice_it_and_round_half_up),
         cmocka_unit_test(durations_go_through_a_float),
+        cmocka_unit_test(pages_say_durations_in_their_own_way),
         cmocka_unit_test(several_values_have_a_spread_and_name_the_largest),
         cmocka_unit_test(nanoseconds_are_cut_to_milliseconds_one_by_one),
         cmocka_unit_test(fewer_than_two_values_are_one_number),

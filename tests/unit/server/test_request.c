@@ -115,8 +115,28 @@ static void only_true_is_true(void **state)
     assert_true(request_param_true(&request, "a", false));
     assert_false(request_param_true(&request, "b", true));
     assert_false(request_param_true(&request, "c", true));
-    assert_false(request_param_true(&request, "d", true));
+    assert_true(request_param_true(&request, "d", true));      /* empty is absent */
+    assert_false(request_param_true(&request, "d", false));
     assert_true(request_param_true(&request, "absent", true));
+}
+
+static struct str wholly(const char *text)
+{
+    return request_decode_wholly(&arena, str_of(text));
+}
+
+/* URLDecoder until the text stays: a + is a blank as soon as it is there. */
+static void what_proxies_encoded_again_is_decoded_until_it_stays(void **state)
+{
+    (void)state;
+    assert_true(str_is(wholly("plain"), "plain"));
+    assert_true(str_is(wholly("a%2Bb+c"), "a b c"));
+    assert_true(str_is(wholly("a%252520b"), "a b"));
+    assert_true(str_is(wholly("100%"), "100%"));
+    assert_true(str_is(wholly("100%25+%"), "100%25+%"));
+    assert_true(str_is(wholly("a%2500"), "a%00"));
+    assert_true(str_is(wholly("%252525252525252541"), "%2525252541"));           /* more than anybody encodes */
+    assert_false(str_known(request_decode_wholly(&arena, STR_NONE)));
 }
 
 int main(void)
@@ -129,6 +149,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_prefix_is_taken_off_where_the_path_begins_with_it, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_are_whole_and_within_bounds, setup, teardown),
         cmocka_unit_test_setup_teardown(only_true_is_true, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_proxies_encoded_again_is_decoded_until_it_stays, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
