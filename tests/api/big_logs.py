@@ -94,7 +94,9 @@ def bigblocks(work):
     small = make(ready / "small", 6, 1)
     for n in (3, 4):
         copy(ready / "small", ready / f"small{n}", f"app-20260101000000-000{n}")
-    with serving.Server(tree.binary(), [], ["--logs", logs]) as server:
+    settings = work / "settings.conf"
+    settings.write_text("spark.history.fs.update.interval 1s\n")  # the five seconds are for being held up, not for the next look at the folder
+    with serving.Server(tree.binary(), [], ["--logs", logs, "--properties-file", settings]) as server:
         for name in ("big1", "small3", "small4", "big2"):
             (ready / name).rename(logs / name)
         start, listed, progress = time.monotonic(), {}, set()
