@@ -82,6 +82,8 @@ bool int_column_pack(const int64_t *values, size_t count, struct buf *out)
 
 static enum err_code head(struct str blob, size_t *count, unsigned *width, bool *bitmap, struct err *err)
 {
+    *count = *width = 0;
+    *bitmap = false;
     if (blob.len < HEAD_BYTES || blob.ptr[0] != COLUMN_VERSION || (unsigned char)blob.ptr[1] > 8 || (unsigned char)blob.ptr[2] > 1)
         return err_set(err, ERR_CORRUPT, "bad column head");
     *width = (unsigned char)blob.ptr[1];

@@ -29,6 +29,7 @@ void model_streaming_free(struct app_model *model)
 static enum err_code query_get(struct app_model *model, struct str run_id, struct str id, struct str name, struct streaming_query **ret, struct err *err)
 {
     struct streaming_model *self = streaming_get(model);
+    *ret = NULL;
     if (!self)
         return err_nomem(err);
     struct streaming_query *query = smap_get(&self->by_run_id, run_id);
