@@ -25,42 +25,38 @@ void model_streaming_free(struct app_model *model)
     mem_free(self);
 }
 
-/* The run of that id; made, with what every event says of it, when it is new. */
-static enum err_code query_get(struct app_model *model, struct str run_id, struct str id, struct str name, struct streaming_query **ret, struct err *err)
+/* The run of that id; made, with what every event says of it, when it is new. NULL: out of memory. */
+static struct streaming_query *query_get(struct app_model *model, struct str run_id, struct str id, struct str name)
 {
     struct streaming_model *self = streaming_get(model);
-    *ret = NULL;
-    if (!self)
-        return err_nomem(err);
-    struct streaming_query *query = smap_get(&self->by_run_id, run_id);
-    if (!query) {
+    struct streaming_query *query = self ? smap_get(&self->by_run_id, run_id) : NULL;
+    if (self && !query) {
         query = model_entity(model, &self->queries, sizeof *query);
         if (!query || smap_put(&self->by_run_id, run_id, query) || arena_str(&model->arena, run_id, &query->run_id))
-            return err_nomem(err);
+            return NULL;
         query->run_ref = (int64_t)self->queries.count;
         query->start_ms = query->exception_text_id = query->last_idle_ms = UNKNOWN;
         query->dirty = true;
     }
-    *ret = query;
-    enum err_code rc = ERR_OK;
-    if (!str_known(query->query_id) && str_known(id)) {
+    if (query && !str_known(query->query_id) && str_known(id)) {
         query->dirty = true;
-        rc = model_id(model, &query->query_id, id, err);
+        if (model_id(model, &query->query_id, id, NULL))
+            return NULL;
     }
-    if (!rc && !str_known(query->name) && str_known(name)) {
+    if (query && !str_known(query->name) && str_known(name)) {
         query->dirty = true;
-        rc = model_str(model, &query->name, name, err);
+        if (model_str(model, &query->name, name, NULL))
+            return NULL;
     }
-    return rc;
+    return query;
 }
 
 enum err_code model_streaming_started(struct app_model *model, const struct event *event, struct err *err)
 {
     const struct event_streaming_query *e = &event->streaming_query;
-    struct streaming_query *query;
-    enum err_code rc = query_get(model, e->run_id, e->id, e->name, &query, err);
-    if (rc)
-        return rc;
+    struct streaming_query *query = query_get(model, e->run_id, e->id, e->name);
+    if (!query)
+        return err_nomem(err);
     model_time(model, e->time_ms);
     model->health.duplicate_event_count += query->start_seen;
     query->start_seen = 1;
@@ -72,10 +68,9 @@ enum err_code model_streaming_started(struct app_model *model, const struct even
 enum err_code model_streaming_idle(struct app_model *model, const struct event *event, struct err *err)
 {
     const struct event_streaming_query *e = &event->streaming_query;
-    struct streaming_query *query;
-    enum err_code rc = query_get(model, e->run_id, e->id, STR_NONE, &query, err);
-    if (rc)
-        return rc;
+    struct streaming_query *query = query_get(model, e->run_id, e->id, STR_NONE);
+    if (!query)
+        return err_nomem(err);
     model_time(model, e->time_ms);
     query->idle_count++;
     query->last_idle_ms = max_known(query->last_idle_ms, e->time_ms);
@@ -86,32 +81,29 @@ enum err_code model_streaming_idle(struct app_model *model, const struct event *
 enum err_code model_streaming_terminated(struct app_model *model, const struct event *event, struct err *err)
 {
     const struct event_streaming_query *e = &event->streaming_query;
-    struct streaming_query *query;
-    enum err_code rc = query_get(model, e->run_id, e->id, STR_NONE, &query, err);
-    if (rc)
-        return rc;
+    struct streaming_query *query = query_get(model, e->run_id, e->id, STR_NONE);
+    if (!query)
+        return err_nomem(err);
     model->health.duplicate_event_count += query->end_seen;
     query->end_seen = 1;
     query->dirty = true;
-    if ((rc = model_id(model, &query->error_class, e->error_class, err)))
-        return rc;
-    return model_text_id(model, e->exception, &query->exception_text_id, err);
+    enum err_code rc = model_id(model, &query->error_class, e->error_class, err);
+    return rc ? rc : model_text_id(model, e->exception, &query->exception_text_id, err);
 }
 
 enum err_code model_streaming_progress(struct app_model *model, const struct event *event, struct err *err)
 {
     const struct event_streaming_progress *e = &event->streaming_progress;
-    struct streaming_query *query;
-    enum err_code rc = query_get(model, e->run_id, e->id, e->name, &query, err);
-    if (rc)
-        return rc;
+    struct streaming_query *query = query_get(model, e->run_id, e->id, e->name);
+    if (!query)
+        return err_nomem(err);
     model_time(model, e->trigger_ms);
     struct streaming_progress_row row = {.run_ref = query->run_ref, .progress_no = ++model->streaming->progress_count, .progress = e};
     CLEANUP(mem_freep) int64_t *source_text_ids = mem_array(e->source_count + 1, sizeof *source_text_ids);
     if (!source_text_ids)
         return err_nomem(err);
     row.source_text_ids = source_text_ids;
-    rc = model_text_id(model, e->sink, &row.sink_text_id, err);
+    enum err_code rc = model_text_id(model, e->sink, &row.sink_text_id, err);
     for (size_t i = 0; i < e->source_count && !rc; i++)
         rc = model_text_id(model, e->sources[i].description, &source_text_ids[i], err);
     return rc ? rc : model->sink.streaming_progress(model->sink.context, &row, err);
