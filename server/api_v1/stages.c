@@ -66,7 +66,7 @@ struct stage_writer {
     sqlite3_stmt *rdds, *accumulables, *kills, *executors, *task_rows;
 };
 
-static enum err_code stage_writer_init(struct stage_writer *self, struct db *db, struct json_writer *w, const struct view *view, struct err *err)
+static enum err_code stage_writer_init(struct stage_writer *self, const struct server *server, struct db *db, struct json_writer *w, const struct view *view, struct err *err)
 {
     *self = (struct stage_writer){.db = db, .w = w, .view = view};
     enum err_code rc;
@@ -80,7 +80,7 @@ static enum err_code stage_writer_init(struct stage_writer *self, struct db *db,
         return rc;
     if (!view->details)
         return ERR_OK;
-    if ((rc = v1_task_writer_init(&self->tasks, db, w, err)) ||
+    if ((rc = v1_task_writer_init(&self->tasks, server, db, w, err)) ||
         (rc = db_prepare(db, &self->task_rows, "SELECT task_seq, status FROM task WHERE stage_ref = ?1 AND task_seq BETWEEN ?2 AND ?3 ORDER BY task_seq", err)))
         return rc;
     return db_prepare(db, &self->executors,
@@ -304,7 +304,7 @@ static enum err_code stages(struct v1_scope *scope, struct err *err)
         return rc;
     struct json_writer *w = response_json(scope->response, true);
     CLEANUP(stage_writer_dispose) struct stage_writer writer;
-    if ((rc = stage_writer_init(&writer, scope->db, w, &view, err)))
+    if ((rc = stage_writer_init(&writer, scope->ctx->server, scope->db, w, &view, err)))
         return rc;
     const char *sql = arena_printf(scope->request->arena, "%sORDER BY s.stage_id DESC, s.attempt DESC", stage_columns);
     if (!sql)
@@ -353,7 +353,7 @@ static enum err_code stage(struct v1_scope *scope, struct err *err)
     if ((rc = db_step(rows, err)) == ERR_OK) {
         struct json_writer *w = response_json(scope->response, true);
         CLEANUP(stage_writer_dispose) struct stage_writer writer;
-        rc = stage_writer_init(&writer, scope->db, w, &view, err);
+        rc = stage_writer_init(&writer, scope->ctx->server, scope->db, w, &view, err);
         json_array_begin(w);
         while (rc == ERR_OK && (rc = write_stage(&writer, rows, err)) == ERR_OK)
             rc = db_step(rows, err);
@@ -409,7 +409,7 @@ static enum err_code stage_attempt(struct v1_scope *scope, struct err *err)
         ;
     if (rc == ERR_OK) {
         CLEANUP(stage_writer_dispose) struct stage_writer writer;
-        rc = stage_writer_init(&writer, scope->db, response_json(scope->response, true), &view, err);
+        rc = stage_writer_init(&writer, scope->ctx->server, scope->db, response_json(scope->response, true), &view, err);
         if (rc == ERR_OK)
             rc = write_stage(&writer, rows, err);
     } else if (rc == ERR_EOF) {

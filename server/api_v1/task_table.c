@@ -104,7 +104,7 @@ static enum err_code write_table(struct v1_scope *scope, struct task_columns *co
     struct json_writer *w = response_json(scope->response, true);
     json_object_begin(w);
     json_key(w, "aaData");
-    if ((rc = v1_write_tasks(scope->db, w, seqs, positions, written, err)))
+    if ((rc = v1_write_tasks(scope, w, seqs, positions, written, err)))
         return rc;
     json_kv_str(w, "recordsTotal", table->task_count_text);
     json_key(w, "recordsFiltered");

@@ -44,38 +44,35 @@ enum err_code v1_end_of_open_tasks(struct db *db, int64_t *ret_ms, struct err *e
     return db_query_i64(db, "SELECT iif((SELECT complete FROM log_health) = 1, log_modified_ms, started_ms) FROM load", ret_ms, err);
 }
 
-enum err_code v1_task_writer_init(struct v1_task_writer *self, struct db *db, struct json_writer *w, struct err *err)
+enum err_code v1_task_writer_init(struct v1_task_writer *self, const struct server *server, struct db *db, struct json_writer *w, struct err *err)
 {
     *self = (struct v1_task_writer){.w = w};
     enum err_code rc;
-    if ((rc = v1_end_of_open_tasks(db, &self->now_ms, err)) || (rc = db_prepare(db, &self->row, row_sql, err)) ||
+    if ((rc = executor_logs_init(&self->logs, server, db, err)) || (rc = v1_end_of_open_tasks(db, &self->now_ms, err)) || (rc = db_prepare(db, &self->row, row_sql, err)) ||
         (rc = db_prepare(db, &self->accumulables,
                          "SELECT accumulable_id, name, update_text, value_text FROM task_accumulable WHERE task_seq = ?1 ORDER BY ordinal", err)))
         return rc;
     /* The logs of the executor's latest life, whichever the task ran in. */
-    return db_prepare(db, &self->logs,
-                      "SELECT name, value FROM owner_map WHERE owner_kind = 0 AND map = 0 "
-                      "AND owner = (SELECT executor_ref FROM executor WHERE executor_id = ?1 AND superseded = 0) ORDER BY ordinal",
-                      err);
+    return db_prepare(db, &self->executor, "SELECT executor_ref FROM executor WHERE executor_id = ?1 AND superseded = 0", err);
 }
 
 void v1_task_writer_dispose(struct v1_task_writer *self)
 {
     db_finalize(self->row);
     db_finalize(self->accumulables);
-    db_finalize(self->logs);
+    db_finalize(self->executor);
+    executor_logs_dispose(&self->logs);
 }
 
 static enum err_code write_logs(struct v1_task_writer *self, struct str executor_id, struct err *err)
 {
-    enum err_code rc;
-    json_key(self->w, "executorLogs");
-    json_object_begin(self->w);
-    db_bind_str(self->logs, 1, executor_id);
-    while ((rc = db_step(self->logs, err)) == ERR_OK)
-        v1_text(self->w, db_str(self->logs, 0).ptr, db_str(self->logs, 1));
-    json_object_end(self->w);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    db_bind_str(self->executor, 1, executor_id);
+    enum err_code rc = db_step(self->executor, err);
+    if (rc && rc != ERR_EOF)
+        return rc;
+    int64_t executor_ref = rc == ERR_OK ? db_i64(self->executor, 0) : UNKNOWN;
+    db_reset(self->executor);
+    return v1_executor_logs(self->w, &self->logs, executor_ref, err);
 }
 
 enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool keyed, struct err *err)
@@ -127,10 +124,10 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
     return ERR_OK;
 }
 
-enum err_code v1_write_tasks(struct db *db, struct json_writer *w, const int64_t *seqs, const size_t *positions, size_t count, struct err *err)
+enum err_code v1_write_tasks(struct v1_scope *scope, struct json_writer *w, const int64_t *seqs, const size_t *positions, size_t count, struct err *err)
 {
     CLEANUP(v1_task_writer_dispose) struct v1_task_writer writer;
-    enum err_code rc = v1_task_writer_init(&writer, db, w, err);
+    enum err_code rc = v1_task_writer_init(&writer, scope->ctx->server, scope->db, w, err);
     if (rc)
         return rc;
     json_array_begin(w);
@@ -197,7 +194,7 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
     if ((rc = task_columns_page(coded ? coded : ids, ids, keep, count, page->sort == SORT_DECREASING_RUNTIME, page->offset, room, positions, &written, &total, err)))
         return rc;
 
-    return v1_write_tasks(scope->db, response_json(scope->response, true), seqs, positions, written, err);
+    return v1_write_tasks(scope, response_json(scope->response, true), seqs, positions, written, err);
 }
 
 static enum err_code task_list(struct v1_scope *scope, struct err *err)

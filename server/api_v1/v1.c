@@ -261,3 +261,18 @@ enum err_code v1_accumulables(struct json_writer *w, sqlite3_stmt *rows, int64_t
     json_array_end(w);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
+
+static void write_log(void *w, struct str name, struct str address)
+{
+    json_key_str(w, name);
+    json_str(w, str_known(address) ? address : STR_LIT(""));
+}
+
+enum err_code v1_executor_logs(struct json_writer *w, struct executor_logs *logs, int64_t executor_ref, struct err *err)
+{
+    json_key(w, "executorLogs");
+    json_object_begin(w);
+    enum err_code rc = executor_logs_each(logs, executor_ref, write_log, w, err);
+    json_object_end(w);
+    return rc;
+}

@@ -15,6 +15,7 @@
 #include "base/json_writer.h"
 #include "server/api_context.h"
 #include "server/app_lookup.h"
+#include "server/executor_logs.h"
 
 #define V1_SPARK_VERSION "4.3.0"     /* the History Server whose answers these are */
 #define V1_MAX_OWN_ARGS 3
@@ -66,6 +67,8 @@ void v1_count(struct json_writer *w, const char *key, int64_t value);        /* 
 void v1_text(struct json_writer *w, const char *key, struct str value);      /* unknown: "" */
 void v1_text_if(struct json_writer *w, const char *key, struct str value);   /* unknown: omitted */
 void v1_double(struct json_writer *w, double value);                         /* Java's form: 16.0, 4.7496E7, "NaN" */
+/* executorLogs of an executor. */
+enum err_code v1_executor_logs(struct json_writer *w, struct executor_logs *logs, int64_t executor_ref, struct err *err) WARN_UNUSED;
 /* accumulatorUpdates of a stage or task, whose number `rows` takes; rows: id, name, update, value. */
 enum err_code v1_accumulables(struct json_writer *w, sqlite3_stmt *rows, int64_t owner, struct err *err) WARN_UNUSED;
 

@@ -138,6 +138,8 @@ static void a_task_has_sparks_fields(void **state)
                   {"0.taskLocality", "\"ANY\""}, {"0.speculative", "true"}, {"0.host", "\"h1\""}, {"0.executorLogs", "{\"stdout\":\"new\"}"},
                   {"0.accumulatorUpdates", "[{\"id\":9,\"name\":\"mine\",\"update\":\"1\",\"value\":\"2\"},{\"id\":10,\"value\":\"3\"}]"},
                   {"0.taskMetrics.executorRunTime", "300"}, {"0.taskMetrics.shuffleWriteMetrics.writeTime", "77"});
+    settings.log_addresses.pattern = "http://x/fixed";           /* of the executor, also where a task shows them */
+    assert_value(done, "0.executorLogs", "{\"log\":\"http://x/fixed\"}");
     /* A running task of a log that has ended lasts until the log's modification time, 50000 in this store. */
     const char *open = T "/taskList?offset=1";
     assert_values(open, {"0.status", "\"RUNNING\""}, {"0.attempt", "1"}, {"0.partitionId", "-1"}, {"0.duration", "48000"}, {"0.taskMetrics", NULL},
