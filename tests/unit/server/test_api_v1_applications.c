@@ -68,7 +68,9 @@ static void dates_keep_applications_with_a_fitting_attempt(void **state)
     (void)state;
     add_runs();
     assert_column("/api/v1/applications?minDate=2020-01-02", "id", "[\"app-c\",\"app-m\",\"app-d\"]");
-    assert_column("/api/v1/applications?maxDate=2020-01-01", "id", "[\"app-b\",\"app-m\",\"app-a\"]");
+    /* Not app-m: the attempt of that day has no end, which is before every date. */
+    assert_column("/api/v1/applications?maxDate=2020-01-01", "id", "[\"app-b\",\"app-a\"]");
+    assert_column("/api/v1/applications?maxDate=2020-01-01&minEndDate=1960-01-01", "id", "[\"app-b\",\"app-m\",\"app-a\"]");
     assert_column("/api/v1/applications?minEndDate=2020-01-04&status=completed", "id", "[\"app-c\",\"app-b\"]");
     /* A running application fits any end that is still to come, and none that has passed. */
     assert_column("/api/v1/applications?maxEndDate=2020-01-02", "id", "[\"app-a\"]");
@@ -77,14 +79,23 @@ static void dates_keep_applications_with_a_fitting_attempt(void **state)
     assert_column("/api/v1/applications?minDate=", "id", "[\"app-c\",\"app-b\",\"app-m\",\"app-a\",\"app-d\"]");
 }
 
-static void runs_before_2010_are_listed_too(void **state)
+static void runs_before_2010_are_listed_on_request(void **state)
 {
     (void)state;
     add_run("o", "app-old", "NULL", "5000", "6000", 1, 1);
     add_run("n", "app-nothing", "NULL", "NULL", "NULL", 1, 1);
-    assert_column("/api/v1/applications", "id", "[\"app-old\",\"app-nothing\"]");
-    assert_answer("/api/v1/applications?minDate=2000-01-01", "[]");
-    assert_column("/api/v1/applications?maxDate=2000-01-01", "id", "[\"app-old\"]");
+    add_run("b", "app-before", "NULL", "1262303999999", JAN_2, 1, 1);            /* 2010-01-01 and 3000-01-01, and a millisecond beyond */
+    add_run("f", "app-first", "NULL", "1262304000000", "1262304000000", 1, 1);
+    add_run("l", "app-last", "NULL", "32503680000000", "32503680000000", 1, 1);
+    add_run("a", "app-after", "NULL", JAN_2, "32503680000001", 1, 1);
+    add_run("r", "app-running", "NULL", JAN_2, "NULL", 0, 1);
+    add_run("s", "app-running-old", "NULL", "5000", "NULL", 0, 1);
+    assert_column("/api/v1/applications", "id", "[\"app-last\",\"app-first\",\"app-running\"]");
+    assert_answer("/api/v1/applications?minDate=1960-01-01&maxDate=2000-01-01&status=completed", "[]");
+    assert_column("/api/v1/applications?minDate=1970-01-01&minEndDate=1970-01-01&maxDate=2010-01-01", "id", "[\"app-before\",\"app-first\",\"app-old\",\"app-running-old\"]");
+    /* A time that is not known is the last millisecond of 1969. */
+    assert_column("/api/v1/applications?minDate=1969-12-31&minEndDate=1969-12-31&maxDate=1970-01-02", "id", "[\"app-old\",\"app-running-old\",\"app-nothing\"]");
+    assert_answer("/api/v1/applications?maxDate=2000-01-01", "[]");
 }
 
 static void an_application_lists_its_attempts_newest_first(void **state)
@@ -181,7 +192,7 @@ int main(void)
         STORE_TEST(applications_come_by_end_downward_and_those_without_one_last),
         STORE_TEST(status_is_that_of_the_newest_attempt),
         STORE_TEST(dates_keep_applications_with_a_fitting_attempt),
-        STORE_TEST(runs_before_2010_are_listed_too),
+        STORE_TEST(runs_before_2010_are_listed_on_request),
         STORE_TEST(an_application_lists_its_attempts_newest_first),
         STORE_TEST(of_several_copies_the_complete_then_the_larger_one_counts),
         STORE_TEST(places_give_the_log_source),
