@@ -98,6 +98,16 @@ static void runs_before_2010_are_listed_on_request(void **state)
     assert_answer("/api/v1/applications?maxDate=2000-01-01", "[]");
 }
 
+static void a_start_that_no_log_says_is_the_last_millisecond_of_1969(void **state)
+{
+    (void)state;
+    add_run("i", "app-i", "NULL", JAN_1, JAN_2, 1, 1);
+    catalog_sql("UPDATE app SET start_inferred = 1");
+    assert_answer("/api/v1/applications", "[]");
+    assert_values("/api/v1/applications?minDate=1960-01-01", {"0.attempts.0.startTime", "\"1969-12-31T23:59:59.999GMT\""}, {"0.attempts.0.startTimeEpoch", "-1"},
+                  {"0.attempts.0.endTimeEpoch", JAN_2}, {"0.attempts.0.duration", "1577923200001"});
+}
+
 static void an_application_lists_its_attempts_newest_first(void **state)
 {
     (void)state;
@@ -193,6 +203,7 @@ int main(void)
         STORE_TEST(status_is_that_of_the_newest_attempt),
         STORE_TEST(dates_keep_applications_with_a_fitting_attempt),
         STORE_TEST(runs_before_2010_are_listed_on_request),
+        STORE_TEST(a_start_that_no_log_says_is_the_last_millisecond_of_1969),
         STORE_TEST(an_application_lists_its_attempts_newest_first),
         STORE_TEST(of_several_copies_the_complete_then_the_larger_one_counts),
         STORE_TEST(places_give_the_log_source),
