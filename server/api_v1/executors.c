@@ -258,40 +258,44 @@ static enum err_code executor_threads(struct v1_scope *scope, struct err *err UN
     return refuse_threads(scope, scope->own[0]);
 }
 
+static bool convert_task_id(struct v1_scope *scope)
+{
+    struct str task_id = request_param(scope->request, "taskId");
+    int64_t number;
+    return !task_id.len || str_to_i64(task_id, &number);
+}
+
 static enum err_code threads(struct v1_scope *scope, struct err *err UNUSED)
 {
     struct str task_id = request_param(scope->request, "taskId"), executor_id = request_param(scope->request, "executorId");
-    int64_t number;
     if (!str_known(task_id) || !str_known(executor_id)) {
         response_plain(scope->response, 400, "The parameters \"taskId\" and \"executorId\" are needed.");
         return ERR_OK;
     }
-    if (task_id.len && !str_to_i64(task_id, &number))
-        return v1_not_found(scope->response);
     return refuse_threads(scope, executor_id);
 }
 
 enum err_code v1_executors(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, executors, err);
+    return v1_in_app(ctx, request, response, 0, NULL, executors, err);
 }
 
 enum err_code v1_all_executors(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, all_executors, err);
+    return v1_in_app(ctx, request, response, 0, NULL, all_executors, err);
 }
 
 enum err_code v1_processes(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, processes, err);
+    return v1_in_app(ctx, request, response, 0, NULL, processes, err);
 }
 
 enum err_code v1_executor_threads(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, executor_threads, err);
+    return v1_in_app(ctx, request, response, 1, NULL, executor_threads, err);
 }
 
 enum err_code v1_threads(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, threads, err);
+    return v1_in_app(ctx, request, response, 0, convert_task_id, threads, err);
 }

@@ -197,23 +197,24 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
     return v1_write_tasks(scope, response_json(scope->response, true), seqs, positions, written, err);
 }
 
+static bool convert_list(struct v1_scope *scope)
+{
+    bool sorted;
+    return v1_convert_ids(scope) && v1_param_int(scope->request, "offset", 0, &scope->offset) && v1_param_int(scope->request, "length", 20, &scope->length) &&
+           v1_param_words(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &scope->sort_words, &sorted) &&
+           v1_param_words(scope->request, "status", v1_task_statuses, V1_TASK_STATUS_COUNT, &scope->wanted, &scope->filtered);
+}
+
 static enum err_code task_list(struct v1_scope *scope, struct err *err)
 {
-    int64_t stage_id, attempt, offset, length;
-    struct page page = {0};
-    unsigned sort_words_seen;
-    bool sorted;
-    if (!v1_path_int(scope->own[0], &stage_id) || !v1_path_int(scope->own[1], &attempt) || !v1_param_int(scope->request, "offset", 0, &offset) ||
-        !v1_param_int(scope->request, "length", 20, &length) ||
-        !v1_param_words(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &sort_words_seen, &sorted) ||
-        !v1_param_words(scope->request, "status", v1_task_statuses, V1_TASK_STATUS_COUNT, &page.wanted, &page.filtered))
-        return v1_not_found(scope->response);
+    int64_t offset = scope->offset, length = scope->length;
+    struct page page = {.wanted = scope->wanted, .filtered = scope->filtered};
     if (length <= 0 && !page.filtered) {
         response_plain(scope->response, 400, "Bad value for parameter \"length\".  Expected a number above 0, got \"%lld\"", (long long)length);
         return ERR_OK;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(sort_words); i++)
-        if (sort_words_seen >> i & 1u)
+        if (scope->sort_words >> i & 1u)
             page.sort = sort_of_word[i];
     /* Without a filter the rows are skipped, then taken; with one, cut out from `offset` to `offset + length`. */
     int64_t end = page.filtered ? offset + length : MAX(offset, 0) + length;
@@ -222,7 +223,7 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
 
     int64_t stage_ref;
     struct task_columns *columns = NULL;
-    enum err_code rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err);
+    enum err_code rc = v1_stage_ref(scope, scope->ids[0], scope->ids[1], &stage_ref, err);
     if (rc == ERR_OK && (rc = task_columns_open(&columns, scope->db, stage_ref, err)) == ERR_OK)
         rc = write_page(scope, columns, &page, err);
     task_columns_free(columns);
@@ -231,9 +232,7 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
 
 static enum err_code task_summary(struct v1_scope *scope, struct err *err)
 {
-    int64_t stage_id, attempt, stage_ref;
-    if (!v1_path_int(scope->own[0], &stage_id) || !v1_path_int(scope->own[1], &attempt))
-        return v1_not_found(scope->response);
+    int64_t stage_id = scope->ids[0], attempt = scope->ids[1], stage_ref;
     const double *quantiles;
     size_t count;
     bool answered;
@@ -254,10 +253,10 @@ static enum err_code task_summary(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_task_list(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, task_list, err);
+    return v1_in_app(ctx, request, response, 2, convert_list, task_list, err);
 }
 
 enum err_code v1_task_summary(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, task_summary, err);
+    return v1_in_app(ctx, request, response, 2, v1_convert_ids, task_summary, err);
 }

@@ -108,6 +108,35 @@ static void a_start_that_no_log_says_is_the_last_millisecond_of_1969(void **stat
                   {"0.attempts.0.endTimeEpoch", JAN_2}, {"0.attempts.0.duration", "1577923200001"});
 }
 
+/* A History Server's router converts arguments before it looks for the application: so they make the same page with a known and with an unknown one. */
+static void what_cannot_be_converted_is_nothing_in_every_application(void **state)
+{
+    (void)state;
+    static const char *const rests[] = {
+        "jobs?status=bogus", "jobs/2147483648", "stages?status=bogus", "stages?taskStatus=bogus", "stages/2147483648", "stages/1?taskStatus=bogus", "stages/1/2147483648",
+        "stages/1/2147483648/taskSummary", "stages/1/0/taskList?offset=x", "stages/1/0/taskList?length=x", "stages/1/0/taskList?sortBy=bogus",
+        "stages/1/0/taskList?status=bogus", "stages/2147483648/0/taskTable", "storage/rdd/2147483648", "sql?offset=x", "sql?length=2147483648",
+        "sql/9223372036854775808", "threads?taskId=x&executorId=1", "streaming", "streaming/batches?status=bogus", "streaming/receivers/2147483648",
+        "streaming/batches/9223372036854775808", "streaming/batches/1/operations/2147483648",
+    };
+    add_app("a");
+    for (size_t i = 0; i < ARRAY_LENGTH(rests); i++) {
+        char address[128];
+        for (int known_app = 0; known_app < 2; known_app++) {
+            snprintf(address, sizeof address, "/api/v1/applications/%s/%s", known_app ? "a" : "no-such-app", rests[i]);
+            assert_page_not_found(address);
+        }
+    }
+    /* What fits is looked for. */
+    assert_refused("/api/v1/applications/no-such-app/jobs?status=failed", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/jobs/2147483647", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/stages/1/0/taskSummary?quantiles=foo", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/sql/9223372036854775807", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/streaming/batches?status=queued", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/streaming/batches/9223372036854775807", 404, "no such app: no-such-app");
+    assert_page_not_found("/api/v1/applications/a/1/streaming");
+}
+
 static void an_application_lists_its_attempts_newest_first(void **state)
 {
     (void)state;
@@ -204,6 +233,7 @@ int main(void)
         STORE_TEST(dates_keep_applications_with_a_fitting_attempt),
         STORE_TEST(runs_before_2010_are_listed_on_request),
         STORE_TEST(a_start_that_no_log_says_is_the_last_millisecond_of_1969),
+        STORE_TEST(what_cannot_be_converted_is_nothing_in_every_application),
         STORE_TEST(an_application_lists_its_attempts_newest_first),
         STORE_TEST(of_several_copies_the_complete_then_the_larger_one_counts),
         STORE_TEST(places_give_the_log_source),
