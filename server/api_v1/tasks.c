@@ -2,6 +2,7 @@
 #include "server/api_v1/tasks.h"
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "server/api_v1/metrics.h"
 #include "server/api_v1/quantiles.h"
@@ -114,7 +115,8 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
         v1_task_metrics(w, row, FIRST_METRIC);
     if ((rc = write_logs(self, db_str(row, 7), err)))
         return rc;
-    int64_t fetching_ms = known_or(task_getting_result_time_ms(end_ms, fetch_ms), 0), delay_ms = 0;
+    /* Without a duration above 0 the History Server takes the task for one that still fetches: until now. */
+    int64_t fetching_ms = known_or(task_getting_result_time_ms(has_duration ? end_ms : time_now_ms(), fetch_ms), 0), delay_ms = 0;
     if (has_metrics && has_duration && status >= TASK_SUCCESS && status <= TASK_KILLED)
         delay_ms = task_scheduler_delay_ms(end_ms, launch_ms, fetch_ms, db_i64(row, FIRST_METRIC + 2), db_i64(row, FIRST_METRIC), db_i64(row, FIRST_METRIC + 6));
     json_kv_i64(w, "schedulerDelay", delay_ms);
