@@ -53,6 +53,11 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Address of a site that may show the pages in a frame, for example https://portal.example."},
     [SETTING_TRANSPORT_SECURITY] = {"spark.ui.strictTransportSecurity", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Value of the header Strict-Transport-Security, sent where a proxy says that it was reached by https (X-Forwarded-Proto)."},
+    [SETTING_LOG_ADDRESS] = {"spark.history.custom.executor.log.url", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Where the logs of executors are instead of where they were while the run went on. {{NAME}} is the executor's attribute NAME, {{FILE_NAME}} each file in its LOG_FILES. "
+        "Executors without these attributes keep the addresses in the log."},
+    [SETTING_LOG_ADDRESS_INCOMPLETE] = {"spark.history.custom.executor.log.url.applyIncompleteApplication", SETTING_KIND_SWITCH, "true", NULL, 0, 0, NULL, NULL, {NULL},
+        "Whether that holds for runs that have not ended, too."},
     [SETTING_LOG_LEVEL] = {"afterglow.log.level", SETTING_KIND_WORD, "info", "error warning info debug", 0, 0, "AFTERGLOW_LOG_LEVEL", "--log-level", {NULL},
         "Least important kind of line on standard error: error, warning, info or debug."},
 };

@@ -50,6 +50,8 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_AUTH_GROUPS_FILE,
     SETTING_FRAMING,
     SETTING_TRANSPORT_SECURITY,
+    SETTING_LOG_ADDRESS,
+    SETTING_LOG_ADDRESS_INCOMPLETE,
     SETTING_LOG_LEVEL,
     SETTING_COUNT
 };

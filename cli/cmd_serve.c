@@ -121,6 +121,8 @@ int cmd_serve(int argc, char **argv)
                                                   .groups_file = text_setting(&cli, SETTING_AUTH_GROUPS_FILE)},
                                        .framing_from = text_setting(&cli, SETTING_FRAMING),
                                        .transport_security = text_setting(&cli, SETTING_TRANSPORT_SECURITY),
+                                       .log_addresses = {.pattern = text_setting(&cli, SETTING_LOG_ADDRESS),
+                                                         .complete_only = settings_i64(cli.settings, SETTING_LOG_ADDRESS_INCOMPLETE) == 0},
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,

@@ -35,7 +35,7 @@ struct load_report {
     /* the run, for its catalogue row (table app) */
     char app_id[512], attempt_id[128], name[512], user[256], spark_version[64], queue[256];
     char view_users[LISTING_ACCESS_BYTES], view_groups[LISTING_ACCESS_BYTES];
-    bool has_attempt_id, vendor_version;
+    bool has_attempt_id, vendor_version, start_inferred;
     int64_t start_ms, end_ms, exit_code, last_event_ms, duration_ms;
     const char *outcome;             /* static: succeeded failed unknown */
     int64_t job_count, failed_job_count, stage_count, failed_stage_count, failed_task_count, executor_count, lost_executor_count;

@@ -39,8 +39,8 @@ struct server {
     char address[HTTP_ADDRESS_BYTES + 16];
 };
 
-/* The program file's content, in short: a changed program makes changed tags, the same program built twice does not. */
-static void name_build(char out[SERVER_BUILD_BYTES])
+/* The program file's content and the settings that are in answers, in short: what changes makes changed tags, the same program built twice does not. */
+static void name_build(const struct log_address_settings *addresses, char out[SERVER_BUILD_BYTES])
 {
     uint64_t hash = 0;
     int fd = open(PROGRAM, O_RDONLY | O_CLOEXEC);
@@ -54,6 +54,8 @@ static void name_build(char out[SERVER_BUILD_BYTES])
     }
     if (fd >= 0)
         close(fd);
+    if (addresses->pattern)
+        hash ^= hash_bytes(addresses->pattern, strlen(addresses->pattern)) + addresses->complete_only;
     snprintf(out, SERVER_BUILD_BYTES, "%s-%012" PRIx64, AFTERGLOW_VERSION, hash & 0xFFFFFFFFFFFF);
 }
 
@@ -115,7 +117,7 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     self->settings = settings;
     self->listen_fd = -1;
     self->temp_dir = find_temp_dir();
-    name_build(self->build);
+    name_build(&settings->log_addresses, self->build);
     char real[HTTP_ADDRESS_BYTES];
     if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) ||
         (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
@@ -204,6 +206,11 @@ const char *server_assets_dir(const struct server *self)
 const char *server_store(const struct server *self)
 {
     return self->settings->store_dir;
+}
+
+const struct log_address_settings *server_log_addresses(const struct server *self)
+{
+    return &self->settings->log_addresses;
 }
 
 const char *server_build(const struct server *self)

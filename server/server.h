@@ -16,6 +16,12 @@
 
 #define SERVER_BUILD_BYTES 32
 
+/* Of the logs of executors: executor_logs.h. */
+struct log_address_settings {
+    const char *pattern;             /* spark.history.custom.executor.log.url; NULL: none */
+    bool complete_only;              /* …applyIncompleteApplication is false */
+};
+
 /* All borrowed, and must outlive the server. */
 struct server_settings {
     const char *store_dir;
@@ -29,6 +35,7 @@ struct server_settings {
     size_t ingest_option_count;
     struct access_settings access;
     const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
+    struct log_address_settings log_addresses;
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
@@ -55,10 +62,11 @@ struct access *server_access(struct server *self);                /* borrowed */
 const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
 
 /* For handlers. */
+const struct log_address_settings *server_log_addresses(const struct server *self);     /* static in self */
 struct app_table *server_apps(struct server *self);               /* borrowed */
 struct answer_cache *server_answers(struct server *self);         /* borrowed */
 const char *server_store(const struct server *self);             /* static in self */
-const char *server_build(const struct server *self);             /* names this very program file; part of ETags; static in self */
+const char *server_build(const struct server *self);             /* names this very program file and what of the settings answers show; part of ETags; static in self */
 void server_ingest_status(struct server *self, struct ingest_status *ret);
 
 /* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */

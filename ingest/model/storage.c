@@ -140,11 +140,12 @@ static int64_t floored(int64_t sum, int64_t change)
     return out < 0 ? 0 : out;
 }
 
-static void use_memory(struct executor *executor, bool off_heap, int64_t memory, int64_t disk)
+/* `part`: what of `memory` counts for the heap, or for what is off it. */
+static void use_memory(struct executor *executor, bool off_heap, int64_t memory, int64_t part, int64_t disk)
 {
     if (known(executor->on_heap_used_bytes)) {
-        int64_t *part = off_heap ? &executor->off_heap_used_bytes : &executor->on_heap_used_bytes;
-        *part = floored(*part, memory);
+        int64_t *sum = off_heap ? &executor->off_heap_used_bytes : &executor->on_heap_used_bytes;
+        *sum = floored(*sum, part);
     }
     executor->memory_used_bytes = floored(executor->memory_used_bytes, memory);
     executor->disk_used_bytes = floored(executor->disk_used_bytes, disk);
@@ -328,7 +329,7 @@ enum err_code model_block_updated(struct app_model *self, const struct event *ev
     int64_t rdd_id, delta = 0;
     if (rdd_of_block(e->block_id, &rdd_id)) {
         if (executor->active)
-            use_memory(executor, e->level.use_off_heap, memory, disk);
+            use_memory(executor, e->level.use_off_heap, memory, memory, disk);
         struct rdd *rdd = imap_get(&self->rdd_by_id, rdd_id);
         if (rdd && rdd->tracked) {
             enum err_code rc = rdd_block_updated(self, rdd, executor, e, memory, disk, &delta, err);
@@ -340,7 +341,7 @@ enum err_code model_block_updated(struct app_model *self, const struct event *ev
         return ERR_OK;
     }
     if (str_starts(e->block_id, "broadcast_") && executor->active)
-        use_memory(executor, e->level.use_off_heap, memory, disk);
+        use_memory(executor, e->level.use_off_heap, memory, memory, disk);
     return str_starts(e->block_id, "input-") ? stream_block_updated(self, executor, e, err) : ERR_OK;
 }
 
@@ -361,8 +362,10 @@ enum err_code model_unpersist(struct app_model *self, const struct event *event,
     }
     for (size_t i = 0; i < rdd->distribution_count; i++) {
         struct rdd_distribution *d = &rdd->distributions[i];
+        /* Only one part is given back, the one that the RDD's level names, although blocks may have had another level: so does the History Server. */
+        bool off_heap = rdd->storage.use_off_heap;
         if (d->live && d->executor->active)
-            use_memory(d->executor, rdd->storage.use_off_heap, -d->memory_used_bytes, -d->disk_used_bytes);
+            use_memory(d->executor, off_heap, -d->memory_used_bytes, -known_or(off_heap ? d->off_heap_used_bytes : d->on_heap_used_bytes, 0), -d->disk_used_bytes);
         d->live = false;
     }
     rdd->tracked = 0;

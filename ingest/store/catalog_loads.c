@@ -80,7 +80,7 @@ static enum err_code write_loaded_app(struct catalog *self, int64_t log_id, int6
     const int64_t numbers[] = {run->duration_ms, run->job_count, run->failed_job_count, run->stage_count, run->failed_stage_count, run->task_count, run->failed_task_count,
         run->executor_count, run->lost_executor_count, run->task_time_ms, run->gc_time_ms, run->input_bytes, run->output_bytes, run->shuffle_read_bytes,
         run->shuffle_write_bytes, run->disk_spill_bytes, run->exit_code, run->skew_grade, run->gc_grade,
-        run->vendor_version};
+        run->vendor_version, run->start_inferred};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         db_bind_i64(stmt, (int)i + 14, numbers[i]);
     rc = db_run(stmt, err);

@@ -26,7 +26,7 @@ static const char *const run_sql =
     "(SELECT coalesce(sum(ended_tasks), 0) FROM stage), (SELECT coalesce(sum(failed_tasks), 0) FROM stage), "                                          /* 29-30 */
     "(SELECT count(*) FROM executor WHERE executor_id <> 'driver'), "                                                                                  /* 31 */
     "(SELECT count(*) FROM executor WHERE executor_id <> 'driver' AND NOT active AND (NOT h.complete OR remove_ms IS NULL OR remove_ms < a.end_ms)), " /* 32 */
-    "t.*, nullif(coalesce(a.view_acls || ',', '') || coalesce(a.admin_acls, ''), ''), nullif(coalesce(a.view_acls_groups || ',', '') || coalesce(a.admin_acls_groups, ''), ''), a.vendor_version " /* 33-40, 41-43 */
+    "t.*, nullif(coalesce(a.view_acls || ',', '') || coalesce(a.admin_acls, ''), ''), nullif(coalesce(a.view_acls_groups || ',', '') || coalesce(a.admin_acls_groups, ''), ''), a.vendor_version, a.start_ms IS NULL " /* 33-40, 41-44 */
     "FROM load AS l, application AS a, log_health AS h, "
     "(SELECT sum(task_time_ms), sum(jvm_gc_time_ms), sum(input_bytes), sum(output_bytes), "
     "sum(coalesce(shuffle_remote_read_bytes + shuffle_local_read_bytes, shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t "
@@ -42,12 +42,12 @@ static const char *const log_sql =
 static const char *const app_sql =
     "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, last_event_ms, complete, generation, outcome, duration_ms, "
     "job_count, failed_job_count, stage_count, failed_stage_count, task_count, failed_task_count, executor_count, lost_executor_count, task_time_ms, gc_time_ms, "
-    "input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes, exit_code, view_users, view_groups, vendor_version, log_id, loaded) "
+    "input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes, exit_code, view_users, view_groups, vendor_version, start_inferred, log_id, loaded) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, "
-    "?33, (SELECT log_id FROM log WHERE path = ?34), 1)";
+    "?33, ?34, (SELECT log_id FROM log WHERE path = ?35), 1)";
 
 enum {
-    COLUMN_PATH = 0, COLUMN_FLAGS = 7, COLUMN_REASON = 9, COLUMN_STARTED = 10, COLUMN_APP_ID = 12, COLUMN_TASKS = 29, COLUMN_LAST = 43
+    COLUMN_PATH = 0, COLUMN_FLAGS = 7, COLUMN_REASON = 9, COLUMN_STARTED = 10, COLUMN_APP_ID = 12, COLUMN_TASKS = 29, COLUMN_LAST = 44
 };
 
 /* Copies the value of a column, whatever its type. */
@@ -74,7 +74,7 @@ static enum err_code copy_run(sqlite3_stmt *run, const char *app_key, sqlite3_st
     db_bind_str(app, 1, str_of(app_key));
     for (int column = COLUMN_APP_ID; column <= COLUMN_LAST; column++)
         bind_column(app, column - COLUMN_APP_ID + 2, run, column);
-    bind_column(app, 34, run, COLUMN_PATH);
+    bind_column(app, 35, run, COLUMN_PATH);
     return db_run(app, err);
 }
 

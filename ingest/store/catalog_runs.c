@@ -91,6 +91,7 @@ static enum err_code write_listed_app(struct catalog *self, int64_t log_id, cons
     db_bind_i64(stmt, 11, log_id);
     db_bind_i64(stmt, 12, run->exit_code);
     db_bind_i64(stmt, 13, run->vendor_version);
+    db_bind_i64(stmt, 14, run->start_inferred);
     rc = db_run(stmt, err);
     return rc ? rc : catalog_write_access(self, log_id, app_key, run, err);
 }

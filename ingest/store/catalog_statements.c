@@ -48,13 +48,14 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
     [SQL_SET_KEY] = "UPDATE log SET app_key = ?2 WHERE log_id = ?1",
     [SQL_COPY_SKIPPED] = "UPDATE log SET state = 'skipped', reason = ?2, changed_ms = ?3, flags = '' WHERE log_id = ?1",
     [SQL_LISTED_APP] =
-        "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, complete, log_id, exit_code, vendor_version, loaded, generation) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0) "
+        "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, complete, log_id, exit_code, vendor_version, start_inferred, loaded, generation) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, 0) "
         "ON CONFLICT (app_key) DO UPDATE SET log_id = excluded.log_id, "
         "app_id = iif(loaded, app_id, excluded.app_id), attempt_id = iif(loaded, attempt_id, excluded.attempt_id), name = iif(loaded, name, excluded.name), "
         "user = iif(loaded, user, excluded.user), spark_version = iif(loaded, spark_version, excluded.spark_version), queue = iif(loaded, queue, excluded.queue), "
         "start_ms = iif(loaded, start_ms, excluded.start_ms), end_ms = iif(loaded, end_ms, excluded.end_ms), complete = iif(loaded, complete, excluded.complete), "
-        "exit_code = iif(loaded, exit_code, excluded.exit_code), vendor_version = iif(loaded, vendor_version, excluded.vendor_version)",
+        "exit_code = iif(loaded, exit_code, excluded.exit_code), vendor_version = iif(loaded, vendor_version, excluded.vendor_version), "
+        "start_inferred = iif(loaded, start_inferred, excluded.start_inferred)",
     [SQL_RUN_ACCESS] = "UPDATE app SET view_users = ?3, view_groups = ?4 WHERE app_key = coalesce(?2, (SELECT app_key FROM log WHERE log_id = ?1)) AND (?2 IS NULL OR NOT loaded)",
     [SQL_GENERATION] = "SELECT generation FROM app WHERE app_key = (SELECT app_key FROM log WHERE log_id = ?1)",
     [SQL_LOADING] =
@@ -66,9 +67,9 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
     [SQL_LOADED_APP] =
         "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, last_event_ms, complete, log_id, loaded, generation, "
         "outcome, duration_ms, job_count, failed_job_count, stage_count, failed_stage_count, task_count, failed_task_count, executor_count, lost_executor_count, "
-        "task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes, exit_code, skew_grade, gc_grade, vendor_version) "
+        "task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes, exit_code, skew_grade, gc_grade, vendor_version, start_inferred) "
         "VALUES ((SELECT app_key FROM log WHERE log_id = ?11), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 1, ?12, "
-        "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33) "
+        "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34) "
         "ON CONFLICT (app_key) DO UPDATE SET app_id = excluded.app_id, attempt_id = excluded.attempt_id, name = excluded.name, user = excluded.user, "
         "spark_version = excluded.spark_version, queue = excluded.queue, start_ms = excluded.start_ms, end_ms = excluded.end_ms, "
         "last_event_ms = excluded.last_event_ms, complete = excluded.complete, loaded = 1, generation = max(generation, excluded.generation), "
@@ -77,7 +78,8 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
         "failed_task_count = excluded.failed_task_count, executor_count = excluded.executor_count, lost_executor_count = excluded.lost_executor_count, "
         "task_time_ms = excluded.task_time_ms, gc_time_ms = excluded.gc_time_ms, input_bytes = excluded.input_bytes, output_bytes = excluded.output_bytes, "
         "shuffle_read_bytes = excluded.shuffle_read_bytes, shuffle_write_bytes = excluded.shuffle_write_bytes, disk_spill_bytes = excluded.disk_spill_bytes, "
-        "exit_code = excluded.exit_code, skew_grade = excluded.skew_grade, gc_grade = excluded.gc_grade, vendor_version = excluded.vendor_version",
+        "exit_code = excluded.exit_code, skew_grade = excluded.skew_grade, gc_grade = excluded.gc_grade, vendor_version = excluded.vendor_version, "
+        "start_inferred = excluded.start_inferred",
     [SQL_UNLIST_APP] = "DELETE FROM app WHERE log_id = ?1 AND loaded = 0",
     [SQL_UNLIST_LOG] = "UPDATE log SET app_key = NULL WHERE log_id = ?1 AND NOT EXISTS (SELECT 1 FROM app WHERE app.app_key = log.app_key)",
     [SQL_PUT_OFF] = "UPDATE log SET state = 'waiting', reason = ?2, changed_ms = ?3, read_bytes = NULL WHERE log_id = ?1",

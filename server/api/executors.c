@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "server/api/handlers.h"
+#include "server/executor_logs.h"
 
 /* Until its removal, or as long as the log goes. */
 #define ALIVE "CASE WHEN coalesce(e.remove_ms, a.last_event_ms) >= e.add_ms THEN coalesce(e.remove_ms, a.last_event_ms) - e.add_ms END"
@@ -28,23 +29,36 @@ static const struct list_sort sorts[] = {
 #define ITEM_FIRST_PLAIN 9
 #define ITEM_FIRST_PEAK 34
 
-static const char maps_sql[] = "SELECT map, name, value FROM owner_map WHERE owner_kind = 0 AND owner = ? ORDER BY map, ordinal";
+static const char maps_sql[] = "SELECT map, name, value FROM owner_map WHERE owner_kind = 0 AND owner = ? AND map > 0 ORDER BY map, ordinal";
 
-/* Three lists of pairs: log addresses, attributes, resources. */
+static void write_pair(void *json, struct str name, struct str value)
+{
+    json_array_begin(json);
+    json_str(json, name);
+    json_str(json, value);
+    json_array_end(json);
+}
+
+static enum err_code write_logs(struct json_writer *json, struct executor_logs *logs, int64_t executor_ref, struct err *err)
+{
+    json_key(json, "logs");
+    json_array_begin(json);
+    enum err_code rc = executor_logs_each(logs, executor_ref, write_pair, json, err);
+    json_array_end(json);
+    return rc;
+}
+
+/* Two lists of pairs: attributes, resources. */
 static enum err_code write_maps(struct json_writer *json, sqlite3_stmt *stmt, int64_t executor_ref, struct err *err)
 {
-    static const char *const keys[] = {"logs", "attributes", "resources"};
+    static const char *const keys[] = {"attributes", "resources"};
     db_bind_i64(stmt, 1, executor_ref);
     enum err_code rc = db_step(stmt, err);
-    for (int64_t map = 0; map < (int64_t)ARRAY_LENGTH(keys); map++) {
-        json_key(json, keys[map]);
+    for (int64_t map = 1; map <= (int64_t)ARRAY_LENGTH(keys); map++) {
+        json_key(json, keys[map - 1]);
         json_array_begin(json);
-        for (; !rc && db_i64(stmt, 0) <= map; rc = db_step(stmt, err)) {
-            json_array_begin(json);
-            json_str(json, db_str(stmt, 1));
-            json_str(json, db_str(stmt, 2));
-            json_array_end(json);
-        }
+        for (; !rc && db_i64(stmt, 0) <= map; rc = db_step(stmt, err))
+            write_pair(json, db_str(stmt, 1), db_str(stmt, 2));
         json_array_end(json);
     }
     db_reset(stmt);
@@ -57,7 +71,7 @@ static double busy_share(int64_t task_time_ms, int64_t alive_ms, int64_t slots)
     return known(task_time_ms) && known(alive_ms) && known(slots) && alive_ms > 0 && slots > 0 ? (double)task_time_ms / ((double)alive_ms * (double)slots) : (double)NAN;
 }
 
-static enum err_code write_item(struct json_writer *json, sqlite3_stmt *stmt, sqlite3_stmt *maps, struct err *err)
+static enum err_code write_item(struct json_writer *json, sqlite3_stmt *stmt, sqlite3_stmt *maps, struct executor_logs *logs, struct err *err)
 {
     json_object_begin(json);
     api_columns(json, stmt, ITEM_FIRST_PLAIN, ITEM_FIRST_PEAK);
@@ -67,7 +81,9 @@ static enum err_code write_item(struct json_writer *json, sqlite3_stmt *stmt, sq
     json_kv_f64(json, "busyShare", busy_share(db_i64(stmt, 5), db_i64(stmt, 7), db_i64(stmt, 8)));
     api_gc(json, db_i64(stmt, 5), db_i64(stmt, 6));
     api_peaks(json, stmt, db_i64(stmt, 4), ITEM_FIRST_PEAK);
-    enum err_code rc = write_maps(json, maps, db_i64(stmt, 0), err);
+    enum err_code rc = write_logs(json, logs, db_i64(stmt, 0), err);
+    if (!rc)
+        rc = write_maps(json, maps, db_i64(stmt, 0), err);
     json_object_end(json);
     return rc;
 }
@@ -83,7 +99,7 @@ static void order(struct query *query, const struct list *list)
                    direction, direction, direction, direction, direction);
 }
 
-static enum err_code write_list(const struct api_app *app, struct list *list, int64_t active, const struct request *request, struct response *response, struct err *err)
+static enum err_code write_list(struct api_ctx *ctx, const struct api_app *app, struct list *list, int64_t active, const struct request *request, struct response *response, struct err *err)
 {
     CLEANUP(query_dispose) struct query count;
     CLEANUP(query_dispose) struct query query;
@@ -106,10 +122,11 @@ static enum err_code write_list(const struct api_app *app, struct list *list, in
     sqlite3_stmt *stmt = NULL, *maps = NULL;
     struct json_writer *json = response_json(response, false);
     list_begin(list, json);
-    if (!(rc = db_prepare(app->db, &maps, maps_sql, err)))
+    CLEANUP(executor_logs_dispose) struct executor_logs logs;
+    if (!(rc = executor_logs_init(&logs, ctx->server, app->db, err)) && !(rc = db_prepare(app->db, &maps, maps_sql, err)))
         rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
-        rc = write_item(json, stmt, maps, err);
+        rc = write_item(json, stmt, maps, &logs, err);
     db_finalize(stmt);
     db_finalize(maps);
     list_end(list, json);
@@ -129,7 +146,7 @@ enum err_code api_executors(struct api_ctx *ctx, const struct request *request, 
     enum err_code rc;
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
-    rc = write_list(&app, &list, active, request, response, err);
+    rc = write_list(ctx, &app, &list, active, request, response, err);
     api_app_close(ctx, &app);
     return rc;
 }

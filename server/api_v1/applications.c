@@ -20,13 +20,13 @@
 
 /* Attempts of one application, newest first; of several copies of an attempt the best one (app_lookup.h). */
 static const char attempts_sql[] =
-    "SELECT a.app_id, a.name, a.attempt_id, a.start_ms, a.end_ms, a.complete, l.modified_ms, a.user, iif(a.vendor_version, NULL, a.spark_version), p.name, p.uri, l.path, "
+    "SELECT a.app_id, a.name, a.attempt_id, iif(a.start_inferred, NULL, a.start_ms) AS logged_start_ms, a.end_ms, a.complete, l.modified_ms, a.user, iif(a.vendor_version, NULL, a.spark_version), p.name, p.uri, l.path, "
     "a.exit_code "
     "FROM app a JOIN log l ON l.log_id = a.log_id LEFT JOIN place p ON p.place_id = l.place_id "
     "WHERE a.app_id = ?1 AND (?2 IS NULL OR may_see(?2, ?3, a.user, a.view_users, a.view_groups)) AND NOT EXISTS ("
     "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id "
     "  AND (b.complete, m.bytes, m.modified_ms, b.app_key) > (a.complete, l.bytes, l.modified_ms, a.app_key)) "
-    "ORDER BY a.start_ms DESC, a.attempt_id DESC";
+    "ORDER BY logged_start_ms DESC, a.attempt_id DESC";
 
 /* As the server names it: a URI. */
 static enum err_code source_uri(struct json_writer *w, const char *key, struct str name, struct arena *arena, struct err *err)
@@ -115,7 +115,6 @@ static enum err_code write_application(struct json_writer *(*begin)(void *), voi
 
 struct filters {
     bool completed, running;
-    bool by_start, by_end;           /* such a date was given: an attempt without one does not fit */
     int64_t min_start_ms, max_start_ms, min_end_ms, max_end_ms, now_ms;
 };
 
@@ -215,7 +214,7 @@ static enum err_code add_attempt(struct list *self, struct db *catalog, struct e
     return ERR_OK;
 }
 
-static const char scan_sql[] = "SELECT app_id, attempt_id, start_ms, end_ms, complete, log_id FROM app WHERE ?1 IS NULL OR may_see(?1, ?2, user, view_users, view_groups)";
+static const char scan_sql[] = "SELECT app_id, attempt_id, iif(start_inferred, NULL, start_ms), end_ms, complete, log_id FROM app WHERE ?1 IS NULL OR may_see(?1, ?2, user, view_users, view_groups)";
 
 static enum err_code scan(struct list *self, struct db *catalog, const struct viewer *viewer, struct err *err)
 {
@@ -247,9 +246,8 @@ static bool entry_fits(struct entry *entry, const struct filters *filters)
     entry->end_ms = newest->end_ms;
     bool running = !newest->complete, fits = false;
     for (const struct attempt *a = entry->attempts; a && !fits; a = a->next)
-        fits = (!filters->by_start || (a->start_ms != -1 && a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms)) &&
-               (!filters->by_end || (running ? filters->max_end_ms > filters->now_ms
-                                             : a->end_ms != -1 && a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms));
+        fits = a->start_ms >= filters->min_start_ms && a->start_ms <= filters->max_start_ms &&
+               (running ? filters->max_end_ms > filters->now_ms : a->end_ms >= filters->min_end_ms && a->end_ms <= filters->max_end_ms);
     return fits && (running ? filters->running : filters->completed);
 }
 
@@ -306,12 +304,15 @@ static enum err_code answer_list(const struct filters *filters, size_t limit, st
     return write_list(&list, limit, catalog, request, response_json(response, true), err);
 }
 
-/* An absent or empty date filters nothing. False: answered 400. */
-static bool date_param(const struct request *request, struct response *response, const char *name, int64_t otherwise, int64_t *ret, bool *given)
+/* Where no date is given. A run that started or ended before 2010, or never (-1), is listed only on request. */
+#define YEAR_2010_MS 1262304000000
+#define YEAR_3000_MS 32503680000000
+
+/* False: answered 400. */
+static bool date_param(const struct request *request, struct response *response, const char *name, int64_t otherwise, int64_t *ret)
 {
     struct str text = request_param(request, name);
     *ret = otherwise;
-    *given = *given || text.len;
     if (!text.len || v1_parse_date(text, ret))
         return true;
     response_plain(response, 400, "Couldn't parse date: %.*s", (int)text.len, text.ptr);
@@ -327,10 +328,10 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     if (!v1_param_words(request, "status", statuses, ARRAY_LENGTH(statuses), &status, &given) || !v1_param_int(request, "limit", INT32_MAX, &limit))
         return v1_not_found(response);
     struct filters filters = {.completed = !given || (status & 1u), .running = !given || (status & 2u), .now_ms = time_now_ms()};
-    if (!date_param(request, response, "minDate", INT64_MIN, &filters.min_start_ms, &filters.by_start) ||
-        !date_param(request, response, "maxDate", INT64_MAX, &filters.max_start_ms, &filters.by_start) ||
-        !date_param(request, response, "minEndDate", INT64_MIN, &filters.min_end_ms, &filters.by_end) ||
-        !date_param(request, response, "maxEndDate", INT64_MAX, &filters.max_end_ms, &filters.by_end))
+    if (!date_param(request, response, "minDate", YEAR_2010_MS, &filters.min_start_ms) ||
+        !date_param(request, response, "maxDate", YEAR_3000_MS, &filters.max_start_ms) ||
+        !date_param(request, response, "minEndDate", YEAR_2010_MS, &filters.min_end_ms) ||
+        !date_param(request, response, "maxEndDate", YEAR_3000_MS, &filters.max_end_ms))
         return ERR_OK;
 
     struct db_lease catalog;
@@ -344,7 +345,7 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     if (rc)
         return rc;
     char etag[LIST_TAG_BYTES] = "";
-    if (!filters.by_end)             /* with a date of the end, who still runs is in the list or not by the clock */
+    if (!request_param(request, "maxEndDate").len)       /* with it, who still runs is in the list or not by the clock */
         rc = list_tag_read(ctx, request, catalog.db, etag, err);
     if (rc == ERR_OK && !answer_cache_tag(server_answers(ctx->server), request, etag, response))
         rc = answer_list(&filters, limit > 0 ? (size_t)limit : 0, catalog.db, request, response, err);

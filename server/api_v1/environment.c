@@ -125,5 +125,5 @@ static enum err_code environment(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_environment(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, environment, err);
+    return v1_in_app(ctx, request, response, 0, NULL, environment, err);
 }

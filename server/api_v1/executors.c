@@ -27,7 +27,8 @@ static const char *const total_keys[] = {"totalInputBytes", "totalShuffleRead", 
 
 struct executor_writer {
     struct json_writer *w;
-    sqlite3_stmt *pairs, *resources, *addresses;
+    sqlite3_stmt *attributes, *resources, *addresses;
+    struct executor_logs logs;
     bool has_application;
     int64_t app_elapsed_ms;          /* of the application: the driver's duration */
 };
@@ -51,12 +52,12 @@ static enum err_code read_application(struct executor_writer *self, struct db *d
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code executor_writer_init(struct executor_writer *self, struct db *db, struct json_writer *w, struct err *err)
+static enum err_code executor_writer_init(struct executor_writer *self, const struct server *server, struct db *db, struct json_writer *w, struct err *err)
 {
     *self = (struct executor_writer){.w = w};
     enum err_code rc;
-    if ((rc = read_application(self, db, err)) ||
-        (rc = db_prepare(db, &self->pairs, "SELECT name, value FROM owner_map WHERE owner_kind = 0 AND owner = ?1 AND map = ?2 ORDER BY ordinal", err)) ||
+    if ((rc = executor_logs_init(&self->logs, server, db, err)) || (rc = read_application(self, db, err)) ||
+        (rc = db_prepare(db, &self->attributes, "SELECT name, value FROM owner_map WHERE owner_kind = 0 AND owner = ?1 AND map = 1 ORDER BY ordinal", err)) ||
         (rc = db_prepare(db, &self->resources, "SELECT name, value FROM owner_map WHERE owner_kind = 0 AND owner = ?1 AND map = 2 ORDER BY ordinal", err)))
         return rc;
     return db_prepare(db, &self->addresses, "SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END)", err);
@@ -64,18 +65,18 @@ static enum err_code executor_writer_init(struct executor_writer *self, struct d
 
 static void executor_writer_dispose(struct executor_writer *self)
 {
-    db_finalize(self->pairs);
+    executor_logs_dispose(&self->logs);
+    db_finalize(self->attributes);
     db_finalize(self->resources);
     db_finalize(self->addresses);
 }
 
-static enum err_code write_pairs(struct json_writer *w, const char *key, sqlite3_stmt *pairs, int64_t owner, int64_t map, struct err *err)
+static enum err_code write_pairs(struct json_writer *w, const char *key, sqlite3_stmt *pairs, int64_t owner, struct err *err)
 {
     enum err_code rc;
     json_key(w, key);
     json_object_begin(w);
     db_bind_i64(pairs, 1, owner);
-    db_bind_i64(pairs, 2, map);
     while ((rc = db_step(pairs, err)) == ERR_OK) {
         json_key_str(w, db_str(pairs, 0));
         json_str(w, str_known(db_str(pairs, 1)) ? db_str(pairs, 1) : STR_LIT(""));
@@ -156,7 +157,7 @@ static enum err_code write_executor(struct executor_writer *self, sqlite3_stmt *
     v1_date(w, "addTime", db_i64(row, C_ADD));
     v1_date_if(w, "removeTime", db_i64(row, C_REMOVE));
     v1_text_if(w, "removeReason", db_str(row, C_REASON));
-    if ((rc = write_pairs(w, "executorLogs", self->pairs, ref, 0, err)))
+    if ((rc = v1_executor_logs(w, &self->logs, ref, err)))
         return rc;
     if (!db_is_null(row, C_MAX_ON_HEAP)) {
         json_key(w, "memoryMetrics");
@@ -170,7 +171,7 @@ static enum err_code write_executor(struct executor_writer *self, sqlite3_stmt *
     write_stage_ids(w, "blacklistedInStages", db_str(row, C_EXCLUDED_IN));
     if (peaks)
         v1_peaks(w, "peakMemoryMetrics", row, C_PEAKS);
-    if ((rc = write_pairs(w, "attributes", self->pairs, ref, 1, err)) || (rc = write_resources(self, ref, err)))
+    if ((rc = write_pairs(w, "attributes", self->attributes, ref, err)) || (rc = write_resources(self, ref, err)))
         return rc;
     v1_count(w, "resourceProfileId", db_i64(row, C_PROFILE));
     json_kv_bool(w, "isExcluded", excluded);
@@ -183,7 +184,7 @@ static enum err_code write_list(struct v1_scope *scope, const char *sql, struct 
 {
     struct json_writer *w = response_json(scope->response, true);
     CLEANUP(executor_writer_dispose) struct executor_writer writer;
-    enum err_code rc = executor_writer_init(&writer, scope->db, w, err);
+    enum err_code rc = executor_writer_init(&writer, scope->ctx->server, scope->db, w, err);
     if (rc)
         return rc;
     sqlite3_stmt *rows = NULL;
@@ -217,7 +218,7 @@ static enum err_code processes(struct v1_scope *scope, struct err *err)
     sqlite3_stmt *rows = NULL, *logs = NULL;
     enum err_code rc = db_prepare(scope->db, &rows, "SELECT rowid, process_id, host_port, total_cores, add_ms FROM process ORDER BY process_id", err);
     if (rc == ERR_OK)
-        rc = db_prepare(scope->db, &logs, "SELECT name, value FROM owner_map WHERE owner_kind = 1 AND owner = ?1 AND map = ?2 ORDER BY ordinal", err);
+        rc = db_prepare(scope->db, &logs, "SELECT name, value FROM owner_map WHERE owner_kind = 1 AND owner = ?1 AND map = 0 ORDER BY ordinal", err);
     if (rc == ERR_OK)
         json_array_begin(w);
     while (rc == ERR_OK && (rc = db_step(rows, err)) == ERR_OK) {
@@ -227,7 +228,7 @@ static enum err_code processes(struct v1_scope *scope, struct err *err)
         json_kv_bool(w, "isActive", true);
         v1_count(w, "totalCores", db_i64(rows, 3));
         v1_date(w, "addTime", db_i64(rows, 4));
-        rc = write_pairs(w, "processLogs", logs, db_i64(rows, 0), 0, err);
+        rc = write_pairs(w, "processLogs", logs, db_i64(rows, 0), err);
         json_object_end(w);
     }
     db_finalize(rows);
@@ -257,40 +258,44 @@ static enum err_code executor_threads(struct v1_scope *scope, struct err *err UN
     return refuse_threads(scope, scope->own[0]);
 }
 
+static bool convert_task_id(struct v1_scope *scope)
+{
+    struct str task_id = request_param(scope->request, "taskId");
+    int64_t number;
+    return !task_id.len || str_to_i64(task_id, &number);
+}
+
 static enum err_code threads(struct v1_scope *scope, struct err *err UNUSED)
 {
     struct str task_id = request_param(scope->request, "taskId"), executor_id = request_param(scope->request, "executorId");
-    int64_t number;
     if (!str_known(task_id) || !str_known(executor_id)) {
         response_plain(scope->response, 400, "The parameters \"taskId\" and \"executorId\" are needed.");
         return ERR_OK;
     }
-    if (task_id.len && !str_to_i64(task_id, &number))
-        return v1_not_found(scope->response);
     return refuse_threads(scope, executor_id);
 }
 
 enum err_code v1_executors(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, executors, err);
+    return v1_in_app(ctx, request, response, 0, NULL, executors, err);
 }
 
 enum err_code v1_all_executors(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, all_executors, err);
+    return v1_in_app(ctx, request, response, 0, NULL, all_executors, err);
 }
 
 enum err_code v1_processes(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, processes, err);
+    return v1_in_app(ctx, request, response, 0, NULL, processes, err);
 }
 
 enum err_code v1_executor_threads(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, executor_threads, err);
+    return v1_in_app(ctx, request, response, 1, NULL, executor_threads, err);
 }
 
 enum err_code v1_threads(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, threads, err);
+    return v1_in_app(ctx, request, response, 0, convert_task_id, threads, err);
 }

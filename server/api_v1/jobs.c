@@ -94,12 +94,13 @@ static enum err_code write_job(struct job_writer *self, sqlite3_stmt *row, struc
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+static bool convert_status(struct v1_scope *scope)
+{
+    return v1_param_words(scope->request, "status", statuses, ARRAY_LENGTH(statuses), &scope->wanted, &scope->filtered);
+}
+
 static enum err_code jobs(struct v1_scope *scope, struct err *err)
 {
-    unsigned wanted;
-    bool filtered;
-    if (!v1_param_words(scope->request, "status", statuses, ARRAY_LENGTH(statuses), &wanted, &filtered))
-        return v1_not_found(scope->response);
     struct json_writer *w = response_json(scope->response, true);
     CLEANUP(job_writer_dispose) struct job_writer writer;
     enum err_code rc = job_writer_init(&writer, scope->db, w, err);
@@ -111,7 +112,7 @@ static enum err_code jobs(struct v1_scope *scope, struct err *err)
     json_array_begin(w);
     while ((rc = db_step(rows, err)) == ERR_OK) {
         int64_t status = db_i64(rows, 7);
-        if (filtered && !(status >= 0 && status < STATUS_COUNT && (wanted >> status & 1u)))
+        if (scope->filtered && !(status >= 0 && status < STATUS_COUNT && (scope->wanted >> status & 1u)))
             continue;
         if ((rc = write_job(&writer, rows, err)))
             break;
@@ -125,9 +126,7 @@ static enum err_code jobs(struct v1_scope *scope, struct err *err)
 
 static enum err_code job(struct v1_scope *scope, struct err *err)
 {
-    int64_t id;
-    if (!v1_path_int(scope->own[0], &id))
-        return v1_not_found(scope->response);
+    int64_t id = scope->ids[0];
     sqlite3_stmt *rows = NULL;
     enum err_code rc = db_prepare(scope->db, &rows, JOB_COLUMNS "WHERE start_seen = 1 AND job_id = ?1", err);
     if (rc)
@@ -148,10 +147,10 @@ static enum err_code job(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_jobs(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, jobs, err);
+    return v1_in_app(ctx, request, response, 0, convert_status, jobs, err);
 }
 
 enum err_code v1_job(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, job, err);
+    return v1_in_app(ctx, request, response, 1, v1_convert_ids, job, err);
 }

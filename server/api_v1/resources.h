@@ -16,6 +16,6 @@ api_handler v1_environment;                                                     
 api_handler v1_rdds, v1_rdd;                                                               /* storage.c */
 api_handler v1_logs;                                                                       /* logs.c */
 api_handler v1_sql_list, v1_sql, v1_sql_table;                                             /* sql.c */
-api_handler v1_streaming, v1_streaming_item, v1_streaming_operation;                       /* streaming.c */
+api_handler v1_streaming, v1_streaming_receiver, v1_streaming_batches, v1_streaming_batch, v1_streaming_operation;        /* streaming.c */
 
 #endif

@@ -329,11 +329,14 @@ static enum err_code write_execution(struct execution_writer *self, sqlite3_stmt
     return rc;
 }
 
+static bool convert_page(struct v1_scope *scope)
+{
+    return v1_param_int(scope->request, "offset", 0, &scope->offset) && v1_param_int(scope->request, "length", -1, &scope->length);
+}
+
 static enum err_code sql_list(struct v1_scope *scope, struct err *err)
 {
-    int64_t offset, length;
-    if (!v1_param_int(scope->request, "offset", 0, &offset) || !v1_param_int(scope->request, "length", -1, &length))
-        return v1_not_found(scope->response);
+    int64_t offset = scope->offset, length = scope->length;
     struct json_writer *w = response_json(scope->response, true);
     CLEANUP(writer_dispose) struct execution_writer writer;
     enum err_code rc = writer_init(&writer, scope, w, err);
@@ -355,9 +358,7 @@ static enum err_code sql_list(struct v1_scope *scope, struct err *err)
 
 static enum err_code sql_one(struct v1_scope *scope, struct err *err)
 {
-    int64_t id;
-    if (!str_to_i64(scope->own[0], &id))
-        return v1_not_found(scope->response);
+    int64_t id = scope->ids[0];
     sqlite3_stmt *rows = NULL;
     enum err_code rc = db_prepare(scope->db, &rows, EXECUTION_COLUMNS "WHERE e.execution_id = ?1 AND " KNOWN("e"), err);
     if (rc)
@@ -596,15 +597,15 @@ static enum err_code sql_table(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_sql_list(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, sql_list, err);
+    return v1_in_app(ctx, request, response, 0, convert_page, sql_list, err);
 }
 
 enum err_code v1_sql(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, sql_one, err);
+    return v1_in_app(ctx, request, response, 1, v1_convert_long_id, sql_one, err);
 }
 
 enum err_code v1_sql_table(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, sql_table, err);
+    return v1_in_app(ctx, request, response, 0, NULL, sql_table, err);
 }

@@ -66,7 +66,7 @@ struct stage_writer {
     sqlite3_stmt *rdds, *accumulables, *kills, *executors, *task_rows;
 };
 
-static enum err_code stage_writer_init(struct stage_writer *self, struct db *db, struct json_writer *w, const struct view *view, struct err *err)
+static enum err_code stage_writer_init(struct stage_writer *self, const struct server *server, struct db *db, struct json_writer *w, const struct view *view, struct err *err)
 {
     *self = (struct stage_writer){.db = db, .w = w, .view = view};
     enum err_code rc;
@@ -80,7 +80,7 @@ static enum err_code stage_writer_init(struct stage_writer *self, struct db *db,
         return rc;
     if (!view->details)
         return ERR_OK;
-    if ((rc = v1_task_writer_init(&self->tasks, db, w, err)) ||
+    if ((rc = v1_task_writer_init(&self->tasks, server, db, w, err)) ||
         (rc = db_prepare(db, &self->task_rows, "SELECT task_seq, status FROM task WHERE stage_ref = ?1 AND task_seq BETWEEN ?2 AND ?3 ORDER BY task_seq", err)))
         return rc;
     return db_prepare(db, &self->executors,
@@ -269,11 +269,8 @@ static enum err_code write_stage(struct stage_writer *self, sqlite3_stmt *stage,
 static bool read_view(struct v1_scope *scope, bool details, struct view *ret, enum err_code *rc, struct err *err)
 {
     bool answered = false;
-    *ret = (struct view){.details = request_param_true(scope->request, "details", details), .summaries = request_param_true(scope->request, "withSummaries", false)};
-    if (!v1_param_words(scope->request, "taskStatus", v1_task_statuses, V1_TASK_STATUS_COUNT, &ret->tasks_wanted, &ret->task_filter)) {
-        *rc = v1_not_found(scope->response);
-        return false;
-    }
+    *ret = (struct view){.details = request_param_true(scope->request, "details", details), .summaries = request_param_true(scope->request, "withSummaries", false),
+                         .tasks_wanted = scope->tasks_wanted, .task_filter = scope->tasks_filtered};
     *rc = v1_param_quantiles(scope->request, scope->response, DEFAULT_QUANTILES, &ret->quantiles, &ret->quantile_count, &answered, err);
     return *rc == ERR_OK && !answered;
 }
@@ -292,19 +289,25 @@ static bool has_wanted_tasks(const struct view *view, sqlite3_stmt *stage)
     return false;
 }
 
+static bool convert_view(struct v1_scope *scope)
+{
+    return v1_convert_ids(scope) && v1_param_words(scope->request, "taskStatus", v1_task_statuses, V1_TASK_STATUS_COUNT, &scope->tasks_wanted, &scope->tasks_filtered);
+}
+
+static bool convert_list(struct v1_scope *scope)
+{
+    return convert_view(scope) && v1_param_words(scope->request, "status", statuses, ARRAY_LENGTH(statuses), &scope->wanted, &scope->filtered);
+}
+
 static enum err_code stages(struct v1_scope *scope, struct err *err)
 {
     struct view view;
-    unsigned wanted;
-    bool filtered;
     enum err_code rc;
-    if (!v1_param_words(scope->request, "status", statuses, ARRAY_LENGTH(statuses), &wanted, &filtered))
-        return v1_not_found(scope->response);
     if (!read_view(scope, false, &view, &rc, err))
         return rc;
     struct json_writer *w = response_json(scope->response, true);
     CLEANUP(stage_writer_dispose) struct stage_writer writer;
-    if ((rc = stage_writer_init(&writer, scope->db, w, &view, err)))
+    if ((rc = stage_writer_init(&writer, scope->ctx->server, scope->db, w, &view, err)))
         return rc;
     const char *sql = arena_printf(scope->request->arena, "%sORDER BY s.stage_id DESC, s.attempt DESC", stage_columns);
     if (!sql)
@@ -315,7 +318,7 @@ static enum err_code stages(struct v1_scope *scope, struct err *err)
     json_array_begin(w);
     while ((rc = db_step(rows, err)) == ERR_OK) {
         int64_t status = db_i64(rows, C_STATUS);
-        if (filtered && !(status >= STAGE_PENDING && status <= STAGE_SKIPPED && (wanted >> status & 1u)))
+        if (scope->filtered && !(status >= STAGE_PENDING && status <= STAGE_SKIPPED && (scope->wanted >> status & 1u)))
             continue;
         if (has_wanted_tasks(&view, rows) && (rc = write_stage(&writer, rows, err)))
             break;
@@ -340,11 +343,9 @@ static enum err_code prepare_by_id(struct v1_scope *scope, int64_t id, sqlite3_s
 
 static enum err_code stage(struct v1_scope *scope, struct err *err)
 {
-    int64_t id;
+    int64_t id = scope->ids[0];
     struct view view;
     enum err_code rc;
-    if (!v1_path_int(scope->own[0], &id))
-        return v1_not_found(scope->response);
     if (!read_view(scope, true, &view, &rc, err))
         return rc;
     sqlite3_stmt *rows = NULL;
@@ -353,7 +354,7 @@ static enum err_code stage(struct v1_scope *scope, struct err *err)
     if ((rc = db_step(rows, err)) == ERR_OK) {
         struct json_writer *w = response_json(scope->response, true);
         CLEANUP(stage_writer_dispose) struct stage_writer writer;
-        rc = stage_writer_init(&writer, scope->db, w, &view, err);
+        rc = stage_writer_init(&writer, scope->ctx->server, scope->db, w, &view, err);
         json_array_begin(w);
         while (rc == ERR_OK && (rc = write_stage(&writer, rows, err)) == ERR_OK)
             rc = db_step(rows, err);
@@ -395,11 +396,9 @@ static enum err_code refuse_attempt(struct v1_scope *scope, int64_t id, struct e
 
 static enum err_code stage_attempt(struct v1_scope *scope, struct err *err)
 {
-    int64_t id, attempt;
+    int64_t id = scope->ids[0], attempt = scope->ids[1];
     struct view view;
     enum err_code rc;
-    if (!v1_path_int(scope->own[0], &id) || !v1_path_int(scope->own[1], &attempt))
-        return v1_not_found(scope->response);
     if (!read_view(scope, true, &view, &rc, err))
         return rc;
     sqlite3_stmt *rows = NULL;
@@ -409,7 +408,7 @@ static enum err_code stage_attempt(struct v1_scope *scope, struct err *err)
         ;
     if (rc == ERR_OK) {
         CLEANUP(stage_writer_dispose) struct stage_writer writer;
-        rc = stage_writer_init(&writer, scope->db, response_json(scope->response, true), &view, err);
+        rc = stage_writer_init(&writer, scope->ctx->server, scope->db, response_json(scope->response, true), &view, err);
         if (rc == ERR_OK)
             rc = write_stage(&writer, rows, err);
     } else if (rc == ERR_EOF) {
@@ -421,15 +420,15 @@ static enum err_code stage_attempt(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_stages(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, stages, err);
+    return v1_in_app(ctx, request, response, 0, convert_list, stages, err);
 }
 
 enum err_code v1_stage(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, stage, err);
+    return v1_in_app(ctx, request, response, 1, convert_view, stage, err);
 }
 
 enum err_code v1_stage_attempt(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, stage_attempt, err);
+    return v1_in_app(ctx, request, response, 2, convert_view, stage_attempt, err);
 }

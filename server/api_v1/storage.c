@@ -145,9 +145,7 @@ static enum err_code rdds(struct v1_scope *scope, struct err *err)
 
 static enum err_code rdd(struct v1_scope *scope, struct err *err)
 {
-    int64_t id;
-    if (!v1_path_int(scope->own[0], &id))
-        return v1_not_found(scope->response);
+    int64_t id = scope->ids[0];
     sqlite3_stmt *rows = NULL;
     enum err_code rc = db_prepare(scope->db, &rows, one_sql, err);
     if (rc)
@@ -168,10 +166,10 @@ static enum err_code rdd(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_rdds(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 0, rdds, err);
+    return v1_in_app(ctx, request, response, 0, NULL, rdds, err);
 }
 
 enum err_code v1_rdd(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, rdd, err);
+    return v1_in_app(ctx, request, response, 1, v1_convert_ids, rdd, err);
 }

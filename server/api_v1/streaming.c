@@ -19,17 +19,33 @@ static enum err_code refuse(struct v1_scope *scope, struct err *err)
     return rc;
 }
 
-enum err_code v1_streaming(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+static bool convert_status(struct v1_scope *scope)
 {
-    return v1_in_app(ctx, request, response, 0, refuse, err);
+    static const char *const statuses[] = {"COMPLETED", "QUEUED", "PROCESSING"};
+    return v1_param_words(scope->request, "status", statuses, ARRAY_LENGTH(statuses), &scope->wanted, &scope->filtered);
 }
 
-enum err_code v1_streaming_item(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+enum err_code v1_streaming(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 1, refuse, err);
+    return v1_in_app(ctx, request, response, 0, NULL, refuse, err);
+}
+
+enum err_code v1_streaming_receiver(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    return v1_in_app(ctx, request, response, 1, v1_convert_ids, refuse, err);
+}
+
+enum err_code v1_streaming_batches(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    return v1_in_app(ctx, request, response, 0, convert_status, refuse, err);
+}
+
+enum err_code v1_streaming_batch(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    return v1_in_app(ctx, request, response, 1, v1_convert_long_id, refuse, err);
 }
 
 enum err_code v1_streaming_operation(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, refuse, err);
+    return v1_in_app(ctx, request, response, 2, v1_convert_long_id, refuse, err);
 }

@@ -104,7 +104,7 @@ static enum err_code write_table(struct v1_scope *scope, struct task_columns *co
     struct json_writer *w = response_json(scope->response, true);
     json_object_begin(w);
     json_key(w, "aaData");
-    if ((rc = v1_write_tasks(scope->db, w, seqs, positions, written, err)))
+    if ((rc = v1_write_tasks(scope, w, seqs, positions, written, err)))
         return rc;
     json_kv_str(w, "recordsTotal", table->task_count_text);
     json_key(w, "recordsFiltered");
@@ -120,14 +120,12 @@ static enum err_code write_table(struct v1_scope *scope, struct task_columns *co
 
 static enum err_code task_table(struct v1_scope *scope, struct err *err)
 {
-    int64_t stage_id, attempt, stage_ref;
+    int64_t stage_ref;
     struct table table;
-    if (!v1_path_int(scope->own[0], &stage_id) || !v1_path_int(scope->own[1], &attempt))
-        return v1_not_found(scope->response);
     if (!read_params(scope, &table))
         return ERR_OK;
     struct task_columns *columns = NULL;
-    enum err_code rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err);
+    enum err_code rc = v1_stage_ref(scope, scope->ids[0], scope->ids[1], &stage_ref, err);
     if (rc == ERR_OK && (rc = task_columns_open(&columns, scope->db, stage_ref, err)) == ERR_OK)
         rc = write_table(scope, columns, &table, err);
     task_columns_free(columns);
@@ -136,5 +134,5 @@ static enum err_code task_table(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_task_table(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, task_table, err);
+    return v1_in_app(ctx, request, response, 2, v1_convert_ids, task_table, err);
 }

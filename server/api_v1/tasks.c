@@ -2,6 +2,7 @@
 #include "server/api_v1/tasks.h"
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "server/api_v1/metrics.h"
 #include "server/api_v1/quantiles.h"
@@ -44,38 +45,35 @@ enum err_code v1_end_of_open_tasks(struct db *db, int64_t *ret_ms, struct err *e
     return db_query_i64(db, "SELECT iif((SELECT complete FROM log_health) = 1, log_modified_ms, started_ms) FROM load", ret_ms, err);
 }
 
-enum err_code v1_task_writer_init(struct v1_task_writer *self, struct db *db, struct json_writer *w, struct err *err)
+enum err_code v1_task_writer_init(struct v1_task_writer *self, const struct server *server, struct db *db, struct json_writer *w, struct err *err)
 {
     *self = (struct v1_task_writer){.w = w};
     enum err_code rc;
-    if ((rc = v1_end_of_open_tasks(db, &self->now_ms, err)) || (rc = db_prepare(db, &self->row, row_sql, err)) ||
+    if ((rc = executor_logs_init(&self->logs, server, db, err)) || (rc = v1_end_of_open_tasks(db, &self->now_ms, err)) || (rc = db_prepare(db, &self->row, row_sql, err)) ||
         (rc = db_prepare(db, &self->accumulables,
                          "SELECT accumulable_id, name, update_text, value_text FROM task_accumulable WHERE task_seq = ?1 ORDER BY ordinal", err)))
         return rc;
     /* The logs of the executor's latest life, whichever the task ran in. */
-    return db_prepare(db, &self->logs,
-                      "SELECT name, value FROM owner_map WHERE owner_kind = 0 AND map = 0 "
-                      "AND owner = (SELECT executor_ref FROM executor WHERE executor_id = ?1 AND superseded = 0) ORDER BY ordinal",
-                      err);
+    return db_prepare(db, &self->executor, "SELECT executor_ref FROM executor WHERE executor_id = ?1 AND superseded = 0", err);
 }
 
 void v1_task_writer_dispose(struct v1_task_writer *self)
 {
     db_finalize(self->row);
     db_finalize(self->accumulables);
-    db_finalize(self->logs);
+    db_finalize(self->executor);
+    executor_logs_dispose(&self->logs);
 }
 
 static enum err_code write_logs(struct v1_task_writer *self, struct str executor_id, struct err *err)
 {
-    enum err_code rc;
-    json_key(self->w, "executorLogs");
-    json_object_begin(self->w);
-    db_bind_str(self->logs, 1, executor_id);
-    while ((rc = db_step(self->logs, err)) == ERR_OK)
-        v1_text(self->w, db_str(self->logs, 0).ptr, db_str(self->logs, 1));
-    json_object_end(self->w);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    db_bind_str(self->executor, 1, executor_id);
+    enum err_code rc = db_step(self->executor, err);
+    if (rc && rc != ERR_EOF)
+        return rc;
+    int64_t executor_ref = rc == ERR_OK ? db_i64(self->executor, 0) : UNKNOWN;
+    db_reset(self->executor);
+    return v1_executor_logs(self->w, &self->logs, executor_ref, err);
 }
 
 enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool keyed, struct err *err)
@@ -117,7 +115,8 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
         v1_task_metrics(w, row, FIRST_METRIC);
     if ((rc = write_logs(self, db_str(row, 7), err)))
         return rc;
-    int64_t fetching_ms = known_or(task_getting_result_time_ms(end_ms, fetch_ms), 0), delay_ms = 0;
+    /* Without a duration above 0 the History Server takes the task for one that still fetches: until now. */
+    int64_t fetching_ms = known_or(task_getting_result_time_ms(has_duration ? end_ms : time_now_ms(), fetch_ms), 0), delay_ms = 0;
     if (has_metrics && has_duration && status >= TASK_SUCCESS && status <= TASK_KILLED)
         delay_ms = task_scheduler_delay_ms(end_ms, launch_ms, fetch_ms, db_i64(row, FIRST_METRIC + 2), db_i64(row, FIRST_METRIC), db_i64(row, FIRST_METRIC + 6));
     json_kv_i64(w, "schedulerDelay", delay_ms);
@@ -127,10 +126,10 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
     return ERR_OK;
 }
 
-enum err_code v1_write_tasks(struct db *db, struct json_writer *w, const int64_t *seqs, const size_t *positions, size_t count, struct err *err)
+enum err_code v1_write_tasks(struct v1_scope *scope, struct json_writer *w, const int64_t *seqs, const size_t *positions, size_t count, struct err *err)
 {
     CLEANUP(v1_task_writer_dispose) struct v1_task_writer writer;
-    enum err_code rc = v1_task_writer_init(&writer, db, w, err);
+    enum err_code rc = v1_task_writer_init(&writer, scope->ctx->server, scope->db, w, err);
     if (rc)
         return rc;
     json_array_begin(w);
@@ -197,26 +196,27 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
     if ((rc = task_columns_page(coded ? coded : ids, ids, keep, count, page->sort == SORT_DECREASING_RUNTIME, page->offset, room, positions, &written, &total, err)))
         return rc;
 
-    return v1_write_tasks(scope->db, response_json(scope->response, true), seqs, positions, written, err);
+    return v1_write_tasks(scope, response_json(scope->response, true), seqs, positions, written, err);
+}
+
+static bool convert_list(struct v1_scope *scope)
+{
+    bool sorted;
+    return v1_convert_ids(scope) && v1_param_int(scope->request, "offset", 0, &scope->offset) && v1_param_int(scope->request, "length", 20, &scope->length) &&
+           v1_param_words(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &scope->sort_words, &sorted) &&
+           v1_param_words(scope->request, "status", v1_task_statuses, V1_TASK_STATUS_COUNT, &scope->wanted, &scope->filtered);
 }
 
 static enum err_code task_list(struct v1_scope *scope, struct err *err)
 {
-    int64_t stage_id, attempt, offset, length;
-    struct page page = {0};
-    unsigned sort_words_seen;
-    bool sorted;
-    if (!v1_path_int(scope->own[0], &stage_id) || !v1_path_int(scope->own[1], &attempt) || !v1_param_int(scope->request, "offset", 0, &offset) ||
-        !v1_param_int(scope->request, "length", 20, &length) ||
-        !v1_param_words(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &sort_words_seen, &sorted) ||
-        !v1_param_words(scope->request, "status", v1_task_statuses, V1_TASK_STATUS_COUNT, &page.wanted, &page.filtered))
-        return v1_not_found(scope->response);
+    int64_t offset = scope->offset, length = scope->length;
+    struct page page = {.wanted = scope->wanted, .filtered = scope->filtered};
     if (length <= 0 && !page.filtered) {
         response_plain(scope->response, 400, "Bad value for parameter \"length\".  Expected a number above 0, got \"%lld\"", (long long)length);
         return ERR_OK;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(sort_words); i++)
-        if (sort_words_seen >> i & 1u)
+        if (scope->sort_words >> i & 1u)
             page.sort = sort_of_word[i];
     /* Without a filter the rows are skipped, then taken; with one, cut out from `offset` to `offset + length`. */
     int64_t end = page.filtered ? offset + length : MAX(offset, 0) + length;
@@ -225,7 +225,7 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
 
     int64_t stage_ref;
     struct task_columns *columns = NULL;
-    enum err_code rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err);
+    enum err_code rc = v1_stage_ref(scope, scope->ids[0], scope->ids[1], &stage_ref, err);
     if (rc == ERR_OK && (rc = task_columns_open(&columns, scope->db, stage_ref, err)) == ERR_OK)
         rc = write_page(scope, columns, &page, err);
     task_columns_free(columns);
@@ -234,9 +234,7 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
 
 static enum err_code task_summary(struct v1_scope *scope, struct err *err)
 {
-    int64_t stage_id, attempt, stage_ref;
-    if (!v1_path_int(scope->own[0], &stage_id) || !v1_path_int(scope->own[1], &attempt))
-        return v1_not_found(scope->response);
+    int64_t stage_id = scope->ids[0], attempt = scope->ids[1], stage_ref;
     const double *quantiles;
     size_t count;
     bool answered;
@@ -257,10 +255,10 @@ static enum err_code task_summary(struct v1_scope *scope, struct err *err)
 
 enum err_code v1_task_list(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, task_list, err);
+    return v1_in_app(ctx, request, response, 2, convert_list, task_list, err);
 }
 
 enum err_code v1_task_summary(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_in_app(ctx, request, response, 2, task_summary, err);
+    return v1_in_app(ctx, request, response, 2, v1_convert_ids, task_summary, err);
 }

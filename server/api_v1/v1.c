@@ -43,13 +43,16 @@ static enum err_code answer_not_loaded(const struct v1_scope *scope, const struc
     return ERR_OK;
 }
 
-enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, struct response *response, size_t own_count, v1_answer *answer, struct err *err)
+enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, struct response *response, size_t own_count, v1_convert *convert, v1_answer *answer,
+                        struct err *err)
 {
     struct v1_scope scope = {.ctx = ctx, .request = request, .response = response, .app = request->path_args[0], .attempt = STR_NONE};
     if (request->path_arg_count == own_count + 2)
         scope.attempt = request->path_args[1];
     for (size_t i = 0; i < own_count; i++)
         scope.own[i] = request->path_args[request->path_arg_count - own_count + i];
+    if (convert && !convert(&scope))
+        return v1_not_found(response);
 
     struct app_ref ref;
     enum err_code rc = app_lookup_v1(ctx, request, scope.app, scope.attempt, &ref, err);
@@ -67,9 +70,22 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
     return rc;
 }
 
-bool v1_path_int(struct str text, int64_t *ret)
+static bool convert_ids(struct v1_scope *scope, int64_t first_max)
 {
-    return str_to_i64(text, ret) && *ret >= 0 && *ret <= INT32_MAX;
+    for (size_t i = 0; i < V1_MAX_OWN_ARGS && str_known(scope->own[i]); i++)
+        if (!str_to_i64(scope->own[i], &scope->ids[i]) || scope->ids[i] < 0 || scope->ids[i] > (i ? INT32_MAX : first_max))
+            return false;
+    return true;
+}
+
+bool v1_convert_ids(struct v1_scope *scope)
+{
+    return convert_ids(scope, INT32_MAX);
+}
+
+bool v1_convert_long_id(struct v1_scope *scope)
+{
+    return convert_ids(scope, INT64_MAX);
 }
 
 bool v1_param_int(const struct request *request, const char *name, int64_t otherwise, int64_t *ret)
@@ -260,4 +276,19 @@ enum err_code v1_accumulables(struct json_writer *w, sqlite3_stmt *rows, int64_t
     }
     json_array_end(w);
     return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static void write_log(void *w, struct str name, struct str address)
+{
+    json_key_str(w, name);
+    json_str(w, str_known(address) ? address : STR_LIT(""));
+}
+
+enum err_code v1_executor_logs(struct json_writer *w, struct executor_logs *logs, int64_t executor_ref, struct err *err)
+{
+    json_key(w, "executorLogs");
+    json_object_begin(w);
+    enum err_code rc = executor_logs_each(logs, executor_ref, write_log, w, err);
+    json_object_end(w);
+    return rc;
 }

@@ -3,7 +3,7 @@
  * What every resource of /api/v1 shares: finding the application that an address names, the History Server's refusals, its parameters and its JSON habits
  * (spec/core.md §3.1, §3.2). A handler of an application's resource is an api_handler of one line that calls v1_in_app with the function that answers:
  *
- *     enum err_code v1_jobs(struct api_ctx *ctx, …) { return v1_in_app(ctx, request, response, 0, jobs, err); }
+ *     enum err_code v1_jobs(struct api_ctx *ctx, …) { return v1_in_app(ctx, request, response, 0, convert_status, jobs, err); }
  *
  * All JSON of this interface omits what is absent and never writes null; a count or size that the log does not hold is 0. */
 #ifndef API_V1_V1_H
@@ -15,6 +15,7 @@
 #include "base/json_writer.h"
 #include "server/api_context.h"
 #include "server/app_lookup.h"
+#include "server/executor_logs.h"
 
 #define V1_SPARK_VERSION "4.3.0"     /* the History Server whose answers these are */
 #define V1_MAX_OWN_ARGS 3
@@ -27,13 +28,22 @@ struct v1_scope {
     struct db *db;                   /* of the attempt */
     struct str app, attempt;         /* as addressed; attempt STR_NONE: none */
     struct str own[V1_MAX_OWN_ARGS]; /* the route's arguments after those two */
+    /* Filled by the route's v1_convert, as far as it has them. */
+    int64_t ids[V1_MAX_OWN_ARGS];    /* `own` as numbers */
+    int64_t offset, length;
+    unsigned wanted, tasks_wanted, sort_words;       /* v1_param_words: of status, of taskStatus, of sortBy */
+    bool filtered, tasks_filtered;
 };
+
+/* Converts what a History Server's router converts before the application is looked for. False: there is no such address (v1_not_found). */
+typedef bool v1_convert(struct v1_scope *scope);
 
 typedef enum err_code v1_answer(struct v1_scope *scope, struct err *err);
 
-/* Opens the application of the address ({app} or {app}, {attempt} are the first arguments, `own_count` more follow) and calls `answer`; or answers 404, or 503 while it is not
+/* Calls `convert` (NULL: nothing to convert), then opens the application of the address ({app} or {app}, {attempt} are the first arguments, `own_count` more follow) and calls `answer`; or answers 404, or 503 while it is not
  * wholly loaded: a script must not take half of a run for the run. */
-enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, struct response *response, size_t own_count, v1_answer *answer, struct err *err);
+enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, struct response *response, size_t own_count, v1_convert *convert, v1_answer *answer,
+                        struct err *err);
 
 /* ---- Refusals ---- */
 
@@ -44,8 +54,10 @@ enum err_code v1_not_found(struct response *response);
 
 /* ---- Parameters ---- */
 
-/* 32-bit decimal of a path ("\d+"); false when it does not fit. */
-bool v1_path_int(struct str text, int64_t *ret);
+/* v1_convert of a route whose arguments are 32-bit decimals ("\d+"): into `ids`. */
+bool v1_convert_ids(struct v1_scope *scope);
+/* The same where the first one has 64 bits. */
+bool v1_convert_long_id(struct v1_scope *scope);
 
 /* A 32-bit query parameter; absent or empty is `otherwise`. False: no number. */
 bool v1_param_int(const struct request *request, const char *name, int64_t otherwise, int64_t *ret);
@@ -66,6 +78,8 @@ void v1_count(struct json_writer *w, const char *key, int64_t value);        /* 
 void v1_text(struct json_writer *w, const char *key, struct str value);      /* unknown: "" */
 void v1_text_if(struct json_writer *w, const char *key, struct str value);   /* unknown: omitted */
 void v1_double(struct json_writer *w, double value);                         /* Java's form: 16.0, 4.7496E7, "NaN" */
+/* executorLogs of an executor. */
+enum err_code v1_executor_logs(struct json_writer *w, struct executor_logs *logs, int64_t executor_ref, struct err *err) WARN_UNUSED;
 /* accumulatorUpdates of a stage or task, whose number `rows` takes; rows: id, name, update, value. */
 enum err_code v1_accumulables(struct json_writer *w, sqlite3_stmt *rows, int64_t owner, struct err *err) WARN_UNUSED;
 

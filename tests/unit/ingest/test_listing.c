@@ -76,6 +76,7 @@ static void head_and_tail_give_the_row(void **state)
     assert_string_equal(listing.spark_version, "3.5.7");
     assert_string_equal(listing.queue, "root.night");
     assert_int_equal(listing.start_ms, 1700000000000);
+    assert_false(listing.start_inferred);
     assert_int_equal(listing.end_ms, 1700000009000);
 }
 
@@ -98,6 +99,7 @@ static void without_a_start_the_environment_names_the_run(void **state)
     assert_false(listing.has_start);
     assert_string_equal(listing.app_id, "id-of-environment");
     assert_int_equal(listing.start_ms, 1700000005000);                      /* first time seen */
+    assert_true(listing.start_inferred);
     assert_true(listing.has_end);
 }
 

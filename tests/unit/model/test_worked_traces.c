@@ -514,6 +514,31 @@ static void blocks_come_move_to_disk_and_go(void **state UNUSED)
     end(t);
 }
 
+/* §2.9: an unpersist gives back what the distribution holds of the part that the RDD's level names, and all of its memory and disk. Blocks of an off-heap RDD that were
+ * reported off the heap: 250 (another RDD, which stays) and 100; on the heap: 50. */
+static void an_unpersist_gives_back_the_part_of_the_level(void **state UNUSED)
+{
+    static const char off_heap[] = "\"Use Memory\":true,\"Use Disk\":false,\"Use Off Heap\":true,\"Deserialized\":false,\"Replication\":1";
+    static const char on_heap[] = "\"Use Memory\":true,\"Use Disk\":false,\"Use Off Heap\":false,\"Deserialized\":false,\"Replication\":1";
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:2");
+    apply_json(t, "{\"Event\":\"SparkListenerBlockManagerAdded\",\"Block Manager ID\":{\"Executor ID\":\"1\",\"Host\":\"h\",\"Port\":7},\"Maximum Memory\":1000,"
+                  "\"Maximum Onheap Memory\":500,\"Maximum Offheap Memory\":500}");
+    apply_json(t, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":0,\"Stage Name\":\"s\",\"Number of Tasks\":2,\"RDD Info\":["
+                  "{\"RDD ID\":5,\"Name\":\"r\",\"Parent IDs\":[],\"Storage Level\":{\"Use Disk\":false,\"Use Memory\":true,\"Use Off Heap\":true,\"Deserialized\":false,"
+                  "\"Replication\":1},\"Number of Partitions\":2}],\"Submission Time\":1150}}");
+    apply_json(t, "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"1\",\"Host\":\"h\",\"Port\":7},\"Block ID\":\"rdd_6_0\","
+                  "\"Storage Level\":{\"Use Memory\":true,\"Use Disk\":false,\"Use Off Heap\":true,\"Deserialized\":false,\"Replication\":1},\"Memory Size\":250,\"Disk Size\":0}}");
+    block(t, "1", off_heap, 100, 0);
+    block(t, "1", on_heap, 50, 0);
+    const struct executor *executor = model_executor_find(t->model, STR_LIT("1"));
+    check_executor(t, "1", 400, 0, 50, 1);
+    assert_int_equal(executor->off_heap_used_bytes, 350);
+    apply_json(t, "{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":5}");
+    check_executor(t, "1", 250, 0, 50, 0);
+    assert_int_equal(executor->off_heap_used_bytes, 250);
+    end(t);
+}
+
 /* A checkpoint gives an RDD another parent and leaves all else as it was. */
 static void an_rdd_is_as_it_was_described_last(void **state UNUSED)
 {
@@ -646,6 +671,7 @@ int main(void)
         cmocka_unit_test(stage_never_submitted_is_skipped),
         cmocka_unit_test(fetch_failure_and_stage_retry),
         cmocka_unit_test(blocks_come_move_to_disk_and_go),
+        cmocka_unit_test(an_unpersist_gives_back_the_part_of_the_level),
         cmocka_unit_test(an_rdd_is_as_it_was_described_last),
         cmocka_unit_test(order_of_events_does_not_change_totals),
         cmocka_unit_test(a_line_read_twice_counts_once),

@@ -68,7 +68,9 @@ static void dates_keep_applications_with_a_fitting_attempt(void **state)
     (void)state;
     add_runs();
     assert_column("/api/v1/applications?minDate=2020-01-02", "id", "[\"app-c\",\"app-m\",\"app-d\"]");
-    assert_column("/api/v1/applications?maxDate=2020-01-01", "id", "[\"app-b\",\"app-m\",\"app-a\"]");
+    /* Not app-m: the attempt of that day has no end, which is before every date. */
+    assert_column("/api/v1/applications?maxDate=2020-01-01", "id", "[\"app-b\",\"app-a\"]");
+    assert_column("/api/v1/applications?maxDate=2020-01-01&minEndDate=1960-01-01", "id", "[\"app-b\",\"app-m\",\"app-a\"]");
     assert_column("/api/v1/applications?minEndDate=2020-01-04&status=completed", "id", "[\"app-c\",\"app-b\"]");
     /* A running application fits any end that is still to come, and none that has passed. */
     assert_column("/api/v1/applications?maxEndDate=2020-01-02", "id", "[\"app-a\"]");
@@ -77,14 +79,62 @@ static void dates_keep_applications_with_a_fitting_attempt(void **state)
     assert_column("/api/v1/applications?minDate=", "id", "[\"app-c\",\"app-b\",\"app-m\",\"app-a\",\"app-d\"]");
 }
 
-static void runs_before_2010_are_listed_too(void **state)
+static void runs_before_2010_are_listed_on_request(void **state)
 {
     (void)state;
     add_run("o", "app-old", "NULL", "5000", "6000", 1, 1);
     add_run("n", "app-nothing", "NULL", "NULL", "NULL", 1, 1);
-    assert_column("/api/v1/applications", "id", "[\"app-old\",\"app-nothing\"]");
-    assert_answer("/api/v1/applications?minDate=2000-01-01", "[]");
-    assert_column("/api/v1/applications?maxDate=2000-01-01", "id", "[\"app-old\"]");
+    add_run("b", "app-before", "NULL", "1262303999999", JAN_2, 1, 1);            /* 2010-01-01 and 3000-01-01, and a millisecond beyond */
+    add_run("f", "app-first", "NULL", "1262304000000", "1262304000000", 1, 1);
+    add_run("l", "app-last", "NULL", "32503680000000", "32503680000000", 1, 1);
+    add_run("a", "app-after", "NULL", JAN_2, "32503680000001", 1, 1);
+    add_run("r", "app-running", "NULL", JAN_2, "NULL", 0, 1);
+    add_run("s", "app-running-old", "NULL", "5000", "NULL", 0, 1);
+    assert_column("/api/v1/applications", "id", "[\"app-last\",\"app-first\",\"app-running\"]");
+    assert_answer("/api/v1/applications?minDate=1960-01-01&maxDate=2000-01-01&status=completed", "[]");
+    assert_column("/api/v1/applications?minDate=1970-01-01&minEndDate=1970-01-01&maxDate=2010-01-01", "id", "[\"app-before\",\"app-first\",\"app-old\",\"app-running-old\"]");
+    /* A time that is not known is the last millisecond of 1969. */
+    assert_column("/api/v1/applications?minDate=1969-12-31&minEndDate=1969-12-31&maxDate=1970-01-02", "id", "[\"app-old\",\"app-running-old\",\"app-nothing\"]");
+    assert_answer("/api/v1/applications?maxDate=2000-01-01", "[]");
+}
+
+static void a_start_that_no_log_says_is_the_last_millisecond_of_1969(void **state)
+{
+    (void)state;
+    add_run("i", "app-i", "NULL", JAN_1, JAN_2, 1, 1);
+    catalog_sql("UPDATE app SET start_inferred = 1");
+    assert_answer("/api/v1/applications", "[]");
+    assert_values("/api/v1/applications?minDate=1960-01-01", {"0.attempts.0.startTime", "\"1969-12-31T23:59:59.999GMT\""}, {"0.attempts.0.startTimeEpoch", "-1"},
+                  {"0.attempts.0.endTimeEpoch", JAN_2}, {"0.attempts.0.duration", "1577923200001"});
+}
+
+/* A History Server's router converts arguments before it looks for the application: so they make the same page with a known and with an unknown one. */
+static void what_cannot_be_converted_is_nothing_in_every_application(void **state)
+{
+    (void)state;
+    static const char *const rests[] = {
+        "jobs?status=bogus", "jobs/2147483648", "stages?status=bogus", "stages?taskStatus=bogus", "stages/2147483648", "stages/1?taskStatus=bogus", "stages/1/2147483648",
+        "stages/1/2147483648/taskSummary", "stages/1/0/taskList?offset=x", "stages/1/0/taskList?length=x", "stages/1/0/taskList?sortBy=bogus",
+        "stages/1/0/taskList?status=bogus", "stages/2147483648/0/taskTable", "storage/rdd/2147483648", "sql?offset=x", "sql?length=2147483648",
+        "sql/9223372036854775808", "threads?taskId=x&executorId=1", "streaming", "streaming/batches?status=bogus", "streaming/receivers/2147483648",
+        "streaming/batches/9223372036854775808", "streaming/batches/1/operations/2147483648",
+    };
+    add_app("a");
+    for (size_t i = 0; i < ARRAY_LENGTH(rests); i++) {
+        char address[128];
+        for (int known_app = 0; known_app < 2; known_app++) {
+            snprintf(address, sizeof address, "/api/v1/applications/%s/%s", known_app ? "a" : "no-such-app", rests[i]);
+            assert_page_not_found(address);
+        }
+    }
+    /* What fits is looked for. */
+    assert_refused("/api/v1/applications/no-such-app/jobs?status=failed", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/jobs/2147483647", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/stages/1/0/taskSummary?quantiles=foo", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/sql/9223372036854775807", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/streaming/batches?status=queued", 404, "no such app: no-such-app");
+    assert_refused("/api/v1/applications/no-such-app/streaming/batches/9223372036854775807", 404, "no such app: no-such-app");
+    assert_page_not_found("/api/v1/applications/a/1/streaming");
 }
 
 static void an_application_lists_its_attempts_newest_first(void **state)
@@ -181,7 +231,9 @@ int main(void)
         STORE_TEST(applications_come_by_end_downward_and_those_without_one_last),
         STORE_TEST(status_is_that_of_the_newest_attempt),
         STORE_TEST(dates_keep_applications_with_a_fitting_attempt),
-        STORE_TEST(runs_before_2010_are_listed_too),
+        STORE_TEST(runs_before_2010_are_listed_on_request),
+        STORE_TEST(a_start_that_no_log_says_is_the_last_millisecond_of_1969),
+        STORE_TEST(what_cannot_be_converted_is_nothing_in_every_application),
         STORE_TEST(an_application_lists_its_attempts_newest_first),
         STORE_TEST(of_several_copies_the_complete_then_the_larger_one_counts),
         STORE_TEST(places_give_the_log_source),

@@ -71,6 +71,78 @@ static void the_driver_lasts_as_long_as_the_application(void **state)
     assert_value(A "/executors", "0.totalDuration", "700");
 }
 
+#define YARN_PATTERN "http://archive.example:9999/{{CLUSTER_ID}}/{{USER}}/{{CONTAINER_ID}}/{{FILE_NAME}}?start=-4096"
+
+static void make_attributes(void)
+{
+    app_sql("a", "INSERT INTO owner_map VALUES (0, 3, 0, 0, 'stdout', 'http://node:8042/old'), (0, 3, 1, 0, 'CLUSTER_ID', 'east'), (0, 3, 1, 1, 'USER', 'ann b/c'), "
+                 "(0, 3, 1, 2, 'CONTAINER_ID', 'container_1_2'), (0, 3, 1, 3, 'LOG_FILES', 'stdout,stderr'), (0, 5, 0, 0, 'stderr', 'http://node:8042/other')");
+}
+
+/* spec/core.md §3.9, spec/files.md §5.5 */
+static void addresses_of_logs_are_made_from_the_pattern(void **state)
+{
+    (void)state;
+    const char *e = A "/allexecutors";
+    make_attributes();
+    settings.log_addresses.pattern = YARN_PATTERN;
+    /* Values go in as they are: the History Server encodes nothing. */
+    assert_values(e, {"0.executorLogs", "{\"stdout\":\"http://archive.example:9999/east/ann b/c/container_1_2/stdout?start=-4096\","
+                                        "\"stderr\":\"http://archive.example:9999/east/ann b/c/container_1_2/stderr?start=-4096\"}"},
+                  {"0.attributes.LOG_FILES", "\"stdout,stderr\""}, {"1.executorLogs", "{\"stderr\":\"http://node:8042/other\"}"}, {"2.executorLogs", "{}"});
+    settings.log_addresses.pattern = "http://x/{{USER}}/{{ USER }}/{{USER}/{{}}/{{{USER}}}/{{CLUSTER_ID}}";
+    assert_value(e, "0.executorLogs", "{\"log\":\"http://x/ann b/c/{{ USER }}/{{USER}/{{}}/{ann b/c}/east\"}");
+    settings.log_addresses.pattern = "http://x/{{LOG_FILES}}";           /* is not for the address */
+    assert_value(e, "0.executorLogs", "{\"stdout\":\"http://node:8042/old\"}");
+    settings.log_addresses.pattern = "http://x/{{user}}";
+    assert_value(e, "0.executorLogs", "{\"stdout\":\"http://node:8042/old\"}");
+    settings.log_addresses.pattern = "http://x/fixed";
+    assert_value(e, "1.executorLogs", "{\"log\":\"http://x/fixed\"}");
+}
+
+static void files_of_the_pattern_are_split_as_java_does(void **state)
+{
+    (void)state;
+    const char *e = A "/allexecutors";
+    make_attributes();
+    settings.log_addresses.pattern = "{{FILE_NAME}}!";
+    app_sql("a", "UPDATE owner_map SET value = 'a,,b,a,,' WHERE name = 'LOG_FILES'");
+    assert_value(e, "0.executorLogs", "{\"a\":\"a!\",\"\":\"!\",\"b\":\"b!\"}");
+    app_sql("a", "UPDATE owner_map SET value = ',,' WHERE name = 'LOG_FILES'");
+    assert_value(e, "0.executorLogs", "{}");
+    app_sql("a", "UPDATE owner_map SET value = '' WHERE name = 'LOG_FILES'");
+    assert_value(e, "0.executorLogs", "{\"\":\"!\"}");
+    app_sql("a", "DELETE FROM owner_map WHERE name = 'LOG_FILES'");
+    assert_value(e, "0.executorLogs", "{\"stdout\":\"http://node:8042/old\"}");
+}
+
+static void addresses_of_logs_are_bounded(void **state)
+{
+    (void)state;
+    make_attributes();
+    settings.log_addresses.pattern = "{{USER}}{{FILE_NAME}}";
+    app_sql("a", "UPDATE owner_map SET value = (WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT group_concat(i) FROM n) WHERE name = 'LOG_FILES'");
+    struct answer answer = ask(A "/executors");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(answer.json, 2), "executorLogs")), 100);
+    forget(&answer);
+    app_sql("a", "UPDATE owner_map SET value = printf('%.16384c', 'x') WHERE name = 'USER'");
+    assert_value(A "/executors", "2.executorLogs", "{}");
+}
+
+static void runs_that_have_not_ended_may_keep_their_addresses(void **state)
+{
+    (void)state;
+    make_attributes();
+    settings.log_addresses = (struct log_address_settings){.pattern = "http://x/{{USER}}", .complete_only = true};
+    app_sql("a", "UPDATE log_health SET complete = 0");
+    assert_value(A "/executors", "2.executorLogs", "{\"stdout\":\"http://node:8042/old\"}");
+    app_sql("a", "UPDATE log_health SET complete = 1");
+    assert_value(A "/executors", "2.executorLogs", "{\"log\":\"http://x/ann b/c\"}");
+    settings.log_addresses.complete_only = false;
+    app_sql("a", "UPDATE log_health SET complete = 0");
+    assert_value(A "/executors", "2.executorLogs", "{\"log\":\"http://x/ann b/c\"}");
+}
+
 static void other_processes_are_listed(void **state)
 {
     (void)state;
@@ -101,6 +173,10 @@ int main(void)
         FILLED_STORE_TEST(executors_are_listed_by_their_ids_as_text, make_executors),
         FILLED_STORE_TEST(an_executor_has_sparks_fields, make_executors),
         FILLED_STORE_TEST(the_driver_lasts_as_long_as_the_application, make_executors),
+FILLED_STORE_TEST(addresses_of_logs_are_made_from_the_pattern, make_executors),
+FILLED_STORE_TEST(files_of_the_pattern_are_split_as_java_does, make_executors),
+FILLED_STORE_TEST(addresses_of_logs_are_bounded, make_executors),
+FILLED_STORE_TEST(runs_that_have_not_ended_may_keep_their_addresses, make_executors),
         STORE_TEST(other_processes_are_listed),
         STORE_TEST(thread_dumps_are_refused_in_sparks_words),
     };

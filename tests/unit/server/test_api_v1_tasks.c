@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/time.h"
 #include "v1_store.h"
 
 #define T "/api/v1/applications/a/stages/0/0"
@@ -117,6 +118,22 @@ static void pages_follow_sparks_rules_for_odd_bounds(void **state)
     assert_page_not_found(T "/taskList?status=bogus");
 }
 
+/* spec/core.md §2.7: then the time goes on until now. */
+static void fetching_lasts_where_a_task_has_no_duration(void **state)
+{
+    (void)state;
+    add_app("a");
+    add_stage("a", 1, 0, 0, 2, 2, 1, 2);
+    app_sql("a", "INSERT INTO task (task_seq, stage_ref, task_id, task_index, attempt, launch_ms, finish_ms, getting_result_ms, status, end_reason, start_seen, has_metrics) VALUES "
+                 "(1, 1, 0, 0, 0, 2000, 2000, 1900, 1, 0, 1, 1), (2, 1, 1, 0, 0, 2000, 2000, NULL, 1, 0, 1, 1)");
+    int64_t before = time_now_ms();
+    struct answer answer = ask(T "/taskList");
+    double fetching_ms = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetArrayItem(answer.json, 0), "gettingResultTime"));
+    assert_true(fetching_ms >= (double)(before - 1900) && fetching_ms <= (double)(time_now_ms() - 1900));
+    forget(&answer);
+    assert_values(T "/taskList", {"0.duration", NULL}, {"0.schedulerDelay", "0"}, {"1.gettingResultTime", "0"});
+}
+
 static void a_task_has_sparks_fields(void **state)
 {
     (void)state;
@@ -138,6 +155,8 @@ static void a_task_has_sparks_fields(void **state)
                   {"0.taskLocality", "\"ANY\""}, {"0.speculative", "true"}, {"0.host", "\"h1\""}, {"0.executorLogs", "{\"stdout\":\"new\"}"},
                   {"0.accumulatorUpdates", "[{\"id\":9,\"name\":\"mine\",\"update\":\"1\",\"value\":\"2\"},{\"id\":10,\"value\":\"3\"}]"},
                   {"0.taskMetrics.executorRunTime", "300"}, {"0.taskMetrics.shuffleWriteMetrics.writeTime", "77"});
+    settings.log_addresses.pattern = "http://x/fixed";           /* of the executor, also where a task shows them */
+    assert_value(done, "0.executorLogs", "{\"log\":\"http://x/fixed\"}");
     /* A running task of a log that has ended lasts until the log's modification time, 50000 in this store. */
     const char *open = T "/taskList?offset=1";
     assert_values(open, {"0.status", "\"RUNNING\""}, {"0.attempt", "1"}, {"0.partitionId", "-1"}, {"0.duration", "48000"}, {"0.taskMetrics", NULL},
@@ -188,6 +207,7 @@ int main(void)
         FILLED_STORE_TEST(stored_quantiles_are_taken_only_where_they_are_the_same, make_seven_tasks),
         STORE_TEST(a_stage_without_a_success_has_no_summary),
         FILLED_STORE_TEST(pages_follow_sparks_rules_for_odd_bounds, make_seven_tasks),
+        STORE_TEST(fetching_lasts_where_a_task_has_no_duration),
         STORE_TEST(a_task_has_sparks_fields),
         FILLED_STORE_TEST(execution_memory_is_hidden_where_sparks_reader_has_none, make_seven_tasks),
         STORE_TEST(doubles_are_printed_as_java_prints_them),

@@ -34,6 +34,7 @@ struct answer {
 
 static char store[64];
 static struct server *server;
+static struct server_settings settings;      /* of the server, which reads them at each request */
 
 static void open_file(struct db *db, const char *name, bool catalog)
 {
@@ -269,7 +270,7 @@ static int make_store(void **state)
     assert_non_null(mkdtemp(store));
     snprintf(path, sizeof path, "%s/apps", store);
     assert_int_equal(mkdir(path, 0700), 0);
-    static struct server_settings settings = {.store_dir = store, .host = "127.0.0.1"};
+    settings = (struct server_settings){.store_dir = store, .host = "127.0.0.1"};
     if (server_new(&server, &settings, &err))
         fail_msg("%s", err.message);
     return 0;

@@ -334,7 +334,7 @@ static void expect_rebuilt(void)
     assert_non_null(catalog_remark(catalog));
     assert_int_equal(query("SELECT count(*) FROM app"), 1);
     assert_int_equal(query("SELECT count(*) FROM app WHERE app_id = 'app-9' AND attempt_id = '1' AND name = 'nine' AND queue = 'q' AND complete = 1 AND loaded = 1 "
-        "AND generation = 77 AND duration_ms = 20 AND outcome = 'unknown' AND job_count = 0"), 1);
+        "AND generation = 77 AND start_ms = 5 AND start_inferred = 0 AND duration_ms = 20 AND outcome = 'unknown' AND job_count = 0"), 1);
     assert_int_equal(query("SELECT count(*) FROM log WHERE path = '/l/nine' AND state = 'partial' AND reason = 'not JSON' AND bad_line_count = 1 AND app_key = 'nine-k'"), 1);
     see("/l/nine", 100, "fresh", SIGHTING_SAME, LOG_PARTIAL);               /* same size and time: not loaded again */
     see("/l/nine", 100, "fresh", SIGHTING_SAME, LOG_PARTIAL);
