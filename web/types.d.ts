@@ -130,10 +130,10 @@ export interface SqlNode {
 export interface SqlEdge { fromId: number; toId: number }
 export interface SqlPlanVersion { version: number; textBytes: Num; graphVersion: Num; final: boolean }
 export interface Sql extends SqlItem {
-  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; edges: SqlEdge[]; jobs: JobItem[];
+  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[]; jobs: JobItem[];
 }
 // -- apps/{ref}/sql/{id}/plans/{version}
-export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; edges: SqlEdge[] }
+export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[] }
 
 // -- apps/{ref}/executors
 export interface ExecutorItem {
