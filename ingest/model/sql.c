@@ -34,7 +34,7 @@ struct sql_model *sql_model_new(void)
 /* What it costs while it lives, beside what its tasks report. */
 static size_t live_bytes(const struct sql_execution *execution)
 {
-    return arena_bytes(&execution->texts) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES + execution->update_count * SQL_UPDATE_BYTES;
+    return arena_bytes(&execution->texts) + arena_bytes(&execution->graphs.keys) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES + execution->update_count * SQL_UPDATE_BYTES;
 }
 
 static void recount(struct sql_model *self, struct sql_execution *execution)
@@ -182,6 +182,8 @@ static enum err_code check_final(struct sql_model *self, struct sql_execution *e
     stages_leave(self, execution);
     imap_dispose(&execution->stages);
     execution->stages_left = true;
+    recount(self, execution);
+    self->settling_bytes += execution->counted_bytes;
     return ERR_OK;
 }
 
@@ -498,13 +500,13 @@ int64_t sql_execution_status(const struct sql_execution *self)
 
 size_t sql_fresh_bytes(const struct sql_model *self)
 {
-    return arena_bytes(&self->fresh);
+    return arena_bytes(&self->fresh) + self->settling_bytes;
 }
 
 void sql_fresh_written(struct sql_model *self)
 {
     arena_reset(&self->fresh);
-    self->plan_count = self->text_count = 0;
+    self->plan_count = self->text_count = self->settling_bytes = 0;
 }
 
 void sql_execution_written(struct sql_model *model, struct sql_execution *self)
