@@ -34,7 +34,8 @@ struct sql_model *sql_model_new(void)
 /* What it costs while it lives, beside what its tasks report. */
 static size_t live_bytes(const struct sql_execution *execution)
 {
-    return arena_bytes(&execution->texts) + arena_bytes(&execution->graphs.keys) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES + execution->update_count * SQL_UPDATE_BYTES;
+    return arena_bytes(&execution->texts) + arena_bytes(&execution->graphs.keys) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES +
+           execution->update_bytes + execution->update_count * SQL_UPDATE_BYTES;
 }
 
 static void recount(struct sql_model *self, struct sql_execution *execution)
@@ -57,7 +58,7 @@ static void free_metrics(struct sql_execution *execution)
     mem_free(TAKE(execution->updates));
     imap_dispose(&execution->metric_at);
     imap_init(&execution->metric_at, MODEL_MAX_ENTITIES);
-    execution->metric_count = execution->metric_capacity = execution->update_count = execution->update_capacity = 0;
+    execution->metric_count = execution->metric_capacity = execution->update_count = execution->update_bytes = execution->update_capacity = 0;
 }
 
 static void free_texts(struct sql_execution *execution)
@@ -449,11 +450,8 @@ enum err_code model_sql_driver_updates(struct app_model *model, const struct eve
     struct sql_execution *execution = imap_get(&model->sql->by_id, event->sql_driver_updates.execution_id);
     if (!execution || execution->aggregated || !updates->count)
         return ERR_OK;
-    if (mem_grow((void **)&execution->updates, &execution->update_capacity, execution->update_count + updates->count, MODEL_MAX_ENTITIES, sizeof *execution->updates))
-        return err_nomem(err);
-    memcpy(execution->updates + execution->update_count, updates->items, updates->count * sizeof *updates->items);
-    execution->update_count += updates->count;
-    return check_bytes(model->sql, execution, err);
+    enum err_code rc = sql_keep_updates(execution, updates, err);
+    return rc ? rc : check_bytes(model->sql, execution, err);
 }
 
 enum err_code model_sql_plan_update(struct app_model *model, const struct event *event, struct err *err)
