@@ -12,7 +12,7 @@
  * The life of an execution: live, from the first word of it → aggregated, its end was read → final, its jobs have ended as well (a JobStart makes it live again) → settled, final and
  * written: only what a later job needs is kept.
  *
- * Memory: an execution that is settled costs some 500 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, their texts, of each
+ * Memory: an execution that is settled costs some 550 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, their texts, of each
  * task of their stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics took 83 MB, and the driver's updates, packed likewise:
  * 9,000,000 in three lines took 350 MB, most of it while the lines were read and the numbers added up. All that for as long as the query lives; it counts in tracked_bytes, and
  * more than SQL_TRACKED_MAX_BYTES ends the load. Plans wait in `fresh` for the next checkpoint, and final executions with what they hold; the pipeline makes one when

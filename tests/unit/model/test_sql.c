@@ -436,6 +436,20 @@ static void what_a_query_holds_while_it_lives_is_counted(void **state UNUSED)
     assert_int_equal(model->sql->tracked_bytes, 0);
 }
 
+/* A thousand short queries hold as much as a large one. */
+static void what_ended_queries_hold_waits_for_a_checkpoint(void **state UNUSED)
+{
+    sql_starts(0);
+    size_t waiting = sql_fresh_bytes(model->sql);
+    assert_true(model->sql->tracked_bytes > 7 * SQL_METRIC_BYTES);
+    sql_ends(0, "");
+    assert_int_equal(sql_fresh_bytes(model->sql), waiting + model->sql->tracked_bytes);
+    sql_fresh_written(model->sql);
+    sql_execution_written(model->sql, execution(0));
+    assert_int_equal(model->sql->tracked_bytes, 0);
+    assert_true(sql_fresh_bytes(model->sql) <= waiting);
+}
+
 static void the_end_of_the_log_adds_up_what_runs_and_again_when_it_goes_on(void **state UNUSED)
 {
     sql_starts(0);
@@ -704,7 +718,7 @@ int main(void)
         TEST(tasks_that_did_not_report_count_as_zero), TEST(unset_sizes_are_left_out), TEST(a_timing_that_nobody_set_was_reported_by_nobody), TEST(reported_zeros_are_values),
         TEST(the_median_of_an_even_number_is_the_upper_one), TEST(a_median_among_zeros_that_nobody_reported_is_zero), TEST(averages_count_what_is_above_zero),
         TEST(sums_have_no_largest_task), TEST(custom_metrics_count_all_values_and_vendors_those_from_zero), TEST(sums_stop_at_the_largest_number),
-        TEST(of_equal_maxima_the_first_reporter_is_named), TEST(the_driver_alone_is_a_single_value), TEST(numbers_of_the_driver_of_any_size_and_in_any_order_are_its_metrics),
+        TEST(of_equal_maxima_the_first_reporter_is_named), TEST(the_driver_alone_is_a_single_value), TEST(what_ended_queries_hold_waits_for_a_checkpoint), TEST(numbers_of_the_driver_of_any_size_and_in_any_order_are_its_metrics),
         TEST(a_larger_value_of_the_driver_takes_the_task_from_the_maximum),
         TEST(the_first_success_of_an_index_wins), TEST(a_retried_stage_counts_its_last_attempt), TEST(metrics_announced_later_are_taken_for_running_stages),
         TEST(stages_come_in_the_order_of_a_scala_set), TEST(a_number_of_tasks_beyond_32_bits_is_unknown), TEST(what_a_query_holds_while_it_lives_is_counted),
