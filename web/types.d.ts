@@ -16,9 +16,10 @@ export interface List<T> { items: T[]; total: number; page: number; limit: numbe
 
 // -- status
 export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Text; entryCount: Num }
+/** Of those who do not see every run, store, places and logs are null. */
 export interface Status {
-  version: string; build: string; store: string; nowMs: number; places: Place[];
-  logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number };
+  version: string; build: string; store: Text; nowMs: number; places: Place[] | null;
+  logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number } | null;
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
 
@@ -130,10 +131,10 @@ export interface SqlNode {
 export interface SqlEdge { fromId: number; toId: number }
 export interface SqlPlanVersion { version: number; textBytes: Num; graphVersion: Num; final: boolean }
 export interface Sql extends SqlItem {
-  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; edges: SqlEdge[]; jobs: JobItem[];
+  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[]; jobs: JobItem[];
 }
 // -- apps/{ref}/sql/{id}/plans/{version}
-export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; edges: SqlEdge[] }
+export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[] }
 
 // -- apps/{ref}/executors
 export interface ExecutorItem {

@@ -34,7 +34,8 @@ struct sql_model *sql_model_new(void)
 /* What it costs while it lives, beside what its tasks report. */
 static size_t live_bytes(const struct sql_execution *execution)
 {
-    return arena_bytes(&execution->texts) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES + execution->update_count * SQL_UPDATE_BYTES;
+    return arena_bytes(&execution->texts) + arena_bytes(&execution->graphs.keys) + execution->base_packed_bytes + execution->metric_count * SQL_METRIC_BYTES +
+           execution->update_bytes + execution->update_count * SQL_UPDATE_BYTES;
 }
 
 static void recount(struct sql_model *self, struct sql_execution *execution)
@@ -57,7 +58,7 @@ static void free_metrics(struct sql_execution *execution)
     mem_free(TAKE(execution->updates));
     imap_dispose(&execution->metric_at);
     imap_init(&execution->metric_at, MODEL_MAX_ENTITIES);
-    execution->metric_count = execution->metric_capacity = execution->update_count = execution->update_capacity = 0;
+    execution->metric_count = execution->metric_capacity = execution->update_count = execution->update_bytes = execution->update_capacity = 0;
 }
 
 static void free_texts(struct sql_execution *execution)
@@ -182,6 +183,8 @@ static enum err_code check_final(struct sql_model *self, struct sql_execution *e
     stages_leave(self, execution);
     imap_dispose(&execution->stages);
     execution->stages_left = true;
+    recount(self, execution);
+    self->settling_bytes += execution->counted_bytes;
     return ERR_OK;
 }
 
@@ -447,11 +450,8 @@ enum err_code model_sql_driver_updates(struct app_model *model, const struct eve
     struct sql_execution *execution = imap_get(&model->sql->by_id, event->sql_driver_updates.execution_id);
     if (!execution || execution->aggregated || !updates->count)
         return ERR_OK;
-    if (mem_grow((void **)&execution->updates, &execution->update_capacity, execution->update_count + updates->count, MODEL_MAX_ENTITIES, sizeof *execution->updates))
-        return err_nomem(err);
-    memcpy(execution->updates + execution->update_count, updates->items, updates->count * sizeof *updates->items);
-    execution->update_count += updates->count;
-    return check_bytes(model->sql, execution, err);
+    enum err_code rc = sql_keep_updates(execution, updates, err);
+    return rc ? rc : check_bytes(model->sql, execution, err);
 }
 
 enum err_code model_sql_plan_update(struct app_model *model, const struct event *event, struct err *err)
@@ -498,13 +498,13 @@ int64_t sql_execution_status(const struct sql_execution *self)
 
 size_t sql_fresh_bytes(const struct sql_model *self)
 {
-    return arena_bytes(&self->fresh);
+    return arena_bytes(&self->fresh) + self->settling_bytes;
 }
 
 void sql_fresh_written(struct sql_model *self)
 {
     arena_reset(&self->fresh);
-    self->plan_count = self->text_count = 0;
+    self->plan_count = self->text_count = self->settling_bytes = 0;
 }
 
 void sql_execution_written(struct sql_model *model, struct sql_execution *self)

@@ -12,9 +12,11 @@
  * The life of an execution: live, from the first word of it → aggregated, its end was read → final, its jobs have ended as well (a JobStart makes it live again) → settled, final and
  * written: only what a later job needs is kept.
  *
- * Memory: an execution that is settled costs some 500 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, their texts, and of each
- * task of their stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics took 83 MB, for as long as the query lives. All that
- * counts in tracked_bytes; more than SQL_TRACKED_MAX_BYTES ends the load. Plans wait in `fresh` until the next checkpoint; the pipeline makes one when SQL_FRESH_BYTES wait. */
+ * Memory: an execution that is settled costs some 550 bytes, its jobs and stage ids. Live ones hold their known metrics, their packed first plan text, their texts, of each
+ * task of their stages the values it reported, in as many bytes as they need (value_array.h): 1,000,000 tasks of 20 metrics took 83 MB, and the driver's updates, packed likewise:
+ * 9,000,000 in three lines took 350 MB, most of it while the lines were read and the numbers added up. All that for as long as the query lives; it counts in tracked_bytes, and
+ * more than SQL_TRACKED_MAX_BYTES ends the load. Plans wait in `fresh` for the next checkpoint, and final executions with what they hold; the pipeline makes one when
+ * SQL_FRESH_BYTES wait: 200,000 executions in 4 s took 900 MB when that was done once a second alone, and take 170 MB. */
 #ifndef MODEL_SQL_H
 #define MODEL_SQL_H
 
@@ -24,7 +26,7 @@
 
 #define SQL_TRACKED_MAX_BYTES ((size_t)2 << 30)
 #define SQL_METRIC_BYTES ((size_t)200)       /* about what a known metric costs: itself, its place in the map, twice that while arrays grow */
-#define SQL_UPDATE_BYTES ((size_t)140)       /* an update of the driver, likewise, with what adding it up takes */
+#define SQL_UPDATE_BYTES ((size_t)16)        /* what adding up an update of the driver takes, beside its packed bytes */
 #define SQL_FRESH_BYTES ((size_t)16 << 20)
 
 /* How values count (spec/sql.md §3.3). */
@@ -76,8 +78,8 @@ struct sql_execution {
     struct sql_metric *metrics;      /* owned; the known ones, in order of appearance; given back when aggregated and written */
     size_t metric_count, metric_capacity;
     struct imap metric_at;           /* accumulator id → position + 1 */
-    struct accumulator_update *updates;          /* owned: the driver's */
-    size_t update_count, update_capacity;
+    unsigned char *updates;          /* owned: the driver's, packed: accumulator id, value, … */
+    size_t update_count, update_bytes, update_capacity;
     struct smap graphs;              /* digest of a stored graph → plan_id; given back when settled */
     int64_t next_version, base_text_id;
     char *base;                      /* owned: its first plan text, packed; prefix for the later ones */
@@ -123,6 +125,7 @@ struct sql_model {
     struct smap plan_texts;          /* digest → plan_text_id */
     int64_t next_plan_id, next_plan_text_id;
     size_t tracked_bytes;
+    size_t settling_bytes;           /* of executions that have become final since the last checkpoint */
     struct arena fresh;
     struct sql_plan *plans;          /* owned, the arrays */
     size_t plan_count, plan_capacity;
@@ -142,7 +145,7 @@ enum err_code sql_finish(struct app_model *model, struct err *err) WARN_UNUSED;
 
 /* For the writer. */
 int64_t sql_execution_status(const struct sql_execution *self);              /* column status */
-size_t sql_fresh_bytes(const struct sql_model *self);
+size_t sql_fresh_bytes(const struct sql_model *self);        /* what a checkpoint would give back */
 void sql_fresh_written(struct sql_model *self);                              /* plans and texts may go */
 void sql_execution_written(struct sql_model *model, struct sql_execution *self);     /* its rows are as it is: what nobody needs any more may go */
 
@@ -151,6 +154,7 @@ enum err_code sql_graph_make(struct app_model *model, const struct sql_plan_info
 void sql_graph_digest(const struct sql_graph *graph, struct digest *ret);
 enum err_code sql_metric_learn(struct sql_model *self, struct sql_execution *execution, const struct sql_plan_metric *from, struct err *err) WARN_UNUSED;
 enum err_code sql_check_bytes(const struct sql_model *self, struct err *err) WARN_UNUSED;
+enum err_code sql_keep_updates(struct sql_execution *execution, const struct accumulator_update_list *updates, struct err *err) WARN_UNUSED;          /* of the driver; sql_metrics.c */
 enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct event_task_end *event, bool succeeded, struct err *err) WARN_UNUSED; /* sql_metrics.c */
 struct sql_tracker *sql_tracker_new(const struct sql_execution *execution, int64_t attempt, int64_t task_count);
 void sql_tracker_restart(struct sql_model *self, struct sql_tracker *tracker, int64_t attempt);

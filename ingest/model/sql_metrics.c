@@ -149,6 +149,43 @@ enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, con
     return succeeded && bit_set_add(&tracker->complete, index) < 0 ? err_nomem(err) : ERR_OK;
 }
 
+/* ---- what the driver reports */
+
+/* Signed numbers as those of value_array.c, seven bits in a byte, the lowest first; all bytes but the last have the highest bit. */
+#define PACKED_NUMBER_MAX_BYTES ((size_t)10)
+
+static size_t pack_number(unsigned char *out, int64_t number)
+{
+    size_t len = 0;
+    uint64_t rest = (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0);
+    for (; rest >= 128; rest >>= 7)
+        out[len++] = (unsigned char)(rest | 128);
+    out[len++] = (unsigned char)rest;
+    return len;
+}
+
+static int64_t unpack_number(const unsigned char **at)
+{
+    uint64_t code = 0;
+    unsigned shift = 0;
+    for (; **at & 128; shift += 7)
+        code |= (uint64_t)(*(*at)++ & 127) << shift;
+    code |= (uint64_t)*(*at)++ << shift;
+    return (int64_t)(code >> 1 ^ (code & 1 ? UINT64_MAX : 0));
+}
+
+enum err_code sql_keep_updates(struct sql_execution *execution, const struct accumulator_update_list *updates, struct err *err)
+{
+    for (size_t i = 0; i < updates->count; i++) {
+        if (mem_grow((void **)&execution->updates, &execution->update_capacity, execution->update_bytes + 2 * PACKED_NUMBER_MAX_BYTES, SQL_TRACKED_MAX_BYTES, 1))
+            return err_nomem(err);
+        execution->update_bytes += pack_number(execution->updates + execution->update_bytes, updates->items[i].id);
+        execution->update_bytes += pack_number(execution->updates + execution->update_bytes, updates->items[i].value);
+    }
+    execution->update_count += updates->count;
+    return ERR_OK;
+}
+
 /* ---- what it comes to */
 
 static unsigned digit_of(int64_t key, unsigned shift)
@@ -200,7 +237,8 @@ struct source {
     const struct sql_tracker *tracker;
     int64_t stage_id;
     const struct sql_tracked *tracked;
-    int64_t value;
+    const int64_t *values;           /* of the driver */
+    size_t value_count;
 };
 
 struct adding {
@@ -208,6 +246,7 @@ struct adding {
     size_t count, capacity;
     int64_t *values;
     size_t value_capacity;
+    int64_t *driver_values;          /* by metric */
 };
 
 static enum err_code add_source(struct adding *self, struct source source, struct err *err)
@@ -232,12 +271,41 @@ static enum err_code collect_stages(struct adding *self, const struct sql_model 
         const struct sql_tracker *tracker = stage ? stage->tracker : NULL;
         for (size_t m = 0; tracker && m < tracker->metric_count; m++) {
             size_t at = (size_t)(intptr_t)imap_get(&execution->metric_at, tracker->metrics[m].accumulator_id);
-            enum err_code rc = at ? add_source(self, (struct source){at - 1, tracker, order[i], &tracker->metrics[m], 0}, err) : ERR_OK;
+            enum err_code rc = at ? add_source(self, (struct source){.metric = at - 1, .tracker = tracker, .stage_id = order[i], .tracked = &tracker->metrics[m]}, err) : ERR_OK;
             if (rc)
                 return rc;
         }
     }
     return ERR_OK;
+}
+
+/* The driver's values, one source for each metric that has any. */
+static enum err_code collect_driver(struct adding *self, const struct sql_execution *execution, struct err *err)
+{
+    CLEANUP(mem_freep) size_t *ends = mem_array(execution->metric_count + 1, sizeof *ends);      /* [m]: where the values of metric m begin, in the end where they end */
+    const unsigned char *end = execution->updates + execution->update_bytes;
+    if (!execution->update_count)
+        return ERR_OK;
+    if (!ends || !(self->driver_values = mem_array(execution->update_count, sizeof *self->driver_values)))
+        return err_nomem(err);
+    for (const unsigned char *at = execution->updates; at < end; unpack_number(&at)) {
+        size_t metric = (size_t)(intptr_t)imap_get(&execution->metric_at, unpack_number(&at));
+        if (metric)
+            ends[metric]++;
+    }
+    for (size_t m = 1; m <= execution->metric_count; m++)
+        ends[m] += ends[m - 1];
+    for (const unsigned char *at = execution->updates; at < end;) {
+        size_t metric = (size_t)(intptr_t)imap_get(&execution->metric_at, unpack_number(&at));
+        int64_t value = unpack_number(&at);
+        if (metric)
+            self->driver_values[ends[metric - 1]++] = value;
+    }
+    enum err_code rc = ERR_OK;
+    for (size_t m = 0, from = 0; m < execution->metric_count && !rc; from = ends[m++])
+        if (ends[m] > from)
+            rc = add_source(self, (struct source){.metric = m, .values = self->driver_values + from, .value_count = ends[m] - from}, err);
+    return rc;
 }
 
 /* By metric; those of one metric stay in their order. */
@@ -306,15 +374,17 @@ static enum err_code add_metric(struct adding *self, struct sql_metric *metric, 
     size_t room = 0, filled = 0;
     int64_t zeros = 0, max = UNKNOWN;
     for (size_t i = 0; i < count; i++)
-        room += sources[i].tracked ? sources[i].tracked->values.set_count : 1;
+        room += sources[i].tracked ? sources[i].tracked->values.set_count : sources[i].value_count;
     if (mem_grow((void **)&self->values, &self->value_capacity, room, SIZE_MAX / sizeof *self->values, sizeof *self->values))
         return err_nomem(err);
     for (size_t i = 0; i < count; i++) {
         const struct source *source = sources + i;
         if (!source->tracked) {
-            self->values[filled++] = source->value;
-            if (known(metric->max_stage_id) && max < source->value)
-                metric->max_stage_id = metric->max_stage_attempt = metric->max_task_id = UNKNOWN;
+            for (size_t v = 0; v < source->value_count; v++) {
+                self->values[filled++] = source->values[v];
+                if (known(metric->max_stage_id) && max < source->values[v])
+                    metric->max_stage_id = metric->max_stage_attempt = metric->max_task_id = UNKNOWN;
+            }
             continue;
         }
         size_t reported = value_array_gather(&source->tracked->values, self->values + filled);
@@ -335,10 +405,8 @@ enum err_code sql_aggregate(struct sql_model *model, struct sql_execution *execu
 {
     struct adding self = {0};
     enum err_code rc = collect_stages(&self, model, execution, err);
-    for (size_t i = 0; i < execution->update_count && !rc; i++) {
-        size_t at = (size_t)(intptr_t)imap_get(&execution->metric_at, execution->updates[i].id);
-        rc = at ? add_source(&self, (struct source){.metric = at - 1, .value = execution->updates[i].value}, err) : ERR_OK;
-    }
+    if (!rc)
+        rc = collect_driver(&self, execution, err);
     if (!rc)
         rc = sort_sources(&self, execution->metric_count, err);
     for (size_t i = 0; i < execution->metric_count; i++)
@@ -350,6 +418,7 @@ enum err_code sql_aggregate(struct sql_model *model, struct sql_execution *execu
     }
     mem_free(self.sources);
     mem_free(self.values);
+    mem_free(self.driver_values);
     execution->metrics_dirty = true;
     return rc;
 }

@@ -9,6 +9,11 @@
 #include "server/plan_text.h"
 
 #define ERROR_LINE_CHARACTERS "500"
+
+/* A graph goes out in pieces, so that a plan of 100,000 nodes holds no thread for seconds. Spark's nodes have some ten metrics each. */
+#define PIECE_NODES 2000
+#define PIECE_METRICS ((size_t)20000)            /* after so many no further node begins */
+#define NODE_METRICS ((size_t)1000)  /* of one node; no operator has as many */
 #define MAX_USES ((size_t)1 << 22)   /* metrics that the stages of one execution reported: 24 bytes each */
 
 #define DURATION "CASE WHEN e.completion_ms >= e.submission_ms THEN e.completion_ms - e.submission_ms END"
@@ -139,6 +144,7 @@ struct graph {
     struct json_writer *json;
     int64_t execution_id;
     sqlite3_stmt *metrics, *metadata;
+    size_t metric_count;             /* written */
     struct metric_use *uses, *node_uses;     /* by accumulator; those of one node; owned */
     size_t use_count, use_capacity, node_use_count, node_use_capacity;
 };
@@ -271,10 +277,11 @@ static void write_stages(struct graph *self)
 static enum err_code write_metrics(struct graph *self, struct str ids, struct err *err)
 {
     enum err_code rc = ERR_OK;
+    size_t count = 0;
     self->node_use_count = 0;
     json_key(self->json, "metrics");
     json_array_begin(self->json);
-    while (ids.len && !rc) {
+    for (; ids.len && !rc && count < NODE_METRICS; count++) {
         const char *blank = memchr(ids.ptr, ' ', ids.len);
         struct str word = {ids.ptr, blank ? (size_t)(blank - ids.ptr) : ids.len};
         ids = blank ? (struct str){blank + 1, ids.len - word.len - 1} : STR_NONE;
@@ -283,6 +290,7 @@ static enum err_code write_metrics(struct graph *self, struct str ids, struct er
             rc = add_uses(self, id, err);
     }
     json_array_end(self->json);
+    self->metric_count += count;
     return rc;
 }
 
@@ -302,18 +310,26 @@ static enum err_code write_metadata(struct graph *self, int64_t text_id, struct 
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_nodes(struct graph *self, struct db *db, int64_t graph_plan_id, struct err *err)
+/* "nodes" from first_node on, as many as go into one answer, and "nextNode". */
+static enum err_code write_nodes(struct graph *self, struct db *db, int64_t graph_plan_id, int64_t first_node, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
+    int64_t node_count = 0, next_node = UNKNOWN;
     json_key(self->json, "nodes");
     json_array_begin(self->json);
     enum err_code rc = db_prepare(db, &rows,
                                   "SELECT n.is_cluster, n.accumulator_ids, n.metadata_text_id, n.node_id AS id, n.cluster_id, n.name, d.body AS description FROM sql_node n "
-                                  "LEFT JOIN text d ON d.text_id = n.description_text_id WHERE n.plan_id = ?1 ORDER BY n.node_id",
+                                  "LEFT JOIN text d ON d.text_id = n.description_text_id WHERE n.plan_id = ?1 AND n.node_id >= ?2 ORDER BY n.node_id",
                                   err);
-    if (!rc)
+    if (!rc) {
         db_bind_i64(rows, 1, graph_plan_id);
+        db_bind_i64(rows, 2, first_node);
+    }
     while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
+        if (node_count++ == PIECE_NODES || self->metric_count >= PIECE_METRICS) {
+            next_node = db_i64(rows, 3);
+            break;
+        }
         json_object_begin(self->json);
         api_columns(self->json, rows, 3, 7);
         json_kv_bool(self->json, "isCluster", db_i64(rows, 0) == 1);
@@ -324,7 +340,22 @@ static enum err_code write_nodes(struct graph *self, struct db *db, int64_t grap
     }
     db_finalize(rows);
     json_array_end(self->json);
+    json_kv_i64(self->json, "nextNode", next_node);
     return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code write_node_count(struct json_writer *json, struct db *db, int64_t graph_plan_id, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(db, &row, "SELECT ifnull(max(node_id) + 1, 0) AS node_count FROM sql_node WHERE plan_id = ?1", err);
+    if (!rc) {
+        db_bind_i64(row, 1, graph_plan_id);
+        rc = db_step(row, err);
+    }
+    if (!rc)
+        api_columns(json, row, 0, 1);
+    db_finalize(row);
+    return rc;
 }
 
 static enum err_code write_edges(struct json_writer *json, struct db *db, int64_t graph_plan_id, struct err *err)
@@ -345,14 +376,16 @@ static enum err_code write_edges(struct json_writer *json, struct db *db, int64_
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-/* "nodes" and "edges"; of no plan (UNKNOWN): empty. */
-static enum err_code write_graph(struct json_writer *json, struct db *db, int64_t execution_id, int64_t graph_plan_id, struct err *err)
+/* A piece of a graph: its nodes from first_node on, and with the first of them all edges. Of no plan (UNKNOWN): empty. */
+static enum err_code write_graph(struct json_writer *json, struct db *db, int64_t execution_id, int64_t graph_plan_id, int64_t first_node, struct err *err)
 {
     CLEANUP(graph_dispose) struct graph graph;
     enum err_code rc = graph_init(&graph, db, json, execution_id, err);
     if (rc == ERR_OK)
-        rc = write_nodes(&graph, db, graph_plan_id, err);
-    return rc ? rc : write_edges(json, db, graph_plan_id, err);
+        rc = write_nodes(&graph, db, graph_plan_id, first_node, err);
+    if (rc == ERR_OK)
+        rc = write_node_count(json, db, graph_plan_id, err);
+    return rc ? rc : write_edges(json, db, first_node == 0 ? graph_plan_id : UNKNOWN, err);
 }
 
 /* ---- One execution ---- */
@@ -439,7 +472,7 @@ static enum err_code write_execution(const struct api_app *app, int64_t id, cons
         struct json_writer *json = response_json(response, false);
         json_object_begin(json);
         write_item(json, row, DETAIL_END, app->ended);
-        if (!(rc = write_configs(json, app->db, id, err)) && !(rc = write_plans(json, app->db, id, err)) && !(rc = write_graph(json, app->db, id, graph_plan_id, err)))
+        if (!(rc = write_configs(json, app->db, id, err)) && !(rc = write_plans(json, app->db, id, err)) && !(rc = write_graph(json, app->db, id, graph_plan_id, 0, err)))
             rc = write_jobs(json, app, id, request->arena, err);
         json_object_end(json);
     }
@@ -470,7 +503,7 @@ static enum err_code write_text(struct json_writer *json, struct db *db, int64_t
     return rc;
 }
 
-static enum err_code write_plan(const struct api_app *app, int64_t execution_id, int64_t version, struct response *response, struct err *err)
+static enum err_code write_plan(const struct api_app *app, int64_t execution_id, int64_t version, int64_t first_node, struct response *response, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     enum err_code rc = db_prepare(app->db, &row,
@@ -487,8 +520,12 @@ static enum err_code write_plan(const struct api_app *app, int64_t execution_id,
         json_object_begin(json);
         api_columns(json, row, 3, 5);
         json_kv_bool(json, "final", db_i64(row, 2) == 1);
-        if (!(rc = write_text(json, app->db, db_i64(row, 0), err)))
-            rc = write_graph(json, app->db, execution_id, db_i64(row, 1), err);
+        if (first_node)
+            json_kv_text(json, "text", NULL);
+        else
+            rc = write_text(json, app->db, db_i64(row, 0), err);
+        if (!rc)
+            rc = write_graph(json, app->db, execution_id, db_i64(row, 1), first_node, err);
         json_object_end(json);
     }
     db_finalize(row);
@@ -497,11 +534,16 @@ static enum err_code write_plan(const struct api_app *app, int64_t execution_id,
 
 enum err_code api_sql_plan(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
+    int64_t first_node;
+    if (request_param_i64(request, "node", 0, 0, INT64_MAX, &first_node, err)) {
+        api_bad_parameter(response, err);
+        return ERR_OK;
+    }
     struct api_app app;
     enum err_code rc;
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
-    rc = write_plan(&app, api_path_id(request, 1), api_path_id(request, 2), response, err);
+    rc = write_plan(&app, api_path_id(request, 1), api_path_id(request, 2), first_node, response, err);
     api_app_close(ctx, &app);
     return rc;
 }

@@ -15,17 +15,23 @@
 #define RECENT_MEAN(column) \
     "(SELECT avg(ifnull(" column ", 0)) FROM (SELECT " column " FROM streaming_progress WHERE run_ref = q.run_ref ORDER BY progress_no DESC LIMIT " RECENT "))"
 
-#define LAST_SIGN "max(ifnull(s.last_trigger_ms, q.last_idle_ms), ifnull(q.last_idle_ms, s.last_trigger_ms))"
-#define DURATION "CASE WHEN " LAST_SIGN " >= q.start_ms THEN " LAST_SIGN " - q.start_ms END"
+#define LAST_SIGN(last_trigger_ms) "max(ifnull(" last_trigger_ms ", q.last_idle_ms), ifnull(q.last_idle_ms, " last_trigger_ms "))"
+#define DURATION(last_trigger_ms) "CASE WHEN " LAST_SIGN(last_trigger_ms) " >= q.start_ms THEN " LAST_SIGN(last_trigger_ms) " - q.start_ms END"
 
+/* What the progress of a run comes to. */
+#define INPUT_ROWS "CASE WHEN count(input_rows) THEN CAST(total(input_rows) AS INTEGER) END"
+#define MEAN_OF(column) "avg(ifnull(" column ", 0))"
+#define OF_RUN(aggregate) "(SELECT " aggregate " FROM streaming_progress p WHERE p.run_ref = q.run_ref)"
+
+/* Made for every run, where a list is sorted by them: each looks only at the progress it needs. */
 static const struct list_sort sorts[] = {
     {"start", "q.start_ms"},
     {"name", "q.name"},
-    {"duration", DURATION},
-    {"batches", "s.progress_count"},
-    {"inputRows", "s.input_rows"},
-    {"inputRate", "s.mean_input_rows_per_second"},
-    {"processedRate", "s.mean_processed_rows_per_second"},
+    {"duration", DURATION(OF_RUN("max(trigger_ms)"))},
+    {"batches", OF_RUN("nullif(count(*), 0)")},
+    {"inputRows", OF_RUN(INPUT_ROWS)},
+    {"inputRate", OF_RUN(MEAN_OF("input_rows_per_second"))},
+    {"processedRate", OF_RUN(MEAN_OF("processed_rows_per_second"))},
     {NULL, NULL},
 };
 
@@ -35,7 +41,7 @@ enum { STATUS_RUNNING, STATUS_FINISHED, STATUS_FAILED, STATUS_UNKNOWN };
 #define STATUS "CASE WHEN NOT q.end_seen THEN 0 WHEN q.exception_text_id IS NULL THEN 1 ELSE 2 END"
 #define ITEM_COLUMNS \
     "SELECT " STATUS ", q.start_seen, q.job_tags, q.run_ref," \
-    "       q.run_id, q.query_id, q.name, q.start_ms, s.last_trigger_ms, q.last_idle_ms, " DURATION " AS duration_ms, ifnull(s.progress_count, 0) AS progress_count," \
+    "       q.run_id, q.query_id, q.name, q.start_ms, s.last_trigger_ms, q.last_idle_ms, " DURATION("s.last_trigger_ms") " AS duration_ms, ifnull(s.progress_count, 0) AS progress_count," \
     "       q.idle_count," \
     "       (SELECT p.batch_id FROM streaming_progress p WHERE p.run_ref = q.run_ref ORDER BY p.trigger_ms DESC, p.batch_id DESC, p.progress_no DESC LIMIT 1) AS latest_batch_id," \
     "       s.input_rows, " RECENT_MEAN("input_rows_per_second") " AS recent_input_rows_per_second," \
@@ -45,13 +51,15 @@ enum { STATUS_RUNNING, STATUS_FINISHED, STATUS_FAILED, STATUS_UNKNOWN };
 #define ITEM_FIRST_PLAIN 4
 #define ITEM_PROGRESS_COUNT 11
 #define ITEM_END 23
+
+/* Before them stands "WITH page (run_ref) AS MATERIALIZED (SELECT …)", the runs that are shown: progress of others is not looked at. */
 #define ITEM_FROM \
-    " FROM streaming_query q LEFT JOIN (" \
+    " FROM page JOIN streaming_query q ON q.run_ref = page.run_ref LEFT JOIN (" \
     "     SELECT run_ref, count(*) AS progress_count, max(trigger_ms) AS last_trigger_ms," \
-    "            CASE WHEN count(input_rows) THEN CAST(total(input_rows) AS INTEGER) END AS input_rows," \
-    "            avg(ifnull(input_rows_per_second, 0)) AS mean_input_rows_per_second, avg(ifnull(processed_rows_per_second, 0)) AS mean_processed_rows_per_second," \
+    "            " INPUT_ROWS " AS input_rows," \
+    "            " MEAN_OF("input_rows_per_second") " AS mean_input_rows_per_second, " MEAN_OF("processed_rows_per_second") " AS mean_processed_rows_per_second," \
     "            max(batch_duration_ms) AS max_batch_duration_ms" \
-    "     FROM streaming_progress GROUP BY run_ref) s ON s.run_ref = q.run_ref" \
+    "     FROM streaming_progress WHERE run_ref IN (SELECT run_ref FROM page) GROUP BY run_ref) s ON s.run_ref = q.run_ref" \
     " LEFT JOIN text t ON t.text_id = q.exception_text_id"
 
 static void write_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
@@ -88,11 +96,13 @@ static enum err_code write_list(const struct api_app *app, struct list *list, in
     if (rc)
         return rc;
     list_total(list, total);
-    query_add(&query, ITEM_COLUMNS ", substr(t.body, 1, min(instr(t.body || char(10), char(10)) - 1, " FIRST_LINE_CHARS ")) AS error" ITEM_FROM);
+    query_add(&query, "WITH page (run_ref) AS MATERIALIZED (SELECT q.run_ref FROM streaming_query q");
     where_queries(&query, request, status, app->ended);
     query_order(&query, list, "q.run_ref");
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
+    query_add(&query, ") " ITEM_COLUMNS ", substr(t.body, 1, min(instr(t.body || char(10), char(10)) - 1, " FIRST_LINE_CHARS ")) AS error" ITEM_FROM);
+    query_order(&query, list, "q.run_ref");
     sqlite3_stmt *stmt = NULL;
     struct json_writer *json = response_json(response, false);
     list_begin(list, json);
@@ -462,7 +472,8 @@ static enum err_code write_latest(struct json_writer *json, struct db *db, int64
 static enum err_code write_query(const struct api_app *app, const struct request *request, struct response *response, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(app->db, &stmt, ITEM_COLUMNS ", t.body AS error" ITEM_FROM " WHERE q.run_id = ?", err);
+    enum err_code rc = db_prepare(app->db, &stmt,
+                                  "WITH page (run_ref) AS MATERIALIZED (SELECT run_ref FROM streaming_query WHERE run_id = ?) " ITEM_COLUMNS ", t.body AS error" ITEM_FROM, err);
     if (!rc) {
         db_bind_str(stmt, 1, request->path_args[1]);
         rc = db_step(stmt, err);

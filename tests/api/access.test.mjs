@@ -130,8 +130,16 @@ afterglow.auth.groupsHeader X-Groups
       );
       assert.ok(list.total <= 2, query);
     }
-    const status = JSON.parse((await server.get("/api/afterglow/v1/status", by("eve"))).text);
-    assert.equal(status.logs.loaded, 2);
+  });
+
+  await t.test("the status tells paths and counts to those who see everything", async () => {
+    const text = async (who) => (await server.get("/api/afterglow/v1/status", by(who))).text;
+    const [hers, all] = [JSON.parse(await text("eve")), JSON.parse(await text("root"))];
+    assert.deepEqual([hers.store, hers.places, hers.logs, hers.ingest.message], [null, null, null, null]);
+    assert.deepEqual([hers.version, hers.ingest.enabled, hers.ingest.running], [all.version, all.ingest.enabled, all.ingest.running]);
+    assert.equal(all.logs.loaded, ALL.length);
+    assert.ok(all.store.startsWith("/") && Array.isArray(all.places));
+    assert.ok(!(await text("eve")).includes(all.store));
   });
 
   await t.test("no cache may give the answer of one to another", async () => {

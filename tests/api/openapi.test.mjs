@@ -127,6 +127,7 @@ test("real answers are as the document says", async (t) => {
     for (const { id } of (await check(`${app}/sql?limit=1000`, "/apps/{ref}/sql")).items) {
       const { plans } = await check(`${app}/sql/${id}`, "/apps/{ref}/sql/{id}");
       for (const { version } of plans) await check(`${app}/sql/${id}/plans/${version}`, "/apps/{ref}/sql/{id}/plans/{version}");
+      if (plans.length) await check(`${app}/sql/${id}/plans/0?node=1`, "/apps/{ref}/sql/{id}/plans/{version}");
     }
     for (const { stageId, attempt } of (await check(`${app}/stages?limit=1000`, "/apps/{ref}/stages")).items) {
       await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");

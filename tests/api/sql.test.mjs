@@ -2,11 +2,12 @@
 // SQL executions: /api/v1 against the captured answers of a Spark 4.3 History Server, and our own interface over the same logs.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { LOGS, makeStore, ROOT, startServer } from "./support/server.mjs";
+import { event, START } from "./support/log.mjs";
+import { LOGS, makeFolder, makeStore, ROOT, startServer } from "./support/server.mjs";
 import { unzip } from "./support/zip.mjs";
 
 const captures = readFileSync(join(ROOT, "tests/data/captures/sql-logs-streaming.jsonl"), "utf8").trim().split("\n").map(JSON.parse);
@@ -119,4 +120,44 @@ test("sql", async (t) => {
     const [{ ref }] = (await server.json("apps?q=tiny")).items;
     assert.equal((await server.json(`apps/${encodeURIComponent(ref)}/sql?limit=1`)).limit, 1);
   });
+});
+
+// A plan of 99,990 nodes was an answer of 35 MB that held a thread for two seconds.
+test("graphs come in pieces", async (t) => {
+  const sql = (name, members) => JSON.stringify({ Event: `org.apache.spark.sql.execution.ui.SparkListenerSQL${name}`, executionId: 0, ...members });
+  const node = (nodeName, children, ids) => ({ nodeName, simpleString: nodeName, children, metadata: {}, metrics: ids.map((accumulatorId) => ({ name: "rows", accumulatorId, metricType: "sum" })) });
+  const range = (count) => Array.from({ length: count }, (_, i) => i);
+  const children = range(4500).map((i) => node("Exchange", [], i === 0 ? range(1001) : []));
+  const few = range(30).map(() => node("Exchange", [], range(1000)));
+  const folder = makeFolder(t);
+  const lines = (plan) => [
+    event("LogStart", { "Spark Version": "4.3.0" }),
+    event("ApplicationStart", { "App Name": "wide", "App ID": plan.appId, Timestamp: START, User: "alice" }),
+    sql("ExecutionStart", { description: "q", details: "", physicalPlanDescription: "text", sparkPlanInfo: node("Union", plan.children, []), time: START }),
+    sql("ExecutionEnd", { time: START + 1, errorMessage: "" }),
+    event("ApplicationEnd", { Timestamp: START + 2 }),
+  ];
+  for (const plan of [{ appId: "app-wide", children }, { appId: "app-metrics", children: few }]) writeFileSync(join(folder, plan.appId), `${lines(plan).join("\n")}\n`);
+  const server = await startServer(t, ["--store", makeStore(t, [folder])]);
+
+  const first = await server.json("apps/app-wide/sql/0");
+  assert.deepEqual([first.nodes.length, first.nextNode, first.nodeCount, first.edges.length], [2000, 2000, 4501, 4500]);
+  assert.deepEqual(first.nodes.map(({ metrics }) => metrics.length).filter(Boolean), [1000], "one node has more metrics than any operator");
+  const ids = [];
+  for (let next = 0; next !== null; ) {
+    const piece = await server.json(`apps/app-wide/sql/0/plans/0?node=${next}`);
+    assert.deepEqual([piece.nodeCount, piece.edges.length, piece.text], next === 0 ? [4501, 4500, "text"] : [4501, 0, null]);
+    assert.ok(piece.nodes.length <= 2000);
+    ids.push(...piece.nodes.map(({ id }) => id));
+    next = piece.nextNode;
+  }
+  assert.deepEqual(ids, range(4501));
+  const past = await server.json("apps/app-wide/sql/0/plans/0?node=4501");
+  assert.deepEqual([past.nodes, past.nextNode], [[], null]);
+  for (const wrong of ["x", "-1", "9223372036854775808"]) await server.json(`apps/app-wide/sql/0/plans/0?node=${wrong}`, 400);
+
+  // Of nodes with 1,000 metrics each, 20 and the one without any make a piece, whether the one comes first or last.
+  const heavy = await server.json("apps/app-metrics/sql/0");
+  assert.equal(heavy.nodes.flatMap(({ metrics }) => metrics).length, 20000);
+  assert.equal((await server.json(`apps/app-metrics/sql/0/plans/0?node=${heavy.nextNode}`)).nextNode, null);
 });

@@ -100,6 +100,24 @@ test("structured streaming", async (t) => {
     assert.deepEqual(column(await server.json("apps/app-stream/streaming?status=running"), "runId"), []);
     assert.deepEqual(column(await server.json("apps/app-stream/streaming?status=unknown&sort=-batches"), "runId"), ["oracle", "quiet"]);
     assert.deepEqual(column(await server.json("apps/app-live/streaming?status=running"), "status"), ["running"]);
+    // The page is cut first and filled afterwards: rows and their order are those of the whole list.
+    const whole = (await server.json("apps/app-stream/streaming?sort=start")).items;
+    const byKey = { name: "name", duration: "durationMs", batches: "progressCount", inputRows: "inputRows", inputRate: "meanInputRowsPerSecond", processedRate: "meanProcessedRowsPerSecond" };
+    for (const [sort, key] of Object.entries(byKey)) {
+      for (const descending of [false, true]) {
+        const rows = [];
+        for (let page = 1; page <= whole.length; page++) rows.push(...(await server.json(`apps/app-stream/streaming?sort=${descending ? "-" : ""}${sort}&limit=1&page=${page}`)).items);
+        assert.deepEqual(
+          rows.toSorted((a, b) => a.startMs - b.startMs || a.runId.localeCompare(b.runId)),
+          whole.toSorted((a, b) => a.startMs - b.startMs || a.runId.localeCompare(b.runId)),
+          sort,
+        );
+        const values = column({ items: rows }, key).map((value) => (value === 0 && sort === "batches" ? null : value));
+        const given = values.filter((value) => value !== null);
+        assert.deepEqual(given, given.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0) * (descending ? -1 : 1)), sort);
+        assert.deepEqual(values.slice(0, given.length), given, "what is not known comes last");
+      }
+    }
     await server.json("apps/app-stream/streaming?sort=nonsense", 400);
     await server.json("apps/app-stream/streaming?status=ok", 400);
   });

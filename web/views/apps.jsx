@@ -216,7 +216,7 @@ function FirstStart({ version }) {
     <Loaded from={asked} rows={3}>
       {(s) => (
         <Empty title={t("first.title")}>
-          {s.places.length ? (
+          {s.places === null ? null : s.places.length ? (
             s.places.map((p) => (
               <p key={p.uri}>
                 {p.lastScanMs === null
@@ -228,7 +228,7 @@ function FirstStart({ version }) {
           ) : (
             <p>{t("first.noPlace")}</p>
           )}
-          <p>{t("first.logs", s.logs.waiting, s.logs.loading, s.logs.failed, s.logs.skipped)}</p>
+          {s.logs ? <p>{t("first.logs", s.logs.waiting, s.logs.loading, s.logs.failed, s.logs.skipped)}</p> : null}
           {s.ingest.running || s.ingest.enabled === false ? null : (
             <p>
               <b class="bad">{t("first.noIngest")}</b> {s.ingest.message}

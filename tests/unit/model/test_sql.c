@@ -251,6 +251,16 @@ static void the_driver_alone_is_a_single_value(void **state UNUSED)
     assert_int_equal(metric(0, 1)->raw_count, UNKNOWN);      /* nobody reported it */
 }
 
+static void numbers_of_the_driver_of_any_size_and_in_any_order_are_its_metrics(void **state UNUSED)
+{
+    sql_starts(0);
+    play(SQL "DriverAccumUpdates','executionId':0,'accumUpdates':[[1,9223372036854775807],[2,-1],[1,-9223372036854775807],[9223372036854775807,5]]}");
+    play(SQL "DriverAccumUpdates','executionId':0,'accumUpdates':[[-1,5],[1,-3],[2,300],[2,127],[2,128]]}");
+    sql_ends(0, "");
+    assert_numbers(metric(0, 1), (struct numbers){3, 3, 3, -3, -9223372036854775807, -3, 9223372036854775807, UNKNOWN, UNKNOWN});
+    assert_numbers(metric(0, 2), (struct numbers){3, 4, 3, 555, 127, 128, 300, UNKNOWN, UNKNOWN});
+}
+
 static void a_larger_value_of_the_driver_takes_the_task_from_the_maximum(void **state UNUSED)
 {
     for (int equal = 0; equal < 2; equal++) {
@@ -413,7 +423,7 @@ static void what_a_query_holds_while_it_lives_is_counted(void **state UNUSED)
     size_t before = model->sql->tracked_bytes;
     assert_true(before > 7 * SQL_METRIC_BYTES);
     play(SQL "DriverAccumUpdates','executionId':0,'accumUpdates':[[1,1],[1,2],[1,3]]}");
-    assert_int_equal(model->sql->tracked_bytes, before + 3 * SQL_UPDATE_BYTES);
+    assert_int_equal(model->sql->tracked_bytes, before + 3 * (SQL_UPDATE_BYTES + 2));    /* packed: a byte for a small number */
     model->sql->tracked_bytes += SQL_TRACKED_MAX_BYTES;      /* as if others had it all */
     struct event event;
     struct err err = {0};
@@ -424,6 +434,20 @@ static void what_a_query_holds_while_it_lives_is_counted(void **state UNUSED)
     sql_ends(0, "");
     sql_execution_written(model->sql, execution(0));
     assert_int_equal(model->sql->tracked_bytes, 0);
+}
+
+/* A thousand short queries hold as much as a large one. */
+static void what_ended_queries_hold_waits_for_a_checkpoint(void **state UNUSED)
+{
+    sql_starts(0);
+    size_t waiting = sql_fresh_bytes(model->sql);
+    assert_true(model->sql->tracked_bytes > 7 * SQL_METRIC_BYTES);
+    sql_ends(0, "");
+    assert_int_equal(sql_fresh_bytes(model->sql), waiting + model->sql->tracked_bytes);
+    sql_fresh_written(model->sql);
+    sql_execution_written(model->sql, execution(0));
+    assert_int_equal(model->sql->tracked_bytes, 0);
+    assert_true(sql_fresh_bytes(model->sql) <= waiting);
 }
 
 static void the_end_of_the_log_adds_up_what_runs_and_again_when_it_goes_on(void **state UNUSED)
@@ -694,7 +718,9 @@ int main(void)
         TEST(tasks_that_did_not_report_count_as_zero), TEST(unset_sizes_are_left_out), TEST(a_timing_that_nobody_set_was_reported_by_nobody), TEST(reported_zeros_are_values),
         TEST(the_median_of_an_even_number_is_the_upper_one), TEST(a_median_among_zeros_that_nobody_reported_is_zero), TEST(averages_count_what_is_above_zero),
         TEST(sums_have_no_largest_task), TEST(custom_metrics_count_all_values_and_vendors_those_from_zero), TEST(sums_stop_at_the_largest_number),
-        TEST(of_equal_maxima_the_first_reporter_is_named), TEST(the_driver_alone_is_a_single_value), TEST(a_larger_value_of_the_driver_takes_the_task_from_the_maximum),
+        TEST(of_equal_maxima_the_first_reporter_is_named), TEST(the_driver_alone_is_a_single_value), TEST(what_ended_queries_hold_waits_for_a_checkpoint),
+        TEST(numbers_of_the_driver_of_any_size_and_in_any_order_are_its_metrics),
+        TEST(a_larger_value_of_the_driver_takes_the_task_from_the_maximum),
         TEST(the_first_success_of_an_index_wins), TEST(a_retried_stage_counts_its_last_attempt), TEST(metrics_announced_later_are_taken_for_running_stages),
         TEST(stages_come_in_the_order_of_a_scala_set), TEST(a_number_of_tasks_beyond_32_bits_is_unknown), TEST(what_a_query_holds_while_it_lives_is_counted),
         TEST(status_follows_the_error_message_then_the_jobs), TEST(a_job_alone_makes_an_execution), TEST(a_later_job_opens_an_execution_again_and_changes_no_number),
