@@ -54,7 +54,7 @@ CREATE TABLE app (
     vendor_version INTEGER NOT NULL DEFAULT 0,   -- as application.vendor_version
     queue TEXT,                          -- spark.yarn.queue
     start_ms INTEGER, end_ms INTEGER,    -- epoch; end NULL: no end was read
-    start_inferred INTEGER NOT NULL DEFAULT 0,   -- 1: the log says no start (or -1); start_ms is its earliest time
+    start_inferred INTEGER NOT NULL DEFAULT 0,   -- 1: its ApplicationStart has no time (or -1); start_ms is the log's earliest time
     exit_code INTEGER,                   -- of ApplicationEnd (4.0)
     last_event_ms INTEGER,               -- latest time in the log
     complete INTEGER NOT NULL,           -- 1: an ApplicationEnd record was read

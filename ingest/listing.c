@@ -226,8 +226,8 @@ enum err_code listing_read(const struct log_entry *entry, struct listing *ret, s
         return rc;
     if (!head.has_app_id)
         copy_text(ret->app_id, sizeof ret->app_id, str_of(entry->id_from_name));
-    ret->start_inferred = !known(ret->start_ms);
-    if (ret->start_inferred)
+    ret->start_inferred = ret->has_start && !known(ret->start_ms);
+    if (!known(ret->start_ms))
         ret->start_ms = head.first_seen_ms;
     if (known(ret->end_ms) && known(ret->start_ms) && ret->end_ms < ret->start_ms)
         ret->end_ms = UNKNOWN;                           /* a clock step; the load finds the last sound time */

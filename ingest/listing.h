@@ -24,7 +24,7 @@ struct listing {
     char attempt_id[128], name[512], user[256], spark_version[64], queue[256];
     char view_users[LISTING_ACCESS_BYTES], view_groups[LISTING_ACCESS_BYTES];    /* as in table app; empty: nobody is named */
     bool vendor_version;             /* spark_version is from a vendor's first record */
-    bool start_inferred;             /* start_ms is the first time seen */
+    bool start_inferred;             /* there is a start without a time; start_ms is the first time seen */
     int64_t start_ms, end_ms, exit_code;        /* UNKNOWN where not found; start falls back to the first time seen */
     char reason[160];                /* not readable: why */
 };

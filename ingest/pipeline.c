@@ -448,7 +448,7 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
     listing_join_lists(model->view_acls_groups, model->admin_acls_groups, report->view_groups);
     report->has_attempt_id = str_known(model->attempt_id);
     report->vendor_version = model->vendor_version;
-    report->start_inferred = !known(model->start_ms);
+    report->start_inferred = model->health.application_start && !known(model->start_ms);
     report->start_ms = known(model->start_ms) ? model->start_ms : model->first_event_ms;
     bool sound_end = model->has_end && known(elapsed_known(report->start_ms, model->end_ms));
     report->end_ms = !model->has_end ? UNKNOWN : sound_end ? model->end_ms : model->last_event_ms;

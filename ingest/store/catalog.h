@@ -98,7 +98,7 @@ struct catalog_run {
     const char *view_users, *view_groups;
     int64_t start_ms, end_ms, last_event_ms, exit_code;
     bool vendor_version;             /* as application.vendor_version */
-    bool start_inferred;             /* the log says no start */
+    bool start_inferred;             /* its ApplicationStart has no time */
     bool complete;
     /* from here on by a load only */
     const char *outcome;

@@ -26,7 +26,7 @@ static const char *const run_sql =
     "(SELECT coalesce(sum(ended_tasks), 0) FROM stage), (SELECT coalesce(sum(failed_tasks), 0) FROM stage), "                                          /* 29-30 */
     "(SELECT count(*) FROM executor WHERE executor_id <> 'driver'), "                                                                                  /* 31 */
     "(SELECT count(*) FROM executor WHERE executor_id <> 'driver' AND NOT active AND (NOT h.complete OR remove_ms IS NULL OR remove_ms < a.end_ms)), " /* 32 */
-    "t.*, nullif(coalesce(a.view_acls || ',', '') || coalesce(a.admin_acls, ''), ''), nullif(coalesce(a.view_acls_groups || ',', '') || coalesce(a.admin_acls_groups, ''), ''), a.vendor_version, a.start_ms IS NULL " /* 33-40, 41-44 */
+    "t.*, nullif(coalesce(a.view_acls || ',', '') || coalesce(a.admin_acls, ''), ''), nullif(coalesce(a.view_acls_groups || ',', '') || coalesce(a.admin_acls_groups, ''), ''), a.vendor_version, a.start_ms IS NULL AND NOT h.no_application_start " /* 33-40, 41-44 */
     "FROM load AS l, application AS a, log_health AS h, "
     "(SELECT sum(task_time_ms), sum(jvm_gc_time_ms), sum(input_bytes), sum(output_bytes), "
     "sum(coalesce(shuffle_remote_read_bytes + shuffle_local_read_bytes, shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t "

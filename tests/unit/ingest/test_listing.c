@@ -99,7 +99,7 @@ static void without_a_start_the_environment_names_the_run(void **state)
     assert_false(listing.has_start);
     assert_string_equal(listing.app_id, "id-of-environment");
     assert_int_equal(listing.start_ms, 1700000005000);                      /* first time seen */
-    assert_true(listing.start_inferred);
+    assert_false(listing.start_inferred);                                   /* there is no start that lacks it */
     assert_true(listing.has_end);
 }
 
