@@ -180,7 +180,7 @@ export const en = {
   "col.median": "Median",
   "col.max": "Max",
   "col.ratio": "Max ÷ median",
-  "col.ratio.title": "Largest against median task duration: moderate from 3×, severe from 10×, where the stage lasts long enough to matter",
+  "col.ratio.title": "Largest against median task duration: moderate from 3×, severe from 10×, where the largest task costs seconds",
   "col.ofRun": "Of run",
   "col.group": "Group",
   "col.query": "Query",
@@ -396,7 +396,7 @@ export const en = {
   "stages.none": "No stage ran",
   "stages.noneText": "No job was submitted, or every stage was skipped.",
   "stages.legend":
-    "Skew: the largest task against the median, moderate from 3×, severe from 10×, where the stage lasts long enough to matter. " +
+    "Skew: the largest task against the median, moderate from 3×, severe from 10×, where the largest task costs seconds. " +
     "GC: share of task time, moderate above 10\u202f%, severe above 30\u202f%.",
   "errors.title": "Errors",
   "errors.note": "grouped by text",
@@ -488,8 +488,9 @@ export const en = {
   "storage.none": "Nothing was cached",
   "storage.noneText": "No stage of this application used persist() or cache().",
   "storage.switchOn": "To see sizes and partitions held, run the application with",
-  "sql.title": "Plans are not read yet",
-  "sql.text": "This version of Afterglow does not read SQL queries and their plans from the log. What Spark ran for them is here all the same:",
+  "sql.title": "No page for queries yet",
+  "sql.text": "The queries of this run, their plans and metrics are stored, and the interface for programs answers them. What Spark ran for them is here:",
+  "sql.data": "The queries as JSON",
   "sql.jobs": "Jobs, with the number of the query that they belong to",
   "sql.stages": "Stages, slowest first",
 
