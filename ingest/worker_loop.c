@@ -14,8 +14,7 @@
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
 
-#define PROGRESS_NS (NS_PER_S / 4)
-#define ROW_PROGRESS_NS NS_PER_S             /* read_bytes in the catalogue, for pages */
+#define PROGRESS_NS (NS_PER_S / 4)           /* on the terminal, and as read_bytes in the catalogue, for pages */
 
 static enum err_code collect(struct worker *self, struct err *err)
 {
@@ -46,16 +45,11 @@ static enum err_code step(struct worker *self, struct err *err)
     enum err_code rc;
     if ((rc = collect(self, err)) || (rc = worker_give_lists(self, err)) || (rc = worker_give_loads(self, err)))
         return rc;
-    if (now_ns >= self->next_row_progress_ns) {
-        self->next_row_progress_ns = now_ns + ROW_PROGRESS_NS;
-        if ((rc = write_progress(self, err)))
-            return rc;
-    }
-    if (now_ns >= self->next_progress_ns) {
-        self->next_progress_ns = now_ns + PROGRESS_NS;
-        worker_tell_progress(self);
-    }
-    return ERR_OK;
+    if (now_ns < self->next_progress_ns)
+        return ERR_OK;
+    self->next_progress_ns = now_ns + PROGRESS_NS;
+    worker_tell_progress(self);
+    return write_progress(self, err);
 }
 
 enum err_code worker_pump(struct worker *self, struct err *err)

@@ -67,7 +67,7 @@ struct worker {
     bool failing;                            /* the last write to the catalogue did not succeed */
     int64_t quiet_until_ns;                  /* after a failure: nothing is tried before */
     int64_t next_scan_ns;                    /* set by worker_scan; 0, at once, by a command */
-    int64_t next_progress_ns, next_row_progress_ns;
+    int64_t next_progress_ns;
 
     /* worker_control.c */
     bool stop;                               /* the end of control */
