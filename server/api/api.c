@@ -158,6 +158,25 @@ void api_numbers(struct json_writer *json, const char *key, struct str blank_sep
     each_word(json, key, blank_separated, ' ', true);
 }
 
+enum err_code api_pairs(struct json_writer *json, struct db *db, const char *key, const char *sql, int64_t id, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    json_key(json, key);
+    json_array_begin(json);
+    enum err_code rc = db_prepare(db, &stmt, sql, err);
+    if (!rc)
+        db_bind_i64(stmt, 1, id);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        json_array_begin(json);
+        json_str(json, db_str(stmt, 0));
+        json_str(json, db_str(stmt, 1));
+        json_array_end(json);
+    }
+    db_finalize(stmt);
+    json_array_end(json);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 void api_skew(struct json_writer *json, const struct annotate_spread *spread)
 {
     static const char *const bytes[] = {[ANNOTATE_BYTES_NONE] = NULL, [ANNOTATE_BYTES_SHUFFLE_READ] = "shuffleRead", [ANNOTATE_BYTES_INPUT] = "input"};

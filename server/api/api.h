@@ -42,6 +42,9 @@ void api_name(struct json_writer *json, const char *key, struct str column_name)
 void api_words(struct json_writer *json, const char *key, struct str text, char separator);
 void api_numbers(struct json_writer *json, const char *key, struct str blank_separated);
 
+/* Under the key an array of [name, value]: the rows of a statement with two text columns, whose one parameter is an id. */
+enum err_code api_pairs(struct json_writer *json, struct db *db, const char *key, const char *sql, int64_t id, struct err *err) WARN_UNUSED;
+
 void api_skew(struct json_writer *json, const struct annotate_spread *spread);
 void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms);
 

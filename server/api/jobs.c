@@ -123,25 +123,6 @@ static enum err_code write_stages(struct json_writer *json, const struct api_app
     return rc;
 }
 
-static enum err_code write_properties(struct json_writer *json, struct db *db, int64_t job_id, struct err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    json_key(json, "properties");
-    json_array_begin(json);
-    enum err_code rc = db_prepare(db, &stmt, "SELECT name, value FROM job_property WHERE job_id = ? ORDER BY name", err);
-    if (!rc)
-        db_bind_i64(stmt, 1, job_id);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_array_begin(json);
-        json_str(json, db_str(stmt, 0));
-        json_str(json, db_str(stmt, 1));
-        json_array_end(json);
-    }
-    db_finalize(stmt);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
 static enum err_code write_job(const struct api_app *app, int64_t job_id, const struct request *request, struct response *response, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -158,7 +139,7 @@ static enum err_code write_job(const struct api_app *app, int64_t job_id, const 
         json_object_begin(json);
         write_item(json, stmt, app->ended);
         if (!(rc = write_stages(json, app, job_id, request->arena, err)))
-            rc = write_properties(json, app->db, job_id, err);
+            rc = api_pairs(json, app->db, "properties", "SELECT name, value FROM job_property WHERE job_id = ?1 ORDER BY name", job_id, err);
         json_object_end(json);
     }
     db_finalize(stmt);

@@ -390,25 +390,6 @@ static enum err_code write_graph(struct json_writer *json, struct db *db, int64_
 
 /* ---- One execution ---- */
 
-static enum err_code write_configs(struct json_writer *json, struct db *db, int64_t execution_id, struct err *err)
-{
-    sqlite3_stmt *rows = NULL;
-    json_key(json, "configs");
-    json_array_begin(json);
-    enum err_code rc = db_prepare(db, &rows, "SELECT name, value FROM sql_config WHERE execution_id = ?1 ORDER BY name", err);
-    if (!rc)
-        db_bind_i64(rows, 1, execution_id);
-    while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
-        json_array_begin(json);
-        json_str(json, db_str(rows, 0));
-        json_str(json, db_str(rows, 1));
-        json_array_end(json);
-    }
-    db_finalize(rows);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
 static enum err_code write_plans(struct json_writer *json, struct db *db, int64_t execution_id, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
@@ -472,7 +453,8 @@ static enum err_code write_execution(const struct api_app *app, int64_t id, cons
         struct json_writer *json = response_json(response, false);
         json_object_begin(json);
         write_item(json, row, DETAIL_END, app->ended);
-        if (!(rc = write_configs(json, app->db, id, err)) && !(rc = write_plans(json, app->db, id, err)) && !(rc = write_graph(json, app->db, id, graph_plan_id, 0, err)))
+        if (!(rc = api_pairs(json, app->db, "configs", "SELECT name, value FROM sql_config WHERE execution_id = ?1 ORDER BY name", id, err)) &&
+            !(rc = write_plans(json, app->db, id, err)) && !(rc = write_graph(json, app->db, id, graph_plan_id, 0, err)))
             rc = write_jobs(json, app, id, request->arena, err);
         json_object_end(json);
     }
