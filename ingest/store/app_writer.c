@@ -76,8 +76,8 @@ static enum err_code write_batch(struct app_writer *self, struct batch *batch, s
         db_bind_str(self->insert_text, 2, batch->texts[i].body);
         rc = db_run(self->insert_text, err);
     }
-    for (size_t i = 0; i < batch->row_count && !rc; i++)
-        rc = task_store_add(self->tasks, &batch->rows[i], err);
+    if (!rc)
+        rc = task_store_add(self->tasks, batch->rows, batch->row_count, err);
     for (size_t i = 0; i < batch->accumulable_count && !rc; i++) {
         const struct accumulable_item *item = &batch->accumulables[i];
         rc = task_store_add_accumulable(self->tasks, item->task_seq, item->ordinal, &item->accumulable, err);

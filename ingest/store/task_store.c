@@ -42,6 +42,7 @@ _Static_assert(sizeof(struct task_row) == ALL_COLUMNS * sizeof(int64_t), "struct
 #define COLUMN_BLOB_MAX ((size_t)64 << 20)       /* a chunk's column is 128 KiB */
 #define PAGE_CELLS ((size_t)4096 / sizeof(int64_t))   /* from here on columns would lie whole pages apart */
 #define LINE_CELLS ((size_t)64 / sizeof(int64_t))     /* of a cache line */
+#define ROWS_AT_ONCE ((size_t)32)                /* a statement of 32 × 46 values: what SQLite does once a statement is shared, its 110 kB still lie in the cache */
 #define MAX_STAGES ((size_t)50 << 20)
 #define MAX_STAGE_TASKS ((size_t)1 << 28)        /* for quantiles: 2 GiB of values; Spark's ids are 32-bit */
 
@@ -58,11 +59,17 @@ struct chunk {
     size_t solid_rows;               /* stored_rows before it */
 };
 
+/* INSERT of `rows` rows at once. Bindings outlive sqlite3_reset: only what differs from the rows before is bound again, and half of a task's metrics are always 0. */
+struct row_insert {
+    sqlite3_stmt *stmt;
+    size_t rows;
+    int64_t *bound;                  /* rows × TABLE_COLUMNS; owned; NULL: nothing is bound yet */
+};
+
 struct task_store {
     struct db *db;
-    struct task_row bound;           /* what insert_task has bound */
-    bool is_bound;
-    sqlite3_stmt *insert_task, *insert_accumulable, *put_column, *drop_chunk, *drop_chunks, *get_column, *put_quantile, *drop_rows;
+    struct row_insert insert_one, insert_many;
+    sqlite3_stmt *insert_accumulable, *put_column, *drop_chunk, *drop_chunks, *get_column, *put_quantile, *drop_rows;
     struct imap chunks;              /* stage_ref → struct chunk, owned */
     size_t open_bytes;
     struct buf blob;
@@ -73,26 +80,37 @@ struct task_store {
     size_t keep_room;
 };
 
+static const char *column_name(size_t column)
+{
+    if (column < ROW_COLUMNS)
+        return row_columns[column].name;
+    return column < TABLE_COLUMNS ? task_metric_columns[column - ROW_COLUMNS] : executor_metric_columns[column - TABLE_COLUMNS];
+}
+
+/* OR FAIL spares the copies of pages that SQLite keeps to take half a statement back: a load that fails is thrown away whole. */
+static enum err_code prepare_insert(struct task_store *self, struct row_insert *insert, size_t rows, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf sql;
+    buf_init(&sql, 65536);
+    buf_text(&sql, "INSERT OR FAIL INTO task (");
+    for (size_t i = 0; i < TABLE_COLUMNS; i++)
+        buf_printf(&sql, "%s%s", i ? ", " : "", column_name(i));
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0; i < TABLE_COLUMNS; i++)
+            buf_text(&sql, i ? ", ?" : row ? "), (?" : ") VALUES (?");
+    buf_text(&sql, ")");
+    if (buf_failed(&sql))
+        return err_nomem(err);
+    insert->rows = rows;
+    return db_prepare(self->db, &insert->stmt, sql.data, err);
+}
+
 static enum err_code prepare(struct task_store *self, struct err *err)
 {
-    CLEANUP(buf_dispose) struct buf sql, marks;
-    buf_init(&sql, 65536);
-    buf_init(&marks, 65536);
-    buf_text(&sql, "INSERT INTO task (");
-    for (size_t i = 0; i < ROW_COLUMNS; i++)
-        buf_printf(&sql, "%s%s", i ? ", " : "", row_columns[i].name);
-    for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
-        buf_printf(&sql, ", %s", task_metric_columns[i]);
-    for (size_t i = 0; i < TABLE_COLUMNS; i++)
-        buf_text(&marks, i ? ", ?" : "?");
-    buf_printf(&sql, ") VALUES (%s)", marks.data ? marks.data : "");
-    if (buf_failed(&sql) || buf_failed(&marks))
-        return err_nomem(err);
     const struct {
         sqlite3_stmt **to;
         const char *text;
     } statements[] = {
-        {&self->insert_task, sql.data},
         {&self->insert_accumulable, "INSERT OR REPLACE INTO task_accumulable (task_seq, ordinal, accumulable_id, name, update_text, value_text) VALUES (?, ?, ?, ?, ?, ?)"},
         {&self->put_column, "INSERT OR REPLACE INTO task_column (stage_ref, column_id, chunk, packed) VALUES (?, ?, ?, ?)"},
         {&self->drop_chunk, "DELETE FROM task_column WHERE stage_ref = ? AND column_id = ? AND chunk = ?"},
@@ -102,19 +120,13 @@ static enum err_code prepare(struct task_store *self, struct err *err)
          "INSERT OR REPLACE INTO stage_quantile (stage_ref, name, task_count, min, p05, p25, p50, p75, p95, p99, max, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&self->drop_rows, "DELETE FROM task WHERE task_seq >= ?"},
     };
-    for (size_t i = 0; i < ARRAY_LENGTH(statements); i++) {
-        enum err_code rc = db_prepare(self->db, statements[i].to, statements[i].text, err);
-        if (rc)
+    enum err_code rc;
+    if ((rc = prepare_insert(self, &self->insert_one, 1, err)) || (rc = prepare_insert(self, &self->insert_many, ROWS_AT_ONCE, err)))
+        return rc;
+    for (size_t i = 0; i < ARRAY_LENGTH(statements); i++)
+        if ((rc = db_prepare(self->db, statements[i].to, statements[i].text, err)))
             return rc;
-    }
     return ERR_OK;
-}
-
-static const char *column_name(size_t column)
-{
-    if (column < ROW_COLUMNS)
-        return row_columns[column].name;
-    return column < TABLE_COLUMNS ? task_metric_columns[column - ROW_COLUMNS] : executor_metric_columns[column - TABLE_COLUMNS];
 }
 
 static enum err_code name_columns(struct task_store *self, struct err *err)
@@ -173,16 +185,17 @@ static void let_cells_go(struct task_store *self, struct chunk *chunk)
 
 void task_store_detach(struct task_store *self)
 {
-    sqlite3_stmt **const statements[] = {&self->insert_task, &self->insert_accumulable, &self->put_column,   &self->drop_chunk,
-                                         &self->drop_chunks, &self->get_column,         &self->put_quantile, &self->drop_rows};
+    sqlite3_stmt **const statements[] = {&self->insert_one.stmt, &self->insert_many.stmt, &self->insert_accumulable, &self->put_column, &self->drop_chunk,
+                                         &self->drop_chunks,     &self->get_column,       &self->put_quantile,       &self->drop_rows};
     for (size_t i = 0; i < ARRAY_LENGTH(statements); i++)
         db_finalize(TAKE(*statements[i]));
+    mem_free(TAKE(self->insert_one.bound));
+    mem_free(TAKE(self->insert_many.bound));
 }
 
 enum err_code task_store_attach(struct task_store *self, struct db *db, struct err *err)
 {
     self->db = db;
-    self->is_bound = false;
     return prepare(self, err);
 }
 
@@ -289,20 +302,23 @@ static enum err_code close_largest(struct task_store *self, struct err *err)
     return rc;
 }
 
-/* Bindings outlive sqlite3_reset: only what differs from the row before is bound again, and half of a task's metrics are always 0. */
-static enum err_code insert_row(struct task_store *self, const struct task_row *row, struct err *err)
+static enum err_code insert_rows(struct task_store *self, struct row_insert *insert, const struct task_row *rows, struct err *err)
 {
-    sqlite3_stmt *stmt = self->insert_task;
-    const int64_t *values = &row->task_seq;
-    int64_t *bound = &self->bound.task_seq;
-    for (int i = 0; i < TABLE_COLUMNS; i++)
-        if (values[i] != bound[i] || !self->is_bound) {
-            db_bind_i64(stmt, i + 1, values[i]);
-            bound[i] = values[i];
-        }
-    self->is_bound = true;
-    int code = sqlite3_step(stmt);
-    sqlite3_reset(stmt);
+    bool first = !insert->bound;
+    if (first && !(insert->bound = mem_alloc(insert->rows * TABLE_COLUMNS * sizeof *insert->bound)))
+        return err_nomem(err);
+    int64_t *bound = insert->bound;
+    int position = 1;
+    for (size_t r = 0; r < insert->rows; r++) {
+        const int64_t *values = &rows[r].task_seq;
+        for (size_t i = 0; i < TABLE_COLUMNS; i++, bound++, position++)
+            if (first || values[i] != *bound) {
+                db_bind_i64(insert->stmt, position, values[i]);
+                *bound = values[i];
+            }
+    }
+    int code = sqlite3_step(insert->stmt);
+    sqlite3_reset(insert->stmt);
     return code == SQLITE_DONE ? ERR_OK : db_error(self->db->handle, err, "task row");
 }
 
@@ -319,37 +335,60 @@ static enum err_code begin_provisional(struct task_store *self, struct chunk *ch
     return rc;
 }
 
-enum err_code task_store_add(struct task_store *self, const struct task_row *row, struct err *err)
+/* Room for one more row, at least, in the stage's chunk. */
+static enum err_code make_room(struct task_store *self, struct chunk *chunk, struct err *err)
 {
-    enum err_code rc = insert_row(self, row, err);
-    if (rc)
-        return rc;
-
-    struct chunk *chunk = chunk_get(self, row->stage_ref);
-    if (!chunk)
-        return err_nomem(err);
-    if (!known(row->end_reason) && (rc = begin_provisional(self, chunk, row->task_seq, err)))
-        return rc;
+    enum err_code rc;
     if (chunk->count >= TASK_CHUNK_ROWS && (rc = close_chunk(self, chunk, err)))
         return rc;
-    if (chunk->count == chunk->capacity) {
-        while (self->open_bytes > TASK_STORE_BYTES) {
-            size_t before = self->open_bytes;
-            if ((rc = close_largest(self, err)))
-                return rc;
-            if (self->open_bytes == before)
-                break;
-        }
-        if (chunk->count == chunk->capacity && grow_cells(self, chunk))
-            return err_nomem(err);
+    if (chunk->count < chunk->capacity)
+        return ERR_OK;
+    while (self->open_bytes > TASK_STORE_BYTES) {
+        size_t before = self->open_bytes;
+        if ((rc = close_largest(self, err)))
+            return rc;
+        if (self->open_bytes == before)
+            break;
     }
-    const int64_t *values = &row->task_seq;
-    int64_t *cell = chunk->cells + chunk->count;
-    for (size_t i = 0, stride = stride_of(chunk->capacity); i < ALL_COLUMNS; i++, cell += stride)
-        *cell = values[i];
-    chunk->count++;
-    chunk->dirty = true;
-    return ERR_OK;
+    return chunk->count == chunk->capacity && grow_cells(self, chunk) ? err_nomem(err) : ERR_OK;
+}
+
+/* Rows of one stage, with or all without an end, into its chunk. A cache line of a column is written whole, not a cell for each row. */
+static enum err_code add_to_chunk(struct task_store *self, const struct task_row *rows, size_t count, struct err *err)
+{
+    struct chunk *chunk = chunk_get(self, rows->stage_ref);
+    if (!chunk)
+        return err_nomem(err);
+    enum err_code rc = known(rows->end_reason) ? ERR_OK : begin_provisional(self, chunk, rows->task_seq, err);
+    for (size_t done = 0, step; done < count && !rc; done += step) {
+        step = 0;
+        if ((rc = make_room(self, chunk, err)))
+            break;
+        step = MIN(MIN(count - done, chunk->capacity - chunk->count), LINE_CELLS - chunk->count % LINE_CELLS);
+        size_t stride = stride_of(chunk->capacity);
+        for (size_t c = 0; c < ALL_COLUMNS; c++)
+            for (size_t r = 0; r < step; r++)
+                chunk->cells[c * stride + chunk->count + r] = (&rows[done + r].task_seq)[c];
+        chunk->count += step;
+        chunk->dirty = true;
+    }
+    return rc;
+}
+
+enum err_code task_store_add(struct task_store *self, const struct task_row *rows, size_t count, struct err *err)
+{
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < count && !rc;) {
+        struct row_insert *insert = count - i >= ROWS_AT_ONCE ? &self->insert_many : &self->insert_one;
+        rc = insert_rows(self, insert, rows + i, err);
+        i += insert->rows;
+    }
+    for (size_t i = 0, end; i < count && !rc; i = end) {
+        for (end = i + 1; end < count && rows[end].stage_ref == rows[i].stage_ref && known(rows[end].end_reason) == known(rows[i].end_reason);)
+            end++;
+        rc = add_to_chunk(self, rows + i, end - i, err);
+    }
+    return rc;
 }
 
 enum err_code task_store_add_accumulable(struct task_store *self, int64_t task_seq, int64_t ordinal, const struct accumulable *accumulable, struct err *err)

@@ -21,7 +21,8 @@
 struct task_store;
 
 enum err_code task_store_new(struct task_store **ret, struct db *db, struct err *err) WARN_UNUSED;
-enum err_code task_store_add(struct task_store *self, const struct task_row *row, struct err *err) WARN_UNUSED;
+/* Many at once cost less. They are borrowed for the call. */
+enum err_code task_store_add(struct task_store *self, const struct task_row *rows, size_t count, struct err *err) WARN_UNUSED;
 enum err_code task_store_add_accumulable(struct task_store *self, int64_t task_seq, int64_t ordinal, const struct accumulable *accumulable, struct err *err) WARN_UNUSED;
 
 /* Writes what changed of the open chunks, so that a commit shows every row by column too. */

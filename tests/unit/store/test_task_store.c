@@ -78,7 +78,7 @@ static struct task_row task(int64_t seq, int64_t run_ms, enum task_status status
 static void add(struct fixture *f, const struct task_row *row)
 {
     struct err err = {0};
-    if (task_store_add(f->store, row, &err))
+    if (task_store_add(f->store, row, 1, &err))
         fail_msg("%s", err.message);
 }
 
