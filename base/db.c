@@ -82,7 +82,10 @@ static enum err_code open_handle(struct db *self, const char *path, enum db_mode
         [DB_READ] = "PRAGMA query_only = ON; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -2000;",
         [DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
         [DB_BULK] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
-        [DB_BULK_LARGE] = "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
+#define ALONE "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;"
+        [DB_NEW] = ALONE,
+        [DB_NEW_LARGE] = "PRAGMA page_size = 16384;" ALONE,
+#undef ALONE
     };
     char uri[3 * PATH_BYTES + 32];
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

@@ -29,8 +29,9 @@ extern const char schema_catalog_sql[];
 enum db_mode {
     DB_READ,       /* an existing file, never written; fails with ERR_NOT_FOUND when there is none */
     DB_WRITE,      /* made when missing; WAL, synchronous=NORMAL */
-    DB_BULK,       /* a file that is being filled and can be thrown away: WAL, synchronous=OFF */
-    DB_BULK_LARGE, /* the same for many rows: pages of 16 KiB load an eighth faster, and cost some 500 kB a file whose tables are nearly empty */
+    DB_NEW,        /* made to be filled by this connection alone, and thrown away when anything fails: no journal, and nobody else can open it */
+    DB_NEW_LARGE,  /* the same for many rows: pages of 16 KiB load an eighth faster, and cost some 500 kB a file whose tables are nearly empty */
+    DB_BULK,       /* a file that is being filled while others read it, and can be thrown away: WAL, synchronous=OFF */
 };
 
 struct db {
@@ -43,7 +44,7 @@ struct db {
 /* Once, before the first database is opened: no locks inside connections (each belongs to one thread at a time) and no memory statistics, whose lock all threads would share. */
 void db_setup(void);
 
-/* Opens; on failure *self is closed. Busy time-out 5 s. In DB_WRITE and DB_BULK an empty file gets `schema`, the id and the version. A file
+/* Opens; on failure *self is closed. Busy time-out 5 s. In all modes but DB_READ an empty file gets `schema`, the id and the version. A file
  * whose application_id is another's is ERR_INVALID, one of another version ERR_UNSUPPORTED. */
 enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;
 void db_close(struct db *self);                                                  /* idempotent */
@@ -59,7 +60,7 @@ void db_read_end(struct db *self);                                              
 /* Lets the kernel begin to write the file out, without waiting, so that sealing it later finds little left to do. */
 void db_start_writeback(struct db *self);
 
-/* Leaves WAL behind and closes: after this the file is whole by itself (no -wal) and on disk. Readers that have it open meanwhile keep reading. Nothing may be open in it.
+/* Closes for good (from WAL too): after this the file is whole by itself (no -wal) and on disk. Readers that have it open meanwhile keep reading. Nothing may be open in it.
  * ERR_BUSY: a reader did not let go within the busy time-out. Closed in any case. */
 enum err_code db_seal(struct db *self, struct err *err) WARN_UNUSED;
 

@@ -496,7 +496,7 @@ void load_free(struct load *self)
     line_reader_close(self->lines);
     if (!self->published && self->loading_path && self->lock >= 0) {
         char name[PATH_BYTES + 16];
-        static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+        static const char *const endings[] = {"", "-wal", "-shm", "-journal", APP_WRITER_NEW};
         for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
             snprintf(name, sizeof name, "%s%s", self->loading_path, endings[i]);
             unlink(name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One log, from stored bytes to committed rows. Three threads overlap: reading and decoding (source/), events and model (the caller's thread), writing rows (store/).
- * A load goes into <store>/apps/<key>.loading.db, which pages may read while it fills (WAL, a commit at least each second of work), and is renamed to <key>.db when the
+ * A load goes into <store>/apps/<key>.loading.db, which pages may read from the first second on while it fills (WAL, a commit at least each second of work), and is renamed to <key>.db when the
  * end of the log is reached; a load that fails leaves the old file. A struct load can be kept to follow a growing log: load_advance reads only what is new. The file stays in WAL
  * until the log has its final name.
- * Killed at any moment, it leaves a .loading.db that the next load of the key throws away. */
+ * Killed at any moment, it leaves a .loading.db or .loading.db-new that the next load of the key throws away. */
 #ifndef INGEST_PIPELINE_H
 #define INGEST_PIPELINE_H
 

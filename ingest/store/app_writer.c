@@ -43,6 +43,7 @@ struct summary_item {
 struct batch {
     size_t row_count, text_count, text_capacity, accumulable_count, accumulable_capacity, summary_count, summary_capacity, done_count, done_capacity;
     size_t progress_count, progress_capacity;
+    bool commit;                     /* when all of this is written */
     struct text_item *texts;
     struct accumulable_item *accumulables;
     struct summary_item *summaries;
@@ -54,6 +55,9 @@ struct batch {
 
 struct app_writer {
     struct db db;
+    char path[PATH_BYTES + 8];       /* where the file lies */
+    char shown_path[PATH_BYTES];     /* where readers look for it: its name from the first commit on */
+    bool is_new;                     /* nothing is committed yet, and the file is ours alone */
     struct task_store *tasks;
     struct entity_rows *entities;
     struct streaming_rows *streaming;
@@ -67,6 +71,67 @@ struct app_writer {
     atomic_int failed;               /* the thread's error code; `thread_err` is complete once this is set */
     struct err thread_err;
 };
+
+static void remove_beside(const char *path)
+{
+    char name[PATH_BYTES + 16];
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        unlink(name);
+    }
+}
+
+static enum err_code prepare_text(struct app_writer *self, struct err *err)
+{
+    return db_prepare(&self->db, &self->insert_text, "INSERT OR REPLACE INTO text (text_id, body) VALUES (?, ?)", err);
+}
+
+static void detach(struct app_writer *self)
+{
+    db_finalize(TAKE(self->insert_text));
+    if (self->tasks)
+        task_store_detach(self->tasks);
+    if (self->entities)
+        entity_rows_detach(self->entities);
+    if (self->streaming)
+        streaming_rows_detach(self->streaming);
+    if (self->sessions)
+        session_rows_detach(self->sessions);
+    if (self->sql)
+        sql_rows_detach(self->sql);
+}
+
+static enum err_code attach(struct app_writer *self, const char *path, struct err *err)
+{
+    enum err_code rc;
+    snprintf(self->path, sizeof self->path, "%s", path);
+    if ((rc = db_open(&self->db, path, DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) || (rc = prepare_text(self, err)) ||
+        (rc = task_store_attach(self->tasks, &self->db, err)) || (rc = entity_rows_attach(self->entities, &self->db, err)) ||
+        (rc = streaming_rows_attach(self->streaming, &self->db, err)) || (rc = session_rows_attach(self->sessions, &self->db, err)))
+        return rc;
+    return sql_rows_attach(self->sql, &self->db, err);
+}
+
+/* The file that nobody could open takes the name where readers look for it. From here on they may read while we write: WAL. */
+static enum err_code show_new(struct app_writer *self, struct err *err)
+{
+    detach(self);
+    db_close(&self->db);
+    if (rename(self->path, self->shown_path) != 0)
+        return err_set_errno(err, errno, "cannot put the database in place");
+    self->is_new = false;
+    return attach(self, self->shown_path, err);
+}
+
+static enum err_code commit(struct app_writer *self, struct err *err)
+{
+    enum err_code rc = db_commit(&self->db, err);
+    if (rc)
+        return rc;
+    db_start_writeback(&self->db);
+    return self->is_new ? show_new(self, err) : db_begin(&self->db, err);
+}
 
 static enum err_code write_batch(struct app_writer *self, struct batch *batch, struct err *err)
 {
@@ -88,7 +153,7 @@ static enum err_code write_batch(struct app_writer *self, struct batch *batch, s
         rc = entity_rows_add_executor_stage(self->entities, batch->summaries[i].stage_ref, batch->summaries[i].summary, err);
     for (size_t i = 0; i < batch->done_count && !rc; i++)
         rc = task_store_summarise(self->tasks, batch->done_stage_refs[i], true, err);
-    return rc;
+    return rc || !batch->commit ? rc : commit(self, err);
 }
 
 static void reset_batch(struct batch *batch)
@@ -96,6 +161,7 @@ static void reset_batch(struct batch *batch)
     for (size_t i = 0; i < batch->summary_count; i++)
         mem_free(batch->summaries[i].summary);
     batch->row_count = batch->text_count = batch->accumulable_count = batch->summary_count = batch->done_count = batch->progress_count = 0;
+    batch->commit = false;
     arena_reset(&batch->arena);
 }
 
@@ -244,16 +310,6 @@ static enum err_code add_batches(struct app_writer *self, struct err *err)
     return ERR_OK;
 }
 
-static void remove_beside(const char *path)
-{
-    char name[PATH_BYTES + 16];
-    static const char *const endings[] = {"-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
-        snprintf(name, sizeof name, "%s%s", path, endings[i]);
-        unlink(name);
-    }
-}
-
 /* So that the new name is on disk. A file system that cannot do it has no better way either. */
 static void sync_directory_of(const char *path)
 {
@@ -270,11 +326,6 @@ static void sync_directory_of(const char *path)
     }
 }
 
-static enum err_code prepare_text(struct app_writer *self, struct err *err)
-{
-    return db_prepare(&self->db, &self->insert_text, "INSERT OR REPLACE INTO text (text_id, body) VALUES (?, ?)", err);
-}
-
 enum err_code app_writer_open(struct app_writer **ret, const char *path, bool large, struct err *err)
 {
     struct app_writer *self = mem_zalloc(sizeof *self);
@@ -282,10 +333,14 @@ enum err_code app_writer_open(struct app_writer **ret, const char *path, bool la
         return err_nomem(err);
     queue_init(&self->full, BATCH_COUNT);
     queue_init(&self->free, BATCH_COUNT);
+    snprintf(self->shown_path, sizeof self->shown_path, "%s", path);
+    snprintf(self->path, sizeof self->path, "%s" APP_WRITER_NEW, path);
+    self->is_new = true;
     unlink(path);
+    unlink(self->path);
     remove_beside(path);
     enum err_code rc;
-    if ((rc = db_open(&self->db, path, large ? DB_BULK_LARGE : DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
+    if ((rc = db_open(&self->db, self->path, large ? DB_NEW_LARGE : DB_NEW, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
         (rc = prepare_text(self, err)) || (rc = task_store_new(&self->tasks, &self->db, err)) ||
         (rc = entity_rows_new(&self->entities, &self->db, err)) || (rc = sql_rows_new(&self->sql, &self->db, err)) ||
         (rc = streaming_rows_new(&self->streaming, &self->db, err)) || (rc = session_rows_new(&self->sessions, &self->db, err)) || (rc = add_batches(self, err)))
@@ -338,16 +393,18 @@ static enum err_code write_all(struct app_writer *self, struct app_model *model,
     enum err_code rc;
     if ((rc = drain(self, err)) || (rc = streaming_rows_write(self->streaming, model, err)) || (rc = session_rows_write(self->sessions, model, err)) ||
         (rc = entity_rows_write(self->entities, model, facts, finished, err)) || (rc = sql_rows_write(self->sql, model->sql, err)) ||
-        (rc = finished ? summarise_rest(self, model, err) : ERR_OK) ||
-        (rc = task_store_flush(self->tasks, err)) || (rc = db_commit(&self->db, err)))
+        (rc = finished ? summarise_rest(self, model, err) : ERR_OK))
         return rc;
-    db_start_writeback(&self->db);
-    return db_begin(&self->db, err);
+    return task_store_flush(self->tasks, err);
 }
 
 enum err_code app_writer_checkpoint(struct app_writer *self, struct app_model *model, const struct load_facts *facts, struct err *err)
 {
-    return write_all(self, model, facts, false, err);
+    enum err_code rc = write_all(self, model, facts, false, err);
+    if (rc)
+        return rc;
+    self->filling->commit = true;
+    return send_batch(self, err);
 }
 
 enum err_code app_writer_finish(struct app_writer *self, struct app_model *model, const struct load_facts *facts, struct err *err)
@@ -355,52 +412,26 @@ enum err_code app_writer_finish(struct app_writer *self, struct app_model *model
     return write_all(self, model, facts, true, err);
 }
 
-static void detach(struct app_writer *self)
-{
-    db_finalize(TAKE(self->insert_text));
-    if (self->tasks)
-        task_store_detach(self->tasks);
-    if (self->entities)
-        entity_rows_detach(self->entities);
-    if (self->streaming)
-        streaming_rows_detach(self->streaming);
-    if (self->sessions)
-        session_rows_detach(self->sessions);
-    if (self->sql)
-        sql_rows_detach(self->sql);
-}
-
-static enum err_code attach(struct app_writer *self, const char *path, struct err *err)
-{
-    enum err_code rc;
-    if ((rc = db_open(&self->db, path, DB_BULK, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) || (rc = prepare_text(self, err)) ||
-        (rc = task_store_attach(self->tasks, &self->db, err)) || (rc = entity_rows_attach(self->entities, &self->db, err)) ||
-        (rc = streaming_rows_attach(self->streaming, &self->db, err)) || (rc = session_rows_attach(self->sessions, &self->db, err)))
-        return rc;
-    return sql_rows_attach(self->sql, &self->db, err);
-}
-
 enum err_code app_writer_publish(struct app_writer *self, const char *path, bool go_on, struct err *err)
 {
     enum err_code rc = drain(self, err);
     if (rc)
         return rc;
-    char from[PATH_BYTES];
-    const char *now = sqlite3_db_filename(self->db.handle, "main");
-    snprintf(from, sizeof from, "%s", now ? now : "");
     if ((rc = db_commit(&self->db, err)))
         return rc;
-    if (strcmp(from, path) == 0 && go_on)   /* published before: readers see the commit */
+    bool in_place = strcmp(self->path, path) == 0;
+    if (in_place && go_on)   /* published before: readers see the commit */
         return db_begin(&self->db, err);
     detach(self);
     if ((rc = db_seal(&self->db, err)))
         return rc;
-    if (strcmp(from, path) != 0) {
+    if (!in_place) {
         /* What an older file of that name left beside itself must not meet the new one. */
         remove_beside(path);
-        if (rename(from, path) != 0)
+        if (rename(self->path, path) != 0)
             return err_set_errno(err, errno, "cannot put the database in place");
-        remove_beside(from);
+        self->is_new = false;
+        remove_beside(self->path);
         sync_directory_of(path);
     }
     return go_on ? attach(self, path, err) : ERR_OK;

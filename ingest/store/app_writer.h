@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One application's database while it is filled (schema.sql, second part). Task rows come through the sink and are written by a thread of the writer's own; everything
- * else is copied from the model at a checkpoint, when that thread is idle. The row sink and all calls belong to one thread, the model's.
+ * else is copied from the model at a checkpoint, while that thread is idle. The row sink and all calls belong to one thread, the model's.
  *
  * Life: open, sink, checkpoints at least each second of work, finish; then publish; then free, or resume when the log goes on. A failed write makes the writer fail for
  * good; the file is then thrown away by the caller. */
@@ -48,14 +48,16 @@ struct load_facts {
     size_t event_count;
 };
 
-/* Makes the file at `path` (an old one is removed first). `large`: many tasks are expected. */
+/* Makes the file (an old one is removed first). Readers find it at `path` from the first checkpoint on; until then it lies beside that, with APP_WRITER_NEW behind its name,
+ * and is written without a journal, which costs half. `large`: many tasks are expected. */
+#define APP_WRITER_NEW "-new"
 enum err_code app_writer_open(struct app_writer **ret, const char *path, bool large, struct err *err) WARN_UNUSED;
 struct row_sink app_writer_sink(struct app_writer *self);
 
-/* Writes what changed in the model, commits, begins anew. */
+/* Writes what changed in the model; the writer's thread then commits, and begins anew. An error of that is reported by a later call. */
 enum err_code app_writer_checkpoint(struct app_writer *self, struct app_model *model, const struct load_facts *facts, struct err *err) WARN_UNUSED;
 
-/* The log has (for now) ended; app_model_finish was called. As a checkpoint, and the quantiles of all stages are brought up to date; load.state becomes done. */
+/* The log has (for now) ended; app_model_finish was called. As a checkpoint, and the quantiles of all stages are brought up to date; load.state becomes done. app_writer_publish commits it. */
 enum err_code app_writer_finish(struct app_writer *self, struct app_model *model, const struct load_facts *facts, struct err *err) WARN_UNUSED;
 
 /* After finish: gives the file its lasting name, whole by itself and on disk, in place of what was there. With `go_on` it is opened again, for app_writer_resume. */

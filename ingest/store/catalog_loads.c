@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "base/units.h"
+#include "ingest/store/app_writer.h"
 #include "ingest/store/catalog_statements.h"
 
 #define TRIES_BEFORE_SET_ASIDE 2
@@ -135,7 +136,8 @@ enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const c
 static bool is_leftover(const char *name)
 {
     struct str s = str_of(name);
-    return str_ends(s, ".lock") || str_ends(s, ".loading.db") || str_ends(s, ".loading.db-wal") || str_ends(s, ".loading.db-shm") || str_ends(s, ".loading.db-journal");
+    return str_ends(s, ".lock") || str_ends(s, ".loading.db") || str_ends(s, ".loading.db-wal") || str_ends(s, ".loading.db-shm") || str_ends(s, ".loading.db-journal") ||
+           str_ends(s, ".loading.db" APP_WRITER_NEW);
 }
 
 static enum err_code remove_leftovers(const char *store_dir, int64_t *ret_count, struct err *err)
