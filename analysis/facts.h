@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One application attempt in memory, as all of analysis looks at it: read once from its database (schema.sql), then enriched step by step, never written back from here.
+ * The order of the steps, and what each fills:
+ *
+ *      facts_load          entities, attempts, the interval [begin_ms, end_ms)                     spec/findings.md 3.1
+ *      facts_classify      attempt.kind: winners and the kinds of lost work                        3.3
+ *      facts_lanes         executor.slots, attempt.lane, begin_ms, occupancy_ms, cold              3.2
+ *      facts_own           stage.job: which job a stage attempt's work belongs to                  3.8
+ *
+ * Memory: 64 bytes an attempt and an arena for the rest; values of tasks (metrics) are read for one stage at a time (facts_values). One thread. Everything is freed by
+ * facts_dispose. Times are epoch ms; a time or number that the log does not hold is UNKNOWN. Order of rows in the database does not matter: entities are sorted by their ids,
+ * attempts by (stage, launch, task id). */
+#ifndef ANALYSIS_FACTS_H
+#define ANALYSIS_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/db.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/units.h"
+
+#define NO_ENTITY UINT32_MAX     /* where a position is expected: there is none */
+
+/* Why an attempt's work was lost; also the kinds of the ledger (10.1) and of table lost_work. */
+enum lost_kind { WINNER, LOST_FETCH, LOST_EXECUTOR, LOST_UNFINISHED, LOST_SPECULATIVE, LOST_CANCELLED, LOST_FAILED, LOST_RECOMPUTED, LOST_KIND_COUNT };
+extern const char *const lost_kind_names[LOST_KIND_COUNT];   /* "winner" "fetch" … */
+
+struct attempt {
+    int64_t task_id;
+    int64_t launch_ms, finish_ms;    /* L, F of the spec; an attempt without an end gets one (3.3); F < L becomes F = L and counts as a clock fault */
+    int64_t begin_ms;                /* L': from when its lane was free for it */
+    int32_t occupancy_ms;            /* o' = min(F, end) − L', ≥ 0 */
+    uint32_t stage, executor;        /* positions in facts; an executor is always there (rows of unknown ones are made by ingest) */
+    uint32_t row;                    /* which of the stage attempt's rows (order of task_seq) it is: the place of its values in columns */
+    int32_t index, partition;        /* −1: not logged */
+    int32_t try;                     /* Task Info's attempt: 0 for the first */
+    uint16_t lane;
+    uint8_t kind;                    /* enum lost_kind */
+    bool success : 1, ended : 1, has_metrics : 1, speculative : 1;
+    bool cold : 1;                   /* first winner of its stage on its lane (4.1) */
+};
+
+struct executor_fact {
+    int64_t executor_ref;
+    struct str id, host;
+    bool is_driver, announced, removed, superseded;
+    int64_t add_ms, remove_ms;       /* as logged */
+    struct str remove_reason;
+    int64_t cores, profile_id;       /* UNKNOWN where not logged */
+    int64_t slots;                   /* s_e ≥ 1; 0 for a driver that runs no tasks */
+    bool slots_inferred;
+    int64_t from_ms, to_ms;          /* alive, clipped to the application's interval */
+    size_t first_attempt_of;         /* internal order of lanes; attempts of an executor are found by facts->by_executor */
+    int64_t max_memory_bytes;
+    bool has_peaks;
+    int64_t peak_heap_bytes, peak_off_heap_bytes, peak_storage_bytes, peak_unified_bytes, peak_rss_bytes /* JVM + Python + other */, peak_major_gc_count, peak_major_gc_ms;
+    int64_t task_count, failed_task_count, task_time_ms, gc_time_ms, input_bytes, shuffle_read_bytes, shuffle_write_bytes;
+};
+
+struct job_fact {
+    int64_t job_id;
+    struct str name, description, group, pool;
+    int64_t sql_execution_id;
+    int64_t begin_ms, end_ms;        /* by the rules of 3.6: never UNKNOWN, begin ≤ end, inside the application's interval */
+    bool end_seen, failed, start_seen;
+    struct str failure;
+    const uint32_t *stages;          /* positions of the stage attempts it lists and that ran for it, ascending; owned by the arena */
+    size_t stage_count;
+    int64_t listed_stage_count, skipped_stage_count;
+};
+
+struct stage_fact {
+    int64_t stage_ref, stage_id, attempt;
+    struct str name, details, description, pool, failure;
+    int64_t num_tasks;
+    int64_t submission_ms, completion_ms;          /* as logged */
+    int64_t first_launch_ms, last_finish_ms;       /* over its attempts; UNKNOWN: none */
+    bool submitted_seen, completed_seen, failed, skipped;
+    int64_t profile_id, sql_execution_id;
+    uint32_t job;                    /* owner (3.8), position; NO_ENTITY: none */
+    size_t first_attempt, attempt_count;           /* its attempts: facts->attempts[first_attempt …], by (launch, task id) */
+    size_t winner_count;
+    const uint32_t *parents;         /* positions of the parents' attempts that count as its dependencies (6.2) */
+    size_t parent_count;
+    const int64_t *parent_ids, *rdds;              /* stage ids; RDD ids in the order of the log */
+    size_t parent_id_count, rdd_count;
+    bool is_python;                  /* it evaluates Python (3.4) */
+    double completeness;             /* Cs of 2.2; NaN: unknown */
+};
+
+struct rdd_fact {
+    int64_t rdd_id, num_partitions;
+    struct str name, scope, callsite, storage_level;
+    bool persisted, unpersisted;     /* it had a storage level; it was released */
+    bool use_disk, use_memory, deserialized;
+    int64_t memory_bytes, disk_bytes, cached_partitions;
+    const int64_t *parents;
+    size_t parent_count;
+};
+
+struct sql_fact {
+    int64_t execution_id, root_id;
+    struct str description, error;
+    int64_t begin_ms, end_ms;        /* end UNKNOWN: not read */
+    bool end_seen, failed;
+    int64_t plan_id;                 /* of its latest plan; UNKNOWN: none */
+};
+
+/* What log health counted (2.1); straight from the store. */
+struct completeness_counts {
+    int64_t lines, lines_bad, task_start, task_end, task_end_only, task_open, stage_sub, stage_done, job_start, job_end, sql_start, sql_end, roll_min, roll_max, roll_present;
+    bool tail_cut, app_start, app_end, compacted, in_progress, rolling;
+};
+
+struct facts {
+    struct arena arena;
+    struct db *db;                   /* borrowed; for facts_values */
+    struct str app_id, attempt_id, name, user, spark_version;
+    int spark_major, spark_minor;    /* −1: unknown */
+    int64_t begin_ms, end_ms;        /* A0, A1 */
+    bool end_at_least;               /* A1 is the last event seen, not ApplicationEnd */
+    bool is_local;                   /* master is local or local[…] */
+    bool has_cpu_time;               /* the writer records executor CPU time (2.1) */
+    int64_t exit_code;
+    int64_t clock_faults;
+    struct completeness_counts counts;
+    struct executor_fact *executors; /* by executor_ref */
+    struct job_fact *jobs;           /* by job_id */
+    struct stage_fact *stages;       /* by (stage_id, attempt) */
+    struct rdd_fact *rdds;           /* by rdd_id */
+    struct sql_fact *sqls;           /* by execution_id */
+    struct attempt *attempts;        /* by (stage, launch, task id) */
+    uint32_t *by_executor;           /* positions of attempts by (executor, launch, task id) */
+    size_t executor_count, job_count, stage_count, rdd_count, sql_count, attempt_count;
+    int64_t slot_peak;               /* S_ref */
+    double overlap_ms;               /* Σ (o − o') */
+};
+
+/* Bytes the arena may take; what a hostile database holds beyond fails with ERR_LIMIT. */
+#define FACTS_ARENA_BYTES ((size_t)1 << 30)
+#define FACTS_MAX_ATTEMPTS ((size_t)1 << 28)
+
+enum err_code facts_load(struct facts *ret, struct db *db, struct err *err) WARN_UNUSED;      /* the four steps above, in order */
+void facts_dispose(struct facts *self);                                                       /* idempotent */
+
+/* The effective value of a setting: environment section Spark; STR_NONE where it is not set. */
+struct str facts_conf(const struct facts *self, const char *key);
+/* Positions, or NO_ENTITY. */
+uint32_t facts_stage(const struct facts *self, int64_t stage_id, int64_t attempt);
+uint32_t facts_job(const struct facts *self, int64_t job_id);
+uint32_t facts_executor(const struct facts *self, struct str id);
+uint32_t facts_sql(const struct facts *self, int64_t execution_id);
+
+/* Values of a stage's tasks, in the order of its attempts. UNKNOWN: not logged. */
+enum task_value {
+    VALUE_RUN_MS, VALUE_DESERIALIZE_MS, VALUE_SERIALIZE_MS, VALUE_GETTING_RESULT_MS /* epoch, as logged */, VALUE_GC_MS, VALUE_CPU_NS, VALUE_FETCH_WAIT_MS, VALUE_SHUFFLE_WRITE_NS,
+    VALUE_DISK_SPILL_BYTES, VALUE_MEMORY_SPILL_BYTES, VALUE_INPUT_BYTES, VALUE_INPUT_RECORDS, VALUE_SHUFFLE_READ_BYTES /* local + remote */, VALUE_SHUFFLE_REMOTE_BYTES,
+    VALUE_SHUFFLE_READ_RECORDS, VALUE_OUTPUT_BYTES, VALUE_OUTPUT_RECORDS, VALUE_SHUFFLE_WRITE_BYTES, VALUE_SHUFFLE_WRITE_RECORDS, VALUE_RESULT_BYTES, VALUE_PEAK_MEMORY_BYTES,
+    VALUE_LOCALITY, VALUE_END_REASON, VALUE_ERROR_TEXT_ID, TASK_VALUE_COUNT
+};
+struct task_values {
+    size_t count;
+    int64_t *of[TASK_VALUE_COUNT];   /* NULL: not asked for. Owned; give back with task_values_dispose */
+};
+/* `wanted`: bits 1 << enum task_value. 8 bytes an attempt and value: callers ask for what they look at. */
+enum err_code facts_values(const struct facts *self, uint32_t stage, uint32_t wanted, struct task_values *ret, struct err *err) WARN_UNUSED;
+void task_values_dispose(struct task_values *self);
+
+#endif

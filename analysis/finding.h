@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What rules leave behind: one measure a (rule, subject), whether it fired or not (spec/findings.md 1.3–1.8). Grades are computed when it is read, with the thresholds of a
+ * profile; nothing here depends on a threshold but which rows were kept. Stored in table finding; the texts come from analysis/messages. */
+#ifndef ANALYSIS_FINDING_H
+#define ANALYSIS_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "base/units.h"
+
+enum grade { GRADE_OK, GRADE_INFO, GRADE_LOW, GRADE_MODERATE, GRADE_SEVERE, GRADE_COUNT };
+extern const char *const grade_names[GRADE_COUNT];          /* ok info low moderate severe */
+
+enum subject_kind { SUBJECT_APP, SUBJECT_JOB, SUBJECT_STAGE, SUBJECT_TASK, SUBJECT_EXECUTOR, SUBJECT_HOST, SUBJECT_SQL, SUBJECT_NODE, SUBJECT_RDD, SUBJECT_QUERY, SUBJECT_BATCH,
+                    SUBJECT_CONF, SUBJECT_LOG, SUBJECT_KIND_COUNT };
+extern const char *const subject_kind_names[SUBJECT_KIND_COUNT];    /* 1.1 */
+
+enum mute { MUTE_NONE, MUTE_TINY_APP, MUTE_TINY_STAGE, MUTE_FEW_TASKS, MUTE_TINY_DATA, MUTE_INCOMPLETE, MUTE_NO_METRIC, MUTE_AQE, MUTE_LOCAL, MUTE_STREAMING, MUTE_WARMUP,
+            MUTE_OFF_PATH, MUTE_VENDOR, MUTE_NO_SUBJECT, MUTE_COUNT };
+extern const char *const mute_names[MUTE_COUNT];
+
+/* Direction and the four thresholds info … severe; NaN: that step does not exist. */
+struct ladder {
+    bool down;
+    double step[4];
+};
+
+enum rule_kind { RULE_TIME, RULE_HEALTH };
+struct rule {
+    const char *id;                  /* AREA.NAME */
+    int version;                     /* raised whenever the formula changes */
+    enum rule_kind kind;
+    const char *question;            /* slow memory config failure data streaming */
+    enum subject_kind subject;
+    const char *unit;                /* of the measure: ratio share ms bytes count … */
+    struct ladder ladder;            /* of the default profile */
+    enum grade at_most;              /* GRADE_SEVERE: no cap */
+    const char *fixes;               /* blank-separated snippet ids of appendix A, in order */
+};
+extern const struct rule rules[];
+extern const size_t rule_count;
+const struct rule *rule_find(struct str id);
+
+struct finding {
+    const struct rule *rule;
+    enum subject_kind subject_kind;
+    struct str subject_key;
+    double measure;                  /* NaN: unknown */
+    struct {
+        int64_t ms, low_ms, high_ms; /* UNKNOWN: no price */
+    } price;
+    const char *scenario;            /* W0 … W13 */
+    bool weak;
+    enum mute mute;
+    struct str suppressed_by;        /* "RULE.ID kind key"; STR_NONE */
+    int confidence;                  /* 0 low, 1 medium, 2 high */
+    int grade_shift;                 /* −1: `dynamic`; +1: a rule says so */
+    enum grade at_most, at_least;    /* caps of this very finding: confidence, a failed last job; GRADE_SEVERE and GRADE_OK: none */
+    const char *cause;               /* static; NULL */
+    struct str args;                 /* JSON object: placeholders of the sentences: {"wait":{"v":1234,"u":"ms"},"stage":{"v":"1.0"}} */
+    struct str measures;             /* JSON object of further named measures */
+    struct str evidence;             /* JSON of 1.4 */
+};
+
+/* Thresholds: the default ladders, and what a caller changed (`finding_profile_set`), all by rule. */
+struct profile {
+    const struct ladder *ladders;    /* by position in rules; NULL: the defaults */
+};
+/* 1.3: min(gm, gp) of time rules, gm of health rules; caps and shifts after. wall_ms: of the application. Muted or suppressed findings keep their grade: showing them is the caller's. */
+enum grade finding_grade(const struct finding *finding, const struct profile *profile, int64_t wall_ms);
+enum grade ladder_grade(const struct ladder *ladder, double measure);
+enum grade price_grade(int64_t price_ms, int64_t wall_ms);
+double finding_margin(const struct finding *finding, const struct profile *profile);      /* 1.5; at most 99 */
+
+#endif
