@@ -831,4 +831,92 @@ CREATE TABLE sql_tag (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 
--- Findings: here, written by analysis.
+-- ---- What analysis made of it (analysis/): all of this is written anew when it runs again ----
+
+-- One row: the analysis. No row: it has not run.
+CREATE TABLE analysis (
+    analysis_version INTEGER NOT NULL,
+    duration_ms INTEGER NOT NULL,        -- how long it took
+    begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, end_at_least INTEGER NOT NULL,   -- the interval judged (spec/findings.md 3.1); 1: it may have gone on
+    wall_ms INTEGER NOT NULL, jobs_ms INTEGER NOT NULL,      -- its length; length of the union of job intervals
+    completeness INTEGER NOT NULL,       -- C of 2.2, 0 … 100
+    slot_peak INTEGER NOT NULL, frame_ms INTEGER NOT NULL, allocated_ms INTEGER NOT NULL, overlap_ms INTEGER NOT NULL,   -- slots and slot-ms
+    clock_faults INTEGER NOT NULL,
+    simulated_ms INTEGER, simulation_error REAL,             -- the run as observed in the simulator; (simulated − wall) ÷ jobs_ms. NULL: not simulated
+    bound_infinite_ms INTEGER, bound_work_ms INTEGER,        -- with unlimited slots; all work spread evenly
+    prices_allowed INTEGER NOT NULL
+) STRICT;
+
+-- One row: one bucket of one time account. Integers sum to the account's total (largest remainder).
+CREATE TABLE account (
+    scope INTEGER NOT NULL,              -- 0 application (frame: slot_peak × wall), 1 window of a job, 2 cost of a job, 3 window of a stage attempt, 4 cost of a stage attempt
+    owner INTEGER NOT NULL,              -- 0, job_id or stage_ref
+    bucket TEXT NOT NULL,
+    slot_ms INTEGER NOT NULL, wall_ms INTEGER,               -- wall NULL: this view has none
+    PRIMARY KEY (scope, owner, bucket)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one time without a running job.
+CREATE TABLE driver_gap (
+    gap_no INTEGER PRIMARY KEY,
+    from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL,
+    kind TEXT NOT NULL, sub TEXT,        -- bucket; of gap_sql: planning commit between command
+    execution_id INTEGER, job_before INTEGER, job_after INTEGER
+) STRICT;
+
+-- One row: what the tasks of one stage attempt are like and why some were slow (4, 5). Distributions are in stage_distribution. NULL: too few tasks.
+CREATE TABLE stage_analysis (
+    stage_ref INTEGER PRIMARY KEY,
+    slots REAL NOT NULL,                 -- S_s
+    winner_count INTEGER NOT NULL, lost_count INTEGER NOT NULL,
+    completeness REAL,                   -- Cs
+    on_path_ms INTEGER NOT NULL,         -- seconds on the critical chain
+    base_ms REAL, rec_cap_ms REAL, rec_spread_ms REAL,       -- list schedule as observed; what normal work of the outliers, and the same work spread evenly, would save
+    gc_share REAL, eta2 REAL,
+    verdict TEXT NOT NULL,               -- of 5.3
+    cause TEXT, cause_share REAL,        -- of the outliers
+    outlier_count INTEGER NOT NULL, outlier_cut_ms REAL,
+    causes TEXT NOT NULL                 -- JSON object: cause → ms over the outliers
+) STRICT;
+CREATE TABLE stage_distribution (
+    stage_ref INTEGER NOT NULL, name TEXT NOT NULL,
+    task_count INTEGER NOT NULL, sum REAL NOT NULL, min REAL NOT NULL, p25 REAL NOT NULL, p50 REAL NOT NULL, p75 REAL NOT NULL, p95 REAL NOT NULL, p99 REAL NOT NULL, max REAL NOT NULL,
+    mean REAL NOT NULL, sigma REAL NOT NULL, ratio REAL NOT NULL,
+    PRIMARY KEY (stage_ref, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row: one segment of the observed critical chain, from the begin to the end of the interval without holes (6.1).
+CREATE TABLE chain_segment (
+    ordinal INTEGER PRIMARY KEY,
+    label TEXT NOT NULL,
+    job_id INTEGER, stage_ref INTEGER, behind_stage_ref INTEGER, task_id INTEGER, gap TEXT,
+    from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL
+) STRICT;
+
+-- One row: one what-if of the whole run (6.5).
+CREATE TABLE what_if (
+    scenario TEXT NOT NULL, subject TEXT NOT NULL,           -- W9 '2' (slots × 2) or '+1' (executors), W4 '' …
+    wall_ms INTEGER NOT NULL, low_ms INTEGER NOT NULL, high_ms INTEGER NOT NULL,
+    PRIMARY KEY (scenario, subject)
+) STRICT, WITHOUT ROWID;
+
+-- One row: what one rule measured on one subject (1.3). Grades are computed when it is read (analysis/finding.h).
+CREATE TABLE finding (
+    finding_no INTEGER PRIMARY KEY,      -- in the order in which lists show them, with the default thresholds
+    rule_id TEXT NOT NULL, rule_version INTEGER NOT NULL,
+    subject_kind TEXT NOT NULL, subject_key TEXT NOT NULL,
+    measure REAL, unit TEXT NOT NULL,    -- NULL: unknown
+    price_ms INTEGER, price_low_ms INTEGER, price_high_ms INTEGER, scenario TEXT, weak INTEGER NOT NULL,
+    mute TEXT, suppressed_by TEXT,
+    confidence INTEGER NOT NULL,         -- 0 low, 1 medium, 2 high
+    grade_shift INTEGER NOT NULL, at_most INTEGER NOT NULL, at_least INTEGER NOT NULL,   -- as in struct finding
+    cause TEXT,
+    args TEXT NOT NULL, measures TEXT NOT NULL, evidence TEXT NOT NULL      -- JSON
+) STRICT;
+
+-- One row: saving of the first k findings together (6.6).
+CREATE TABLE joint_price (
+    k INTEGER PRIMARY KEY,
+    finding_no INTEGER NOT NULL,
+    saving_ms INTEGER NOT NULL           -- of 1 … k
+) STRICT;

@@ -45,6 +45,8 @@ extern const struct rule rules[];
 extern const size_t rule_count;
 const struct rule *rule_find(struct str id);
 
+struct change;                       /* analysis/simulate.h */
+
 struct finding {
     const struct rule *rule;
     enum subject_kind subject_kind;
@@ -64,6 +66,11 @@ struct finding {
     struct str args;                 /* JSON object: placeholders of the sentences: {"wait":{"v":1234,"u":"ms"},"stage":{"v":"1.0"}} */
     struct str measures;             /* JSON object of further named measures */
     struct str evidence;             /* JSON of 1.4 */
+    /* While rules run, not stored: what would be otherwise without this fault, for its price and the joint price (6.6); and how the price's band is to be (enum band). */
+    const struct change *changes;
+    size_t change_count;
+    int band;
+    double local_saving_ms;          /* what the stage alone would save; NaN: unknown. Decides what is priced first and what is off the path */
 };
 
 /* Thresholds: the default ladders, and what a caller changed (`finding_profile_set`), all by rule. */

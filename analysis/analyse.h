@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All of analysis on one application: facts → account → statistics → simulation → rules → rows. Reads and writes one database: at the end of a load by the loader's own connection, before the
+ * file gets its name; again by `afterglow analyze`. What was there of an earlier analysis is replaced. `verdict` may be NULL. Memory: 64 bytes a task attempt and some columns of the largest stage. */
+#ifndef ANALYSIS_ANALYSE_H
+#define ANALYSIS_ANALYSE_H
+
+#include "base/db.h"
+#include "base/err.h"
+
+/* Raised whenever any rule or formula changes: `analyze` then runs again over old stores. */
+#define ANALYSIS_VERSION 1
+
+enum err_code analyse(struct db *app, struct err *err) WARN_UNUSED;
+
+#endif
