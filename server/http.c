@@ -28,6 +28,7 @@
 #define MAX_CONNECTIONS 1024u                /* over all threads; each costs CONNECTION_BYTES while it is open */
 #define MAX_CONNECTIONS_PER_CLIENT 512u      /* a reverse proxy is one client, so not much less than all */
 #define CONNECTION_BYTES ((size_t)32 << 10)  /* head of a request and of an answer: bounds the number and length of headers (longer: 431 by the library) */
+#define BODY_BYTES ((int64_t)64 << 10)       /* of a request, as much as is dropped */
 #define IDLE_SECONDS 30u                     /* without a byte in either direction */
 #define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
 #define ANSWER_SECONDS 3600                  /* for an answer of known length; streams (zips of any size) end by idling only */
@@ -71,7 +72,7 @@ struct exchange {
     struct response *response;
     struct str address;                      /* as in the request line */
     bool too_long, seen, answered;
-    int64_t begin_ns;
+    int64_t begin_ns, body_bytes;            /* body_bytes: of the request, so far */
     int status;
     int64_t bytes;
     const char *method;                      /* arena */
@@ -259,15 +260,17 @@ static struct str header(struct MHD_Connection *connection, const char *name)
     return str_of(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name));
 }
 
-static bool has_body(struct MHD_Connection *connection)
+/* A body means nothing here, but some clients send one with every request: a small one is read and dropped, as there. */
+static bool body_too_long(struct MHD_Connection *connection)
 {
     struct str length = header(connection, "Content-Length");
-    return str_known(header(connection, "Transfer-Encoding")) || (length.len && !str_is(length, "0"));
+    int64_t bytes;
+    return length.len && (!str_to_i64(length, &bytes) || bytes > BODY_BYTES);
 }
 
-static bool is_get_or_head(const char *method)
+static bool method_known(const char *method)
 {
-    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
 /* The store, the disk or memory failed. */
@@ -313,6 +316,7 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     struct err err = {0};
     request->method = str_of(exchange->method);
     request->if_none_match = header(connection, "If-None-Match");
+    request->accept = header(connection, "Accept");
     request->cookies = header(connection, "Cookie");
     request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
@@ -324,11 +328,11 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
 
     if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
-    } else if (!is_get_or_head(method)) {
-        dispatch_refuse(request->path, response, 405, "method_not_allowed", "only GET and HEAD are answered");
-        response_header(response, "Allow", STR_LIT("GET, HEAD"));
-    } else if (has_body(connection)) {
-        dispatch_refuse(request->path, response, 413, "body_not_allowed", "a request has no body here");
+    } else if (!method_known(method)) {
+        dispatch_refuse(request->path, response, 405, "method_not_allowed", "only " HTTP_METHODS " are answered");
+        response_header(response, "Allow", STR_LIT(HTTP_METHODS));
+    } else if (body_too_long(connection)) {
+        dispatch_refuse(request->path, response, 413, "body_too_long", "the body of the request is longer than 64 KiB, and means nothing here");
     } else {
         enum err_code rc = request_parse(request, exchange->address, prefix, &err);
         if (!rc)
@@ -439,12 +443,17 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *upload_data_size = 0;
         return MHD_YES;
     }
-    /* Called first when the head is there, then for the body or its absence. An answer to the first call closes the connection: right for a body that will not be read, only
-     * for that. */
-    bool refused = exchange->too_long || !is_get_or_head(method) || has_body(connection);
+    /* Called first when the head is there, then with each piece of the body, then without one. An answer before the last call closes the connection: right for a body that will
+     * not be read, only for that. */
+    bool refused = exchange->too_long || !method_known(method) || body_too_long(connection);
     if (!exchange->seen && !refused) {
         exchange->seen = true;
         return MHD_YES;
+    }
+    if (*upload_data_size && !refused) {
+        exchange->body_bytes += (int64_t)*upload_data_size;
+        *upload_data_size = 0;
+        return exchange->body_bytes > BODY_BYTES ? MHD_NO : MHD_YES; /* in chunks: there is no answer in the middle of a body */
     }
     exchange->answered = true;
     struct response_parts parts;
