@@ -83,6 +83,7 @@ afterglow.auth.groupsHeader X-Groups
     assert.deepEqual(await seen(server, by(null)), ALL, "nobody is named");
     assert.deepEqual(await seen(server, by("alice")), ALL, "the run's own user");
     assert.deepEqual(await seen(server, by("eve")), OPEN, "another");
+    assert.deepEqual(await seen(server, by("")), OPEN, "an empty name is a name, as there");
     assert.deepEqual(await seen(server, by("bob")), [...OPEN, "viewed"].sort());
     assert.deepEqual(await seen(server, by("carol")), [...OPEN, "viewed"].sort());
     assert.deepEqual(await seen(server, by("dan")), [...OPEN, "viewed"].sort(), "administrator by the log");
