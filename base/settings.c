@@ -58,6 +58,9 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Executors without these attributes keep the addresses in the log."},
     [SETTING_LOG_ADDRESS_INCOMPLETE] = {"spark.history.custom.executor.log.url.applyIncompleteApplication", SETTING_KIND_SWITCH, "true", NULL, 0, 0, NULL, NULL, {NULL},
         "Whether that holds for runs that have not ended, too."},
+    [SETTING_EXACT] = {"afterglow.history.exact", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Where /api/v1 shall answer as the History Server does although we would not: lists (its lists of runs show every run to everybody, whatever the access lists say), "
+        "wait (a request for a run that is not loaded waits for it, a minute at most, instead of a 503 at once)."},
     [SETTING_REDACT_PROPERTIES] = {"spark.redaction.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Regular expression: properties whose key or value it finds are hidden, too. Spark's own default always holds. It is applied to logs that are loaded from then on, and to "
         "the environment of others when it is shown."},

@@ -54,6 +54,12 @@ static bool is_history(const struct request *request)
 
 static const char v1_app[] = "/api/v1/applications/{app}", v1_attempt[] = "/api/v1/applications/{app}/{attempt}", own_app[] = "/api/afterglow/v1/apps/{ref}";
 
+/* What the History Server tells of runs to everybody. */
+static bool is_v1_list(struct str pattern)
+{
+    return str_is(pattern, "/api/v1/applications") || str_is(pattern, v1_app) || str_is(pattern, v1_attempt);
+}
+
 enum err_code dispatch_forbid(const struct request *request, struct response *response, struct err *err)
 {
     const struct viewer *viewer = &request->viewer;
@@ -111,6 +117,8 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
     if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request))) {
         if (asks_methods)
             return answer_methods(response);
+        if (server_exact(server, EXACT_LISTS) && is_v1_list(str_of(route->pattern)) && !request->viewer.refusal)
+            request->viewer.sees_all = true;
         enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
         return rc || answered ? rc : route->handler(&ctx, request, response, err);
     }

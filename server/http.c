@@ -32,6 +32,7 @@
 #define IDLE_SECONDS 30u                     /* without a byte in either direction */
 #define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
 #define ANSWER_SECONDS 3600                  /* for an answer of known length; streams (zips of any size) end by idling only */
+#define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
 #define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
 #define BACKLOG 511
@@ -62,7 +63,9 @@ struct http {
     pthread_cond_t stop_watching;
     pthread_t watcher;
     bool watching;
+    bool stopping;
     struct connection *connections;
+    struct exchange *waiting;                /* suspended; the watcher lets them try again */
 };
 
 /* One request, from its first line to the end of its answer. */
@@ -76,6 +79,8 @@ struct exchange {
     int status;
     int64_t bytes;
     const char *method;                      /* arena */
+    struct MHD_Connection *suspended;
+    struct exchange *next_waiting;
 };
 
 /* ---- listening ---- */
@@ -186,6 +191,16 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **s
     }
 }
 
+/* Under the lock. */
+static void resume_waiting(struct http *self)
+{
+    while (self->waiting) {
+        struct exchange *exchange = self->waiting;
+        self->waiting = exchange->next_waiting;
+        MHD_resume_connection(exchange->suspended);
+    }
+}
+
 static void *watch(void *context)
 {
     struct http *self = context;
@@ -197,6 +212,7 @@ static void *watch(void *context)
             if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || (c->phase == PHASE_ANSWERING && seconds >= ANSWER_SECONDS))
                 shutdown(c->fd, SHUT_RDWR);
         }
+        resume_waiting(self);
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec++;
@@ -321,6 +337,7 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
     request->address = request->path = request->raw_path = exchange->address;
+    response_free(TAKE(exchange->response));                 /* of a try before */
     if (response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, &err))
         return false;
     struct response *response = exchange->response;
@@ -355,6 +372,24 @@ static bool finish_answer(struct http *self, struct exchange *exchange, struct r
     }
     make_failure(exchange, rc, &err);
     return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
+}
+
+/* Whether the exchange waits for another answer than the one it has. No thread waits with it: the connection is laid aside until the watcher's next round. */
+static bool wait_for_another(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, const struct response_parts *parts)
+{
+    if (!parts->later || !server_exact(self->server, EXACT_WAIT) || time_monotonic_ns() - exchange->begin_ns >= (int64_t)WAIT_SECONDS * 1000 * NS_PER_MS)
+        return false;
+    set_phase(self, connection, PHASE_ANSWERING);
+    pthread_mutex_lock(&self->lock);
+    bool waits = !self->stopping;
+    if (waits) {
+        exchange->suspended = connection;
+        exchange->next_waiting = self->waiting;
+        self->waiting = exchange;
+        MHD_suspend_connection(connection);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return waits;
 }
 
 static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t room)
@@ -455,11 +490,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *upload_data_size = 0;
         return exchange->body_bytes > BODY_BYTES ? MHD_NO : MHD_YES; /* in chunks: there is no answer in the middle of a body */
     }
-    exchange->answered = true;
     struct response_parts parts;
     exchange->method = arena_strndup(&exchange->arena, method, MIN(strlen(method), (size_t)32));
     if (!exchange->method || !make_answer(self, connection, method, exchange) || !finish_answer(self, exchange, &parts))
         return MHD_NO;
+    if (wait_for_another(self, connection, exchange, &parts))
+        return MHD_YES;
+    exchange->answered = true;
     exchange->status = parts.status;
     exchange->bytes = parts.kind == RESPONSE_FILE ? parts.file_bytes : parts.kind == RESPONSE_MEMORY ? (int64_t)parts.memory.len : -1;
     set_phase(self, connection, parts.kind == RESPONSE_STREAM ? PHASE_STREAMING : PHASE_ANSWERING);
@@ -537,7 +574,7 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
     self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
                                     MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                                     MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
@@ -558,6 +595,11 @@ void http_stop(struct http *self)
         return;
     if (self->daemon)
         MHD_quiesce_daemon(self->daemon);    /* accept no more; the descriptor is ours again */
+    pthread_mutex_lock(&self->lock);
+    self->stopping = true;
+    if (self->daemon)
+        resume_waiting(self);
+    pthread_mutex_unlock(&self->lock);
     for (int tenths = 0; tenths < STOP_SECONDS * 10 && atomic_load(&self->running) > 0; tenths++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     if (self->watching) {

@@ -183,6 +183,11 @@ struct db_pool *server_pool(struct server *self)
     return self->pool;
 }
 
+bool server_exact(const struct server *self, enum server_exact what)
+{
+    return self->settings->exact & what;
+}
+
 struct access *server_access(struct server *self)
 {
     return self->access;

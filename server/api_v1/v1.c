@@ -35,9 +35,11 @@ enum err_code v1_not_found(const struct request *request, struct response *respo
 
 static enum err_code answer_not_loaded(const struct v1_scope *scope, const struct app_ref *ref)
 {
-    response_header(scope->response, "Retry-After", RETRY_SECONDS);
     response_plain(scope->response, 503, "application %.*s is not loaded yet (%.*s%s%.*s)", (int)scope->app.len, scope->app.ptr, (int)ref->state.len, ref->state.ptr,
                    str_known(ref->reason) ? ": " : "", (int)ref->reason.len, str_known(ref->reason) ? ref->reason.ptr : "");
+    response_header(scope->response, "Retry-After", RETRY_SECONDS);      /* after the error, which forgets headers */
+    if (str_is(ref->state, "waiting") || str_is(ref->state, "loading"))
+        response_later(scope->response);
     return ERR_OK;
 }
 
