@@ -7,10 +7,10 @@
 #include "base/mem.h"
 
 #define MAX_PATTERN_BYTES ((size_t)16 << 10)
-#define MAX_DEPTH 100                            /* of parentheses: the compiler recurses */
-#define HEAP_KIB 4096                            /* for the way back */
-#define STEP ((size_t)16 << 10)                  /* a match begins within so many bytes of a look: what one look may cost at most is known, whatever the pattern */
-#define ITEMS_PER_BYTE 64                        /* of the pattern, tried: an honest one needs a few */
+#define MAX_DEPTH 100           /* of parentheses: the compiler recurses */
+#define HEAP_KIB 4096           /* for the way back */
+#define STEP ((size_t)16 << 10) /* a match begins within so many bytes of a look: what one look may cost at most is known, whatever the pattern */
+#define ITEMS_PER_BYTE 64       /* of the pattern, tried: an honest one needs a few */
 
 static pcre2_code *codes[REDACT_PATTERN_COUNT];
 
@@ -83,7 +83,7 @@ static int look(const pcre2_code *code, struct str text, size_t from, struct str
         found = pcre2_match(code, (PCRE2_SPTR)text.ptr, end, from, PCRE2_NOTEMPTY, data, limits);
         if (found >= 0) {
             const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);
-            size_t begin = MIN(at[0], at[1]);    /* \K may stand anywhere */
+            size_t begin = MIN(at[0], at[1]); /* \K may stand anywhere */
             *ret = (struct str){text.ptr + begin, MAX(at[0], at[1]) - begin};
         }
     }

@@ -18,10 +18,10 @@
 #define REDACT_PATTERN_REACH ((size_t)4 << 10)
 
 enum redact_pattern {
-    REDACT_PROPERTIES,       /* spark.redaction.regex: keys or values of properties */
-    REDACT_SQL_OPTIONS,      /* spark.sql.redaction.options.regex: the same of a session's settings */
-    REDACT_TEXTS,            /* spark.redaction.string.regex: parts of texts */
-    REDACT_SQL_TEXTS,        /* spark.sql.redaction.string.regex: the same */
+    REDACT_PROPERTIES,  /* spark.redaction.regex: keys or values of properties */
+    REDACT_SQL_OPTIONS, /* spark.sql.redaction.options.regex: the same of a session's settings */
+    REDACT_TEXTS,       /* spark.redaction.string.regex: parts of texts */
+    REDACT_SQL_TEXTS,   /* spark.sql.redaction.string.regex: the same */
     REDACT_PATTERN_COUNT
 };
 

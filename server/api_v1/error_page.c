@@ -10,8 +10,7 @@ enum form { HTML, PLAIN, JSON, TEXT_JSON };
 
 static const struct negotiable forms[] = {{"text/html", HTML}, {"text/plain", PLAIN}, {"application/json", JSON}, {"text/json", TEXT_JSON}, {"text/*", HTML}, {"*/*", HTML}};
 
-static const char *const types[] = {
-    [HTML] = "text/html;charset=iso-8859-1", [PLAIN] = "text/plain;charset=iso-8859-1", [JSON] = "application/json", [TEXT_JSON] = "text/json"};
+static const char *const types[] = {[HTML] = "text/html;charset=iso-8859-1", [PLAIN] = "text/plain;charset=iso-8859-1", [JSON] = "application/json", [TEXT_JSON] = "text/json"};
 
 static void write_address(struct buf *out, const struct request *request)
 {
@@ -35,7 +34,8 @@ enum err_code v1_error_page(const struct request *request, struct response *resp
     response_status(response, status);
     switch (form) {
     case HTML:
-        buf_printf(&page, "<html>\n<head>\n<meta http-equiv=\"Content-Type\" content=\"text/html;charset=ISO-8859-1\"/>\n<title>Error %d %s</title>\n</head>\n<body>\n", status, message);
+        buf_printf(&page, "<html>\n<head>\n<meta http-equiv=\"Content-Type\" content=\"text/html;charset=ISO-8859-1\"/>\n<title>Error %d %s</title>\n</head>\n<body>\n", status,
+                   message);
         buf_printf(&page, "<h2>HTTP ERROR %d %s</h2>\n<table>\n<tr><th>URI:</th><td>", status, message);
         write_address(&page, request);
         buf_printf(&page, "</td></tr>\n<tr><th>STATUS:</th><td>%d</td></tr>\n<tr><th>MESSAGE:</th><td>%s</td></tr>\n</table>\n\n</body>\n</html>\n", status, message);

@@ -34,7 +34,7 @@ static void properties(void **state UNUSED)
     assert_true(redact_is_secret(STR_LIT("my.Zebra")));
     assert_true(redact_is_secret(STR_LIT("x.internal.host")));
     assert_false(redact_is_secret(STR_LIT("x.internal.hosts")));
-    assert_true(redact_is_secret(STR_LIT("my.password")));   /* what is built in stays, whatever an operator sets */
+    assert_true(redact_is_secret(STR_LIT("my.password"))); /* what is built in stays, whatever an operator sets */
     assert_false(redact_is_secret(STR_NONE));
     assert_false(redact_is_secret(STR_LIT("")));
     assert_true(str_is(redact_shown(STR_LIT("zebra"), STR_LIT("x")), REDACTED));
@@ -64,10 +64,10 @@ static void texts(void **state UNUSED)
     set(REDACT_SQL_TEXTS, "(?<=customer )\\w+");
     check_text("call 555-1234 or 555-9876 now", "call " REDACTED " or " REDACTED " now");
     check_text("customer bob, 555-1234", "customer " REDACTED ", " REDACTED);
-    check_text("555-1234555-1234", REDACTED);                /* side by side: once */
+    check_text("555-1234555-1234", REDACTED); /* side by side: once */
     check_text("password=hunter2 555-1234", "password=" REDACTED " " REDACTED);
     check_text("nothing", "nothing");
-    set(REDACT_TEXTS, "x*");                                 /* an empty match is none */
+    set(REDACT_TEXTS, "x*"); /* an empty match is none */
     set(REDACT_SQL_TEXTS, NULL);
     check_text("axxb", "a" REDACTED "b");
     set(REDACT_TEXTS, ".");
@@ -92,14 +92,15 @@ static void bad_patterns(void **state UNUSED)
 /* Patterns that take for ever on a text that does not match: the time is bounded, and the text is hidden or, where the bound is not met, rightly not. */
 static void hostile(void **state UNUSED)
 {
-    static const char *const patterns[] = {"(a+)+$", "(a|aa)+$", "(.*a){20}b", "(?:a?){40}a{40}b", "a*a*a*a*a*a*b", "(a*)*b", "\\d*x", "\\d*+x", "(?R)?a+b", "(a(?1)?a)b", "(?=(a+))*b", "(.)\\1*b"};
+    static const char *const patterns[] = {"(a+)+$", "(a|aa)+$", "(.*a){20}b", "(?:a?){40}a{40}b", "a*a*a*a*a*a*b", "(a*)*b",
+                                           "\\d*x",  "\\d*+x",   "(?R)?a+b",   "(a(?1)?a)b",       "(?=(a+))*b",    "(.)\\1*b"};
     size_t len = (size_t)1 << 20;
     char *text = malloc(len);
     assert_non_null(text);
     for (size_t i = 0; i < ARRAY_LENGTH(patterns); i++) {
         struct err err = {0};
         if (redact_pattern_set(REDACT_TEXTS, patterns[i], &err))
-            continue;                                        /* refused as it is compiled: as good */
+            continue; /* refused as it is compiled: as good */
         memset(text, patterns[i][0] == '\\' ? '7' : 'a', len);
         text[len - 1] = '!';
         struct timespec begin, end;
@@ -119,12 +120,14 @@ static void any_bytes(void **state UNUSED)
 {
     set(REDACT_TEXTS, "(?i)\xC3\xA9+|z.b");
     char text[40000];
-    memset(text, 0xC3, sizeof text);                         /* no character anywhere */
+    memset(text, 0xC3, sizeof text); /* no character anywhere */
     assert_false(redact_pattern_finds(REDACT_TEXTS, (struct str){text, sizeof text}));
-    for (size_t at = 16380; at < 16390; at++) {              /* across the border of two looks */
+    for (size_t at = 16380; at < 16390; at++) { /* across the border of two looks */
         memset(text, 'a', sizeof text);
-        memcpy(text + at, "z\xC3\xA9"
-                          "b", 4);
+        memcpy(text + at,
+               "z\xC3\xA9"
+               "b",
+               4);
         struct str match;
         assert_true(redact_pattern_next(REDACT_TEXTS, (struct str){text, sizeof text}, 0, &match));
         assert_ptr_equal(match.ptr, text + at);
