@@ -141,6 +141,7 @@ int cmd_serve(int argc, char **argv)
                                        .transport_security = text_setting(&cli, SETTING_TRANSPORT_SECURITY),
                                        .log_addresses = {.pattern = text_setting(&cli, SETTING_LOG_ADDRESS),
                                                          .complete_only = settings_i64(cli.settings, SETTING_LOG_ADDRESS_INCOMPLETE) == 0},
+                                       .redaction = text_setting(&cli, SETTING_REDACT_PROPERTIES),
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,

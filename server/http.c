@@ -574,7 +574,7 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | (server_exact(server, EXACT_WAIT) ? MHD_ALLOW_SUSPEND_RESUME : 0u);
     self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
                                     MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                                     MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,

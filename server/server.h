@@ -42,6 +42,7 @@ struct server_settings {
     struct access_settings access;
     const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
     struct log_address_settings log_addresses;
+    const char *redaction;           /* spark.redaction.regex, which is set already (base/redact_pattern.h): answers depend on it, so their tags do; NULL: none */
     unsigned exact;                  /* bits of enum server_exact */
     unsigned threads;                /* 0: two for each core, at least four */
 };

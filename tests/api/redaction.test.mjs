@@ -79,10 +79,12 @@ test("patterns of the operator", async (t) => {
     const store = makeStore(t, [folder]);
     const before = await startServer(t, ["--store", store]);
     assert.equal((await sparkProperties(before, "app-own"))["spark.my.zebra"], "stripes");
+    const { etag } = (await before.get("/api/v1/applications/app-own/environment")).headers;
     await before.stop();
     const server = await startServer(t, ["--store", store, "--properties-file", settings]);
     const properties = await sparkProperties(server, "app-own");
     assert.deepEqual([properties["spark.my.zebra"], properties["spark.other"], properties["spark.okapi"]], [HIDDEN, HIDDEN, "shown"]);
+    assert.equal((await server.get("/api/v1/applications/app-own/environment", { headers: { "If-None-Match": etag } })).status, 200, "no 304 for what showed more");
   });
 
   await t.test("that are none are refused", () => {
