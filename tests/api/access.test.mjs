@@ -283,8 +283,7 @@ test("as a live History Server decides", async (t) => {
   const folder = makeFolder(t);
   for (const [run, properties, user = "owner"] of LIVE_RUNS) {
     const [id, attempt] = run.split("/");
-    const log = logWith({ id, user }, properties);
-    writeFileSync(join(folder, run.replace("/", "_")), attempt ? log.replace(`"App ID":"${id}"`, `"App ID":"${id}","App Attempt ID":"${attempt}"`) : log);
+    writeFileSync(join(folder, run.replace("/", "_")), logWith({ id, user, attempt }, properties));
   }
   const other = makeFolder(t);
   writeFileSync(join(other, "groups"), "ops:x:1:ops1,sre1\nsre:x:2:sre1\n");
