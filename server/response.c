@@ -46,6 +46,7 @@ struct response {
     response_read_fn *read;
     void (*done)(void *);
     void *context;
+    bool later;
 };
 
 enum err_code response_new(struct response **ret, struct arena *arena, bool accepts_gzip, const char *temp_dir, struct err *err)
@@ -132,6 +133,11 @@ void response_etag(struct response *self, struct str etag)
     for (size_t i = 0; fits && i < etag.len; i++)
         fits = (unsigned char)etag.ptr[i] > 0x20 && etag.ptr[i] != 0x7F;
     snprintf(self->etag, sizeof self->etag, "%.*s", fits ? (int)etag.len : 0, etag.ptr);
+}
+
+void response_later(struct response *self)
+{
+    self->later = true;
 }
 
 void response_cache(struct response *self, const char *cache_control)
@@ -363,7 +369,7 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
     }
     mem_free(TAKE(self->json));
     drop_deflater(self);
-    *ret = (struct response_parts){.status = self->status, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
+    *ret = (struct response_parts){.status = self->status, .later = self->later, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
                                    .header_count = self->header_count, .fd = self->fd, .file_bytes = self->file_bytes};
     if (self->read) {
         ret->kind = RESPONSE_STREAM;

@@ -32,6 +32,7 @@ struct response_parts {
     enum response_kind kind;
     const char *content_type;        /* NULL: no body */
     bool html;                       /* the body is a page; of a 304, the one that the client has: a cache takes over its headers */
+    bool later;                      /* response_later */
     const char *cache_control;
     const char *etag;                /* NULL: none; weak when the body was compressed on the way */
     bool gzip;                       /* the bytes are gzip */

@@ -21,10 +21,10 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The values at ascending ranks, each rank < count; rearranges values. */
+/* The values at ranks below count, cheapest where they ascend (NaN, which sorts last, means rank 0); rearranges values. */
 struct picker {
     int64_t *values;
-    size_t count, done;              /* values before `done` are in place */
+    size_t count, done;              /* the `done` smallest values stand first */
     bool sorted;
 };
 
@@ -41,6 +41,8 @@ static int64_t pick(struct picker *self, size_t rank)
     if (!self->sorted && rank >= self->done) {
         select_nth(self->values + self->done, self->count - self->done, rank - self->done);
         self->done = rank + 1;
+    } else if (!self->sorted) {
+        select_nth(self->values, self->done, rank);
     }
     return self->values[rank];
 }

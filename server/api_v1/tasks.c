@@ -201,9 +201,8 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
 
 static bool convert_list(struct v1_scope *scope)
 {
-    bool sorted;
     return v1_convert_ids(scope) && v1_param_int(scope->request, "offset", 0, &scope->offset) && v1_param_int(scope->request, "length", 20, &scope->length) &&
-           v1_param_words(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &scope->sort_words, &sorted) &&
+           v1_param_word(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &scope->sort_word) &&
            v1_param_words(scope->request, "status", v1_task_statuses, V1_TASK_STATUS_COUNT, &scope->wanted, &scope->filtered);
 }
 
@@ -215,9 +214,8 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
         response_plain(scope->response, 400, "Bad value for parameter \"length\".  Expected a number above 0, got \"%lld\"", (long long)length);
         return ERR_OK;
     }
-    for (size_t i = 0; i < ARRAY_LENGTH(sort_words); i++)
-        if (scope->sort_words >> i & 1u)
-            page.sort = sort_of_word[i];
+    if (scope->sort_word >= 0)
+        page.sort = sort_of_word[scope->sort_word];
     /* Without a filter the rows are skipped, then taken; with one, cut out from `offset` to `offset + length`. */
     int64_t end = page.filtered ? offset + length : MAX(offset, 0) + length;
     page.offset = (size_t)MAX(offset, 0);
@@ -238,7 +236,7 @@ static enum err_code task_summary(struct v1_scope *scope, struct err *err)
     const double *quantiles;
     size_t count;
     bool answered;
-    enum err_code rc = v1_param_quantiles(scope->request, scope->response, "0.05,0.25,0.5,0.75,0.95", &quantiles, &count, &answered, err);
+    enum err_code rc = v1_param_quantiles(scope->request, scope->response, "0.05,0.25,0.5,0.75,0.95", true, &quantiles, &count, &answered, err);
     if (rc || answered || (rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err)))
         return rc;
     bool any;

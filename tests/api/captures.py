@@ -132,7 +132,7 @@ def lines_of(capture):
 
 def own():
     failed = passed = 0
-    for capture in sorted(CAPTURES.glob("*.jsonl.xz")):
+    for capture in sorted(CAPTURES.glob("workloads-*.jsonl.xz")):
         lines = lines_of(capture)
         incomplete = {address for address, status, _, answer in lines if status == 200 and any(not attempt["completed"] for attempt in answer_attempts(address, answer))}
         with tempfile.TemporaryDirectory(prefix="afterglow-captures-") as folder, serving.Server(tree.binary(), [copied(logs_of(lines), folder)]) as server:
