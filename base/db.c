@@ -137,6 +137,7 @@ struct kept {
         uint64_t hash;               /* of its text */
         uint64_t last_use;
         bool lent;                   /* between db_prepare and db_finalize */
+        void *note;                  /* owned; NULL: none yet */
     } statements[DB_KEPT_STATEMENTS];
     size_t count;
     uint64_t use_count;
@@ -186,14 +187,17 @@ static void keep(struct kept *self, sqlite3_stmt *stmt, uint64_t hash)
         if (!place)
             return;
         sqlite3_finalize(place->stmt);
+        mem_free(place->note);
     }
-    *place = (struct kept_statement){stmt, hash, ++self->use_count, true};
+    *place = (struct kept_statement){stmt, hash, ++self->use_count, true, NULL};
 }
 
 static void free_kept(struct kept *self)
 {
-    for (size_t i = 0; self && i < self->count; i++)
+    for (size_t i = 0; self && i < self->count; i++) {
         sqlite3_finalize(self->statements[i].stmt);
+        mem_free(self->statements[i].note);
+    }
     mem_free(self);
 }
 
@@ -304,17 +308,31 @@ enum err_code db_prepare(struct db *self, sqlite3_stmt **ret, const char *sql, s
     return ERR_OK;
 }
 
-void db_finalize(sqlite3_stmt *stmt)
+/* NULL: not kept. */
+static struct kept_statement *kept_statement_of(sqlite3_stmt *stmt)
 {
     struct kept *kept = stmt ? kept_of(sqlite3_db_handle(stmt)) : NULL;
-    for (size_t i = 0; kept && i < kept->count; i++) {
-        if (kept->statements[i].stmt == stmt) {
-            db_reset(stmt);
-            kept->statements[i].lent = false;
-            return;
-        }
+    for (size_t i = 0; kept && i < kept->count; i++)
+        if (kept->statements[i].stmt == stmt)
+            return &kept->statements[i];
+    return NULL;
+}
+
+void db_finalize(sqlite3_stmt *stmt)
+{
+    struct kept_statement *kept = kept_statement_of(stmt);
+    if (kept) {
+        db_reset(stmt);
+        kept->lent = false;
+    } else {
+        sqlite3_finalize(stmt);
     }
-    sqlite3_finalize(stmt);
+}
+
+void **db_statement_note(sqlite3_stmt *stmt)
+{
+    struct kept_statement *kept = kept_statement_of(stmt);
+    return kept ? &kept->note : NULL;
 }
 
 void db_bind_i64(sqlite3_stmt *stmt, int position, int64_t value)
