@@ -275,13 +275,8 @@ void json_text(struct json_writer *self, const char *value)
     json_str(self, str_of(value));
 }
 
-void json_i64(struct json_writer *self, int64_t value)
+static void put_i64(struct json_writer *self, int64_t value)
 {
-    if (!known(value)) {
-        json_null(self);
-        return;
-    }
-    lead(self);
     char text[24], *p = text + sizeof text;
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
@@ -292,6 +287,16 @@ void json_i64(struct json_writer *self, int64_t value)
     put(self, p, (size_t)(text + sizeof text - p));
 }
 
+void json_i64(struct json_writer *self, int64_t value)
+{
+    if (!known(value)) {
+        json_null(self);
+        return;
+    }
+    lead(self);
+    put_i64(self, value);
+}
+
 void json_f64(struct json_writer *self, double value)
 {
     if (!isfinite(value)) {
@@ -299,6 +304,10 @@ void json_f64(struct json_writer *self, double value)
         return;
     }
     lead(self);
+    if (fabs(value) < 1e15 && value == trunc(value) && !signbit(value)) {       /* most are whole; below 1e15 the digits are the integer's */
+        put_i64(self, (int64_t)value);
+        return;
+    }
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
