@@ -391,20 +391,24 @@ void db_reset(sqlite3_stmt *stmt)
     sqlite3_clear_bindings(stmt);
 }
 
+/* A connection has no locks (db_setup) and belongs to one thread: its values need no protection, and are looked up once instead of for each question. */
 int64_t db_i64(sqlite3_stmt *stmt, int column)
 {
-    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? UNKNOWN : sqlite3_column_int64(stmt, column);
+    sqlite3_value *value = sqlite3_column_value(stmt, column);
+    return sqlite3_value_type(value) == SQLITE_NULL ? UNKNOWN : sqlite3_value_int64(value);
 }
 
 double db_f64(sqlite3_stmt *stmt, int column)
 {
-    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, column);
+    sqlite3_value *value = sqlite3_column_value(stmt, column);
+    return sqlite3_value_type(value) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(value);
 }
 
 struct str db_str(sqlite3_stmt *stmt, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-    return text ? (struct str){text, (size_t)sqlite3_column_bytes(stmt, column)} : STR_NONE;
+    sqlite3_value *value = sqlite3_column_value(stmt, column);
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text ? (struct str){text, (size_t)sqlite3_value_bytes(value)} : STR_NONE;
 }
 
 struct str db_blob(sqlite3_stmt *stmt, int column)
