@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a handler answers. A handler writes JSON or bytes as long as it likes: up to RESPONSE_MEMORY_BYTES stay in memory, the rest goes to an unlinked temporary file, so
- * that an answer of any length takes constant memory; http.c then sends it (gzip was applied on the way where the client takes it).
+ * that an answer of any length takes constant memory; http.c then sends it, as gzip where the client takes it.
  * For bodies that must begin before they end (a zip of 50 GB) use response_stream. Made and owned by http.c. */
 #ifndef SERVER_RESPONSE_H
 #define SERVER_RESPONSE_H

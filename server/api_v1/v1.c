@@ -263,8 +263,12 @@ void v1_double(struct json_writer *w, double value)
         json_text(w, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
         return;
     }
-    /* The shortest digits that read back: d.ddddE[-]x */
     char digits[32];
+    if (value == trunc(value) && fabs(value) < 1e7 && !signbit(value)) {        /* most are */
+        json_raw(w, (struct str){digits, (size_t)snprintf(digits, sizeof digits, "%d.0", (int)value)});
+        return;
+    }
+    /* The shortest digits that read back: d.ddddE[-]x */
     int precision = 0;
     do
         snprintf(digits, sizeof digits, "%.*e", precision, value);
