@@ -8,6 +8,7 @@
 #include "server/api_v1/quantiles.h"
 #include "server/api_v1/resources.h"
 #include "server/api_v1/task_order.h"
+#include "server/api_v1/task_times.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
 
@@ -115,8 +116,7 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
         v1_task_metrics(w, row, FIRST_METRIC);
     if ((rc = write_logs(self, db_str(row, 7), err)))
         return rc;
-    /* Without a duration above 0 the History Server takes the task for one that still fetches: until now. */
-    int64_t fetching_ms = known_or(task_getting_result_time_ms(has_duration ? end_ms : time_now_ms(), fetch_ms), 0), delay_ms = 0;
+    int64_t fetching_ms = v1_getting_result_time_ms(launch_ms, end_ms, fetch_ms, time_now_ms()), delay_ms = 0;
     if (has_metrics && has_duration && status >= TASK_SUCCESS && status <= TASK_KILLED)
         delay_ms = task_scheduler_delay_ms(end_ms, launch_ms, fetch_ms, db_i64(row, FIRST_METRIC + 2), db_i64(row, FIRST_METRIC), db_i64(row, FIRST_METRIC + 6));
     json_kv_i64(w, "schedulerDelay", delay_ms);
