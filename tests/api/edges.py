@@ -82,6 +82,11 @@ def brief(status, content_type, body):
     return hashlib.sha256(ordered(without_place(value)).encode()).hexdigest()[:16]
 
 
+def running(port):
+    """Runs without an end: they end now, so whether an end date takes them in depends on the day of the test."""
+    return {app["id"] for app in json.loads(request(port, "GET", "/api/v1/applications?status=running", {})[2])}
+
+
 def complaint(port, method, address, headers, status, content_type, wanted):
     given_status, given_type, body = request(port, method, address, headers)
     ours = next((mine for m, pattern, theirs, mine in CHOSEN if m == method and theirs == status and fnmatch.fnmatchcase(address, pattern)), status)
@@ -94,6 +99,9 @@ def complaint(port, method, address, headers, status, content_type, wanted):
     if wanted is None:
         return None
     given = brief(given_status, given_type, body)
+    if "EndDate=" in address and isinstance(wanted, list) and isinstance(given, list):
+        open_ones = running(port)
+        given, wanted = ([item for item in ids if item not in open_ones] for ids in (given, wanted))
     return None if given == wanted else f"{wanted!r:.200} became {given!r:.200}"
 
 
