@@ -3,6 +3,10 @@
 
 #include <strings.h>
 
+#include "base/redact_pattern.h"
+
+#define SCRATCH_SLACK ((size_t)1 << 20) /* what an arena takes beyond what is asked for */
+
 static bool word_at(struct str text, size_t at, const char *word)
 {
     size_t len = strlen(word);
@@ -281,12 +285,19 @@ static const struct key_word *key_word_at(struct str text, size_t at)
 
 bool redact_is_secret(struct str text)
 {
+    if (redact_pattern_finds(REDACT_PROPERTIES, text))
+        return true;
     for (size_t i = 0; i < text.len; i++) {
         const struct key_word *found = is_mark[(unsigned char)text.ptr[i]] ? key_word_at(text, i) : NULL;
         if (found && found->of_spark)
             return true;
     }
     return false;
+}
+
+struct str redact_shown(struct str key, struct str value)
+{
+    return str_known(value) && (redact_is_secret(key) || redact_is_secret(value)) ? STR_LIT(REDACTED) : value;
 }
 
 /* What follows the key around a key word. Nothing before `from` is looked at: it was answered for. */
@@ -423,11 +434,41 @@ bool redact_next(struct str text, size_t *position, struct str *ret)
     return false;
 }
 
-int redact_text(struct arena *arena, struct str text, struct str *ret)
+/* ---- replacing ---- */
+
+typedef bool next_secret(struct str text, size_t *position, struct str *ret);
+
+static bool next_match(struct str text, size_t from, struct str *ret)
+{
+    struct str other;
+    bool found = redact_pattern_next(REDACT_TEXTS, text, from, ret);
+    if (redact_pattern_next(REDACT_SQL_TEXTS, text, from, &other) && (!found || other.ptr < ret->ptr))
+        *ret = other;
+    else if (!found)
+        return false;
+    return true;
+}
+
+/* What the operator's patterns find; matches side by side are one, so that "." does not make a text longer. */
+static bool next_by_pattern(struct str text, size_t *position, struct str *ret)
+{
+    struct str more;
+    if (!next_match(text, *position, ret))
+        return false;
+    *position = (size_t)(ret->ptr - text.ptr) + ret->len;
+    while (next_match(text, *position, &more) && more.ptr == ret->ptr + ret->len) {
+        ret->len += more.len;
+        *position += more.len;
+    }
+    return true;
+}
+
+/* -1: the arena is full. */
+static int replace(struct arena *arena, struct str text, next_secret *next, struct str *ret)
 {
     struct str secret;
     size_t position = 0, removed = 0, count = 0;
-    while (redact_next(text, &position, &secret)) {
+    while (next(text, &position, &secret)) {
         removed += secret.len;
         count++;
     }
@@ -439,7 +480,7 @@ int redact_text(struct arena *arena, struct str text, struct str *ret)
     if (!out)
         return -1;
     size_t len = 0, copied = 0;
-    for (position = 0; redact_next(text, &position, &secret);) {
+    for (position = 0; next(text, &position, &secret);) {
         size_t begin = (size_t)(secret.ptr - text.ptr);
         memcpy(out + len, text.ptr + copied, begin - copied);
         len += begin - copied;
@@ -452,6 +493,19 @@ int redact_text(struct arena *arena, struct str text, struct str *ret)
     out[len] = '\0';
     *ret = (struct str){out, len};
     return 0;
+}
+
+static bool has_text_patterns(void)
+{
+    return redact_pattern_is_set(REDACT_TEXTS) || redact_pattern_is_set(REDACT_SQL_TEXTS);
+}
+
+int redact_text(struct arena *arena, struct str text, struct str *ret)
+{
+    *ret = text;
+    if (has_text_patterns() && replace(arena, text, next_by_pattern, ret))
+        return -1;
+    return replace(arena, *ret, redact_next, ret);
 }
 
 int redact_copy(struct arena *arena, struct str text, struct str *ret)
@@ -471,7 +525,8 @@ static size_t add(char *out, size_t size, size_t len, const char *bytes, size_t 
     return len + count;
 }
 
-size_t redact_into(struct str text, char *out, size_t size)
+/* redact_into without the operator's patterns. */
+static size_t replace_into(struct str text, char *out, size_t size)
 {
     struct str secret;
     size_t len = 0, copied = 0;
@@ -483,5 +538,17 @@ size_t redact_into(struct str text, char *out, size_t size)
     }
     len = add(out, size, len, text.ptr + copied, text.len - copied);
     out[len] = '\0';
+    return len;
+}
+
+size_t redact_into(struct str text, char *out, size_t size)
+{
+    if (!has_text_patterns())
+        return replace_into(text, out, size);
+    struct arena scratch;
+    arena_init(&scratch, (text.len + 1) * sizeof REDACTED + SCRATCH_SLACK);
+    struct str kept;
+    size_t len = replace_into(replace(&scratch, text, next_by_pattern, &kept) ? STR_LIT(REDACTED) : kept, out, size);
+    arena_dispose(&scratch);
     return len;
 }

@@ -24,8 +24,8 @@ struct request_param {
 
 struct request {
     struct str address;              /* as in the request line */
-    struct str method;               /* GET or HEAD; others are answered before a handler runs */
-    struct str path;                 /* decoded, prefix removed, begins with / */
+    struct str method;               /* GET or HEAD in a handler: dispatch.c answers OPTIONS, http.c refuses others */
+    struct str path;                 /* decoded, prefix removed, begins with /; without parameters of segments (";x=1"), which mean nothing, as there */
     struct str raw_path;             /* the same before decoding: routes are matched on it, so that %2F stays inside its segment */
     struct str prefix;               /* what a proxy put before us ("" or "/gateway"), for links */
     struct request_param params[REQUEST_MAX_PARAMS];
@@ -33,7 +33,7 @@ struct request {
     struct str path_args[REQUEST_MAX_PATH_ARGS];   /* what the route's {…} matched, in order */
     size_t path_arg_count;
     struct viewer viewer;            /* who asks */
-    struct str if_none_match, cookies, host;       /* headers as they came; STR_NONE: absent */
+    struct str if_none_match, accept, cookies, host;       /* headers as they came; STR_NONE: absent */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #define ZLIB_CHUNK_BYTES ((size_t)16384)
 #define GZIP_WINDOW_BITS (15 + 16)   /* zlib's way to ask for a gzip head */
 
-enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: too little was written to decide; made: by another response */
+enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: all that was written is in memory as it is; made: at once, not by the deflater */
 
 struct response {
     struct arena *arena;             /* borrowed */
@@ -34,7 +35,7 @@ struct response {
     struct json_writer *json;        /* owned; NULL: none begun */
     struct buf pending;              /* plain bytes while the coding is open */
     enum coding coding;
-    z_stream *deflater;              /* owned */
+    z_stream *deflater;              /* owned; of a body that is longer than memory may be */
     struct buf memory;               /* body as sent */
     int fd;                          /* -1 until the body is longer than memory may be */
     int64_t file_bytes;
@@ -46,6 +47,7 @@ struct response {
     response_read_fn *read;
     void (*done)(void *);
     void *context;
+    bool later;
 };
 
 enum err_code response_new(struct response **ret, struct arena *arena, bool accepts_gzip, const char *temp_dir, struct err *err)
@@ -59,7 +61,7 @@ enum err_code response_new(struct response **ret, struct arena *arena, bool acce
     self->status = 200;
     self->cache_control = "no-cache";
     self->fd = -1;
-    buf_init(&self->pending, RESPONSE_GZIP_LEAST_BYTES);
+    buf_init(&self->pending, RESPONSE_MEMORY_BYTES);
     buf_init(&self->memory, RESPONSE_MEMORY_BYTES);
     return ERR_OK;
 }
@@ -132,6 +134,11 @@ void response_etag(struct response *self, struct str etag)
     for (size_t i = 0; fits && i < etag.len; i++)
         fits = (unsigned char)etag.ptr[i] > 0x20 && etag.ptr[i] != 0x7F;
     snprintf(self->etag, sizeof self->etag, "%.*s", fits ? (int)etag.len : 0, etag.ptr);
+}
+
+void response_later(struct response *self)
+{
+    self->later = true;
 }
 
 void response_cache(struct response *self, const char *cache_control)
@@ -221,6 +228,7 @@ static bool worth_compressing(const char *type)
     return type && (strncmp(type, "application/json", 16) == 0 || strncmp(type, "text/", 5) == 0);
 }
 
+/* A body that is too long to be compressed at once: from here on it is sent piece by piece. */
 static enum err_code begin_coding(struct response *self)
 {
     self->coding = self->accepts_gzip && worth_compressing(self->content_type) ? CODING_GZIP : CODING_PLAIN;
@@ -233,7 +241,7 @@ static enum err_code begin_coding(struct response *self)
     }
     struct str early = buf_str(&self->pending);
     enum err_code rc = !early.len ? ERR_OK : self->coding == CODING_GZIP ? put_compressed(self, early.ptr, early.len, Z_NO_FLUSH) : put(self, early.ptr, early.len);
-    buf_clear(&self->pending);
+    buf_dispose(&self->pending);
     return rc;
 }
 
@@ -242,7 +250,7 @@ enum err_code response_write(struct response *self, const void *bytes, size_t le
     if (self->failed.code)
         return self->failed.code;
     if (self->coding == CODING_OPEN) {
-        if (len < RESPONSE_GZIP_LEAST_BYTES - self->pending.len) {
+        if (len <= RESPONSE_MEMORY_BYTES - self->pending.len) {
             buf_append(&self->pending, bytes, len);
             return buf_failed(&self->pending) ? err_nomem(&self->failed) : ERR_OK;
         }
@@ -339,6 +347,31 @@ void response_plain(struct response *self, int status, const char *fmt, ...)
         return;                      /* kept in self->failed */
 }
 
+/* The whole body is there: libdeflate needs half the time of zlib, and what it makes stays only in its real size. A body that would not shrink goes out as it is. */
+static enum err_code finish_short_body(struct response *self)
+{
+    struct str plain = buf_str(&self->pending);
+    self->coding = CODING_PLAIN;
+    if (self->accepts_gzip && worth_compressing(self->content_type) && plain.len >= RESPONSE_GZIP_LEAST_BYTES) {
+        CLEANUP(mem_freep) char *room = mem_alloc(plain.len);
+        struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(RESPONSE_GZIP_LEVEL);
+        size_t len = room && compressor ? libdeflate_gzip_compress(compressor, plain.ptr, plain.len, room, plain.len) : 0;
+        bool failed = !room || !compressor;
+        libdeflate_free_compressor(compressor);
+        if (failed)
+            return err_nomem(&self->failed);
+        if (len) {
+            self->coding = CODING_GZIP_MADE;
+            buf_dispose(&self->pending);
+            return put(self, room, len);
+        }
+    }
+    buf_dispose(&self->memory);
+    self->memory = self->pending;
+    buf_init(&self->pending, RESPONSE_MEMORY_BYTES);
+    return ERR_OK;
+}
+
 static enum err_code finish_body(struct response *self)
 {
     if (self->json)
@@ -346,11 +379,8 @@ static enum err_code finish_body(struct response *self)
             return err_set(&self->failed, ERR_IO, "the answer could not be written");
     if (self->failed.code)
         return self->failed.code;
-    if (self->coding == CODING_OPEN) {
-        self->coding = CODING_PLAIN;
-        struct str early = buf_str(&self->pending);
-        return early.len ? put(self, early.ptr, early.len) : ERR_OK;
-    }
+    if (self->coding == CODING_OPEN)
+        return finish_short_body(self);
     return self->coding == CODING_GZIP ? put_compressed(self, NULL, 0, Z_FINISH) : ERR_OK;
 }
 
@@ -363,7 +393,7 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
     }
     mem_free(TAKE(self->json));
     drop_deflater(self);
-    *ret = (struct response_parts){.status = self->status, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
+    *ret = (struct response_parts){.status = self->status, .later = self->later, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
                                    .header_count = self->header_count, .fd = self->fd, .file_bytes = self->file_bytes};
     if (self->read) {
         ret->kind = RESPONSE_STREAM;

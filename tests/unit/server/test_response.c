@@ -158,6 +158,40 @@ static void long_text_is_compressed_on_the_way(void **state)
     inflate_and_check(parts.memory.ptr, parts.memory.len, 200000);
 }
 
+/* From the least size on, up to all that stays in memory, in one go; one byte more goes piece by piece. */
+static void text_of_each_size_is_compressed(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {61, 1000, RESPONSE_MEMORY_BYTES / 17, RESPONSE_MEMORY_BYTES / 17 + 1};
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+        response_plain(response, 200, "%s", "");
+        response_content_type(response, "application/json");
+        write_pieces(counts[i]);
+        finish(NULL);
+        assert_true(parts.gzip && parts.varies);
+        assert_int_equal(parts.kind, RESPONSE_MEMORY);
+        inflate_and_check(parts.memory.ptr, parts.memory.len, counts[i]);
+    }
+}
+
+static void a_text_that_would_not_shrink_goes_out_as_it_is(void **state)
+{
+    (void)state;
+    unsigned char noise[2048];
+    uint32_t seed = 1;
+    for (size_t i = 0; i < sizeof noise; i++) {
+        seed = seed * 1664525 + 1013904223;
+        noise[i] = (unsigned char)(seed >> 24);
+    }
+    response_content_type(response, "text/plain");
+    assert_int_equal(response_write(response, noise, sizeof noise), ERR_OK);
+    finish(NULL);
+    assert_false(parts.gzip);
+    assert_true(parts.varies);
+    assert_int_equal(parts.memory.len, sizeof noise);
+    assert_memory_equal(parts.memory.ptr, noise, sizeof noise);
+}
+
 static void short_or_unknown_bodies_are_not_compressed(void **state)
 {
     (void)state;
@@ -281,6 +315,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_spilled_body_is_whole_and_its_file_has_no_name, setup, teardown),
         cmocka_unit_test_setup_teardown(a_missing_temporary_directory_is_told_once_the_body_is_long, setup_no_dir, teardown),
         cmocka_unit_test_setup_teardown(long_text_is_compressed_on_the_way, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(text_of_each_size_is_compressed, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(a_text_that_would_not_shrink_goes_out_as_it_is, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(short_or_unknown_bodies_are_not_compressed, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(an_error_forgets_what_was_written, setup, teardown),
         cmocka_unit_test_setup_teardown(a_known_tag_gives_304_without_a_body, setup, teardown),
