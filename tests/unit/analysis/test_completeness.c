@@ -22,9 +22,11 @@ static struct completeness rate(void)
 
 static void add_log(int complete, int cut, int compacted, int bad_lines, int no_start, int64_t tasks_open, int finished_name)
 {
-    app_sql("INSERT INTO load (app_key, generation, state, program_version, log_path, layout, finished_name, line_count, started_ms) VALUES ('a', 1, 'done', '1', '/x', 0, %d, 1000, 0)",
-            finished_name);
-    app_sql("INSERT INTO log_health VALUES (%d, '', %d, %d, NULL, %d, 0, %d, 0, 0, 0, 0, %lld, 0, 0, 0, 0, 0, 0, 0, 0)", complete, bad_lines, cut, compacted, no_start, (long long)tasks_open);
+    app_sql(
+        "INSERT INTO load (app_key, generation, state, program_version, log_path, layout, finished_name, line_count, started_ms) VALUES ('a', 1, 'done', '1', '/x', 0, %d, 1000, 0)",
+        finished_name);
+    app_sql("INSERT INTO log_health VALUES (%d, '', %d, %d, NULL, %d, 0, %d, 0, 0, 0, 0, %lld, 0, 0, 0, 0, 0, 0, 0, 0)", complete, bad_lines, cut, compacted, no_start,
+            (long long)tasks_open);
 }
 
 /* A stage of ten tasks, of which `seen` succeeded and `open` have no end. */
@@ -59,7 +61,7 @@ static void ends_that_are_missing_count_twice(void **state)
     add_log(1, 0, 0, 0, 0, 1, 1);
     add_run(9, 1);
     struct completeness found = rate();
-    assert_int_equal(found.score, 81);                /* 0.9 of the successes × 0.9 of the ends */
+    assert_int_equal(found.score, 81); /* 0.9 of the successes × 0.9 of the ends */
     assert_int_equal(found.missing[MISSING_TASK_SUCCESSES].count, 1);
     assert_int_equal(found.missing[MISSING_TASK_ENDS].count, 1);
     assert_int_equal(found.missing[MISSING_TASK_ENDS].of, 10);
@@ -74,7 +76,7 @@ static void what_is_open_is_not_missing_while_the_run_goes_on(void **state)
     app_sql("UPDATE job SET status = 0");
     struct completeness found = rate();
     assert_false(found.final);
-    assert_int_equal(found.score, 95);                /* no ApplicationEnd */
+    assert_int_equal(found.score, 95); /* no ApplicationEnd */
     assert_int_equal(found.missing[MISSING_JOB_ENDS].count, 0);
 }
 
@@ -102,7 +104,7 @@ static void files_and_lines_that_are_missing(void **state)
     assert_int_equal(found.missing[MISSING_FILES].count, 1);
     assert_int_equal(found.missing[MISSING_FILES].of, 4);
     assert_int_equal(found.missing[MISSING_LINES].count, 20);
-    assert_int_equal(found.score, 36);                /* 3/4 of the files, half for those before index 3, 0.98 of the lines: 36.75 */
+    assert_int_equal(found.score, 36); /* 3/4 of the files, half for those before index 3, 0.98 of the lines: 36.75 */
     assert_int_equal(found.caps, 1U << CAP_ROLL_GAP | 1U << CAP_BAD_LINES);
 }
 
