@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The interval that is judged (spec/findings.md 3.1), and jobs, stages and attempts inside it. */
+#include "analysis/facts_parts.h"
+
+#define DAY_MS INT64_C(86400000) /* by how much an executor's time may lengthen a run; hand-edited logs have ones years away */
+
+/* The last time of any job, stage, task or SQL event; the first one where the application names none. */
+static void stretch(int64_t ms, int64_t *first, int64_t *last)
+{
+    *first = min_known(*first, ms);
+    *last = max_known(*last, ms);
+}
+
+static void find_events(const struct facts *self, int64_t *first, int64_t *last)
+{
+    for (size_t i = 0; i < self->job_count; i++) {
+        stretch(self->jobs[i].begin_ms, first, last);
+        stretch(self->jobs[i].end_ms, first, last);
+    }
+    for (size_t i = 0; i < self->stage_count; i++) {
+        stretch(self->stages[i].submission_ms, first, last);
+        stretch(self->stages[i].completion_ms, first, last);
+        stretch(self->stages[i].first_launch_ms, first, last); /* still as logged */
+        stretch(self->stages[i].last_finish_ms, first, last);
+    }
+    for (size_t i = 0; i < self->sql_count; i++) {
+        stretch(self->sqls[i].begin_ms, first, last);
+        stretch(self->sqls[i].end_ms, first, last);
+    }
+}
+
+static void set_interval(struct facts *self)
+{
+    int64_t first = UNKNOWN, last = UNKNOWN;
+    find_events(self, &first, &last);
+    int64_t latest = last; /* without the executors */
+    for (size_t i = 0; i < self->executor_count; i++) {
+        const int64_t times[] = {self->executors[i].add_ms, self->executors[i].remove_ms};
+        for (size_t t = 0; t < ARRAY_LENGTH(times); t++) {
+            if (!known(times[t]))
+                continue;
+            first = min_known(first, times[t]);
+            if (!known(latest) || times[t] - latest <= DAY_MS)
+                last = max_known(last, times[t]);
+        }
+    }
+    if (!known(self->begin_ms))
+        self->begin_ms = known_or(first, 0);
+    self->end_at_least = !known(self->end_ms) || self->end_ms < self->begin_ms;
+    if (self->end_at_least)
+        self->end_ms = known(last) && last > self->begin_ms ? last : self->begin_ms;
+    for (size_t i = 0; i < self->executor_count; i++) {
+        const struct executor_fact *executor = &self->executors[i];
+        self->clock_faults += known(executor->add_ms) && executor->add_ms > self->end_ms + (self->end_at_least ? 0 : DAY_MS);
+        self->clock_faults += known(executor->remove_ms) && executor->remove_ms > self->end_ms + (self->end_at_least ? 0 : DAY_MS);
+        self->clock_faults += known(executor->add_ms) && known(executor->remove_ms) && executor->remove_ms < executor->add_ms;
+    }
+}
+
+static void bound_attempts(struct facts *self)
+{
+    for (size_t i = 0; i < self->stage_count; i++)
+        self->stages[i].first_launch_ms = self->stages[i].last_finish_ms = UNKNOWN;
+    for (size_t i = 0; i < self->attempt_count; i++) {
+        struct attempt *attempt = &self->attempts[i];
+        struct stage_fact *stage = &self->stages[attempt->stage];
+        struct executor_fact *executor = &self->executors[attempt->executor];
+        if (!known(attempt->launch_ms))
+            attempt->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
+        if (!attempt->ended || !known(attempt->finish_ms)) {
+            /* The first of these that is not before the launch (3.3). Tasks of a stage that failed run on behind its end until they are killed. */
+            const int64_t ends[] = {stage->failed ? UNKNOWN : stage->completion_ms, executor->remove_ms};
+            attempt->finish_ms = MAX(self->end_ms, attempt->launch_ms);
+            for (size_t e = 0; e < ARRAY_LENGTH(ends); e++)
+                if (known(ends[e]) && ends[e] >= attempt->launch_ms && ends[e] < attempt->finish_ms)
+                    attempt->finish_ms = ends[e];
+        }
+        if (attempt->finish_ms < attempt->launch_ms) {
+            attempt->finish_ms = attempt->launch_ms;
+            self->clock_faults++;
+        }
+        attempt->launch_ms = clip_time(self, attempt->launch_ms);
+        attempt->finish_ms = clip_time(self, attempt->finish_ms);
+        stage->first_launch_ms = min_known(stage->first_launch_ms, attempt->launch_ms);
+        stage->last_finish_ms = max_known(stage->last_finish_ms, attempt->finish_ms);
+        executor->first_launch_ms = min_known(executor->first_launch_ms, attempt->launch_ms);
+        executor->last_finish_ms = max_known(executor->last_finish_ms, attempt->finish_ms);
+        executor->attempt_count++;
+    }
+}
+
+static void bound_stages(struct facts *self)
+{
+    for (size_t i = 0; i < self->stage_count; i++) {
+        struct stage_fact *stage = &self->stages[i];
+        self->clock_faults += known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms;
+        if (!stage->attempt_count)
+            continue;
+        stage->end_ms = stage->last_finish_ms;
+        stage->begin_ms = known(stage->submission_ms) ? clip_time(self, stage->submission_ms) : stage->first_launch_ms;
+        if (stage->begin_ms > stage->end_ms)
+            stage->begin_ms = stage->first_launch_ms;
+    }
+}
+
+/* Tasks get their ids in the order of their launches: put into that order, where the ids are dense and distinct, little is left to sort. */
+static bool fill_by_id(const struct attempt *attempts, size_t count, struct sort_item *items)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        least = MIN(least, attempts[i].task_id);
+        most = MAX(most, attempts[i].task_id);
+        items[i].position = NO_ENTITY;
+    }
+    if ((uint64_t)most - (uint64_t)least >= count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct sort_item *to = &items[attempts[i].task_id - least];
+        if (to->position != NO_ENTITY)
+            return false;
+        *to = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+    }
+    return true;
+}
+
+/* Sorts a stage's attempts by (launch, task id): keys first, then each attempt moves once. */
+static enum err_code sort_attempts(struct facts *self, struct attempt *attempts, size_t count, struct err *err)
+{
+    struct sort_item *items = facts_scratch(self, count);
+    if (!items)
+        return err_nomem(err);
+    if (!fill_by_id(attempts, count, items))
+        for (size_t i = 0; i < count; i++)
+            items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+    sort_items(items, items + count, count);
+    for (size_t begin = 0; begin < count; begin++) {
+        size_t hole = begin, from = items[begin].position;
+        if (from == begin)
+            continue;
+        struct attempt first = attempts[begin];
+        for (; from != begin; from = items[hole].position) {
+            attempts[hole] = attempts[from];
+            items[hole].position = (uint32_t)hole;
+            hole = from;
+        }
+        attempts[hole] = first;
+        items[hole].position = (uint32_t)hole;
+    }
+    return ERR_OK;
+}
+
+static enum err_code sort_stages(struct facts *self, struct err *err)
+{
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < self->stage_count && !rc; i++)
+        if (self->stages[i].attempt_count > 1)
+            rc = sort_attempts(self, self->attempts + self->stages[i].first_attempt, self->stages[i].attempt_count, err);
+    return rc;
+}
+
+enum err_code facts_bound(struct facts *self, struct err *err)
+{
+    set_interval(self);
+    bound_attempts(self);
+    bound_stages(self);
+    return sort_stages(self, err);
+}
