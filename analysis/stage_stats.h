@@ -40,7 +40,7 @@ struct distribution {
 struct distribution distribution_of(double *scratch, size_t count, double floor);
 double quantile_type7(const double *sorted, size_t count, double q);
 
-/* List scheduling: the end of the last of `w` put in order on the earliest of `slots` slots. O(n log slots). */
+/* List scheduling: the end of the last of `w` (≥ 0) put in order on the earliest of `slots` slots (rounded down, at least 1). O(n log slots). NaN: out of memory. */
 double list_schedule(const double *w, size_t count, double slots);
 
 enum cause {
