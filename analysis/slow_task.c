@@ -30,7 +30,7 @@ const char *const cause_names[CAUSE_COUNT + 1] = {"delay", "warmup",  "deser", "
                                                   "fetch", "shwrite", "spill", "locality", "code_cpu", "waiting", "unexplained", "none"};
 
 struct stage_medians {
-    struct distribution of[STAT_COLUMN_COUNT];
+    const struct distribution *of;             /* by column; borrowed */
     double slopes[ARRAY_LENGTH(data_columns)]; /* ms of run time a byte or record, ≥ 0 */
     double warm_ms;                            /* p50 of R + D of the warm ones; NaN: fewer than three */
     double *cold_ms;                           /* R + D of the cold ones, ascending; owned */
@@ -169,8 +169,7 @@ enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_
     struct stage_medians *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);
-    for (size_t i = 0; i < STAT_COLUMN_COUNT; i++)
-        self->of[i] = of[i];
+    self->of = of;
     self->usual_locality = usual_locality(sample);
     enum err_code rc = find_slopes(self, sample, err);
     if (!rc)
