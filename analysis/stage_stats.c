@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/stage_stats.h"
+
+#include <math.h>
+
+#include "analysis/executor_times.h"
+#include "base/attributes.h"
+#include "base/mem.h"
+
+/* spec/findings.md 5.2 and 5.3; own where it names no other source. */
+#define OUTLIER_RATIO 1.5 /* of p75 of the occupancy (DB) */
+#define WARMUP_MUTES 0.5
+#define MIN_WALL_MS 1000.0 /* shorter stages are not judged */
+#define MIN_COST_MS 1000.0 /* what a fault must cost: a second … */
+#define MIN_COST_SHARE 0.1 /* … and a tenth of the stage */
+#define HOST_TASKS 5
+#define HOST_RATIO 1.5
+#define HOST_ABOVE_SHARE 0.7
+#define FEW_TASKS_SHARE 0.5 /* of the slots */
+#define FEW_TASKS_WALL_MS 3000.0
+#define SPILL_SHARE 0.1        /* of the stage's data … */
+#define SPILL_BYTES 67108864.0 /* … and 64 MiB */
+#define GC_SHARE 0.10
+#define PART_SHARE 0.20 /* of all occupancy */
+#define UNEVEN_CV 0.5
+#define UNEVEN_WAVES 2
+
+const char *const stat_column_names[STAT_COLUMN_COUNT] = {
+#define X(id, name, floor) name,
+    STAT_COLUMNS(X)
+#undef X
+};
+
+static const double stat_column_floors[STAT_COLUMN_COUNT] = {
+#define X(id, name, floor) floor,
+    STAT_COLUMNS(X)
+#undef X
+};
+
+const char *const stage_verdict_names[STAGE_VERDICT_COUNT] = {"muted", "slow_host", "few_slow", "few_tasks", "memory", "gc", "fetch", "delay", "deser", "shwrite", "uneven", "ok"};
+
+static double at(const struct stage_sample *sample, enum stat_column column, size_t i)
+{
+    return sample->of[column] ? sample->of[column][i] : 0;
+}
+
+/* A list schedule while it is made. */
+struct schedule {
+    double *free_at; /* min-heap of `levels` full levels: when each slot is free; NULL: more slots than tasks */
+    unsigned levels;
+    double last;
+};
+
+static enum err_code schedule_begin(struct schedule *self, size_t count, double slots)
+{
+    *self = (struct schedule){0};
+    if (slots >= (double)count)
+        return ERR_OK;
+    size_t slot_count = slots >= 1 ? (size_t)slots : 1;
+    while (((size_t)1 << self->levels) - 1 < slot_count)
+        self->levels++;
+    size_t places = ((size_t)1 << self->levels) - 1;
+    self->free_at = mem_array(places, sizeof *self->free_at);
+    if (!self->free_at)
+        return ERR_NOMEM;
+    for (size_t i = slot_count; i < places; i++)
+        self->free_at[i] = (double)INFINITY; /* never free */
+    return ERR_OK;
+}
+
+/* The hole that the earliest slot leaves sinks to the bottom, where a slot that was just given work mostly belongs, and rises from there: no branch on the way down depends on data. */
+static inline void schedule_add(struct schedule *self, double w)
+{
+    if (!self->free_at) {
+        self->last = MAX(self->last, w);
+        return;
+    }
+    double *heap = self->free_at, end = heap[0] + w;
+    size_t place = 0;
+    for (unsigned level = 1; level < self->levels; level++) {
+        size_t child = 2 * place + 1;
+        child += heap[child + 1] < heap[child];
+        heap[place] = heap[child];
+        place = child;
+    }
+    for (; place > 0 && heap[(place - 1) / 2] > end; place = (place - 1) / 2)
+        heap[place] = heap[(place - 1) / 2];
+    heap[place] = end;
+    self->last = MAX(self->last, end);
+}
+
+static double schedule_end(struct schedule *self)
+{
+    mem_free(self->free_at);
+    return self->last;
+}
+
+double list_schedule(const double *w, size_t count, double slots)
+{
+    struct schedule schedule;
+    if (schedule_begin(&schedule, count, slots))
+        return (double)NAN;
+    for (size_t i = 0; i < count; i++)
+        schedule_add(&schedule, w[i]);
+    return schedule_end(&schedule);
+}
+
+enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
+{
+    int64_t *scratch = mem_array(sample->count + 1, sizeof *scratch);
+    if (!scratch)
+        return err_nomem(err);
+    for (size_t c = 0; c < STAT_COLUMN_COUNT; c++) {
+        size_t count = c == STAT_CPU && !sample->has_cpu ? 0 : sample->count;
+        ret[c] = sample->of[c] ? distribution_of(sample->of[c], count, stat_column_floors[c], scratch) : distribution_of_equal(0, count, stat_column_floors[c]);
+    }
+    mem_free(scratch);
+    return ERR_OK;
+}
+
+/* 4.3: what normal work of the outliers would save, and the same work spread evenly. The three schedules go side by side: each waits for its own heap most of the time. */
+static enum err_code find_recoverable(struct stage_stats *self, const struct stage_sample *sample)
+{
+    const double *w = sample->of[STAT_OCCUPANCY];
+    double cut = self->outliers.cut_ms, over = 0;
+    if (sample->count < 2) {
+        self->base_ms = self->rec_cap_ms = self->rec_spread_ms = (double)NAN;
+        return ERR_OK;
+    }
+    if (!self->outliers.count) {
+        self->base_ms = list_schedule(w, sample->count, sample->slots);
+        return isnan(self->base_ms) ? ERR_NOMEM : ERR_OK;
+    }
+    struct schedule base = {0}, capped = {0}, spread = {0};
+    enum err_code rc = schedule_begin(&base, sample->count, sample->slots);
+    if (!rc)
+        rc = schedule_begin(&capped, sample->count, sample->slots);
+    if (!rc)
+        rc = schedule_begin(&spread, sample->count, sample->slots);
+    for (size_t i = 0; i < sample->count; i++)
+        over += w[i] > cut ? w[i] - cut : 0;
+    double each = over / (double)sample->count;
+    for (size_t i = 0; !rc && i < sample->count; i++) {
+        schedule_add(&base, w[i]);
+        schedule_add(&capped, MIN(w[i], cut));
+        schedule_add(&spread, MIN(w[i], cut) + each);
+    }
+    self->base_ms = schedule_end(&base);
+    self->rec_cap_ms = fmax(0, self->base_ms - schedule_end(&capped));
+    self->rec_spread_ms = fmax(0, self->base_ms - schedule_end(&spread));
+    return rc;
+}
+
+/* Whether task `a` comes before `b` among the slow ones: longer, or of a smaller id. */
+static bool slower(const struct stage_sample *sample, size_t a, size_t b)
+{
+    const double *w = sample->of[STAT_OCCUPANCY];
+    return w[a] > w[b] || (w[a] == w[b] && sample->task_id[a] < sample->task_id[b]);
+}
+
+static void add_member(struct outliers *self, const struct stage_sample *sample, size_t k)
+{
+    size_t at_place = self->member_count < ARRAY_LENGTH(self->members) ? self->member_count++ : self->member_count - 1;
+    for (; at_place > 0 && slower(sample, k, self->members[at_place - 1]); at_place--)
+        self->members[at_place] = self->members[at_place - 1];
+    self->members[at_place] = k;
+}
+
+/* 5.2, without causes: who they are. */
+static void find_outliers(struct outliers *self, const struct stage_sample *sample, double p75)
+{
+    const double *w = sample->of[STAT_OCCUPANCY];
+    *self = (struct outliers){.cut_ms = OUTLIER_RATIO * p75, .cause = CAUSE_NONE, .data = STAT_COLUMN_COUNT, .worst = sample->count ? 0 : SIZE_MAX};
+    for (size_t i = 0; i < sample->count; i++) {
+        if (slower(sample, i, self->worst))
+            self->worst = i;
+        if (w[i] <= self->cut_ms)
+            continue;
+        self->count++;
+        self->any_retried |= sample->retried && sample->retried[i];
+        if (self->member_count < ARRAY_LENGTH(self->members) || slower(sample, i, self->members[self->member_count - 1]))
+            add_member(self, sample, i);
+    }
+}
+
+static void add_causes(struct outliers *self, const struct stage_sample *sample, const struct stage_medians *medians)
+{
+    double of_data[STAT_COLUMN_COUNT + 1] = {0};
+    for (size_t i = 0; i < self->member_count; i++) {
+        size_t k = self->members[i];
+        struct slow_task task = why_slow(sample, medians, k);
+        if (task.excess_ms <= 0)
+            return; /* too few winners to say why */
+        double weight = (sample->of[STAT_OCCUPANCY][k] - self->cut_ms) / task.excess_ms;
+        for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
+            self->ms[cause] += weight * task.ms[cause];
+        of_data[task.data] += weight * task.ms[CAUSE_DATA];
+    }
+    self->cause = CAUSE_DELAY;
+    for (size_t cause = 0; cause < CAUSE_COUNT; cause++) {
+        self->total_ms += self->ms[cause];
+        if (self->ms[cause] > self->ms[self->cause])
+            self->cause = (enum cause)cause;
+    }
+    for (size_t column = 0; column < STAT_COLUMN_COUNT; column++)
+        if (of_data[column] > (self->data == STAT_COLUMN_COUNT ? 0 : of_data[self->data]))
+            self->data = (enum stat_column)column;
+    self->cause_share = self->ms[self->cause] / self->total_ms;
+    self->warmup_share = self->ms[CAUSE_WARMUP] / self->total_ms;
+    self->warmup_mutes = self->warmup_share >= WARMUP_MUTES;
+}
+
+static enum err_code find_causes(struct outliers *self, const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT], struct err *err)
+{
+    if (!self->count)
+        return ERR_OK;
+    struct stage_medians *medians;
+    enum err_code rc = stage_medians_make(&medians, sample, of, err);
+    if (rc)
+        return rc;
+    add_causes(self, sample, medians);
+    stage_medians_free(medians);
+    return ERR_OK;
+}
+
+/* Run time as if every task had read the median amount: what is left differs by where it ran. */
+static void normalise_run(const struct stage_sample *sample, double *ret, int64_t *scratch)
+{
+    for (size_t i = 0; i < sample->count; i++) {
+        double bytes = at(sample, STAT_INPUT_BYTES, i) + at(sample, STAT_READ_BYTES, i), records = at(sample, STAT_INPUT_RECORDS, i) + at(sample, STAT_READ_RECORDS, i);
+        ret[i] = MAX(bytes, records);
+    }
+    double median = fmax(1, distribution_of(ret, sample->count, 1, scratch).p50);
+    for (size_t i = 0; i < sample->count; i++)
+        ret[i] = sample->of[STAT_RUN][i] / MAX(1, ret[i] / median);
+}
+
+static bool dearer(const struct slow_executor *a, const struct slow_executor *b)
+{
+    if (a->slow != b->slow)
+        return a->slow;
+    return a->slow ? a->cost_ms > b->cost_ms : a->ratio > b->ratio;
+}
+
+static void compare_executors(struct stage_stats *self, const struct stage_sample *sample, const struct executor_times *times)
+{
+    for (uint32_t executor = 0; executor < sample->executor_count; executor++) {
+        size_t own = executor_task_count(times, executor), above = 0;
+        if (own < HOST_TASKS || sample->count - own < HOST_TASKS)
+            continue;
+        struct slow_executor one = {.executor = executor, .ratio = executor_quantile(times, executor, 0.5) / fmax(1, others_quantile(times, executor, 0.5))};
+        double p75 = others_quantile(times, executor, 0.75);
+        for (uint32_t i = times->begins[executor]; i < times->begins[executor + 1]; i++) {
+            above += times->sorted[times->ranks[i]] > p75;
+            one.cost_ms += sample->of[STAT_OCCUPANCY][times->order[times->ranks[i]]];
+        }
+        one.above_share = (double)above / (double)own;
+        one.slow = one.ratio >= HOST_RATIO && one.above_share >= HOST_ABOVE_SHARE;
+        one.cost_ms = one.ratio > 1 ? one.cost_ms * (1 - 1 / one.ratio) / sample->slots : 0;
+        if (self->slow_executor.executor == UINT32_MAX || dearer(&one, &self->slow_executor))
+            self->slow_executor = one;
+    }
+}
+
+/* Between-executor sum of squares of the run time ÷ the whole one. */
+static double eta2_of(const struct stage_stats *self, const struct stage_sample *sample, const struct executor_times *times)
+{
+    const struct distribution *run = &self->of[STAT_RUN];
+    double between = 0, whole = run->sigma * run->sigma * (double)run->count;
+    for (uint32_t executor = 0; executor < sample->executor_count; executor++) {
+        double sum = 0, own = (double)executor_task_count(times, executor);
+        for (uint32_t i = times->begins[executor]; i < times->begins[executor + 1]; i++)
+            sum += sample->of[STAT_RUN][times->order[times->ranks[i]]];
+        if (own > 0)
+            between += own * (sum / own - run->mean) * (sum / own - run->mean);
+    }
+    return whole > 0 ? fmin(1, between / whole) : 0;
+}
+
+static enum err_code find_executors(struct stage_stats *self, const struct stage_sample *sample, struct err *err)
+{
+    size_t count = sample->count;
+    if (sample->executor_count < 2)
+        return ERR_OK;
+    double *run = mem_array(count, sizeof *run);
+    int64_t *scratch = mem_array(count, sizeof *scratch);
+    struct executor_times times = {0};
+    enum err_code rc = run && scratch ? ERR_OK : err_nomem(err);
+    if (!rc) {
+        normalise_run(sample, run, scratch);
+        rc = executor_times_make(&times, run, sample->executor, count, sample->executor_count, err);
+    }
+    if (!rc) {
+        compare_executors(self, sample, &times);
+        self->eta2 = eta2_of(self, sample, &times);
+    }
+    executor_times_dispose(&times);
+    mem_free(scratch);
+    mem_free(run);
+    return rc;
+}
+
+static double gc_share_of(const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT])
+{
+    double gc = 0, whole = of[STAT_RUN].sum + of[STAT_DESER].sum;
+    for (size_t i = 0; sample->of[STAT_GC] && i < sample->count; i++) {
+        double ran = sample->of[STAT_RUN][i] + at(sample, STAT_DESER, i);
+        gc += MIN(sample->of[STAT_GC][i], ran);
+    }
+    return whole > 0 ? gc / whole : (double)NAN;
+}
+
+/* 5.3: the first that matches. */
+static enum stage_verdict verdict_of(const struct stage_stats *self, const struct stage_sample *sample, double wall_ms)
+{
+    static const struct {
+        enum stat_column column;
+        enum stage_verdict verdict;
+    } parts[] = {{STAT_FETCH, VERDICT_FETCH}, {STAT_DELAY, VERDICT_DELAY}, {STAT_DESER, VERDICT_DESER}, {STAT_SHWRITE, VERDICT_SHWRITE}};
+
+    const struct distribution *of = self->of;
+    double count = (double)sample->count, worth_ms = fmax(MIN_COST_MS, MIN_COST_SHARE * wall_ms);
+    if (self->slow_executor.slow && self->slow_executor.cost_ms >= worth_ms)
+        return VERDICT_SLOW_HOST;
+    if (self->rec_cap_ms >= worth_ms)
+        return VERDICT_FEW_SLOW;
+    if (count <= FEW_TASKS_SHARE * sample->slots && wall_ms >= FEW_TASKS_WALL_MS)
+        return VERDICT_FEW_TASKS;
+    double read = of[STAT_INPUT_BYTES].sum + of[STAT_READ_BYTES].sum, written = of[STAT_OUTPUT_BYTES].sum + of[STAT_WRITE_BYTES].sum;
+    if (of[STAT_DISK_SPILL].sum > SPILL_SHARE * fmax(read, written) && of[STAT_DISK_SPILL].sum > SPILL_BYTES)
+        return VERDICT_MEMORY;
+    if (self->gc_share >= GC_SHARE)
+        return VERDICT_GC;
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+        if (of[STAT_OCCUPANCY].sum > 0 && of[parts[i].column].sum >= PART_SHARE * of[STAT_OCCUPANCY].sum)
+            return parts[i].verdict;
+    if (of[STAT_RUN].cv > UNEVEN_CV && count > UNEVEN_WAVES * sample->slots)
+        return VERDICT_UNEVEN;
+    return VERDICT_OK;
+}
+
+enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
+{
+    *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .slow_executor.executor = UINT32_MAX};
+    enum err_code rc = stage_distributions(sample, ret->of, err);
+    if (rc)
+        return rc;
+    ret->gc_share = gc_share_of(sample, ret->of);
+    find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75);
+    if (find_recoverable(ret, sample))
+        return err_nomem(err);
+    rc = find_causes(&ret->outliers, sample, ret->of, err);
+    double wall_ms = (double)sample->end_ms - (double)sample->first_launch_ms;
+    if (rc || !sample->count || wall_ms < MIN_WALL_MS)
+        return rc;
+    rc = find_executors(ret, sample, err);
+    if (!rc)
+        ret->verdict = verdict_of(ret, sample, wall_ms);
+    return rc;
+}
