@@ -57,15 +57,19 @@ struct price {
 enum band { BAND_NORMAL, BAND_WEAK, BAND_SLOTS };
 struct price price_of(const struct calibration *calibration, int64_t saved_ms, enum band band);
 
-/* What-ifs of the whole run, for table what_if: the scaling curve (W9: list of slots × k, one executor more and less), W4, W5 (gaps between and after jobs to 1 s), W10. None where no prices are
- * allowed. `wall_ms` is the observed wall less what the scenario saves. */
+/* What-ifs of the whole run, for table what_if: W4, W5 (gaps between and after jobs to 1 s), the scaling curve (W9: slots × 0.1 … 5, an executor more and less), W10. None where no prices
+ * are allowed. `wall_ms` is the observed wall less what the scenario saves. */
 struct what_if {
     const char *scenario;            /* static */
     char subject[24];                /* W9 "0.1" … "5", "+1", "-1"; else "" */
     int64_t wall_ms, low_ms, high_ms;
 };
 struct what_if what_if_of(const struct calibration *calibration, const char *scenario, const char *subject, int64_t simulated_ms, enum band band);
-enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, struct err *err) WARN_UNUSED;
+/* Each run with other slots costs simulation_items() item-events of some 50 ns. When more than `items_at_most` are spent, the rest of the curve is left out, finer steps first to go: they can be
+ * asked for later (simulation_run). */
+size_t simulation_items(const struct simulation *self);
+enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, size_t items_at_most,
+                            struct err *err) WARN_UNUSED;
 void what_ifs_free(struct what_if *self);
 
 /* One segment of the observed critical chain (6.1). */

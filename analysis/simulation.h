@@ -6,8 +6,8 @@
  * Times are µs from the begin of the application's interval, for what lies between two short tasks is less than a ms. Positions of jobs are those of facts; nodes are in the order in which Spark's FIFO takes stages: (job, stage, attempt).
  *
  * Turns and cuts. Jobs in the order of (begin, id) have turns 0, 1, …. A cut k lies between turns k − 1 and k and is there when all jobs from turn k on follow, directly or through
- * each other, on one job before it: the pivot. If a run reaches the pivot's end with nothing else running, the rest depends on that time alone. A scenario that changes a few jobs
- * therefore begins at the last cut before them, and ends at the first one behind them: the rest is the observed rest, shifted. */
+ * each other, on one job before it: the pivot. If a run reaches the pivot's end with nothing else running, what follows depends on that time alone. Of a scenario that changes a
+ * few jobs therefore only what lies around these is run: between a cut behind one of them and a cut before the next all is as observed, shifted. */
 #ifndef ANALYSIS_SIMULATION_H
 #define ANALYSIS_SIMULATION_H
 
@@ -117,7 +117,8 @@ struct sim_run {
     const int64_t *gaps_us;          /* by job; NULL: as observed */
     bool unlimited;                  /* slots */
     bool partial;                    /* cuts may be used: nothing but jobs of these turns differs from the run as observed */
-    uint32_t first_turn, last_turn;
+    const uint32_t *turns;           /* ascending */
+    size_t turn_count;
     bool record;                     /* the run as observed: fill cuts and simulated times of jobs */
 };
 enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err) WARN_UNUSED;

@@ -326,7 +326,7 @@ static void check_random(uint32_t of)
     struct what_if *rows;
     size_t row_count;
     struct err err;
-    assert_int_equal(what_ifs_make(&rows, &row_count, sim, &calibration, &err), ERR_OK);
+    assert_int_equal(what_ifs_make(&rows, &row_count, sim, &calibration, SIZE_MAX, &err), ERR_OK);
     for (size_t i = 0; i < row_count; i++)
         assert_true(rows[i].low_ms >= 0 && rows[i].low_ms <= rows[i].wall_ms + 1 && rows[i].wall_ms <= rows[i].high_ms);
     what_ifs_free(rows);
