@@ -529,7 +529,7 @@ static enum err_code make_queues(struct maker *self)
 {
     struct simulation *sim = self->sim;
     const struct facts *facts = self->facts;
-    bool fair = facts->db && str_is(facts_conf(facts, "spark.scheduler.mode"), "FAIR");
+    bool fair = str_is(facts_conf(facts, "spark.scheduler.mode"), "FAIR");
     struct str *names = mem_array(facts->job_count + 1, sizeof *names);
     uint64_t *pairs = mem_array(sim->node_count + 1, sizeof *pairs), *sorted = mem_array(sim->node_count + 1, sizeof *sorted);
     sim->queues = arena_zalloc(&sim->arena, sim->node_count + 1, sizeof *sim->queues);
