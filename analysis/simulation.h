@@ -123,7 +123,7 @@ struct sim_run {
 };
 enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err) WARN_UNUSED;
 
-/* Items of a node while they are changed. */
+/* Items of a node while they are changed. As observed where the arrays are NULL: all attempts of its stage. */
 struct sim_work {
     double *cost_ms;
     uint32_t *attempt;               /* position in facts */

@@ -324,9 +324,10 @@ static int compare_late(const void *a, const void *b)
 
 enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node *node, const struct sim_work *work, struct arena *arena, struct sim_costs *ret, struct err *err)
 {
+    const struct attempt *attempts = sim->facts->attempts, *first = attempts + sim->facts->stages[node->stage].first_attempt;
     size_t late_count = 0;
     for (size_t i = 0; i < work->count; i++)
-        late_count += attempt_of(sim, work, i)->speculative && !work->no_copies;
+        late_count += (work->attempt ? attempts + work->attempt[i] : first + i)->speculative && !work->no_copies;
     /* Blocks are made in a place of their own: what is left of the node would stay in the arena. */
     bool blocks = work->count - late_count > BLOCK_FROM;
     int64_t *items = blocks ? mem_alloc(work->count * sizeof *items) : arena_alloc(arena, (work->count - late_count) * sizeof *items);
@@ -339,8 +340,8 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
     *ret = (struct sim_costs){.items = items, .late = late};
     double carry = 0;      /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
-        const struct attempt *attempt = attempt_of(sim, work, i);
-        double exact = fmin(work->cost_ms[i] * US_PER_MS + carry, (double)SIM_MAX_US);
+        const struct attempt *attempt = work->attempt ? attempts + work->attempt[i] : first + i;
+        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms, exact = fmin(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;
         int64_t gates = attempt->kind != LOST_SPECULATIVE, item = cost * 2 + gates, offset = 0;
