@@ -341,7 +341,8 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
         return rc;
     int64_t end_us = sim->as_observed_us - (sim->wall_us - sim->last_end_us);
     if (self->turn_count || self->slots) {
-        qsort(self->turns, self->turn_count, sizeof *self->turns, compare_ids);
+        if (self->turn_count)
+            qsort(self->turns, self->turn_count, sizeof *self->turns, compare_ids);
         rc = sim_engine(&(struct sim_run){.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
                                           .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_us = self->gaps_us, .unlimited = self->unlimited, .partial = !self->slots,
                                           .turns = self->turns, .turn_count = self->turn_count},
