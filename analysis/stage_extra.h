@@ -1,33 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What single rules ask about the tasks of one stage attempt, beyond stage_stats.h: one pass over the same winners, while they are in memory. Pure; NaN where there is nothing to say. */
+ * What single rules ask about the tasks of one stage attempt, beyond stage_stats.h: some passes over the same winners, while they are in memory. Pure. NaN: nothing to say. */
 #ifndef ANALYSIS_STAGE_EXTRA_H
 #define ANALYSIS_STAGE_EXTRA_H
 
 #include "analysis/stage_stats.h"
 #include "base/err.h"
 
+/* Collections above this share of run and deserialisation time could go (W8 of STAGE.GC_HIGH). */
+#define GC_TARGET_SHARE 0.05
+
+/* STAGE.TINY_TASKS is about stages whose median task runs shorter than this. */
+#define TINY_TASK_RUN_MS 500.0
+
+/* One task, for evidence. */
+struct extra_task {
+    int64_t task_id;
+    uint32_t executor;               /* as in the sample */
+    double duration_ms, run_ms, gc_ms, read_bytes, read_records, disk_spill_bytes;
+};
+
 struct stage_extra {
-    double delay_ms;                 /* Σ max(0, o' − R − D − S − G) */
+    struct extra_task worst, peer;   /* the longest, and the one nearest to the median duration */
+    double gc_excess_ms;             /* Σ max(0, gc − 5 % of R + D) */
     double warm_count, warm_serde_ms, warm_ms;     /* of warm tasks: how many, Σ (D + S), Σ o' */
-    double deser_p25_ms;             /* p25 of D + S */
-    double overhead_p50_ms;          /* v of W6 and W7: p50(o' − R) */
-    double gc_ms;                    /* Σ gc */
-    double spilled_tasks, spill_outlier_share, gc_outlier_share;      /* tasks with disk spill; share of its bytes, and of gc, in outliers (5.2) */
-    double warmup_ms;                /* warm-up of the outliers (5.2) */
-    double data_ratio, data_max, data_median;      /* STAGE.SKEW_DATA: the largest ratio over sizes read, its largest and median value */
-    enum data_column data_column;
-    size_t data_task;                /* position of the task with data_max */
-    bool big_reader;                 /* one task reads ≥ 20 % of the stage's bytes and is an outlier (7.2) */
-    double outlier_read_ratio;       /* largest size read among outliers ÷ median; 0: nothing is read */
-    double write_ratio, write_max, write_median;   /* STAGE.SKEW_WRITE: shuffle write or output */
-    double largest_bytes;            /* max over tasks of max(input, shuffle read, output, shuffle write) */
-    double away_count, away_ms;      /* STAGE.LOCALITY: tasks at RACK_LOCAL or ANY, what they lost against the near ones */
-    double near_count;
-    double slow_read_count, slow_read_ratio, slow_read_min, slow_read_median;      /* STAGE.SLOW_STORAGE: bytes a second */
-    double slow_read_ms;             /* what those tasks lost */
-    double retried_count;
-    double over_cut_ms;              /* Σ (o' − cut) of outliers */
+    double overhead_p50_ms;          /* v of W6 and W7: p50(o' − R); NaN where neither could apply: as many tasks as slots, half of them of half a second and more */
+    double spilled_tasks;
+    double spill_outlier_share, gc_outlier_share;  /* of disk spill and of gc: what lies in outliers (5.2) */
+    double retried_count;            /* partitions with more than one attempt */
+    enum stat_column data_column;    /* STAGE.SKEW_DATA: which size read is most uneven; STAT_COLUMN_COUNT: nothing of weight is read */
+    double data_ratio, data_max, data_median;
+    struct extra_task data_task;     /* with data_max */
+    bool big_reader;                 /* an outlier reads a fifth of the stage's bytes or more */
+    double outlier_read_ratio;       /* largest size read by an outlier ÷ median; 0: nothing of weight is read */
+    double write_ratio, write_max, write_median;   /* shuffle write or output, whichever has the larger task */
+    double largest_bytes;            /* max of input, shuffle read, output, shuffle write over tasks */
+    double away_count, near_count, away_ms;        /* tasks at RACK_LOCAL or ANY, at PROCESS_LOCAL or NODE_LOCAL; what the former lost */
+    double read_rate_count, read_rate_min, read_rate_median;      /* STAGE.SLOW_STORAGE: tasks that tell, bytes a second */
+    double slow_read_count, slow_read_ms;          /* a third of the median or less; what they lost */
+    bool slow_read_busy;             /* they were collecting garbage or computing, not reading */
 };
 enum err_code stage_extra_make(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats, struct err *err) WARN_UNUSED;
 

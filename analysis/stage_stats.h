@@ -9,38 +9,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/distribution.h"
 #include "base/err.h"
 
-/* The winners of one stage attempt, by column; each array has `count` places, in (launch, task id) order. */
+/* What is known of each task; also the columns of which a distribution is stored (stage_distribution.name). ms, bytes, counts. */
+#define STAT_COLUMNS(X)                                                                                                                                                \
+    X(OCCUPANCY, "occupancy_ms", 1)                                                                                                                                    \
+    X(RUN, "run_ms", 1)                     /* R, D, S, G: clipped so that with the delay they sum to the occupancy (3.4) */                                           \
+    X(DESER, "deser_ms", 1)                                                                                                                                            \
+    X(SER, "ser_ms", 1)                                                                                                                                                \
+    X(GETRES, "getres_ms", 1)                                                                                                                                          \
+    X(DELAY, "delay_ms", 1)                                                                                                                                            \
+    X(CPU, "cpu_ms", 1)                     /* cpu, gc, fetch, shwrite: parts of R and D, as their buckets (3.4) */                                                    \
+    X(GC, "gc_ms", 1)                                                                                                                                                  \
+    X(FETCH, "fetch_wait_ms", 1)                                                                                                                                       \
+    X(SHWRITE, "shuffle_write_ms", 1)                                                                                                                                  \
+    X(READ_RECORDS, "shuffle_read_records", 1)                                                                                                                         \
+    X(READ_BYTES, "shuffle_read_bytes", 1024)                                                                                                                          \
+    X(INPUT_RECORDS, "input_records", 1)                                                                                                                               \
+    X(INPUT_BYTES, "input_bytes", 1024)                                                                                                                                \
+    X(WRITE_RECORDS, "shuffle_write_records", 1)                                                                                                                       \
+    X(WRITE_BYTES, "shuffle_write_bytes", 1024)                                                                                                                        \
+    X(OUTPUT_RECORDS, "output_records", 1)                                                                                                                             \
+    X(OUTPUT_BYTES, "output_bytes", 1024)                                                                                                                              \
+    X(DISK_SPILL, "disk_spill_bytes", 1024)                                                                                                                            \
+    X(MEMORY_SPILL, "memory_spill_bytes", 1024)                                                                                                                        \
+    X(PEAK_MEMORY, "peak_memory_bytes", 1024)
+enum stat_column {
+#define X(id, name, floor) STAT_##id,
+    STAT_COLUMNS(X)
+#undef X
+    STAT_COLUMN_COUNT,
+};
+extern const char *const stat_column_names[STAT_COLUMN_COUNT];
+
+/* The winners with metrics of one stage attempt, by column; each array has `count` places, in (launch, task id) order. Numbers are finite and ≥ 0. */
 struct stage_sample {
     size_t count;
     const int64_t *task_id;
     const uint32_t *executor;        /* any numbers that tell executors apart */
-    const bool *cold, *retried;      /* retried: its partition had more than one attempt */
-    const double *occupancy, *run, *deser, *ser, *getres;      /* ms, after 3.4's clipping where it says so: R D S G */
-    const double *gc, *fetch, *shwrite, *cpu;                  /* ms; cpu NULL: not recorded */
-    const double *input_bytes, *input_records, *read_bytes, *read_records, *output_bytes, *write_bytes, *write_records;   /* read: shuffle */
-    const double *disk_spill, *memory_spill, *peak_memory;     /* bytes */
-    const int *locality;             /* 0 PROCESS … 4 ANY; −1 unknown */
-    int64_t first_launch_ms, end_ms;
+    const bool *cold, *retried;      /* retried: its partition had more than one attempt. NULL: none is */
+    const int8_t *locality;          /* 0 PROCESS_LOCAL, NODE_LOCAL, NO_PREF, RACK_LOCAL, 4 ANY; −1 unknown. NULL: all unknown */
+    const double *of[STAT_COLUMN_COUNT];           /* NULL: 0 for all; occupancy and run are always there */
+    bool has_cpu;                    /* CPU time is recorded */
+    int64_t first_launch_ms, end_ms; /* W_s */
     double slots;                    /* S_s ≥ 1 */
 };
 
-enum stat_column { STAT_OCCUPANCY, STAT_RUN, STAT_INPUT_BYTES, STAT_INPUT_RECORDS, STAT_READ_BYTES, STAT_READ_RECORDS, STAT_WRITE_BYTES, STAT_WRITE_RECORDS, STAT_OUTPUT_BYTES,
-                   STAT_GC, STAT_FETCH, STAT_DISK_SPILL, STAT_PEAK_MEMORY, STAT_COLUMN_COUNT };
-extern const char *const stat_column_names[STAT_COLUMN_COUNT];
-
-/* Quantiles by linear interpolation (type 7), σ of the population. NaN where count is 0. */
-struct distribution {
-    size_t count;
-    double sum, min, p25, p50, p75, p95, p99, max, mean, sigma;
-    double ratio, r95, z, cv;        /* 4.3 */
-};
-/* `floor` of ratio: 1 ms, 1 KiB, 1 record. Sorts `scratch`, a copy the caller made. */
-struct distribution distribution_of(double *scratch, size_t count, double floor);
-double quantile_type7(const double *sorted, size_t count, double q);
-
-/* List scheduling: the end of the last of `w` put in order on the earliest of `slots` slots. O(n log slots). */
+/* List scheduling: the end of the last of `w` (≥ 0) put in order on the earliest of `slots` slots (rounded down, at least 1). O(n log slots). NaN: out of memory. */
 double list_schedule(const double *w, size_t count, double slots);
 
 enum cause {
@@ -48,20 +64,21 @@ enum cause {
     CAUSE_WAITING, CAUSE_UNEXPLAINED, CAUSE_COUNT, CAUSE_NONE = CAUSE_COUNT
 };
 extern const char *const cause_names[CAUSE_COUNT + 1];
-enum data_column { DATA_READ_RECORDS, DATA_READ_BYTES, DATA_INPUT_RECORDS, DATA_INPUT_BYTES, DATA_NONE };
 
-/* Why one task took longer than the median (5.1). Seconds of all causes sum to excess_ms. */
+/* Why one task took longer than the median (5.1). Milliseconds of all causes sum to excess_ms. */
 struct slow_task {
-    double excess_ms;                /* E; ≤ 0: not slower than the median, and nothing below is set */
-    double ms[CAUSE_COUNT];
-    enum data_column data;           /* which size explains CAUSE_DATA */
-    enum cause first;                /* the largest */
+    double excess_ms;                /* E; ≤ 0: not slower than the median, or fewer than three winners, and nothing below is set */
+    double ms[CAUSE_COUNT];          /* ≥ 0 */
+    enum stat_column data;           /* which size explains CAUSE_DATA: READ_RECORDS … INPUT_BYTES; STAT_COLUMN_COUNT: none */
+    enum cause first;                /* the largest; CAUSE_NONE */
     double first_share;              /* of excess: name it at 0.2, call it the cause at 0.6 */
     bool retried;
 };
 
-struct stage_medians;                /* what 5.1 compares with; made once a stage */
-enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_sample *sample, struct err *err) WARN_UNUSED;
+/* What 5.1 compares a task with; made once a stage from its distributions. Of 16 bytes a task; 48 while it is made. */
+struct stage_medians;
+enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
+enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
 void stage_medians_free(struct stage_medians *self);
 struct slow_task why_slow(const struct stage_sample *sample, const struct stage_medians *medians, size_t k);
 
@@ -75,8 +92,8 @@ struct outliers {
     double warmup_share;
     bool warmup_mutes;               /* ≥ 50 % */
     bool any_retried;
-    size_t worst;                    /* position of the largest task */
-    enum data_column data;
+    size_t worst;                    /* position of the largest task (ties: smaller task id), outlier or not; SIZE_MAX: no tasks */
+    enum stat_column data;           /* the size that explains most of CAUSE_DATA; STAT_COLUMN_COUNT: none */
     size_t members[200];             /* positions, largest first; at most 200 are looked at */
     size_t member_count;
 };
@@ -85,19 +102,22 @@ enum stage_verdict { VERDICT_MUTED, VERDICT_SLOW_HOST, VERDICT_FEW_SLOW /* see o
                      VERDICT_DESER, VERDICT_SHWRITE, VERDICT_UNEVEN, VERDICT_OK, STAGE_VERDICT_COUNT };
 extern const char *const stage_verdict_names[STAGE_VERDICT_COUNT];
 
-struct slow_executor {               /* 5.3 step 1 */
-    uint32_t executor;
-    double ratio;                    /* r */
-    double cost_ms;                  /* Σ (o − o/r) / S */
+/* 5.3 step 1. Of the executors that pass its two tests the dearest; when none does, the one with the largest ratio. */
+struct slow_executor {
+    uint32_t executor;               /* UINT32_MAX: none has five tasks beside five elsewhere, or the stage is muted */
+    double ratio;                    /* r: its median ÷ the others', run time for equal data */
+    double above_share;              /* of its tasks above the others' p75 */
+    double cost_ms;                  /* Σ (o − o/r) / S, ≥ 0 */
+    bool slow;                       /* r ≥ 1.5, share ≥ 0.7 */
 };
 
 struct stage_stats {
     struct distribution of[STAT_COLUMN_COUNT];
     double base_ms, rec_cap_ms, rec_spread_ms;     /* NaN: n < 2 */
-    double gc_share;                 /* Σ min(gc, R+D) ÷ Σ (R+D); NaN */
-    double eta2;                     /* between-executor share of the variance of R */
+    double gc_share;                 /* Σ min(gc, R+D) ÷ Σ (R+D); NaN where that is 0 */
+    double eta2;                     /* between-executor share of the variance of R; 0 where R does not vary */
     struct outliers outliers;
-    struct slow_executor slow_executor;            /* worst; executor UINT32_MAX: none */
+    struct slow_executor slow_executor;
     enum stage_verdict verdict;
 };
 enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err) WARN_UNUSED;

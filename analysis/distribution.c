@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/distribution.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/attributes.h"
+#include "base/int_column.h"
+
+#define SORT_COUNT 64 /* up to here an insertion sort is the fastest selection */
+#define BUCKET_BITS 10
+
+static const double shares[] = {0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99};
+enum { SHARES = ARRAY_LENGTH(shares), RANKS = 2 * SHARES };
+
+/* Negative doubles are ordered backwards by their bits. */
+int64_t order_key(double value)
+{
+    int64_t bits;
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+double order_value(int64_t key)
+{
+    double value;
+    int64_t bits = key < 0 ? key ^ INT64_MAX : key;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double quantile_type7(const double *sorted, size_t count, double q)
+{
+    if (!count)
+        return NAN;
+    double h = (double)(count - 1) * q;
+    size_t i = (size_t)h;
+    return i + 1 < count ? sorted[i] + (h - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[count - 1];
+}
+
+static void insertion_sort(int64_t *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        int64_t key = keys[i];
+        size_t at = i;
+        for (; at > 0 && keys[at - 1] > key; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
+/* ret[i] := the value of rank ranks[i] among `keys`, which begin at rank `first`. Ranks ascend. */
+static void select_ranks(int64_t *keys, size_t count, size_t first, const size_t *ranks, size_t rank_count, double *ret)
+{
+    if (!rank_count)
+        return;
+    if (count <= SORT_COUNT) {
+        insertion_sort(keys, count);
+        for (size_t i = 0; i < rank_count; i++)
+            ret[i] = order_value(keys[ranks[i] - first]);
+        return;
+    }
+    size_t middle = rank_count / 2, at = ranks[middle] - first, below = middle, above = middle;
+    select_nth(keys, count, at);
+    while (below > 0 && ranks[below - 1] == ranks[middle])
+        below--;
+    while (above < rank_count && ranks[above] == ranks[middle])
+        ret[above++] = order_value(keys[at]);
+    for (size_t i = below; i < middle; i++)
+        ret[i] = ret[middle];
+    select_ranks(keys, at, first, ranks, below, ret);
+    select_ranks(keys + at + 1, count - at - 1, ranks[middle] + 1, ranks + above, rank_count - above, ret + above);
+}
+
+/* The bucket of a value: by the bits of value + 1, so about by its logarithm. An outlier does not press all others into one bucket, nor does a 0. */
+static size_t bucket_of(double value, uint64_t first_key, unsigned shift)
+{
+    return (size_t)(((uint64_t)order_key(value + 1) - first_key) >> shift);
+}
+
+/* Keeps of `values` what lies in a bucket where a rank is, which is little, and selects there. */
+static void select_ranks_of_many(const double *values, size_t count, double min, double max, const size_t *ranks, double *ret, int64_t *scratch)
+{
+    uint64_t first_key = (uint64_t)order_key(min + 1), range = (uint64_t)order_key(max + 1) - first_key;
+    unsigned bits = range ? 64 - (unsigned)__builtin_clzll(range) : 0, shift = bits > BUCKET_BITS ? bits - BUCKET_BITS : 0;
+    uint32_t counts[1 << BUCKET_BITS] = {0};
+    uint8_t wanted[1 << BUCKET_BITS] = {0};
+    for (size_t i = 0; i < count; i++)
+        counts[bucket_of(values[i], first_key, shift)]++;
+
+    size_t kept_ranks[RANKS], before = 0, dropped = 0, next = 0;
+    for (size_t bucket = 0; next < RANKS; bucket++) {
+        before += counts[bucket];
+        wanted[bucket] = ranks[next] < before;
+        for (; next < RANKS && ranks[next] < before; next++)
+            kept_ranks[next] = ranks[next] - dropped;
+        if (!wanted[bucket])
+            dropped += counts[bucket];
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        scratch[kept] = order_key(values[i]);
+        kept += wanted[bucket_of(values[i], first_key, shift)];
+    }
+    select_ranks(scratch, kept, 0, kept_ranks, RANKS, ret);
+}
+
+/* All but count, sum, min, max, mean, sigma, from the values at the ranks of `shares`. */
+static void finish(struct distribution *self, const double *at_ranks, double floor)
+{
+    double *quantiles[SHARES] = {&self->p10, &self->p25, &self->p50, &self->p75, &self->p90, &self->p95, &self->p99};
+    for (size_t i = 0; i < SHARES; i++) {
+        double h = (double)(self->count - 1) * shares[i], low = at_ranks[2 * i], high = at_ranks[2 * i + 1];
+        *quantiles[i] = low + (h - trunc(h)) * (high - low);
+    }
+    self->ratio = self->max / fmax(self->p50, floor);
+    self->r95 = self->p95 / fmax(self->p50, floor);
+    self->z = self->sigma > 0 ? (self->max - self->mean) / self->sigma : 0;
+    self->cv = self->sigma > 0 ? self->sigma / self->mean : 0;
+}
+
+static const struct distribution of_none = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
+struct distribution distribution_of_equal(double value, size_t count, double floor)
+{
+    if (!count)
+        return of_none;
+    struct distribution self = {.count = count, .sum = value * (double)count, .min = value, .max = value, .mean = value};
+    double at_ranks[RANKS];
+    for (size_t i = 0; i < RANKS; i++)
+        at_ranks[i] = value;
+    finish(&self, at_ranks, floor);
+    return self;
+}
+
+struct distribution distribution_of(const double *values, size_t count, double floor, int64_t *scratch)
+{
+    if (!count)
+        return of_none;
+    struct distribution self = {.count = count, .min = values[0], .max = values[0]};
+    for (size_t i = 0; i < count; i++) {
+        self.sum += values[i];
+        self.min = values[i] < self.min ? values[i] : self.min;
+        self.max = values[i] > self.max ? values[i] : self.max;
+    }
+    if (self.min == self.max)
+        return distribution_of_equal(self.min, count, floor);
+    self.mean = self.sum / (double)count;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - self.mean) * (values[i] - self.mean);
+    self.sigma = sqrt(squares / (double)count);
+
+    size_t ranks[RANKS];
+    for (size_t i = 0; i < SHARES; i++) {
+        ranks[2 * i] = (size_t)((double)(count - 1) * shares[i]);
+        ranks[2 * i + 1] = MIN(ranks[2 * i] + 1, count - 1);
+    }
+    double at_ranks[RANKS];
+    if (count <= SORT_COUNT) {
+        for (size_t i = 0; i < count; i++)
+            scratch[i] = order_key(values[i]);
+        select_ranks(scratch, count, 0, ranks, RANKS, at_ranks);
+    } else {
+        select_ranks_of_many(values, count, self.min, self.max, ranks, at_ranks, scratch);
+    }
+    finish(&self, at_ranks, floor);
+    return self;
+}
