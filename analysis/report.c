@@ -2,6 +2,7 @@
 #include "analysis/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,7 +240,50 @@ void report_dispose(struct report *self)
 
 /* ---- the texts of a finding */
 
-enum err_code report_args(struct report *self, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
+/* A word of ours ("problems:no_max"), or several joined by ", ", said in words; STR_NONE: it is none of ours. */
+static struct str in_words(struct report *self, enum lang lang, struct str name, struct str codes)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    char entry[160];
+    buf_init(&out, 4096);
+    for (size_t at = 0; at <= codes.len;) {
+        const char *comma = memmem(codes.ptr + at, codes.len - at, ", ", 2);
+        size_t len = comma ? (size_t)(comma - codes.ptr) - at : codes.len - at;
+        int wrote = snprintf(entry, sizeof entry, "%.*s:%.*s", (int)MIN(name.len, (size_t)40), name.ptr, (int)MIN(len, (size_t)100), codes.ptr + at);
+        const char *word = wrote > 0 && (size_t)wrote < sizeof entry ? message(lang, "words", str_of(entry), NULL) : NULL;
+        if (!word)
+            return STR_NONE;
+        buf_printf(&out, "%s%s", at ? lang == LANG_ZH_CN ? "、" : ", " : "", word);
+        at += len + 2;
+    }
+    struct str kept = STR_LIT("");
+    return out.len && arena_str(&self->arena, buf_str(&out), &kept) ? STR_NONE : kept;
+}
+
+static void say_in_words(struct report *self, enum lang lang, struct word_arg *arg)
+{
+    struct str words = STR_NONE;
+    if (str_known(arg->text))
+        words = in_words(self, lang, arg->name, arg->text);
+    else if (str_is(arg->unit, "flag"))
+        words = in_words(self, lang, arg->name, arg->value == 1 ? STR_LIT("1") : STR_LIT("0"));
+    if (str_known(words))
+        arg->text = words;
+}
+
+/* The rule knows how much is missing; what that is called is said here, with what the load saw beside it. */
+static enum err_code say_missing(struct report *self, enum lang lang, struct word_arg *arg, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf missing;
+    buf_init(&missing, 4096);
+    enum err_code rc = report_missing(self, lang, &missing, err);
+    struct str kept;
+    if (!rc && missing.len && !arena_str(&self->arena, buf_str(&missing), &kept))
+        arg->text = kept;
+    return rc;
+}
+
+enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     *ret_count = 0;
@@ -251,7 +295,7 @@ enum err_code report_args(struct report *self, const struct finding *finding, st
         return rc;
     db_bind_str(row, 1, finding->args);
     db_bind_str(row, 2, finding->measures);
-    while ((rc = db_step(row, err)) == ERR_OK && *ret_count < REPORT_ARGS) {
+    while (*ret_count < REPORT_ARGS && (rc = db_step(row, err)) == ERR_OK) {
         struct word_arg *arg = &ret[*ret_count];
         enum err_code full = ERR_OK;
         *arg = (struct word_arg){.name = keep(self, row, 0, &full), .unit = keep(self, row, 2, &full), .value = (double)NAN};
@@ -263,10 +307,16 @@ enum err_code report_args(struct report *self, const struct finding *finding, st
             rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
             break;
         }
+        say_in_words(self, lang, arg);
         (*ret_count)++;
     }
     db_finalize(row);
-    return rc == ERR_EOF || rc == ERR_OK ? ERR_OK : rc;
+    if (rc == ERR_EOF)
+        rc = ERR_OK;
+    for (size_t i = 0; i < *ret_count && !rc; i++)
+        if (str_is(ret[i].name, "missing"))
+            rc = say_missing(self, lang, &ret[i], err);
+    return rc;
 }
 
 static enum err_code read_cells(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err)
@@ -337,7 +387,7 @@ enum err_code report_evidence(struct report *self, const struct finding *finding
 static void rule_text(struct buf *out, enum lang lang, const struct finding *finding, const char *part, const struct word_arg *args, size_t count)
 {
     const char *text = message(lang, "rules", str_of(finding->rule->id), part);
-    word_fill(out, lang, text ? text : finding->rule->id, args, count);
+    word_fill(out, text ? text : finding->rule->id, args, count);
 }
 
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
@@ -363,7 +413,7 @@ void report_subject(struct buf *out, enum lang lang, struct str kind, struct str
     const char *text = message(lang, "kinds", kind, NULL);
     const struct word_arg arg = {.name = STR_LIT("key"), .text = key, .unit = STR_NONE, .value = (double)NAN};
     if (text)
-        word_fill(out, lang, text, &arg, 1);
+        word_fill(out, text, &arg, 1);
     else
         word_text(out, key, 300);
 }
@@ -376,7 +426,7 @@ static void add_missing(struct buf *out, enum lang lang, const char *what, doubl
                                     {.name = STR_LIT("list"), .text = list}};
     if (out->len)
         buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
-    word_fill(out, lang, message_of(lang, "report", what), args, ARRAY_LENGTH(args));
+    word_fill(out, message_of(lang, "report", what), args, ARRAY_LENGTH(args));
 }
 
 enum err_code report_missing(struct report *self, enum lang lang, struct buf *out, struct err *err)
