@@ -58,6 +58,9 @@ struct finding *findings_add(struct findings *self, const char *rule_id, enum su
 struct finding *findings_consider(struct findings *self, const struct rule *rule, enum mute mute, double measure, double saving_ms, enum subject_kind kind, const char *key_format, ...)
     PRINTF_LIKE(7, 8);
 
+/* How many it kept out that passed their first threshold. */
+size_t findings_refused(const struct findings *self, const struct rule *rule);
+
 /* To the finding that was added last. Units: ms s bytes share ratio count records slots …; the page formats them. A NaN is written as null. */
 void finding_arg(struct findings *self, const char *name, double value, const char *unit);       /* a placeholder of the rule's sentence */
 void finding_arg_text(struct findings *self, const char *name, struct str text);                 /* at most 300 bytes are kept */

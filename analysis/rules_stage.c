@@ -75,6 +75,7 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
         return;
     const char *unit = records ? "records" : "bytes";
     char text[200];
+    finding->executor = extra->data_task.executor;
     say_cause(finding, outliers, CAUSE_DATA, outliers->ms[CAUSE_DATA]);
     /* The spec's floor is in bytes: what a skew without a price in seconds still says of the data. */
     if (extra->data_ratio >= SKEW_UNPRICED_RATIO && extra->data_task.read_bytes >= SKEW_LEAST_BYTES)
