@@ -17,6 +17,7 @@ static const struct {
 } verbs[] = {
     {"serve", cmd_serve, "Answer HTTP: pages and REST interface over the store, and keep the store up to date."},
     {"ingest", cmd_ingest, "Read event logs into the store."},
+    {"analyze", cmd_analyze, "Run the rules again over the facts of a store, without the logs."},
     {"report", cmd_report, "Say what was wrong with a run, what it cost and what to change."},
     {"list", cmd_list, "Show every log the store knows, its state, and the run in it."},
     {"dump", cmd_dump, "Print the stored tables of one run as sorted text."},
