@@ -22,16 +22,10 @@ struct judged {
     const struct simulation *simulation;
     struct calibration calibration;
     const struct chain *chain;
-    const struct what_if *what_ifs;          /* of the whole run; analyse.c */
+    const struct what_if *what_ifs;          /* of the whole run */
     size_t what_if_count;
     int completeness;                        /* C of 2.2 */
     int64_t wall_ms;                         /* W */
-};
-
-/* The whole run with one thing otherwise (6.5). */
-struct what_if {
-    const char *scenario, *subject;          /* static: W9 and "2": slots twice as many; "+1": one executor more; W4 and "" */
-    int64_t wall_ms, low_ms, high_ms;
 };
 
 struct findings {

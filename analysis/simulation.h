@@ -42,6 +42,7 @@ struct sim_node {
     double gap_ms;                   /* what lies between two tasks of the stage on one slot while others wait: part of each item's cost */
     int64_t lag_ms;                  /* from the end of its parents to its first launch */
     int64_t first_begin_ms;
+    bool lossy;                      /* it has lost work, speculative copies or retries */
     struct sim_costs costs;          /* as observed */
 };
 

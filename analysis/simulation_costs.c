@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "base/mem.h"
 
 /* A node of more items than this is run in blocks of consecutive ones, but for its largest (6.3). */
@@ -49,21 +50,19 @@ void sim_work_dispose(struct sim_work *self)
 
 /* --- changes --- */
 
-static int compare_doubles(const void *a, const void *b)
+/* Quantiles of costs; ERR_NOMEM. */
+static enum err_code spread_of(const double *values, size_t count, struct distribution *ret, struct err *err)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Quantile of type 7 of `values`, which it sorts; NaN: none. */
-static double quantile_of(double *values, size_t count, double q)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return count ? quantile_type7(values, count, q) : NAN;
+    int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
+    if (!scratch)
+        return err_nomem(err);
+    *ret = distribution_of(values, count, 1, scratch);
+    mem_free(scratch);
+    return ERR_OK;
 }
 
 /* W1, W2: what winners do beyond 1.5 × p75 is cut off, and spread over them all. */
-static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread, struct err *err)
+static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread_out, struct err *err)
 {
     double *costs = mem_alloc((work->count + 1) * sizeof *costs);
     if (!costs)
@@ -72,15 +71,19 @@ static enum err_code cap(const struct simulation *sim, struct sim_work *work, bo
     for (size_t i = 0; i < work->count; i++)
         if (is_winner(sim, work, i))
             costs[count++] = work->cost_ms[i];
-    double limit = 1.5 * quantile_of(costs, count, 0.75), cut = 0;
+    struct distribution spread;
+    enum err_code rc = spread_of(costs, count, &spread, err);
     mem_free(costs);
+    if (rc)
+        return rc;
+    double limit = 1.5 * spread.p75, cut = 0;
     for (size_t i = 0; i < work->count; i++) {
         if (is_winner(sim, work, i) && work->cost_ms[i] > limit) {
             cut += work->cost_ms[i] - limit;
             work->cost_ms[i] = limit;
         }
     }
-    for (size_t i = 0; spread && i < work->count; i++)
+    for (size_t i = 0; spread_out && i < work->count; i++)
         if (is_winner(sim, work, i))
             work->cost_ms[i] += cut / (double)count;
     return ERR_OK;
@@ -135,10 +138,10 @@ static enum err_code overhead_of(const struct simulation *sim, const struct sim_
         if (attempt->kind == WINNER && attempt->has_metrics && known(run))
             overheads[count++] = fmax(0, attempt->occupancy_ms - (double)run);
     }
-    if (overheads && count)
-        *ret = quantile_of(overheads, count, 0.5);
-    if (!overheads)
-        rc = err_nomem(err);
+    struct distribution spread;
+    rc = overheads ? spread_of(overheads, count, &spread, err) : err_nomem(err);
+    if (!rc && count)
+        *ret = spread.p50;
     mem_free(overheads);
     task_values_dispose(&values);
     return rc;

@@ -416,7 +416,10 @@ static void slots_change(struct engine *self, const struct sim_slots *slots)
 static void slots_return(struct engine *self)
 {
     for (uint32_t pool = 0; pool < self->sim->pool_count; pool++)
-        slots_change(self, &(struct sim_slots){self->now_ms, pool, self->sim->pools[pool].peak});
+        slots_change(self, &(struct sim_slots){self->now_ms, pool, 1});
+    for (size_t i = 0; i < self->run->slot_count; i++)
+        if (self->run->slots[i].capacity > self->pools[self->run->slots[i].pool].capacity)
+            slots_change(self, &self->run->slots[i]);
 }
 
 /* All that happens at the next time; then free slots are given out. */
