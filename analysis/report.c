@@ -3,9 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis_rows.h"
+#include "analysis/finding_order.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
@@ -93,102 +94,26 @@ static enum err_code read_account(struct report *self, struct err *err)
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static int name_index(struct str name, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (names[i] && str_is(name, names[i]))
-            return i;
-    return 0;
-}
-
-/* Text that is no JSON would be a fault of ours; it must not spoil an answer all the same. */
-#define JSON_OR(column, empty) "CASE WHEN json_valid(" column ") THEN " column " ELSE '" empty "' END"
-
-static const char *const finding_sql =
-    "SELECT rule_id, subject_kind, subject_key, measure, price_ms, price_low_ms, price_high_ms, scenario, weak, mute, suppressed_by, confidence, grade_shift, at_most, at_least, "
-    "cause, " JSON_OR("args", "{}") ", " JSON_OR("measures", "{}") ", " JSON_OR("evidence", "[]") ", finding_no FROM finding ORDER BY finding_no";
-
-static int clamp(int64_t value, int low, int high)
-{
-    return value < low ? low : value > high ? high : (int)value;
-}
-
-static enum err_code take_finding(struct report *self, sqlite3_stmt *row, struct report_finding *ret)
-{
-    enum err_code rc = ERR_OK;
-    struct finding *f = &ret->finding;
-    *f = (struct finding){.rule = rule_find(db_str(row, 0)), .measure = db_f64(row, 3), .weak = db_i64(row, 8) == 1, .local_saving_ms = (double)NAN, .cause_share = (double)NAN};
-    f->subject_kind = (enum subject_kind)name_index(db_str(row, 1), subject_kind_names, SUBJECT_KIND_COUNT);
-    f->subject_key = keep(self, row, 2, &rc);
-    f->price.ms = db_i64(row, 4);
-    f->price.low_ms = db_i64(row, 5);
-    f->price.high_ms = db_i64(row, 6);
-    f->scenario = keep(self, row, 7, &rc).ptr;
-    f->mute = (enum mute)name_index(db_str(row, 9), mute_names, MUTE_COUNT);
-    f->suppressed_by = keep(self, row, 10, &rc);
-    f->confidence = clamp(db_i64(row, 11), 0, 2);
-    f->grade_shift = clamp(db_i64(row, 12), -4, 4);
-    f->at_most = (enum grade)clamp(db_i64(row, 13), GRADE_OK, GRADE_SEVERE);
-    f->at_least = (enum grade)clamp(db_i64(row, 14), GRADE_OK, GRADE_SEVERE);
-    f->cause = keep(self, row, 15, &rc).ptr;
-    f->args = keep(self, row, 16, &rc);
-    f->measures = keep(self, row, 17, &rc);
-    f->evidence = keep(self, row, 18, &rc);
-    return rc;
-}
-
 static enum err_code read_findings(struct report *self, const struct profile *profile, struct err *err)
 {
-    sqlite3_stmt *row = NULL;
-    size_t capacity = 0;
-    enum err_code rc = db_prepare(self->db, &row, finding_sql, err);
+    struct stored_findings stored;
+    enum err_code rc = analysis_rows_read(self->db, &self->arena, &stored, err);
     if (rc)
         return rc;
-    while ((rc = db_step(row, err)) == ERR_OK) {
-        if (!rule_find(db_str(row, 0)))
-            continue;                /* a rule of another version of this program */
-        if (mem_grow((void **)&self->findings, &capacity, self->finding_count + 1, (size_t)1 << 20, sizeof *self->findings)) {
-            rc = err_nomem(err);
-            break;
-        }
-        struct report_finding *f = &self->findings[self->finding_count];
-        if (take_finding(self, row, f)) {
-            rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
-            break;
-        }
-        f->grade = finding_grade(&f->finding, profile, self->wall_ms);
-        f->margin = finding_margin(&f->finding, profile);
-        f->is_shown = f->grade >= GRADE_INFO && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by);
-        self->shown_count += f->is_shown;
-        self->finding_count++;
+    struct findings sorted = {.items = stored.items, .count = stored.count};
+    findings_sort(&sorted, profile, self->wall_ms);
+    if (!(self->findings = arena_zalloc(&self->arena, stored.count + 1, sizeof *self->findings)))
+        return err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
+    self->finding_count = stored.count;
+    for (size_t i = 0; i < stored.count; i++) {
+        const struct finding *finding = &stored.items[i];
+        self->findings[i] = (struct report_finding){.finding = *finding,
+                                                    .grade = finding_grade(finding, profile, self->wall_ms),
+                                                    .margin = finding_margin(finding, profile),
+                                                    .is_shown = finding_shows(finding, profile, self->wall_ms)};
+        self->shown_count += self->findings[i].is_shown;
     }
-    db_finalize(row);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-/* Health rules that come first in their grade, before those with a price (8.2). */
-static bool leads(const struct finding *f)
-{
-    return strcmp(f->rule->id, "JOB.FAILED") == 0 || strcmp(f->rule->id, "STREAM.FAILED") == 0 || strcmp(f->rule->id, "LOG.INCOMPLETE") == 0;
-}
-
-static int compare_findings(const void *left, const void *right)
-{
-    const struct report_finding *a = left, *b = right;
-    if (a->is_shown != b->is_shown)
-        return a->is_shown ? -1 : 1;
-    if (a->is_shown && a->grade != b->grade)
-        return a->grade > b->grade ? -1 : 1;
-    if (a->is_shown && leads(&a->finding) != leads(&b->finding))
-        return leads(&a->finding) ? -1 : 1;
-    int64_t a_price = known_or(a->finding.price.ms, -1), b_price = known_or(b->finding.price.ms, -1);
-    if (a->is_shown && a_price != b_price)
-        return a_price > b_price ? -1 : 1;
-    double a_margin = isnan(a->margin) ? -1 : a->margin, b_margin = isnan(b->margin) ? -1 : b->margin;
-    if (!a->is_shown && a_margin != b_margin)
-        return a_margin > b_margin ? -1 : 1;
-    int by_rule = strcmp(a->finding.rule->id, b->finding.rule->id);
-    return by_rule ? by_rule : str_compare(a->finding.subject_key, b->finding.subject_key);
+    return ERR_OK;
 }
 
 static enum err_code read_joint(struct report *self, struct err *err)
@@ -222,8 +147,6 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
         rc = read_account(ret, err);
     if (!rc)
         rc = read_findings(ret, profile, err);
-    if (!rc && ret->finding_count)
-        qsort(ret->findings, ret->finding_count, sizeof *ret->findings, compare_findings);
     if (!rc)
         rc = read_joint(ret, err);
     if (rc)
@@ -233,7 +156,6 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
 
 void report_dispose(struct report *self)
 {
-    mem_free(self->findings);
     arena_dispose(&self->arena);
     *self = (struct report){0};
 }
