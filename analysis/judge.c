@@ -306,7 +306,7 @@ enum err_code judge(const struct judged *judged, struct findings *ret, struct jo
         set_confidence(judged, &ret->items[i]);
     if ((rc = suppress(judged, ret, err)))
         return rc;
-    findings_sort(ret, judged->wall_ms);
+    findings_sort(ret, NULL, judged->wall_ms);
     if (pricing.allowed)
         rc = price_jointly(&pricing, ret, ret_joint, ret_joint_count, err);
     return rc ? rc : ret->out_of_memory ? err_nomem(err) : ERR_OK;
