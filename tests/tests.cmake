@@ -38,6 +38,9 @@ unit_tests(ingest ag_ingest)
 unit_tests(analysis ag_analysis)
 add_executable(print_stages tests/unit/analysis/print_stages.c)
 target_link_libraries(print_stages PRIVATE ag_analysis)
+# What the simulator says of a database, for tests in Python (tests/unit/analysis/simulation.py).
+add_executable(print_simulation ${CMAKE_SOURCE_DIR}/tests/unit/analysis/print_simulation.c)
+target_link_libraries(print_simulation PRIVATE ag_analysis)
 unit_tests(server ag_server PkgConfig::CJSON PkgConfig::ARCHIVE)
 
 # script_test(NAME LABEL SECONDS COMMAND…): the program under test is in $AFTERGLOW_BINARY, the top of the tree in $AFTERGLOW_ROOT.
