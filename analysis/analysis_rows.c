@@ -187,7 +187,7 @@ static void causes_text(const struct outliers *outliers, struct buf *ret)
 static enum err_code write_stage(sqlite3_stmt *stmt, const struct judged *judged, uint32_t i, struct buf *causes, struct err *err)
 {
     const struct stage_fact *fact = &judged->facts->stages[i];
-    const struct stage_stats *stats = &judged->stages[i];
+    const struct stage_stats *stats = judged->stages[i];
     const struct outliers *outliers = &stats->outliers;
     bool known_stats = stats->of[STAT_OCCUPANCY].count > 0;
     causes_text(outliers, causes);
@@ -232,7 +232,7 @@ static enum err_code write_distributions(struct db *app, const struct judged *ju
     enum err_code rc = db_prepare(app, &stmt, "INSERT INTO stage_distribution VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err);
     for (size_t i = 0; i < stage_count && !rc; i++)
         for (int c = 0; c < STAT_COLUMN_COUNT && !rc; c++) {
-            const struct distribution *d = &judged->stages[stages[i].position].of[c];
+            const struct distribution *d = &judged->stages[stages[i].position]->of[c];
             if (!d->count || !(d->max > 0))
                 continue;
             const double values[] = {d->sum, d->min, d->p25, d->p50, d->p75, d->p95, d->p99, d->max, d->mean, d->sigma, d->ratio};
