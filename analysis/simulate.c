@@ -285,9 +285,9 @@ static enum err_code ramp(struct scenario *self)
 static enum err_code change_startup(struct scenario *self, double wanted_ms)
 {
     const struct simulation *sim = self->sim;
-    if (!sim->slot_count || !((double)sim->slots[0].time_ms > wanted_ms))
+    if (!((double)sim->first_executor_ms > wanted_ms))
         return ERR_OK;
-    int64_t first_ms = sim->slots[0].time_ms, earlier_ms = first_ms - (int64_t)fmax(0, wanted_ms);
+    int64_t first_ms = sim->first_executor_ms, earlier_ms = first_ms - (int64_t)fmax(0, wanted_ms);
     enum err_code rc = own_gaps(self);
     if (rc)
         return rc;
@@ -336,7 +336,9 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
     if (self->first_turn <= self->last_turn || self->slots) {
         struct sim_run run = {.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
                               .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_ms = self->gaps_ms, .unlimited = self->unlimited, .partial = !self->slots,
-                              .first_turn = self->first_turn, .last_turn = self->last_turn};
+                              .first_turn = self->first_turn, .last_turn = self->last_turn, .items = &ret->items};
+        for (size_t i = 0; i < self->override_count; i++)
+            ret->items += self->overrides[i].costs.count;
         rc = sim_engine(&run, &end_ms, self->err);
     }
     ret->wall_ms = end_ms + self->tail_ms;

@@ -94,6 +94,7 @@ struct simulation {
     int64_t *job_begin_ms, *job_end_ms;                /* simulated, as observed */
     size_t node_count, job_count, pool_count, queue_count, slot_count, item_count;
     double work_ms;                  /* Σ w */
+    int64_t first_executor_ms;       /* when the first one was there; 0: none ever was */
     int64_t wall_ms;                 /* observed */
     int64_t last_end_ms;             /* observed end of the last job */
     int64_t as_observed_ms;          /* simulated wall */
@@ -115,6 +116,7 @@ struct sim_run {
     bool unlimited;                  /* slots */
     bool partial;                    /* cuts may be used: nothing but jobs of these turns differs from the run as observed */
     uint32_t first_turn, last_turn;
+    size_t *items;                   /* counts those of released jobs and their nodes; NULL: nobody asks */
     bool record;                     /* the run as observed: fill cuts and simulated times of jobs */
 };
 enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_ms, struct err *err) WARN_UNUSED;
