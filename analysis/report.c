@@ -182,6 +182,22 @@ static struct str in_words(struct report *self, enum lang lang, struct str name,
     return out.len && arena_str(&self->arena, buf_str(&out), &kept) ? STR_NONE : kept;
 }
 
+/* Where a placeholder may be of several units, the sentence cannot name them: "x:records" does. */
+static struct str with_unit(struct report *self, enum lang lang, const struct word_arg *arg)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    char entry[80];
+    buf_init(&out, 4096);
+    snprintf(entry, sizeof entry, "%.*s:%.*s", (int)MIN(arg->name.len, (size_t)30), arg->name.ptr, (int)MIN(arg->unit.len, (size_t)30), arg->unit.ptr ? arg->unit.ptr : "");
+    const char *word = message(lang, "words", str_of(entry), NULL);
+    const struct word_arg value = {.name = STR_LIT("v"), .value = arg->value, .unit = arg->unit};
+    if (!word)
+        return STR_NONE;
+    word_fill(&out, word, &value, 1);
+    struct str kept;
+    return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
+}
+
 static void say_in_words(struct report *self, enum lang lang, struct word_arg *arg)
 {
     struct str words = STR_NONE;
@@ -189,6 +205,8 @@ static void say_in_words(struct report *self, enum lang lang, struct word_arg *a
         words = in_words(self, lang, arg->name, arg->text);
     else if (str_is(arg->unit, "flag"))
         words = in_words(self, lang, arg->name, arg->value == 1 ? STR_LIT("1") : STR_LIT("0"));
+    else
+        words = with_unit(self, lang, arg);
     if (str_known(words))
         arg->text = words;
 }

@@ -155,7 +155,7 @@ static void say_closest(struct buf *out, const struct report *report, enum lang 
         bool again = false;
         for (size_t j = 0; j < count; j++)
             again |= said[j] == f->finding.rule;
-        if (again || f->finding.mute != MUTE_NONE || str_known(f->finding.suppressed_by) || isnan(f->margin) || f->margin <= 0)
+        if (again || !verdict_may_be_closest(f))
             continue;
         said[count++] = f->finding.rule;
         if (count == 1)

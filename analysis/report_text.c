@@ -220,9 +220,9 @@ static void write_first_fix(struct buf *out, const struct report_style *style, c
 {
     const char *fixes = item->finding->rule->fixes;
     const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
-    CLEANUP(buf_dispose) struct buf code;
     if (!snippet)
         return;
+    CLEANUP(buf_dispose) struct buf code;
     buf_init(&code, (size_t)64 << 10);
     snippet_fill(&code, snippet, item->args, item->arg_count);
     labelled(out, style, "fixes", str_of(message_of(style->lang, "snippets", snippet->id)));
@@ -313,10 +313,10 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
 
 static void write_together(struct buf *out, struct report *report, const struct report_style *style)
 {
-    CLEANUP(buf_dispose) struct buf line;
-    buf_init(&line, 4096);
     if (report->joint_count < 2)
         return;
+    CLEANUP(buf_dispose) struct buf line;
+    buf_init(&line, 4096);
     const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
                                     report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
     report_say(&line, style->lang, "together", args, ARRAY_LENGTH(args));

@@ -50,13 +50,18 @@ static enum err_code say_finding(struct report *report, enum lang lang, size_t p
     return ERR_OK;
 }
 
+bool verdict_may_be_closest(const struct report_finding *f)
+{
+    return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && strcmp(f->finding.rule->id, "LOG.INCOMPLETE") != 0;
+}
+
 size_t verdict_closest(const struct report *report, const size_t *findings, size_t count)
 {
     size_t best = report->finding_count;
     for (size_t i = 0; i < (findings ? count : report->finding_count); i++) {
         size_t at = findings ? findings[i] : i;
         const struct report_finding *f = &report->findings[at];
-        if (f->is_shown || f->finding.mute != MUTE_NONE || str_known(f->finding.suppressed_by) || isnan(f->margin) || f->margin <= 0)
+        if (!verdict_may_be_closest(f))
             continue;
         if (best == report->finding_count || f->margin > report->findings[best].margin)
             best = at;
