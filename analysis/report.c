@@ -198,10 +198,22 @@ static struct str with_unit(struct report *self, enum lang lang, const struct wo
     return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
 }
 
-static void say_in_words(struct report *self, enum lang lang, struct word_arg *arg)
+/* A place is a machine or an executor, and its key alone does not say which. */
+static struct str as_subject(struct report *self, enum lang lang, const struct finding *finding)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    struct str kept;
+    buf_init(&out, 4096);
+    report_subject(&out, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
+}
+
+static void say_in_words(struct report *self, enum lang lang, const struct finding *finding, struct word_arg *arg)
 {
     struct str words = STR_NONE;
-    if (str_known(arg->text))
+    if (str_known(arg->text) && (str_is(arg->name, "host") || str_is(arg->name, "who")) && str_eq(arg->text, finding->subject_key))
+        words = as_subject(self, lang, finding);
+    else if (str_known(arg->text))
         words = in_words(self, lang, arg->name, arg->text);
     else if (str_is(arg->unit, "flag"))
         words = in_words(self, lang, arg->name, arg->value == 1 ? STR_LIT("1") : STR_LIT("0"));
@@ -247,7 +259,7 @@ enum err_code report_args(struct report *self, enum lang lang, const struct find
             rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
             break;
         }
-        say_in_words(self, lang, arg);
+        say_in_words(self, lang, finding, arg);
         (*ret_count)++;
     }
     db_finalize(row);

@@ -182,7 +182,7 @@ static void labelled(struct buf *out, const struct report_style *style, const ch
     colour(out, style, BLUE);
     buf_append(out, name.ptr, name.len);
     colour(out, style, PLAIN);
-    buf_text(out, ": ");
+    buf_text(out, style->lang == LANG_ZH_CN ? "：" : ": ");
     paragraph(out, text, 6, 4 + width_of(name) + 2);
 }
 
@@ -197,9 +197,13 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     for (size_t i = 0; i < evidence->count && rows < REPORT_EVIDENCE_ROWS; rows++) {
         size_t row = evidence->cells[i].row;
         report_subject(&line, style->lang, evidence->cells[i].kind, evidence->cells[i].key);
-        for (const char *separator = ": "; i < evidence->count && evidence->cells[i].row == row; i++, separator = ", ") {
+        const char *separator = ": ";
+        for (; i < evidence->count && evidence->cells[i].row == row; i++) {
             const struct report_cell *cell = &evidence->cells[i];
+            if (!str_known(cell->text) && !(cell->value > 0))
+                continue;            /* nothing spilled, nothing read: no news */
             buf_text(&line, separator);
+            separator = ", ";
             report_cell_name(&line, style->lang, cell->name);
             buf_char(&line, ' ');
             if (str_known(cell->text))

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/error_text.h"
 #include "base/attributes.h"
 
 #define COMPLETE_ENOUGH 80           /* below it numbers are lower bounds (2.3) */
@@ -131,13 +132,16 @@ static void say_waiting(const struct report *report, enum lang lang, int64_t wai
 
 static void say_failed(const struct report *report, enum lang lang, struct buf *out)
 {
-    struct str why = report->app.failure;
-    const char *line_end = str_known(why) ? memchr(why.ptr, '\n', why.len) : NULL;
-    if (line_end)
-        why.len = (size_t)(line_end - why.ptr);
-    if (why.len > FAILURE_BYTES)
-        why.len = utf8_valid_prefix(why.ptr, FAILURE_BYTES);
-    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", why)};
+    CLEANUP(buf_dispose) struct buf why;
+    struct str class = error_class_of(report->app.failure), reason = error_message_of(report->app.failure);
+    buf_init(&why, 4096);
+    if (class.len) {
+        word_text(&why, class, FAILURE_BYTES);
+        buf_text(&why, ": ");
+    }
+    if (reason.len)
+        word_text(&why, reason, FAILURE_BYTES);
+    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", buf_str(&why))};
     say(out, lang, why.len ? "failed" : "failed_unknown", args, ARRAY_LENGTH(args));
 }
 
