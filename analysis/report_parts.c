@@ -35,6 +35,11 @@ const char *report_confidence_name(enum lang lang, int confidence)
     return message_of(lang, "confidence", names[confidence]);
 }
 
+bool report_cell_is_news(const struct report_cell *cell)
+{
+    return str_known(cell->text) || cell->value > 0 || cell->value < 0;
+}
+
 void report_cell_name(struct buf *out, enum lang lang, struct str name)
 {
     const char *known_name = message(lang, "cells", name, NULL);

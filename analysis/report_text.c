@@ -200,8 +200,8 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
         const char *separator = ": ";
         for (; i < evidence->count && evidence->cells[i].row == row; i++) {
             const struct report_cell *cell = &evidence->cells[i];
-            if (!str_known(cell->text) && !(cell->value > 0))
-                continue;            /* nothing spilled, nothing read: no news */
+            if (!report_cell_is_news(cell))
+                continue;
             buf_text(&line, separator);
             separator = ", ";
             report_cell_name(&line, style->lang, cell->name);
