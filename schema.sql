@@ -605,7 +605,14 @@ CREATE TABLE rdd (
     tracked INTEGER NOT NULL,            -- 1: a submitted stage had it with a valid storage level, and it was not unpersisted
     unpersisted INTEGER NOT NULL,
     -- As first submitted with a valid level; what the storage page shows. Sizes need logged block updates.
-    storage_name TEXT, storage_level TEXT, storage_partitions INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER
+    storage_name TEXT, storage_level TEXT, storage_partitions INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER,
+    -- Over the whole log, for the cache audit. UnpersistRDD and block updates have no time of their own: the latest one in the log before them stands for it.
+    unpersist_ms INTEGER,                -- of the last time; NULL: it was not unpersisted
+    most_partitions INTEGER,             -- cached at the same time, at most; this and the rest: NULL without logged block updates
+    evicted_partitions INTEGER,          -- that left while the RDD was persisted and their executor lived; one that comes back and leaves again counts twice
+    most_memory_bytes INTEGER, most_disk_bytes INTEGER,
+    held_byte_ms REAL,                   -- Σ bytes × time up to held_to_ms; what it holds from there to the end is not in it
+    held_to_ms INTEGER
 ) STRICT;
 CREATE TABLE rdd_parent (
     rdd_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, parent_id INTEGER NOT NULL,
@@ -672,6 +679,7 @@ CREATE TABLE sql_plan (
     plan_text_id INTEGER REFERENCES plan_text,   -- physicalPlanDescription; NULL: none
     graph_plan_id INTEGER NOT NULL,      -- whose rows in sql_node, sql_edge hold its graph: its own id, or an earlier version's with the same graph
     final INTEGER NOT NULL,              -- 1: AdaptiveSparkPlan says isFinalPlan=true
+    logged_ms INTEGER,                   -- when: adaptive updates have no time of their own, the latest one in the log before them stands for it; version 0: the execution's begin
     too_large INTEGER NOT NULL,          -- 1: it has more than 100,000 nodes and no graph here
     UNIQUE (execution_id, version)
 ) STRICT;
