@@ -37,8 +37,8 @@ static int64_t parse(struct str value, int64_t bare, const struct unit *units, s
 
 int64_t conf_bytes(struct str value, int64_t bare_bytes)
 {
-    static const struct unit units[] = {{"b", 1},        {"k", 1 << 10}, {"kb", 1 << 10}, {"m", 1 << 20}, {"mb", 1 << 20}, {"g", 1 << 30}, {"gb", 1 << 30}, {"t", (int64_t)1 << 40},
-                                        {"tb", (int64_t)1 << 40}};
+    static const struct unit units[] = {{"b", 1},       {"k", 1 << 10},  {"kb", 1 << 10},         {"m", 1 << 20},          {"mb", 1 << 20},
+                                        {"g", 1 << 30}, {"gb", 1 << 30}, {"t", (int64_t)1 << 40}, {"tb", (int64_t)1 << 40}};
     return parse(value, bare_bytes, units, ARRAY_LENGTH(units));
 }
 

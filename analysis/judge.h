@@ -22,8 +22,16 @@ struct judged {
     const struct simulation *simulation;
     struct calibration calibration;
     const struct chain *chain;
+    const struct what_if *what_ifs;          /* of the whole run; analyse.c */
+    size_t what_if_count;
     int completeness;                        /* C of 2.2 */
     int64_t wall_ms;                         /* W */
+};
+
+/* The whole run with one thing otherwise (6.5). */
+struct what_if {
+    const char *scenario, *subject;          /* static: W9 and "2": slots twice as many; "+1": one executor more; W4 and "" */
+    int64_t wall_ms, low_ms, high_ms;
 };
 
 struct findings {
@@ -66,6 +74,9 @@ void finding_formula(struct findings *self, const char *text, double threshold, 
 void finding_change(struct findings *self, const char *scenario, enum band band, struct change change);
 /* Puts the texts of the newest into it. The next findings_add does so too. */
 void findings_close(struct findings *self);
+
+/* 1.6, 2.3: whether subjects of this rule are to be judged at all: a tiny or incomplete application or stage; MUTE_NONE: yes. stage: NO_ENTITY for rules that are about no single one. */
+enum mute mute_of(const struct judged *judged, const struct rule *rule, uint32_t stage);
 
 /* Families; each in its file. */
 typedef enum err_code rules_fn(const struct judged *judged, struct findings *findings, struct err *err);

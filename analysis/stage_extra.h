@@ -10,6 +10,9 @@
 /* Collections above this share of run and deserialisation time could go (W8 of STAGE.GC_HIGH). */
 #define GC_TARGET_SHARE 0.05
 
+/* STAGE.TINY_TASKS is about stages whose median task runs shorter than this. */
+#define TINY_TASK_RUN_MS 500.0
+
 /* One task, for evidence. */
 struct extra_task {
     int64_t task_id;
@@ -19,15 +22,13 @@ struct extra_task {
 
 struct stage_extra {
     struct extra_task worst, peer;   /* the longest, and the one nearest to the median duration */
-    double delay_ms, serde_ms, getres_ms, gc_ms;   /* sums: max(0, o' − R − D − S − G), D + S, G, gc */
     double gc_excess_ms;             /* Σ max(0, gc − 5 % of R + D) */
     double warm_count, warm_serde_ms, warm_ms;     /* of warm tasks: how many, Σ (D + S), Σ o' */
-    double deser_p25_ms;             /* of D */
-    double overhead_p50_ms;          /* v of W6 and W7: p50(o' − R) */
+    double overhead_p50_ms;          /* v of W6 and W7: p50(o' − R); NaN where neither could apply: as many tasks as slots, half of them of half a second and more */
     double spilled_tasks;
     double spill_outlier_share, gc_outlier_share;  /* of disk spill and of gc: what lies in outliers (5.2) */
     double retried_count;            /* partitions with more than one attempt */
-    enum data_column data_column;    /* STAGE.SKEW_DATA: which size is most uneven; NONE: nothing of weight is read */
+    enum stat_column data_column;    /* STAGE.SKEW_DATA: which size read is most uneven; STAT_COLUMN_COUNT: nothing of weight is read */
     double data_ratio, data_max, data_median;
     struct extra_task data_task;     /* with data_max */
     bool big_reader;                 /* an outlier reads a fifth of the stage's bytes or more */
