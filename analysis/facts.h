@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/db.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/units.h"
 
@@ -32,16 +33,16 @@ extern const char *const lost_kind_names[LOST_KIND_COUNT];   /* "winner" "fetch"
 
 struct attempt {
     int64_t task_id;
-    int64_t launch_ms, finish_ms;    /* L, F of the spec; an attempt without an end gets one (3.3); F < L becomes F = L and counts as a clock fault */
+    int64_t launch_ms, finish_ms;    /* L, F of the spec, inside the application's interval; an attempt without an end gets one (3.3); F < L becomes F = L, a clock fault */
     int64_t begin_ms;                /* L': from when its lane was free for it */
-    int32_t occupancy_ms;            /* o' = min(F, end) − L', ≥ 0 */
-    uint32_t stage, executor;        /* positions in facts; an executor is always there (rows of unknown ones are made by ingest) */
+    int64_t occupancy_ms;            /* o' = F − L', ≥ 0: hostile logs have tasks of years */
+    uint32_t stage, executor;        /* positions in facts; an executor is always there: tasks that name none share one without an id */
     uint32_t row;                    /* which of the stage attempt's rows (order of task_seq) it is: the place of its values in columns */
     int32_t index, partition;        /* −1: not logged */
-    int32_t try;                     /* Task Info's attempt: 0 for the first */
     uint16_t lane;
     uint8_t kind;                    /* enum lost_kind */
     bool success : 1, ended : 1, has_metrics : 1, speculative : 1;
+    bool again : 1;                  /* not the first attempt of its index */
     bool cold : 1;                   /* first winner of its stage on its lane (4.1) */
 };
 
@@ -52,10 +53,10 @@ struct executor_fact {
     int64_t add_ms, remove_ms;       /* as logged */
     struct str remove_reason;
     int64_t cores, profile_id;       /* UNKNOWN where not logged */
-    int64_t slots;                   /* s_e ≥ 1; 0 for a driver that runs no tasks */
-    bool slots_inferred;
-    int64_t from_ms, to_ms;          /* alive, clipped to the application's interval */
-    size_t first_attempt_of;         /* internal order of lanes; attempts of an executor are found by facts->by_executor */
+    int64_t slots;                   /* s_e ≥ 1; 0: no executor (a driver that runs no tasks, an id that was only named) */
+    bool slots_inferred;             /* more tasks ran side by side than its cores allow */
+    int64_t from_ms, to_ms;          /* alive, inside the application's interval; from = to where slots is 0 */
+    size_t first_attempt, attempt_count;           /* its attempts: facts->by_executor[first_attempt …] */
     int64_t max_memory_bytes;
     bool has_peaks;
     int64_t peak_heap_bytes, peak_off_heap_bytes, peak_storage_bytes, peak_unified_bytes, peak_rss_bytes /* JVM + Python + other */, peak_major_gc_count, peak_major_gc_ms;
@@ -68,18 +69,20 @@ struct job_fact {
     int64_t sql_execution_id;
     int64_t begin_ms, end_ms;        /* by the rules of 3.6: never UNKNOWN, begin ≤ end, inside the application's interval */
     bool end_seen, failed, start_seen;
-    struct str failure;
-    const uint32_t *stages;          /* positions of the stage attempts it lists and that ran for it, ascending; owned by the arena */
+    int64_t failure_text_id;         /* see facts_text */
+    const uint32_t *stages;          /* positions of the stage attempts that it owns (3.8), ascending; owned by the arena */
     size_t stage_count;
     int64_t listed_stage_count, skipped_stage_count;
 };
 
 struct stage_fact {
     int64_t stage_ref, stage_id, attempt;
-    struct str name, details, description, pool, failure;
+    struct str name, description, pool;
+    int64_t details_text_id, failure_text_id;      /* call stack, failure reason: see facts_text */
     int64_t num_tasks;
-    int64_t submission_ms, completion_ms;          /* as logged */
+    int64_t submission_ms, completion_ms;          /* as logged; UNKNOWN also where that is no time (SOUND_TIME_…) */
     int64_t first_launch_ms, last_finish_ms;       /* over its attempts; UNKNOWN: none */
+    int64_t begin_ms, end_ms;        /* its window (3.8): from submission, or else first launch, to its last finish, inside the interval; UNKNOWN without attempts */
     bool submitted_seen, completed_seen, failed, skipped;
     int64_t profile_id, sql_execution_id;
     uint32_t job;                    /* owner (3.8), position; NO_ENTITY: none */
@@ -90,6 +93,7 @@ struct stage_fact {
     const int64_t *parent_ids, *rdds;              /* stage ids; RDD ids in the order of the log */
     size_t parent_id_count, rdd_count;
     bool is_python;                  /* it evaluates Python (3.4) */
+    int64_t seen_success;            /* distinct indexes with a success, at most num_tasks */
     double completeness;             /* Cs of 2.2; NaN: unknown */
 };
 
@@ -97,32 +101,45 @@ struct rdd_fact {
     int64_t rdd_id, num_partitions;
     struct str name, scope, callsite, storage_level;
     bool persisted, unpersisted;     /* it had a storage level; it was released */
+    bool is_python;                  /* its name or scope says that it evaluates Python */
     bool use_disk, use_memory, deserialized;
-    int64_t memory_bytes, disk_bytes, cached_partitions;
+    int64_t memory_bytes, disk_bytes;              /* cached at the end of the log; UNKNOWN without block updates */
+    int64_t cached_partitions;
     const int64_t *parents;
     size_t parent_count;
 };
 
 struct sql_fact {
     int64_t execution_id, root_id;
-    struct str description, error;
-    int64_t begin_ms, end_ms;        /* end UNKNOWN: not read */
-    bool end_seen, failed;
+    struct str description;
+    int64_t error_text_id;           /* see facts_text */
+    int64_t begin_ms, end_ms;        /* as logged; end UNKNOWN: not read */
+    bool start_seen, end_seen, failed;
     int64_t plan_id;                 /* of its latest plan; UNKNOWN: none */
 };
 
-/* What log health counted (2.1); straight from the store. */
+/* What log health counted (2.1); straight from the store, which counts lines that are refused among the bad ones. */
 struct completeness_counts {
     int64_t lines, lines_bad, task_start, task_end, task_end_only, task_open, stage_sub, stage_done, job_start, job_end, sql_start, sql_end, roll_min, roll_max, roll_present;
     bool tail_cut, app_start, app_end, compacted, in_progress, rolling;
 };
 
+/* What can be asked of a stage's tasks (facts_values). */
+enum task_value {
+    VALUE_RUN_MS, VALUE_DESERIALIZE_MS, VALUE_SERIALIZE_MS, VALUE_GETTING_RESULT_MS /* epoch, as logged */, VALUE_GC_MS, VALUE_CPU_NS, VALUE_FETCH_WAIT_MS, VALUE_SHUFFLE_WRITE_NS,
+    VALUE_DISK_SPILL_BYTES, VALUE_MEMORY_SPILL_BYTES, VALUE_INPUT_BYTES, VALUE_INPUT_RECORDS, VALUE_SHUFFLE_READ_BYTES /* local + remote */, VALUE_SHUFFLE_REMOTE_BYTES,
+    VALUE_SHUFFLE_READ_RECORDS, VALUE_OUTPUT_BYTES, VALUE_OUTPUT_RECORDS, VALUE_SHUFFLE_WRITE_BYTES, VALUE_SHUFFLE_WRITE_RECORDS, VALUE_RESULT_BYTES, VALUE_PEAK_MEMORY_BYTES,
+    VALUE_LOCALITY, VALUE_END_REASON, VALUE_ERROR_TEXT_ID, TASK_VALUE_COUNT
+};
+
 struct facts {
     struct arena arena;
     struct db *db;                   /* borrowed; for facts_values */
+    struct smap texts, conf;         /* each name once; settings: texts of arena */
+    struct task_reader *tasks;       /* of the columns of tasks; internal */
     struct str app_id, attempt_id, name, user, spark_version;
     int spark_major, spark_minor;    /* −1: unknown */
-    int64_t begin_ms, end_ms;        /* A0, A1 */
+    int64_t begin_ms, end_ms;        /* A0 ≤ A1 */
     bool end_at_least;               /* A1 is the last event seen, not ApplicationEnd */
     bool is_local;                   /* master is local or local[…] */
     bool has_cpu_time;               /* the writer records executor CPU time (2.1) */
@@ -141,6 +158,12 @@ struct facts {
     double overlap_ms;               /* Σ (o − o') */
 };
 
+/* A time outside of this is none (-1 stands for unknown in old logs; the end is the year 3000): it keeps sums of hostile times far from overflow. */
+#define SOUND_TIME_MIN_MS INT64_C(0)
+#define SOUND_TIME_MAX_MS INT64_C(32503680000000)
+/* More tasks side by side on one executor than any machine runs: where cores and tasks say more, this many are its slots, and the rest counts as overlap. */
+#define SLOTS_MAX 65535
+
 /* Bytes the arena may take; what a hostile database holds beyond fails with ERR_LIMIT. */
 #define FACTS_ARENA_BYTES ((size_t)1 << 30)
 #define FACTS_MAX_ATTEMPTS ((size_t)1 << 28)
@@ -153,16 +176,12 @@ struct str facts_conf(const struct facts *self, const char *key);
 /* Positions, or NO_ENTITY. */
 uint32_t facts_stage(const struct facts *self, int64_t stage_id, int64_t attempt);
 uint32_t facts_job(const struct facts *self, int64_t job_id);
-uint32_t facts_executor(const struct facts *self, struct str id);
+uint32_t facts_executor(const struct facts *self, struct str id);      /* its latest life; one look at each executor */
 uint32_t facts_sql(const struct facts *self, int64_t execution_id);
+/* A long text (failures, call stacks) by its id, into the caller's arena; STR_NONE for UNKNOWN and for ids that are not there. */
+enum err_code facts_text(const struct facts *self, int64_t text_id, struct arena *arena, struct str *ret, struct err *err) WARN_UNUSED;
 
 /* Values of a stage's tasks, in the order of its attempts. UNKNOWN: not logged. */
-enum task_value {
-    VALUE_RUN_MS, VALUE_DESERIALIZE_MS, VALUE_SERIALIZE_MS, VALUE_GETTING_RESULT_MS /* epoch, as logged */, VALUE_GC_MS, VALUE_CPU_NS, VALUE_FETCH_WAIT_MS, VALUE_SHUFFLE_WRITE_NS,
-    VALUE_DISK_SPILL_BYTES, VALUE_MEMORY_SPILL_BYTES, VALUE_INPUT_BYTES, VALUE_INPUT_RECORDS, VALUE_SHUFFLE_READ_BYTES /* local + remote */, VALUE_SHUFFLE_REMOTE_BYTES,
-    VALUE_SHUFFLE_READ_RECORDS, VALUE_OUTPUT_BYTES, VALUE_OUTPUT_RECORDS, VALUE_SHUFFLE_WRITE_BYTES, VALUE_SHUFFLE_WRITE_RECORDS, VALUE_RESULT_BYTES, VALUE_PEAK_MEMORY_BYTES,
-    VALUE_LOCALITY, VALUE_END_REASON, VALUE_ERROR_TEXT_ID, TASK_VALUE_COUNT
-};
 struct task_values {
     size_t count;
     int64_t *of[TASK_VALUE_COUNT];   /* NULL: not asked for. Owned; give back with task_values_dispose */

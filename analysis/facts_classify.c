@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Winners and the kinds of lost work (spec/findings.md 3.3), over all attempts of one stage id at a time. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/facts_parts.h"
+#include "analysis/sort.h"
+#include "base/mem.h"
+
+#define OFFSET_BITS 17 /* of a stage attempt among those of its stage, above a time of 45 bits: no log has more */
+
+struct group {
+    struct facts *facts;
+    size_t first, end;       /* stage attempts of one stage id */
+    struct sort_item *items; /* twice as many as the group has attempts; owned */
+    size_t room;
+    int64_t *indexes; /* with a success, of one stage attempt; twice; owned */
+    size_t index_room;
+};
+
+/* Whose output an attempt makes: successes with the same key are the same work. −1: cannot be told. */
+static int64_t work_key(const struct group *group, const struct attempt *attempt)
+{
+    if (attempt->partition >= 0)
+        return attempt->partition;
+    if (attempt->index < 0)
+        return -1;
+    return attempt->index + ((group->facts->stages[attempt->stage].attempt > 0 ? (int64_t)(attempt->stage - group->first) : 0) << 32);
+}
+
+static void win(struct facts *facts, struct attempt *attempt)
+{
+    attempt->kind = WINNER;
+    facts->stages[attempt->stage].winner_count++;
+}
+
+/* Of two successes of the same work the later one is a copy that came too late, unless it had to be made because the earlier one's output was lost: in a later stage attempt, or after a
+ * Resubmitted event. The store keeps none of these, and need not: only they make the scheduler launch an index again that has succeeded. */
+static bool made_again(const struct attempt *winner, const struct attempt *later)
+{
+    return later->stage > winner->stage || later->launch_ms > winner->finish_ms || (later->launch_ms == winner->finish_ms && !later->speculative);
+}
+
+static void judge_successes(struct facts *facts, const struct sort_item *items, size_t count)
+{
+    struct attempt *winner = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct attempt *attempt = &facts->attempts[items[i].position];
+        bool same_work = winner && items[i].key == items[i - 1].key;
+        if (!same_work || attempt->stage != facts->attempts[items[i - 1].position].stage)
+            facts->stages[attempt->stage].seen_success++;
+        if (same_work && !made_again(winner, attempt)) {
+            attempt->kind = LOST_SPECULATIVE;
+            continue;
+        }
+        if (same_work) {
+            winner->kind = LOST_RECOMPUTED;
+            facts->stages[winner->stage].winner_count--;
+        }
+        winner = attempt;
+        win(facts, attempt);
+    }
+}
+
+static enum err_code judge_group(struct group *group, struct err *err)
+{
+    struct facts *facts = group->facts;
+    size_t first = facts->stages[group->first].first_attempt;
+    size_t end = facts->stages[group->end - 1].first_attempt + facts->stages[group->end - 1].attempt_count, count = 0;
+    if (mem_grow((void **)&group->items, &group->room, 2 * (end - first), 2 * FACTS_MAX_ATTEMPTS, sizeof *group->items))
+        return err_nomem(err);
+    for (size_t i = first; i < end; i++) {
+        struct attempt *attempt = &facts->attempts[i];
+        if (!attempt->ended || !attempt->success) {
+            attempt->kind = attempt->ended ? attempt->kind : LOST_UNFINISHED;
+            continue;
+        }
+        int64_t key = work_key(group, attempt), offset = MIN((int64_t)(attempt->stage - group->first), (INT64_C(1) << OFFSET_BITS) - 1);
+        if (key < 0) {
+            facts->stages[attempt->stage].seen_success++;
+            win(facts, attempt);
+        } else {
+            group->items[count++] = (struct sort_item){key, (offset << 45) + (attempt->finish_ms - facts->begin_ms), (uint32_t)i};
+        }
+    }
+    sort_items(group->items, group->items + count, count);
+    judge_successes(facts, group->items, count);
+    return ERR_OK;
+}
+
+static bool has(const int64_t *sorted, size_t count, int64_t value)
+{
+    size_t low = 0;
+    for (size_t high = count; low < high;) {
+        size_t i = low + (high - low) / 2;
+        if (sorted[i] < value)
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low < count && sorted[low] == value;
+}
+
+/* Killed because another attempt of the index succeeded: the loser of a speculation. */
+static enum err_code judge_killed(struct group *group, const struct stage_fact *stage, struct err *err)
+{
+    struct attempt *attempts = group->facts->attempts + stage->first_attempt;
+    size_t killed = 0, count = 0;
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        killed += attempts[i].kind == LOST_CANCELLED;
+    if (!killed)
+        return ERR_OK;
+    if (mem_grow((void **)&group->indexes, &group->index_room, 2 * stage->attempt_count, 2 * FACTS_MAX_ATTEMPTS, sizeof *group->indexes))
+        return err_nomem(err);
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        if (attempts[i].success && attempts[i].index >= 0)
+            group->indexes[count++] = attempts[i].index;
+    sort_times(group->indexes, group->indexes + count, count);
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        if (attempts[i].kind == LOST_CANCELLED && has(group->indexes, count, attempts[i].index))
+            attempts[i].kind = LOST_SPECULATIVE;
+    return ERR_OK;
+}
+
+static void rate(struct facts *self, struct stage_fact *stage)
+{
+    stage->completeness = NAN;
+    if (known(stage->num_tasks))
+        stage->seen_success = MIN(stage->seen_success, MAX(stage->num_tasks, 0));
+    if (stage->failed) {
+        size_t ended = 0;
+        for (size_t i = 0; i < stage->attempt_count; i++)
+            ended += self->attempts[stage->first_attempt + i].ended;
+        if (stage->attempt_count)
+            stage->completeness = (double)ended / (double)stage->attempt_count;
+    } else if (known(stage->num_tasks) && stage->num_tasks > 0) {
+        stage->completeness = (double)stage->seen_success / (double)stage->num_tasks;
+    }
+}
+
+enum err_code facts_classify(struct facts *self, struct err *err)
+{
+    struct group group = {.facts = self};
+    enum err_code rc = ERR_OK;
+    for (size_t begin = 0; begin < self->stage_count && !rc; begin = group.end) {
+        group.first = group.end = begin;
+        while (group.end < self->stage_count && self->stages[group.end].stage_id == self->stages[begin].stage_id)
+            group.end++;
+        rc = judge_group(&group, err);
+        for (size_t i = begin; i < group.end && !rc; i++)
+            rc = judge_killed(&group, &self->stages[i], err);
+    }
+    for (size_t i = 0; i < self->stage_count && !rc; i++)
+        rate(self, &self->stages[i]);
+    mem_free(group.items);
+    mem_free(group.indexes);
+    return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The interval that is judged (spec/findings.md 3.1), and jobs, stages and attempts inside it. */
+#include "analysis/facts_parts.h"
+#include "analysis/sort.h"
+#include "base/mem.h"
+
+#define DAY_MS INT64_C(86400000) /* by how much an executor's time may lengthen a run; hand-edited logs have ones years away */
+
+/* The last time of any job, stage, task or SQL event; the first one where the application names none. */
+static void stretch(int64_t ms, int64_t *first, int64_t *last)
+{
+    *first = min_known(*first, ms);
+    *last = max_known(*last, ms);
+}
+
+static void find_events(const struct facts *self, int64_t *first, int64_t *last)
+{
+    for (size_t i = 0; i < self->job_count; i++) {
+        stretch(self->jobs[i].begin_ms, first, last);
+        stretch(self->jobs[i].end_ms, first, last);
+    }
+    for (size_t i = 0; i < self->stage_count; i++) {
+        stretch(self->stages[i].submission_ms, first, last);
+        stretch(self->stages[i].completion_ms, first, last);
+    }
+    for (size_t i = 0; i < self->sql_count; i++) {
+        stretch(self->sqls[i].begin_ms, first, last);
+        stretch(self->sqls[i].end_ms, first, last);
+    }
+    for (size_t i = 0; i < self->attempt_count; i++) {
+        stretch(self->attempts[i].launch_ms, first, last);
+        stretch(self->attempts[i].finish_ms, first, last);
+    }
+}
+
+static void set_interval(struct facts *self)
+{
+    int64_t first = UNKNOWN, last = UNKNOWN;
+    find_events(self, &first, &last);
+    int64_t latest = last; /* without the executors */
+    for (size_t i = 0; i < self->executor_count; i++) {
+        const int64_t times[] = {self->executors[i].add_ms, self->executors[i].remove_ms};
+        for (size_t t = 0; t < ARRAY_LENGTH(times); t++) {
+            if (!known(times[t]))
+                continue;
+            first = min_known(first, times[t]);
+            if (!known(latest) || times[t] - latest <= DAY_MS)
+                last = max_known(last, times[t]);
+        }
+    }
+    if (!known(self->begin_ms))
+        self->begin_ms = known_or(first, 0);
+    self->end_at_least = !known(self->end_ms) || self->end_ms < self->begin_ms;
+    if (self->end_at_least)
+        self->end_ms = known(last) && last > self->begin_ms ? last : self->begin_ms;
+    for (size_t i = 0; i < self->executor_count; i++) {
+        const struct executor_fact *executor = &self->executors[i];
+        self->clock_faults += known(executor->add_ms) && executor->add_ms > self->end_ms + (self->end_at_least ? 0 : DAY_MS);
+        self->clock_faults += known(executor->remove_ms) && executor->remove_ms > self->end_ms + (self->end_at_least ? 0 : DAY_MS);
+        self->clock_faults += known(executor->add_ms) && known(executor->remove_ms) && executor->remove_ms < executor->add_ms;
+    }
+}
+
+static void bound_attempts(struct facts *self)
+{
+    for (size_t i = 0; i < self->attempt_count; i++) {
+        struct attempt *attempt = &self->attempts[i];
+        struct stage_fact *stage = &self->stages[attempt->stage];
+        if (!known(attempt->launch_ms))
+            attempt->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
+        if (!attempt->ended || !known(attempt->finish_ms)) {
+            /* The first of these that is not before the launch (3.3). */
+            const int64_t ends[] = {stage->completion_ms, self->executors[attempt->executor].remove_ms};
+            attempt->finish_ms = MAX(self->end_ms, attempt->launch_ms);
+            for (size_t e = 0; e < ARRAY_LENGTH(ends); e++)
+                if (known(ends[e]) && ends[e] >= attempt->launch_ms && ends[e] < attempt->finish_ms)
+                    attempt->finish_ms = ends[e];
+        }
+        if (attempt->finish_ms < attempt->launch_ms) {
+            attempt->finish_ms = attempt->launch_ms;
+            self->clock_faults++;
+        }
+        attempt->launch_ms = clip_time(self, attempt->launch_ms);
+        attempt->finish_ms = clip_time(self, attempt->finish_ms);
+        stage->first_launch_ms = min_known(stage->first_launch_ms, attempt->launch_ms);
+        stage->last_finish_ms = max_known(stage->last_finish_ms, attempt->finish_ms);
+    }
+}
+
+static void bound_stages(struct facts *self)
+{
+    for (size_t i = 0; i < self->stage_count; i++) {
+        struct stage_fact *stage = &self->stages[i];
+        self->clock_faults += known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms;
+        if (!stage->attempt_count)
+            continue;
+        stage->end_ms = stage->last_finish_ms;
+        stage->begin_ms = known(stage->submission_ms) ? clip_time(self, stage->submission_ms) : stage->first_launch_ms;
+        if (stage->begin_ms > stage->end_ms)
+            stage->begin_ms = stage->first_launch_ms;
+    }
+}
+
+/* Sorts a stage's attempts by (launch, task id): keys first, then each attempt moves once. */
+static enum err_code sort_attempts(struct attempt *attempts, size_t count, struct sort_item **keys, size_t *room, struct err *err)
+{
+    if (mem_grow((void **)keys, room, 2 * count, 2 * FACTS_MAX_ATTEMPTS, sizeof **keys))
+        return err_nomem(err);
+    struct sort_item *items = *keys;
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+    sort_items(items, items + count, count);
+    for (size_t begin = 0; begin < count; begin++) {
+        size_t hole = begin, from = items[begin].position;
+        if (from == begin)
+            continue;
+        struct attempt first = attempts[begin];
+        for (; from != begin; from = items[hole].position) {
+            attempts[hole] = attempts[from];
+            items[hole].position = (uint32_t)hole;
+            hole = from;
+        }
+        attempts[hole] = first;
+        items[hole].position = (uint32_t)hole;
+    }
+    return ERR_OK;
+}
+
+static enum err_code sort_stages(struct facts *self, struct err *err)
+{
+    CLEANUP(mem_freep) struct sort_item *keys = NULL;
+    size_t room = 0;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < self->stage_count && !rc; i++)
+        if (self->stages[i].attempt_count > 1)
+            rc = sort_attempts(self->attempts + self->stages[i].first_attempt, self->stages[i].attempt_count, &keys, &room, err);
+    return rc;
+}
+
+enum err_code facts_bound(struct facts *self, struct err *err)
+{
+    set_interval(self);
+    bound_attempts(self);
+    bound_stages(self);
+    return sort_stages(self, err);
+}

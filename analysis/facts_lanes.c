@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Slots of executors and which lane each attempt ran on (spec/findings.md 3.2). */
+#include <string.h>
+
+#include "analysis/facts_parts.h"
+#include "analysis/sort.h"
+#include "base/mem.h"
+
+#define MORE_SLOTS_MAX INT64_C(4096)  /* that are inferred on top of what the cores say */
+#define CLEAR_OVERLAP_MS INT64_C(250) /* from here on, and half of its time, an attempt's overlap is more than a late time stamp */
+#define OVERLAP_SHARE 0.05            /* of an executor's time in such attempts: it has more slots than its cores say */
+
+struct lane {
+    int64_t free_ms;
+    uint32_t number;
+};
+
+struct lanes {
+    struct facts *facts;
+    struct lane *heap; /* owned */
+    size_t room;
+    double overlap_ms, total_ms, clear_ms; /* of the last run: Σ (o − o'), Σ o, Σ o of attempts with clear overlap */
+};
+
+static bool lane_before(struct lane a, struct lane b)
+{
+    return a.free_ms < b.free_ms || (a.free_ms == b.free_ms && a.number < b.number);
+}
+
+/* The earliest lane, on top, is free later now. */
+static void sink(struct lane *heap, size_t count, int64_t free_ms)
+{
+    struct lane lane = {free_ms, heap[0].number};
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && lane_before(heap[child + 1], heap[child]))
+            child++;
+        if (!lane_before(heap[child], lane))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = lane;
+}
+
+static size_t lane_count(const struct executor_fact *executor, int64_t slots)
+{
+    return (size_t)MIN(slots, (int64_t)executor->attempt_count);
+}
+
+/* Puts the executor's attempts on `slots` lanes. False: out of memory. */
+static bool fill_lanes(struct lanes *self, const struct executor_fact *executor, int64_t slots)
+{
+    size_t count = lane_count(executor, slots);
+    if (mem_grow((void **)&self->heap, &self->room, count, SLOTS_MAX + 1, sizeof *self->heap))
+        return false;
+    struct lane *heap = self->heap;
+    for (size_t i = 0; i < count; i++)
+        heap[i] = (struct lane){executor->from_ms, (uint32_t)i};
+    self->overlap_ms = self->total_ms = self->clear_ms = 0;
+    for (size_t i = 0; i < executor->attempt_count; i++) {
+        struct attempt *attempt = &self->facts->attempts[self->facts->by_executor[executor->first_attempt + i]];
+        int64_t length = attempt->finish_ms - attempt->launch_ms;
+        attempt->begin_ms = MIN(MAX(attempt->launch_ms, heap[0].free_ms), attempt->finish_ms);
+        attempt->occupancy_ms = attempt->finish_ms - attempt->begin_ms;
+        attempt->lane = (uint16_t)heap[0].number;
+        int64_t overlap = length - attempt->occupancy_ms;
+        self->total_ms += (double)length;
+        self->overlap_ms += (double)overlap;
+        if (overlap >= MAX(CLEAR_OVERLAP_MS, (length + 1) / 2))
+            self->clear_ms += (double)length;
+        if (attempt->finish_ms > heap[0].free_ms)
+            sink(heap, count, attempt->finish_ms);
+    }
+    return true;
+}
+
+static bool too_few(const struct lanes *self)
+{
+    return self->clear_ms > OVERLAP_SHARE * self->total_ms;
+}
+
+/* The fewest slots on which the attempts do not clearly overlap: looked for in growing steps, then between the last two. */
+static bool infer_slots(struct lanes *self, struct executor_fact *executor)
+{
+    int64_t low = executor->slots, limit = MIN(low + MORE_SLOTS_MAX, SLOTS_MAX), high = low;
+    if (!fill_lanes(self, executor, low))
+        return false;
+    if (!too_few(self) || low >= limit)
+        return true;
+    for (int64_t step = 1; too_few(self) && high < limit; step *= 2) {
+        low = high;
+        high = MIN(high + step, limit);
+        if (!fill_lanes(self, executor, high))
+            return false;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (!fill_lanes(self, executor, middle))
+            return false;
+        if (too_few(self))
+            low = middle;
+        else
+            high = middle;
+    }
+    executor->slots = high;
+    executor->slots_inferred = true;
+    return fill_lanes(self, executor, high);
+}
+
+/* ---- Which attempts an executor has ---- */
+
+static enum err_code sort_by_executor(struct facts *self, struct err *err)
+{
+    CLEANUP(mem_freep) size_t *next = mem_array(self->executor_count + 1, sizeof *next);
+    self->by_executor = mem_array(self->attempt_count + 1, sizeof *self->by_executor);
+    if (!next || !self->by_executor)
+        return err_nomem(err);
+    for (size_t i = 0; i < self->attempt_count; i++)
+        self->executors[self->attempts[i].executor].attempt_count++;
+    size_t first = 0, largest = 0;
+    for (size_t e = 0; e < self->executor_count; e++) {
+        self->executors[e].first_attempt = next[e] = first;
+        first += self->executors[e].attempt_count;
+        largest = MAX(largest, self->executors[e].attempt_count);
+    }
+    for (size_t i = 0; i < self->attempt_count; i++)
+        self->by_executor[next[self->attempts[i].executor]++] = (uint32_t)i;
+    CLEANUP(mem_freep) struct sort_item *items = mem_array(2 * largest + 1, sizeof *items);
+    if (!items)
+        return err_nomem(err);
+    for (size_t e = 0; e < self->executor_count; e++) {
+        size_t count = self->executors[e].attempt_count;
+        uint32_t *positions = self->by_executor + self->executors[e].first_attempt;
+        for (size_t i = 0; i < count; i++)
+            items[i] = (struct sort_item){self->attempts[positions[i]].launch_ms, self->attempts[positions[i]].task_id, positions[i]};
+        sort_items(items, items + count, count);
+        for (size_t i = 0; i < count; i++)
+            positions[i] = items[i].position;
+    }
+    return ERR_OK;
+}
+
+/* Most attempts at the same time. */
+static enum err_code most_at_once(const struct facts *self, const struct executor_fact *executor, int64_t *ret, struct err *err)
+{
+    size_t count = executor->attempt_count, ended = 0;
+    *ret = 0;
+    CLEANUP(mem_freep) int64_t *ends = mem_array(2 * count + 1, sizeof *ends);
+    if (!ends)
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = self->attempts[self->by_executor[executor->first_attempt + i]].finish_ms;
+    sort_times(ends, ends + count, count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t launch_ms = self->attempts[self->by_executor[executor->first_attempt + i]].launch_ms;
+        while (ended < i && ends[ended] <= launch_ms)
+            ended++;
+        *ret = MAX(*ret, (int64_t)(i + 1 - ended));
+    }
+    return ERR_OK;
+}
+
+/* ---- Slots as the log has them ---- */
+
+struct cpus {
+    int64_t profile_id;
+    double amount;
+};
+
+struct profiles {
+    struct cpus *items; /* owned */
+    size_t count, capacity;
+    double otherwise;
+};
+
+static enum err_code read_profiles(struct profiles *ret, const struct facts *self, struct err *err)
+{
+    *ret = (struct profiles){.otherwise = 1};
+    int64_t cpus;
+    if (str_to_i64(facts_conf(self, "spark.task.cpus"), &cpus) && cpus > 0)
+        ret->otherwise = (double)cpus;
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self->db, &stmt, "SELECT profile_id, amount FROM resource_request WHERE kind = 1 AND name = 'cpus'", err);
+    if (rc)
+        return rc;
+    while ((rc = db_step(stmt, err)) == ERR_OK) {
+        if (mem_grow((void **)&ret->items, &ret->capacity, ret->count + 1, (size_t)1 << 24, sizeof *ret->items)) {
+            rc = err_nomem(err);
+            break;
+        }
+        ret->items[ret->count++] = (struct cpus){db_i64(stmt, 0), db_f64(stmt, 1)}; /* by profile_id: the primary key begins with it */
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static double cpus_of(const struct profiles *self, int64_t profile_id)
+{
+    size_t low = 0;
+    int64_t wanted = known_or(profile_id, 0); /* the default profile */
+    for (size_t high = self->count; low < high;) {
+        size_t i = low + (high - low) / 2;
+        if (self->items[i].profile_id < wanted)
+            low = i + 1;
+        else
+            high = i;
+    }
+    bool found = low < self->count && self->items[low].profile_id == wanted && self->items[low].amount > 0;
+    return found ? self->items[low].amount : self->otherwise;
+}
+
+/* N of local[N] or local[N,failures]; 1 of local; UNKNOWN for local[*]. */
+static int64_t cores_of_master(struct str master)
+{
+    if (str_is(master, "local"))
+        return 1;
+    if (!str_starts(master, "local["))
+        return UNKNOWN;
+    struct str digits = {master.ptr + 6, 0};
+    while (digits.len < master.len - 6 && digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9')
+        digits.len++;
+    int64_t cores;
+    return str_to_i64(digits, &cores) ? cores : UNKNOWN;
+}
+
+static enum err_code set_slots(const struct facts *self, const struct profiles *profiles, struct executor_fact *executor, struct err *err)
+{
+    executor->slots = 0;
+    if (executor->is_driver && !self->is_local && !executor->attempt_count)
+        return ERR_OK;
+    int64_t cores = executor->cores;
+    if (!known(cores) && executor->is_driver)
+        cores = cores_of_master(facts_conf(self, "spark.master"));
+    if (!known(cores)) {
+        enum err_code rc = most_at_once(self, executor, &executor->slots, err);
+        executor->slots = MIN(executor->slots, SLOTS_MAX);
+        return rc;
+    }
+    double slots = (double)cores / cpus_of(profiles, executor->profile_id);
+    executor->slots = slots >= SLOTS_MAX ? SLOTS_MAX : slots >= 1 ? (int64_t)slots : 1;
+    return ERR_OK;
+}
+
+static void set_life(const struct facts *self, struct executor_fact *executor)
+{
+    int64_t first = UNKNOWN, last = UNKNOWN;
+    for (size_t i = 0; i < executor->attempt_count; i++) {
+        const struct attempt *attempt = &self->attempts[self->by_executor[executor->first_attempt + i]];
+        first = min_known(first, attempt->launch_ms);
+        last = max_known(last, attempt->finish_ms);
+    }
+    executor->from_ms = clip_time(self, known_or(min_known(executor->add_ms, first), self->end_ms));
+    executor->to_ms = clip_time(self, max_known(executor->removed && known(executor->remove_ms) ? executor->remove_ms : self->end_ms, last));
+    if (!executor->slots || executor->to_ms < executor->from_ms)
+        executor->to_ms = executor->from_ms;
+}
+
+static enum err_code set_slot_peak(struct facts *self, struct err *err)
+{
+    CLEANUP(mem_freep) struct sort_item *items = mem_array(4 * self->executor_count + 1, sizeof *items);
+    if (!items)
+        return err_nomem(err);
+    size_t count = 0;
+    for (size_t i = 0; i < self->executor_count; i++) {
+        const struct executor_fact *executor = &self->executors[i];
+        if (executor->from_ms == executor->to_ms)
+            continue;
+        items[count++] = (struct sort_item){executor->from_ms, executor->slots, (uint32_t)i};
+        items[count++] = (struct sort_item){executor->to_ms, -executor->slots, (uint32_t)i}; /* ends sort before begins */
+    }
+    sort_items(items, items + count, count);
+    int64_t slots = 0;
+    for (size_t i = 0; i < count; i++) {
+        slots += items[i].tie;
+        self->slot_peak = MAX(self->slot_peak, slots);
+    }
+    return ERR_OK;
+}
+
+/* The first winner of a stage on a lane is cold: `seen` holds the stage that was last looked at, by lane. */
+static enum err_code mark_cold(struct facts *self, struct err *err)
+{
+    CLEANUP(mem_freep) size_t *first_lane = mem_array(self->executor_count + 1, sizeof *first_lane);
+    if (!first_lane)
+        return err_nomem(err);
+    size_t lanes = 0;
+    for (size_t i = 0; i < self->executor_count; i++) {
+        first_lane[i] = lanes;
+        lanes += lane_count(&self->executors[i], self->executors[i].slots);
+    }
+    CLEANUP(mem_freep) uint32_t *seen = mem_array(lanes + 1, sizeof *seen);
+    if (!seen)
+        return err_nomem(err);
+    for (size_t i = 0; i < self->attempt_count; i++) {
+        struct attempt *attempt = &self->attempts[i];
+        uint32_t *lane = &seen[first_lane[attempt->executor] + attempt->lane];
+        if (attempt->kind != WINNER || *lane == attempt->stage + 1)
+            continue;
+        *lane = attempt->stage + 1;
+        attempt->cold = true;
+    }
+    return ERR_OK;
+}
+
+enum err_code facts_lanes(struct facts *self, struct err *err)
+{
+    enum err_code rc = sort_by_executor(self, err);
+    struct profiles profiles = {0};
+    struct lanes lanes = {.facts = self};
+    if (!rc)
+        rc = read_profiles(&profiles, self, err);
+    for (size_t i = 0; i < self->executor_count && !rc; i++) {
+        struct executor_fact *executor = &self->executors[i];
+        if ((rc = set_slots(self, &profiles, executor, err)))
+            break;
+        set_life(self, executor);
+        if (executor->attempt_count && !infer_slots(&lanes, executor))
+            rc = err_nomem(err);
+        if (executor->attempt_count)
+            self->overlap_ms += lanes.overlap_ms;
+    }
+    mem_free(profiles.items);
+    mem_free(lanes.heap);
+    if (!rc)
+        rc = set_slot_peak(self, err);
+    return rc ? rc : mark_cold(self, err);
+}
