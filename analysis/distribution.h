@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* NaN where count is 0, never else. */
 struct distribution {
@@ -22,8 +23,21 @@ struct distribution distribution_of(const double *values, size_t count, double f
 struct distribution distribution_of_equal(double value, size_t count, double floor);
 double quantile_type7(const double *sorted, size_t count, double q); /* NaN where count is 0 */
 
-/* A whole number whose order is that of the doubles, so that they can be selected and sorted by their bits. −0 and 0 are one. */
-int64_t order_key(double value);
-double order_value(int64_t key);
+/* A whole number whose order is that of the doubles, negative ones too, so that they can be selected by their bits (select_nth). −0 and 0 are one. */
+static inline int64_t order_key(double value)
+{
+    int64_t bits;
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits < 0 ? bits ^ INT64_MAX : bits; /* negative doubles are ordered backwards by their bits */
+}
+
+static inline double order_value(int64_t key)
+{
+    double value;
+    int64_t bits = key < 0 ? key ^ INT64_MAX : key;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
 #endif

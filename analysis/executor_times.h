@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One number a task (its run time, say), ordered as a whole and by executor, so that the quantiles of one executor's tasks, and of all the others', are found in O(log n) each:
- * with a thousand executors in a stage nobody goes through its tasks a thousand times. Of 16 bytes a task; 48 while it is made. One thread. */
+ * with a thousand executors in a stage nobody goes through its tasks a thousand times. 16 bytes a task; as many more while it is made. One thread. */
 #ifndef ANALYSIS_EXECUTOR_TIMES_H
 #define ANALYSIS_EXECUTOR_TIMES_H
 
@@ -10,28 +10,26 @@
 
 #include "base/err.h"
 
-struct executor_group {
-    uint32_t executor;
-    uint32_t begin, end; /* its tasks: ranks[begin … end) */
-};
-
 struct executor_times {
-    size_t count;
-    double *sorted;                /* all numbers, ascending; owned, as the three below */
-    uint32_t *order;               /* whose they are: positions of tasks */
-    uint32_t *ranks;               /* positions in `sorted`, by (executor, rank) */
-    struct executor_group *groups; /* by executor */
-    size_t group_count;
+    size_t count, executor_count;
+    double *sorted;   /* all numbers, ascending (those that are equal as floats in any order); owned, as the three below */
+    uint32_t *order;  /* whose they are: positions of tasks */
+    uint32_t *ranks;  /* positions in `sorted`, by (executor, rank) */
+    uint32_t *begins; /* the ranks of executor e: ranks[begins[e] … begins[e + 1]) */
 };
 
-/* At most 2^32 − 1 tasks. */
-enum err_code executor_times_make(struct executor_times *ret, const double *values, const uint32_t *executors, size_t count, struct err *err) WARN_UNUSED;
+/* `executors` are numbers below `executor_count`; at most 2^32 − 1 tasks. */
+enum err_code executor_times_make(struct executor_times *ret, const double *values, const uint32_t *executors, size_t count, size_t executor_count, struct err *err) WARN_UNUSED;
 void executor_times_dispose(struct executor_times *self); /* of a zeroed one, too */
 
-const struct executor_group *executor_times_find(const struct executor_times *self, uint32_t executor); /* NULL: no task ran there */
+static inline size_t executor_task_count(const struct executor_times *self, uint32_t executor)
+{
+    return self->begins[executor + 1] - self->begins[executor];
+}
+
 /* Quantiles of type 7. NaN: nothing is left. */
-double executor_quantile(const struct executor_times *self, const struct executor_group *group, double q);
-double executor_quantile_without(const struct executor_times *self, const struct executor_group *group, double left_out, double q); /* without one of this value, which is there */
-double others_quantile(const struct executor_times *self, const struct executor_group *group, double q);
+double executor_quantile(const struct executor_times *self, uint32_t executor, double q);
+double executor_quantile_without(const struct executor_times *self, uint32_t executor, double left_out, double q); /* without one of this value, which is there */
+double others_quantile(const struct executor_times *self, uint32_t executor, double q);
 
 #endif

@@ -2,6 +2,7 @@
 #include "analysis/stage_stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/executor_times.h"
 #include "analysis/sort_items.h"
@@ -49,15 +50,15 @@ static double run_and_deser(const struct stage_sample *sample, size_t i)
 
 /* Incomplete Theil-Sen: the median of the slopes between each point and the one half of all points further, by size. `by_run` are the points' positions by run time, so that a stable sort by
  * size leaves equal sizes in that order. */
-static double slope_of(const double *sizes, const struct executor_times *run, struct sort_item *items, int64_t *slopes)
+static double slope_of(const double *sizes, const struct executor_times *run, uint64_t *items, int64_t *slopes)
 {
     size_t count = run->count, half = count / 2, slope_count = 0;
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct sort_item){order_key(sizes[run->order[i]]), i};
+    for (size_t rank = 0; rank < count; rank++)
+        items[rank] = sort_item(sizes[run->order[rank]], (uint32_t)rank);
     sort_items(items, count, items + count);
     for (size_t i = 0; i + half < count; i++) {
-        double dx = order_value(items[i + half].key) - order_value(items[i].key);
-        slopes[slope_count] = order_key((run->sorted[items[i + half].carried] - run->sorted[items[i].carried]) / dx);
+        double dx = (double)sort_item_value(items[i + half]) - (double)sort_item_value(items[i]);
+        slopes[slope_count] = order_key((run->sorted[(uint32_t)items[i + half]] - run->sorted[(uint32_t)items[i]]) / dx);
         slope_count += dx > 0;
     }
     if (!slope_count)
@@ -72,32 +73,42 @@ static double slope_of(const double *sizes, const struct executor_times *run, st
     return fmax(0, low + 0.5 * (high - low));
 }
 
-static enum err_code find_slopes(struct stage_medians *self, const struct stage_sample *sample)
+static bool needs_slope(const struct stage_medians *self, size_t count, enum stat_column column)
 {
-    struct sort_item *items = NULL;
-    int64_t *slopes = NULL;
-    enum err_code rc = ERR_OK;
-    for (size_t c = 0; c < ARRAY_LENGTH(data_columns); c++) {
-        const struct distribution *sizes = &self->of[data_columns[c]];
-        if (sample->count < REGRESSION_COUNT || !(sizes->p90 >= REGRESSION_SPREAD * fmax(1, sizes->p10)))
-            continue;
-        if (!items) {
-            items = mem_array(sample->count, 2 * sizeof *items);
-            slopes = mem_array(sample->count, sizeof *slopes);
-            if (!items || !slopes) {
-                rc = ERR_NOMEM;
-                break;
-            }
-        }
-        self->slopes[c] = slope_of(sample->of[data_columns[c]], &self->run, items, slopes);
-    }
+    return count >= REGRESSION_COUNT && self->of[column].p90 >= REGRESSION_SPREAD * fmax(1, self->of[column].p10);
+}
+
+/* Run times in order, where they will be asked for, and the slopes along sizes. */
+static enum err_code find_slopes(struct stage_medians *self, const struct stage_sample *sample, struct err *err)
+{
+    bool any = false;
+    for (size_t c = 0; c < ARRAY_LENGTH(data_columns); c++)
+        any |= needs_slope(self, sample->count, data_columns[c]);
+    if (!any && sample->executor_count < 2)
+        return ERR_OK;
+    enum err_code rc = executor_times_make(&self->run, sample->of[STAT_RUN], sample->executor, sample->count, sample->executor_count, err);
+    if (rc || !any)
+        return rc;
+    uint64_t *items = mem_array(sample->count, 2 * sizeof *items);
+    int64_t *slopes = mem_array(sample->count, sizeof *slopes);
+    if (!items || !slopes)
+        rc = err_nomem(err);
+    for (size_t c = 0; !rc && c < ARRAY_LENGTH(data_columns); c++)
+        if (needs_slope(self, sample->count, data_columns[c]))
+            self->slopes[c] = slope_of(sample->of[data_columns[c]], &self->run, items, slopes);
     mem_free(items);
     mem_free(slopes);
     return rc;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* What cold and warm tasks usually take. */
-static enum err_code find_warmth(struct stage_medians *self, const struct stage_sample *sample)
+static enum err_code find_warmth(struct stage_medians *self, const struct stage_sample *sample, struct err *err)
 {
     size_t count = sample->count, warm_count = 0;
     self->warm_ms = NAN;
@@ -108,22 +119,15 @@ static enum err_code find_warmth(struct stage_medians *self, const struct stage_
     self->cold_ms = mem_array(self->cold_count, sizeof *self->cold_ms);
     double *warm = mem_array(count, sizeof *warm);
     int64_t *keys = mem_array(count, sizeof *keys);
-    struct sort_item *items = mem_array(self->cold_count, 2 * sizeof *items);
-    enum err_code rc = self->cold_ms && warm && keys && items ? ERR_OK : ERR_NOMEM;
+    enum err_code rc = self->cold_ms && warm && keys ? ERR_OK : err_nomem(err);
     if (!rc) {
         size_t cold_count = 0;
         for (size_t i = 0; i < count; i++)
-            if (sample->cold[i])
-                items[cold_count++].key = order_key(run_and_deser(sample, i));
-            else
-                warm[warm_count++] = run_and_deser(sample, i);
-        sort_items(items, cold_count, items + cold_count);
-        for (size_t i = 0; i < cold_count; i++)
-            self->cold_ms[i] = order_value(items[i].key);
+            *(sample->cold[i] ? &self->cold_ms[cold_count++] : &warm[warm_count++]) = run_and_deser(sample, i);
+        qsort(self->cold_ms, cold_count, sizeof *self->cold_ms, compare_doubles);
         if (warm_count >= MIN_WARM)
             self->warm_ms = distribution_of(warm, warm_count, 1, keys).p50;
     }
-    mem_free(items);
     mem_free(keys);
     mem_free(warm);
     return rc;
@@ -151,9 +155,9 @@ enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_
     for (size_t i = 0; i < STAT_COLUMN_COUNT; i++)
         self->of[i] = of[i];
     self->usual_locality = usual_locality(sample);
-    enum err_code rc = executor_times_make(&self->run, sample->of[STAT_RUN], sample->executor, sample->count, err);
-    if (!rc && (find_slopes(self, sample) || find_warmth(self, sample)))
-        rc = err_nomem(err);
+    enum err_code rc = find_slopes(self, sample, err);
+    if (!rc)
+        rc = find_warmth(self, sample, err);
     if (rc) {
         stage_medians_free(self);
         return rc;
@@ -224,12 +228,14 @@ static void take_data(struct excess *self, const struct stage_sample *sample, co
 
 static void take_executor(struct excess *self, const struct stage_sample *sample, const struct stage_medians *medians, size_t k)
 {
-    const struct executor_group *group = executor_times_find(&medians->run, sample->executor[k]);
-    size_t own = group->end - group->begin;
+    uint32_t executor = sample->executor[k];
+    if (sample->executor_count < 2)
+        return;
+    size_t own = executor_task_count(&medians->run, executor);
     double run = at(sample, STAT_RUN, k);
     if (own < EXECUTOR_PEERS + 1 || sample->count - own < EXECUTOR_PEERS)
         return;
-    double ratio = executor_quantile_without(&medians->run, group, run, 0.5) / fmax(1, others_quantile(&medians->run, group, 0.5));
+    double ratio = executor_quantile_without(&medians->run, executor, run, 0.5) / fmax(1, others_quantile(&medians->run, executor, 0.5));
     if (ratio >= EXECUTOR_RATIO)
         take(self, CAUSE_EXECUTOR, run * (1 - 1 / ratio));
 }

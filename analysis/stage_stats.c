@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "analysis/executor_times.h"
-#include "analysis/sort_items.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
@@ -45,39 +44,65 @@ static double at(const struct stage_sample *sample, enum stat_column column, siz
     return sample->of[column] ? sample->of[column][i] : 0;
 }
 
-/* Puts `value` at the root of the min-heap of `count` items in place of what was there. */
-static void heap_replace_first(double *heap, size_t count, double value)
+/* A list schedule while it is made. */
+struct schedule {
+    double *free_at; /* min-heap of `levels` full levels: when each slot is free; NULL: more slots than tasks */
+    unsigned levels;
+    double last;
+};
+
+static enum err_code schedule_begin(struct schedule *self, size_t count, double slots)
 {
-    size_t at = 0;
-    for (size_t child = 1; child < count; child = 2 * at + 1) {
-        child += child + 1 < count && heap[child + 1] < heap[child];
-        if (heap[child] >= value)
-            break;
-        heap[at] = heap[child];
-        at = child;
+    *self = (struct schedule){0};
+    if (slots >= (double)count)
+        return ERR_OK;
+    size_t slot_count = slots >= 1 ? (size_t)slots : 1;
+    while (((size_t)1 << self->levels) - 1 < slot_count)
+        self->levels++;
+    size_t places = ((size_t)1 << self->levels) - 1;
+    self->free_at = mem_array(places, sizeof *self->free_at);
+    if (!self->free_at)
+        return ERR_NOMEM;
+    for (size_t i = slot_count; i < places; i++)
+        self->free_at[i] = (double)INFINITY; /* never free */
+    return ERR_OK;
+}
+
+/* The hole that the earliest slot leaves sinks to the bottom, where a slot that was just given work mostly belongs, and rises from there: no branch on the way down depends on data. */
+static inline void schedule_add(struct schedule *self, double w)
+{
+    if (!self->free_at) {
+        self->last = MAX(self->last, w);
+        return;
     }
-    heap[at] = value;
+    double *heap = self->free_at, end = heap[0] + w;
+    size_t place = 0;
+    for (unsigned level = 1; level < self->levels; level++) {
+        size_t child = 2 * place + 1;
+        child += heap[child + 1] < heap[child];
+        heap[place] = heap[child];
+        place = child;
+    }
+    for (; place > 0 && heap[(place - 1) / 2] > end; place = (place - 1) / 2)
+        heap[place] = heap[(place - 1) / 2];
+    heap[place] = end;
+    self->last = MAX(self->last, end);
+}
+
+static double schedule_end(struct schedule *self)
+{
+    mem_free(self->free_at);
+    return self->last;
 }
 
 double list_schedule(const double *w, size_t count, double slots)
 {
-    double last = 0;
-    if (slots >= (double)count) {
-        for (size_t i = 0; i < count; i++)
-            last = fmax(last, w[i]);
-        return last;
-    }
-    size_t slot_count = slots >= 1 ? (size_t)slots : 1;
-    double *free_at = mem_array(slot_count, sizeof *free_at);
-    if (!free_at)
-        return NAN;
-    for (size_t i = 0; i < count; i++) {
-        double end = free_at[0] + w[i];
-        last = fmax(last, end);
-        heap_replace_first(free_at, slot_count, end);
-    }
-    mem_free(free_at);
-    return last;
+    struct schedule schedule;
+    if (schedule_begin(&schedule, count, slots))
+        return (double)NAN;
+    for (size_t i = 0; i < count; i++)
+        schedule_add(&schedule, w[i]);
+    return schedule_end(&schedule);
 }
 
 enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
@@ -93,63 +118,69 @@ enum err_code stage_distributions(const struct stage_sample *sample, struct dist
     return ERR_OK;
 }
 
-/* 4.3: what normal work of the outliers would save, and the same work spread evenly. */
+/* 4.3: what normal work of the outliers would save, and the same work spread evenly. The three schedules go side by side: each waits for its own heap most of the time. */
 static enum err_code find_recoverable(struct stage_stats *self, const struct stage_sample *sample)
 {
     const double *w = sample->of[STAT_OCCUPANCY];
     double cut = self->outliers.cut_ms, over = 0;
-    self->base_ms = self->rec_cap_ms = self->rec_spread_ms = NAN;
-    if (sample->count < 2)
+    if (sample->count < 2) {
+        self->base_ms = self->rec_cap_ms = self->rec_spread_ms = (double)NAN;
         return ERR_OK;
-    self->base_ms = list_schedule(w, sample->count, sample->slots);
-    self->rec_cap_ms = self->rec_spread_ms = 0;
-    if (self->outliers.count) {
-        double *changed = mem_array(sample->count, sizeof *changed);
-        if (!changed)
-            return ERR_NOMEM;
-        for (size_t i = 0; i < sample->count; i++) {
-            changed[i] = fmin(w[i], cut);
-            over += w[i] - changed[i];
-        }
-        self->rec_cap_ms = fmax(0, self->base_ms - list_schedule(changed, sample->count, sample->slots));
-        for (size_t i = 0; i < sample->count; i++)
-            changed[i] += over / (double)sample->count;
-        double spread = list_schedule(changed, sample->count, sample->slots);
-        self->rec_spread_ms = isnan(spread) ? spread : fmax(0, self->base_ms - spread);
-        mem_free(changed);
     }
-    return isnan(self->base_ms) || isnan(self->rec_spread_ms) ? ERR_NOMEM : ERR_OK;
+    if (!self->outliers.count) {
+        self->base_ms = list_schedule(w, sample->count, sample->slots);
+        return isnan(self->base_ms) ? ERR_NOMEM : ERR_OK;
+    }
+    struct schedule base = {0}, capped = {0}, spread = {0};
+    enum err_code rc = schedule_begin(&base, sample->count, sample->slots);
+    if (!rc)
+        rc = schedule_begin(&capped, sample->count, sample->slots);
+    if (!rc)
+        rc = schedule_begin(&spread, sample->count, sample->slots);
+    for (size_t i = 0; i < sample->count; i++)
+        over += w[i] > cut ? w[i] - cut : 0;
+    double each = over / (double)sample->count;
+    for (size_t i = 0; !rc && i < sample->count; i++) {
+        schedule_add(&base, w[i]);
+        schedule_add(&capped, MIN(w[i], cut));
+        schedule_add(&spread, MIN(w[i], cut) + each);
+    }
+    self->base_ms = schedule_end(&base);
+    self->rec_cap_ms = fmax(0, self->base_ms - schedule_end(&capped));
+    self->rec_spread_ms = fmax(0, self->base_ms - schedule_end(&spread));
+    return rc;
+}
+
+/* Whether task `a` comes before `b` among the slow ones: longer, or of a smaller id. */
+static bool slower(const struct stage_sample *sample, size_t a, size_t b)
+{
+    const double *w = sample->of[STAT_OCCUPANCY];
+    return w[a] > w[b] || (w[a] == w[b] && sample->task_id[a] < sample->task_id[b]);
+}
+
+static void add_member(struct outliers *self, const struct stage_sample *sample, size_t k)
+{
+    size_t at_place = self->member_count < ARRAY_LENGTH(self->members) ? self->member_count++ : self->member_count - 1;
+    for (; at_place > 0 && slower(sample, k, self->members[at_place - 1]); at_place--)
+        self->members[at_place] = self->members[at_place - 1];
+    self->members[at_place] = k;
 }
 
 /* 5.2, without causes: who they are. */
-static enum err_code find_outliers(struct outliers *self, const struct stage_sample *sample, double p75)
+static void find_outliers(struct outliers *self, const struct stage_sample *sample, double p75)
 {
     const double *w = sample->of[STAT_OCCUPANCY];
     *self = (struct outliers){.cut_ms = OUTLIER_RATIO * p75, .cause = CAUSE_NONE, .data = STAT_COLUMN_COUNT, .worst = sample->count ? 0 : SIZE_MAX};
     for (size_t i = 0; i < sample->count; i++) {
-        if (w[i] > w[self->worst] || (w[i] == w[self->worst] && sample->task_id[i] < sample->task_id[self->worst]))
+        if (slower(sample, i, self->worst))
             self->worst = i;
-        self->count += w[i] > self->cut_ms;
+        if (w[i] <= self->cut_ms)
+            continue;
+        self->count++;
+        self->any_retried |= sample->retried && sample->retried[i];
+        if (self->member_count < ARRAY_LENGTH(self->members) || slower(sample, i, self->members[self->member_count - 1]))
+            add_member(self, sample, i);
     }
-    if (!self->count)
-        return ERR_OK;
-    struct sort_item *items = mem_array(self->count, 2 * sizeof *items);
-    if (!items)
-        return ERR_NOMEM;
-    size_t count = 0;
-    for (size_t i = 0; i < sample->count; i++)
-        if (w[i] > self->cut_ms) {
-            items[count++] = (struct sort_item){sample->task_id[i], i};
-            self->any_retried |= sample->retried && sample->retried[i];
-        }
-    sort_items(items, count, items + count);
-    for (size_t i = 0; i < count; i++)
-        items[i].key = order_key(-w[items[i].carried]);
-    sort_items(items, count, items + count);
-    for (; self->member_count < count && self->member_count < ARRAY_LENGTH(self->members); self->member_count++)
-        self->members[self->member_count] = items[self->member_count].carried;
-    mem_free(items);
-    return ERR_OK;
 }
 
 static void add_causes(struct outliers *self, const struct stage_sample *sample, const struct stage_medians *medians)
@@ -195,11 +226,13 @@ static enum err_code find_causes(struct outliers *self, const struct stage_sampl
 /* Run time as if every task had read the median amount: what is left differs by where it ran. */
 static void normalise_run(const struct stage_sample *sample, double *ret, int64_t *scratch)
 {
-    for (size_t i = 0; i < sample->count; i++)
-        ret[i] = fmax(at(sample, STAT_INPUT_BYTES, i) + at(sample, STAT_READ_BYTES, i), at(sample, STAT_INPUT_RECORDS, i) + at(sample, STAT_READ_RECORDS, i));
+    for (size_t i = 0; i < sample->count; i++) {
+        double bytes = at(sample, STAT_INPUT_BYTES, i) + at(sample, STAT_READ_BYTES, i), records = at(sample, STAT_INPUT_RECORDS, i) + at(sample, STAT_READ_RECORDS, i);
+        ret[i] = MAX(bytes, records);
+    }
     double median = fmax(1, distribution_of(ret, sample->count, 1, scratch).p50);
     for (size_t i = 0; i < sample->count; i++)
-        ret[i] = sample->of[STAT_RUN][i] / fmax(1, ret[i] / median);
+        ret[i] = sample->of[STAT_RUN][i] / MAX(1, ret[i] / median);
 }
 
 static bool dearer(const struct slow_executor *a, const struct slow_executor *b)
@@ -211,14 +244,13 @@ static bool dearer(const struct slow_executor *a, const struct slow_executor *b)
 
 static void compare_executors(struct stage_stats *self, const struct stage_sample *sample, const struct executor_times *times)
 {
-    for (size_t g = 0; g < times->group_count; g++) {
-        const struct executor_group *group = &times->groups[g];
-        size_t own = group->end - group->begin, above = 0;
+    for (uint32_t executor = 0; executor < sample->executor_count; executor++) {
+        size_t own = executor_task_count(times, executor), above = 0;
         if (own < HOST_TASKS || sample->count - own < HOST_TASKS)
             continue;
-        struct slow_executor one = {.executor = group->executor, .ratio = executor_quantile(times, group, 0.5) / fmax(1, others_quantile(times, group, 0.5))};
-        double p75 = others_quantile(times, group, 0.75);
-        for (uint32_t i = group->begin; i < group->end; i++) {
+        struct slow_executor one = {.executor = executor, .ratio = executor_quantile(times, executor, 0.5) / fmax(1, others_quantile(times, executor, 0.5))};
+        double p75 = others_quantile(times, executor, 0.75);
+        for (uint32_t i = times->begins[executor]; i < times->begins[executor + 1]; i++) {
             above += times->sorted[times->ranks[i]] > p75;
             one.cost_ms += sample->of[STAT_OCCUPANCY][times->order[times->ranks[i]]];
         }
@@ -235,12 +267,12 @@ static double eta2_of(const struct stage_stats *self, const struct stage_sample 
 {
     const struct distribution *run = &self->of[STAT_RUN];
     double between = 0, whole = run->sigma * run->sigma * (double)run->count;
-    for (size_t g = 0; g < times->group_count; g++) {
-        const struct executor_group *group = &times->groups[g];
-        double sum = 0, count = group->end - group->begin;
-        for (uint32_t i = group->begin; i < group->end; i++)
+    for (uint32_t executor = 0; executor < sample->executor_count; executor++) {
+        double sum = 0, own = (double)executor_task_count(times, executor);
+        for (uint32_t i = times->begins[executor]; i < times->begins[executor + 1]; i++)
             sum += sample->of[STAT_RUN][times->order[times->ranks[i]]];
-        between += count * (sum / count - run->mean) * (sum / count - run->mean);
+        if (own > 0)
+            between += own * (sum / own - run->mean) * (sum / own - run->mean);
     }
     return whole > 0 ? fmin(1, between / whole) : 0;
 }
@@ -248,13 +280,15 @@ static double eta2_of(const struct stage_stats *self, const struct stage_sample 
 static enum err_code find_executors(struct stage_stats *self, const struct stage_sample *sample, struct err *err)
 {
     size_t count = sample->count;
+    if (sample->executor_count < 2)
+        return ERR_OK;
     double *run = mem_array(count, sizeof *run);
     int64_t *scratch = mem_array(count, sizeof *scratch);
     struct executor_times times = {0};
     enum err_code rc = run && scratch ? ERR_OK : err_nomem(err);
     if (!rc) {
         normalise_run(sample, run, scratch);
-        rc = executor_times_make(&times, run, sample->executor, count, err);
+        rc = executor_times_make(&times, run, sample->executor, count, sample->executor_count, err);
     }
     if (!rc) {
         compare_executors(self, sample, &times);
@@ -266,13 +300,12 @@ static enum err_code find_executors(struct stage_stats *self, const struct stage
     return rc;
 }
 
-static double gc_share_of(const struct stage_sample *sample)
+static double gc_share_of(const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT])
 {
-    double gc = 0, whole = 0;
-    for (size_t i = 0; i < sample->count; i++) {
-        double ran = at(sample, STAT_RUN, i) + at(sample, STAT_DESER, i);
-        gc += fmin(at(sample, STAT_GC, i), ran);
-        whole += ran;
+    double gc = 0, whole = of[STAT_RUN].sum + of[STAT_DESER].sum;
+    for (size_t i = 0; sample->of[STAT_GC] && i < sample->count; i++) {
+        double ran = sample->of[STAT_RUN][i] + at(sample, STAT_DESER, i);
+        gc += MIN(sample->of[STAT_GC][i], ran);
     }
     return whole > 0 ? gc / whole : (double)NAN;
 }
@@ -308,12 +341,15 @@ static enum stage_verdict verdict_of(const struct stage_stats *self, const struc
 
 enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
 {
-    *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .gc_share = gc_share_of(sample), .slow_executor.executor = UINT32_MAX};
+    *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .slow_executor.executor = UINT32_MAX};
     enum err_code rc = stage_distributions(sample, ret->of, err);
-    if (!rc && (find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75) || find_recoverable(ret, sample)))
-        rc = err_nomem(err);
-    if (!rc)
-        rc = find_causes(&ret->outliers, sample, ret->of, err);
+    if (rc)
+        return rc;
+    ret->gc_share = gc_share_of(sample, ret->of);
+    find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75);
+    if (find_recoverable(ret, sample))
+        return err_nomem(err);
+    rc = find_causes(&ret->outliers, sample, ret->of, err);
     double wall_ms = (double)sample->end_ms - (double)sample->first_launch_ms;
     if (rc || !sample->count || wall_ms < MIN_WALL_MS)
         return rc;
