@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/sort_items.h"
+#include "analysis/sort.h"
 #include "base/mem.h"
 
 struct edge {
@@ -54,8 +54,8 @@ static enum err_code order_stages(struct plan_reader *self, struct err *err)
     self->stage_order = mem_array(count, sizeof *self->stage_order);
     if (scratch && self->stage_order) {
         for (size_t i = 0; i < count; i++)
-            self->stage_order[i] = (struct sort_item){self->facts->stages[i].sql_execution_id, i};
-        sort_items(self->stage_order, count, scratch);
+            self->stage_order[i] = (struct sort_item){.key = self->facts->stages[i].sql_execution_id, .position = (uint32_t)i};
+        sort_items(self->stage_order, scratch, count);
     }
     mem_free(scratch);
     return scratch && self->stage_order ? ERR_OK : err_nomem(err);
@@ -374,7 +374,7 @@ static size_t lower_bound(const struct sort_item *items, size_t count, int64_t k
     return low;
 }
 
-static enum err_code read_accumulables(struct plan_reader *self, uint64_t stage, struct err *err)
+static enum err_code read_accumulables(struct plan_reader *self, uint32_t stage, struct err *err)
 {
     enum err_code rc;
     db_bind_i64(self->accumulables, 1, self->facts->stages[stage].stage_ref);
@@ -383,7 +383,7 @@ static enum err_code read_accumulables(struct plan_reader *self, uint64_t stage,
             db_reset(self->accumulables);
             return err_nomem(err);
         }
-        self->reported[self->reported_count++] = (struct sort_item){db_i64(self->accumulables, 0), stage};
+        self->reported[self->reported_count++] = (struct sort_item){.key = db_i64(self->accumulables, 0), .tie = stage, .position = stage};
     }
     return rc == ERR_EOF ? ERR_OK : rc;
 }
@@ -393,16 +393,16 @@ static enum err_code read_reported(struct plan_reader *self, struct err *err)
     size_t count = self->facts->stage_count;
     enum err_code rc = ERR_OK;
     for (size_t i = lower_bound(self->stage_order, count, self->plan.execution_id); i < count && self->stage_order[i].key == self->plan.execution_id && !rc; i++)
-        rc = read_accumulables(self, self->stage_order[i].carried, err);
+        rc = read_accumulables(self, self->stage_order[i].position, err);
     if (rc)
         return rc;
     if (self->reported_count && (mem_grow((void **)&self->scratch, &self->scratch_capacity, self->reported_count, PLAN_MAX_NODES * 64, sizeof *self->scratch) ||
                                  mem_grow((void **)&self->reported_stages, &self->stages_capacity, self->reported_count, PLAN_MAX_NODES * 64, sizeof *self->reported_stages)))
         return err_nomem(err);
     if (self->reported_count)
-        sort_items(self->reported, self->reported_count, self->scratch);     /* stable: stages of an accumulator stay in order */
+        sort_items(self->reported, self->scratch, self->reported_count);
     for (size_t i = 0; i < self->reported_count; i++)
-        self->reported_stages[i] = (uint32_t)self->reported[i].carried;
+        self->reported_stages[i] = self->reported[i].position;
     self->reported_read = true;
     return ERR_OK;
 }
