@@ -19,6 +19,7 @@
 struct rule_seen {
     double *stakes; /* FINDINGS_PER_RULE places, owned; NULL: none yet */
     size_t count;
+    size_t refused;                          /* would have fired, and had less at stake */
     double nearest, nearest_muted;
 };
 
@@ -134,8 +135,10 @@ static bool among_best(struct findings *self, struct rule_seen *seen, double sta
         seen->stakes[at] = stake;
         return true;
     }
-    if (stake <= seen->stakes[0])
+    if (stake <= seen->stakes[0]) {
+        seen->refused++;
         return false;
+    }
     seen->stakes[0] = stake;
     sift_down(seen->stakes, seen->count, 0);
     return true;
@@ -171,6 +174,11 @@ struct finding *findings_consider(struct findings *self, const struct rule *rule
     out->mute = mute;
     out->local_saving_ms = saving_ms;
     return out;
+}
+
+size_t findings_refused(const struct findings *self, const struct rule *rule)
+{
+    return self->seen ? self->seen[rule - rules].refused : 0;
 }
 
 /* ---- texts of the newest */

@@ -75,6 +75,7 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
         return;
     const char *unit = records ? "records" : "bytes";
     char text[200];
+    finding->executor = extra->data_task.executor;
     say_cause(finding, outliers, CAUSE_DATA, outliers->ms[CAUSE_DATA]);
     /* The spec's floor is in bytes: what a skew without a price in seconds still says of the data. */
     if (extra->data_ratio >= SKEW_UNPRICED_RATIO && extra->data_task.read_bytes >= SKEW_LEAST_BYTES)
@@ -271,7 +272,7 @@ static enum err_code slow_hosts(const struct judged *judged, struct findings *fi
     if (!all || !slow)
         return err_nomem(err);
     for (uint32_t i = 0; i < facts->stage_count; i++) {
-        const struct slow_executor *found = &judged->stages[i].slow_executor;
+        const struct slow_executor *found = &judged->stages[i]->slow_executor;
         struct stage_view view;
         if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !found->slow || !stage_view(judged, i, &view) || mute_of(judged, rule, i))
             continue;

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/distribution.h"
+#include "base/mem.h"
+
+/* A node of more items than this is run in blocks of consecutive ones, but for its largest (6.3). */
+#define BLOCK_FROM ((size_t)100000)
+#define SINGLE_ITEMS ((size_t)1000)
+/* A block must stay a small part of what a slot does in the stage. */
+#define WAVES_AT_LEAST 20
+/* More pieces than this of one node are not told apart: nothing has so many slots. */
+#define SPLIT_PIECES ((size_t)1000000)
+
+static const struct attempt *attempt_of(const struct simulation *sim, const struct sim_work *work, size_t i)
+{
+    return &sim->facts->attempts[work->attempt[i]];
+}
+
+static bool is_winner(const struct simulation *sim, const struct sim_work *work, size_t i)
+{
+    return attempt_of(sim, work, i)->kind == WINNER;
+}
+
+enum err_code sim_work_load(const struct simulation *sim, const struct sim_node *node, struct sim_work *ret, struct err *err)
+{
+    const struct stage_fact *stage = &sim->facts->stages[node->stage];
+    *ret = (struct sim_work){.count = stage->attempt_count, .cost_ms = mem_alloc(stage->attempt_count * sizeof(double)), .attempt = mem_alloc(stage->attempt_count * sizeof(uint32_t))};
+    if (!ret->cost_ms || !ret->attempt) {
+        sim_work_dispose(ret);
+        return err_nomem(err);
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->attempt[i] = (uint32_t)(stage->first_attempt + i);
+        ret->cost_ms[i] = sim->facts->attempts[ret->attempt[i]].occupancy_ms + node->gap_ms;
+    }
+    return ERR_OK;
+}
+
+void sim_work_dispose(struct sim_work *self)
+{
+    mem_free(self->cost_ms);
+    mem_free(self->attempt);
+    *self = (struct sim_work){0};
+}
+
+/* --- changes --- */
+
+/* Quantiles of costs; ERR_NOMEM. */
+static enum err_code spread_of(const double *values, size_t count, struct distribution *ret, struct err *err)
+{
+    int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
+    if (!scratch)
+        return err_nomem(err);
+    *ret = distribution_of(values, count, 1, scratch);
+    mem_free(scratch);
+    return ERR_OK;
+}
+
+/* W1, W2: what winners do beyond 1.5 × p75 is cut off, and spread over them all. */
+static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread_out, struct err *err)
+{
+    double *costs = mem_alloc((work->count + 1) * sizeof *costs);
+    if (!costs)
+        return err_nomem(err);
+    size_t count = 0;
+    for (size_t i = 0; i < work->count; i++)
+        if (is_winner(sim, work, i))
+            costs[count++] = work->cost_ms[i];
+    struct distribution spread;
+    enum err_code rc = spread_of(costs, count, &spread, err);
+    mem_free(costs);
+    if (rc)
+        return rc;
+    double limit = 1.5 * spread.p75, cut = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        if (is_winner(sim, work, i) && work->cost_ms[i] > limit) {
+            cut += work->cost_ms[i] - limit;
+            work->cost_ms[i] = limit;
+        }
+    }
+    for (size_t i = 0; spread_out && i < work->count; i++)
+        if (is_winner(sim, work, i))
+            work->cost_ms[i] += cut / (double)count;
+    return ERR_OK;
+}
+
+/* W8, W12: one part of each winner above a target, or a share of it, is saved. A cost that was changed before has its parts in proportion. */
+static enum err_code part(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
+{
+    struct task_values values;
+    enum err_code rc = facts_values(sim->facts, node->stage, ACCOUNT_VALUES, &values, err);
+    if (rc)
+        return rc;
+    size_t first = sim->facts->stages[node->stage].first_attempt;
+    for (size_t i = 0; i < work->count; i++) {
+        const struct attempt *attempt = attempt_of(sim, work, i);
+        /* Attempts of a retry that were put here have their values elsewhere. */
+        if (!is_winner(sim, work, i) || attempt->stage != node->stage || attempt->occupancy_ms <= 0)
+            continue;
+        double parts[BUCKET_COUNT] = {0};
+        size_t row = work->attempt[i] - first;
+        attempt_buckets(sim->facts, attempt, &values, row, parts);
+        double saved;
+        if (change->kind == CHANGE_FACTOR) {
+            saved = parts[change->part] * (1 - change->number);
+        } else {
+            double target = change->number;
+            if (change->part == BUCKET_GC)
+                target *= (double)known_or(values.of[VALUE_RUN_MS][row], 0) + (double)known_or(values.of[VALUE_DESERIALIZE_MS][row], 0);
+            saved = fmax(0, parts[change->part] - target);
+        }
+        double scale = work->cost_ms[i] / (attempt->occupancy_ms + node->gap_ms);
+        work->cost_ms[i] = fmax(0, work->cost_ms[i] - saved * scale);
+    }
+    task_values_dispose(&values);
+    return ERR_OK;
+}
+
+/* v of 6.5: what a task costs beside its run time, the median of the winners. */
+static enum err_code overhead_of(const struct simulation *sim, const struct sim_node *node, double *ret, struct err *err)
+{
+    *ret = 0;
+    struct task_values values;
+    enum err_code rc = facts_values(sim->facts, node->stage, 1U << VALUE_RUN_MS, &values, err);
+    if (rc)
+        return rc;
+    const struct stage_fact *stage = &sim->facts->stages[node->stage];
+    double *overheads = mem_alloc((stage->attempt_count + 1) * sizeof *overheads);
+    size_t count = 0;
+    for (size_t i = 0; overheads && i < stage->attempt_count; i++) {
+        const struct attempt *attempt = &sim->facts->attempts[stage->first_attempt + i];
+        int64_t run = values.of[VALUE_RUN_MS][i];
+        if (attempt->kind == WINNER && attempt->has_metrics && known(run))
+            overheads[count++] = fmax(0, attempt->occupancy_ms - (double)run);
+    }
+    struct distribution spread;
+    rc = overheads ? spread_of(overheads, count, &spread, err) : err_nomem(err);
+    if (!rc && count)
+        *ret = spread.p50;
+    mem_free(overheads);
+    task_values_dispose(&values);
+    return rc;
+}
+
+/* W6: each item becomes some, which share its work and have its overhead each. */
+static enum err_code split(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, double pieces, struct err *err)
+{
+    double overhead;
+    enum err_code rc = overhead_of(sim, node, &overhead, err);
+    if (rc || !work->count || !(pieces > 1))
+        return rc;
+    double most = fmax(1, floor((double)SPLIT_PIECES / (double)work->count));
+    size_t each = (size_t)fmin(ceil(pieces), most);
+    struct sim_work finer = {.count = work->count * each, .no_copies = work->no_copies};
+    finer.cost_ms = mem_alloc(finer.count * sizeof *finer.cost_ms);
+    finer.attempt = mem_alloc(finer.count * sizeof *finer.attempt);
+    if (!finer.cost_ms || !finer.attempt) {
+        sim_work_dispose(&finer);
+        return err_nomem(err);
+    }
+    for (size_t i = 0; i < finer.count; i++) {
+        double cost = work->cost_ms[i / each], own = fmin(overhead, cost);
+        finer.cost_ms[i] = (cost - own) / (double)each + own;
+        finer.attempt[i] = work->attempt[i / each];
+    }
+    sim_work_dispose(work);
+    *work = finer;
+    return ERR_OK;
+}
+
+/* W7: of n tasks m are left: the overhead of the others goes, their work stays. What an item cannot give is taken from those behind it (sim_work_seal). */
+static enum err_code merge(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, double tasks, struct err *err)
+{
+    double overhead, count = (double)work->count;
+    enum err_code rc = overhead_of(sim, node, &overhead, err);
+    if (rc || !(tasks < count))
+        return rc;
+    for (size_t i = 0; i < work->count; i++)
+        work->cost_ms[i] -= (count - fmax(1, tasks)) / count * (overhead + node->gap_ms);
+    return ERR_OK;
+}
+
+static bool is_dropped(const struct change *change, const struct attempt *attempt, uint32_t position)
+{
+    uint32_t kinds = change->lost_kinds ? change->lost_kinds : UINT32_MAX;
+    return attempt->kind != WINNER && kinds & 1U << attempt->kind && (!change->lost_attempts || change->lost_attempts[position]);
+}
+
+/* W4. Without any loss a retry of the stage is not there either, and what it won runs in the first attempt. */
+static enum err_code no_lost(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
+{
+    const struct facts *facts = sim->facts;
+    const struct stage_fact *stages = facts->stages, *stage = &stages[node->stage];
+    bool merge_retries = !change->lost_attempts && (!change->lost_kinds || change->lost_kinds & 1U << LOST_RECOMPUTED);
+    size_t kept = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        if (is_dropped(change, attempt_of(sim, work, i), work->attempt[i]))
+            continue;
+        work->attempt[kept] = work->attempt[i];
+        work->cost_ms[kept++] = work->cost_ms[i];
+    }
+    work->count = kept;
+    work->no_copies = !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
+    if (!merge_retries)
+        return ERR_OK;
+    if (node->stage > 0 && stages[node->stage - 1].stage_id == stage->stage_id && sim->stage_node[node->stage - 1] != SIM_NONE && sim->nodes[sim->stage_node[node->stage - 1]].job == node->job) {
+        work->count = 0;
+        return ERR_OK;
+    }
+    size_t more = 0;
+    uint32_t end = node->stage + 1;
+    for (; end < facts->stage_count && stages[end].stage_id == stage->stage_id && sim->stage_node[end] != SIM_NONE && sim->nodes[sim->stage_node[end]].job == node->job; end++)
+        more += stages[end].attempt_count;
+    if (!more)
+        return ERR_OK;
+    double *costs = mem_realloc(work->cost_ms, (work->count + more) * sizeof *costs);
+    if (costs)
+        work->cost_ms = costs;
+    uint32_t *attempts = mem_realloc(work->attempt, (work->count + more) * sizeof *attempts);
+    if (attempts)
+        work->attempt = attempts;
+    if (!costs || !attempts)
+        return err_nomem(err);
+    for (uint32_t retry = node->stage + 1; retry < end; retry++) {
+        for (size_t i = 0; i < stages[retry].attempt_count; i++) {
+            uint32_t position = (uint32_t)(stages[retry].first_attempt + i);
+            if (is_dropped(change, &facts->attempts[position], position))
+                continue;
+            work->attempt[work->count] = position;
+            work->cost_ms[work->count++] = facts->attempts[position].occupancy_ms + sim->nodes[sim->stage_node[retry]].gap_ms;
+        }
+    }
+    return ERR_OK;
+}
+
+enum err_code sim_work_change(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
+{
+    switch (change->kind) {
+    case CHANGE_NO_LOST: return no_lost(sim, node, work, change, err);
+    case CHANGE_DROP:
+    case CHANGE_ZERO:
+        for (size_t i = 0; i < work->count; i++)
+            work->cost_ms[i] = 0;
+        return ERR_OK;
+    case CHANGE_HOST:
+        for (size_t i = 0; i < work->count && change->number > 0; i++)
+            if (attempt_of(sim, work, i)->executor == change->executor)
+                work->cost_ms[i] /= change->number;
+        return ERR_OK;
+    case CHANGE_CAP: return cap(sim, work, false, err);
+    case CHANGE_SPREAD: return cap(sim, work, true, err);
+    case CHANGE_PART:
+    case CHANGE_FACTOR: return part(sim, node, work, change, err);
+    case CHANGE_SPLIT: return split(sim, node, work, change->number, err);
+    case CHANGE_MERGE: return merge(sim, node, work, change->number, err);
+    case CHANGE_GAPS:
+    case CHANGE_SLOTS:
+    case CHANGE_RAMP:
+    case CHANGE_STARTUP: break;
+    }
+    return ERR_OK;
+}
+
+/* --- sealing --- */
+
+/* The cost above which an item stays single: the least of the SINGLE_ITEMS largest. */
+static int64_t single_above(const int64_t *items, size_t count, int64_t *heap)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t cost = item_cost(items[i]);
+        size_t at;
+        if (used < SINGLE_ITEMS) {
+            for (at = used++; at > 0 && heap[(at - 1) / 2] > cost; at = (at - 1) / 2)
+                heap[at] = heap[(at - 1) / 2];
+        } else if (cost > heap[0]) {
+            at = 0;
+            for (size_t child; (child = 2 * at + 1) < used; at = child) {
+                child += child + 1 < used && heap[child + 1] < heap[child];
+                if (heap[child] >= cost)
+                    break;
+                heap[at] = heap[child];
+            }
+        } else {
+            continue;
+        }
+        heap[at] = cost;
+    }
+    return used ? heap[0] : 0;
+}
+
+/* Joins consecutive items in place; returns how many are left. */
+static size_t make_blocks(int64_t *items, size_t count, size_t length)
+{
+    int64_t heap[SINGLE_ITEMS];
+    int64_t single = single_above(items, count, heap);
+    size_t out = 0, open = SIZE_MAX, in_open = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t item = items[i];
+        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1)) {
+            items[open] += item & ~(int64_t)1;
+            in_open++;
+            continue;
+        }
+        if (item_cost(item) <= single) {
+            open = out;
+            in_open = 1;
+        }
+        items[out++] = item;
+    }
+    return out;
+}
+
+static int compare_late(const void *a, const void *b)
+{
+    const struct sim_late *x = a, *y = b;
+    return x->offset_ms != y->offset_ms ? (x->offset_ms > y->offset_ms) - (x->offset_ms < y->offset_ms) : (x->item > y->item) - (x->item < y->item);
+}
+
+enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node *node, const struct sim_work *work, struct arena *arena, struct sim_costs *ret, struct err *err)
+{
+    size_t late_count = 0;
+    for (size_t i = 0; i < work->count; i++)
+        late_count += attempt_of(sim, work, i)->speculative && !work->no_copies;
+    /* Blocks are made in a place of their own: what is left of the node would stay in the arena. */
+    bool blocks = work->count - late_count > BLOCK_FROM;
+    int64_t *items = blocks ? mem_alloc(work->count * sizeof *items) : arena_alloc(arena, (work->count - late_count) * sizeof *items);
+    struct sim_late *late = arena_zalloc(arena, late_count, sizeof *late);
+    if (!items || !late) {
+        if (blocks)
+            mem_free(items);
+        return err_nomem(err);
+    }
+    *ret = (struct sim_costs){.items = items, .late = late};
+    double carry = 0;      /* whole ms an item, and still the exact sum */
+    for (size_t i = 0; i < work->count; i++) {
+        const struct attempt *attempt = attempt_of(sim, work, i);
+        double exact = fmin(work->cost_ms[i] + carry, (double)SIM_MAX_MS);
+        int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
+        carry = exact - (double)cost;
+        int64_t gates = attempt->kind != LOST_SPECULATIVE, item = cost * 2 + gates, offset = 0;
+        if (attempt->speculative && !work->no_copies) {
+            offset = attempt->begin_ms - (sim->facts->begin_ms + node->first_begin_ms);
+            offset = offset > 0 ? offset : 0;
+            late[ret->late_count++] = (struct sim_late){offset, item};
+        } else {
+            items[ret->count++] = item;
+        }
+        ret->gating_count += (size_t)gates;
+        if (gates && offset + cost > ret->longest_ms)
+            ret->longest_ms = offset + cost;
+    }
+    if (late_count)
+        qsort(late, late_count, sizeof *late, compare_late);
+    if (!blocks)
+        return ERR_OK;
+    size_t length = (ret->count + BLOCK_FROM - 1) / BLOCK_FROM, slots = (size_t)sim->pools[sim->queues[node->queue].pool].peak;
+    size_t longest = slots < ret->count ? ret->count / (slots * WAVES_AT_LEAST) : 1;
+    length = length < longest ? length : longest > 1 ? longest : 1;
+    size_t before = ret->count;
+    if (length > 1)
+        ret->count = make_blocks(items, ret->count, length);
+    /* gating items that were joined are waited for as one */
+    if (ret->count != before) {
+        ret->gating_count = 0;
+        for (size_t i = 0; i < ret->count; i++)
+            ret->gating_count += (size_t)(items[i] & 1);
+        for (size_t i = 0; i < ret->late_count; i++)
+            ret->gating_count += (size_t)(late[i].item & 1);
+    }
+    int64_t *kept = arena_alloc(arena, ret->count * sizeof *kept);
+    if (kept)
+        memcpy(kept, items, ret->count * sizeof *kept);
+    ret->items = kept;
+    mem_free(items);
+    return kept ? ERR_OK : err_nomem(err);
+}
