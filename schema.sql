@@ -928,3 +928,18 @@ CREATE TABLE joint_price (
     finding_no INTEGER NOT NULL,
     saving_ms INTEGER NOT NULL           -- of 1 … k
 ) STRICT;
+
+-- One row: one persisted RDD and whether that helped (10.2).
+CREATE TABLE cache_audit (
+    rdd_id INTEGER PRIMARY KEY,
+    verdict TEXT NOT NULL,               -- untouched unused partial leaked level useful unproven: analysis/cache_audit.h
+    built_stage_ref INTEGER,             -- the stage that filled it; NULL: none did
+    read_count INTEGER NOT NULL,         -- stages that read it
+    last_read_ms INTEGER, last_stage_ref INTEGER,
+    fraction REAL,                       -- of its partitions, cached at the same time, at most; NULL: no block updates in the log, or nobody asked for all
+    missing_share REAL,                  -- of the reading tasks, those that found nothing: where there are no block updates
+    evicted_partitions INTEGER,
+    build_ms INTEGER, saved_ms INTEGER,  -- task time that filled it; wall time that its readers saved, at most
+    held_byte_ms REAL,                   -- bytes × time, to its release or the end
+    storage_share REAL                   -- most bytes ÷ mean storage memory of the executors
+) STRICT;

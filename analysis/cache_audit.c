@@ -20,6 +20,8 @@ struct auditor {
     const struct judged *judged;
     struct cache_audit *audit;
     uint32_t *seen;                  /* by stage: row + 1 that counted it */
+    uint32_t *met;                   /* by stage: how many persisted RDDs it met */
+    bool *reports_input;             /* by stage */
     uint32_t *stack;
     size_t stack_capacity, steps;
 };
@@ -81,16 +83,24 @@ static enum err_code count_missing(const struct facts *facts, uint32_t stage, do
     return ERR_OK;
 }
 
-static bool reports_input(const struct judged *judged, uint32_t stage)
+/* Whose tasks report input: blocks of caches are input, too. Rows come in the order of facts. */
+static enum err_code read_inputs(struct auditor *self, struct err *err)
 {
-    const struct distribution *input = &judged->stages[stage].of[STAT_INPUT_BYTES];
-    return input->count && input->max > 0;
+    const struct facts *facts = self->judged->facts;
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT stage_id, attempt FROM stage WHERE input_bytes > 0 ORDER BY stage_id, attempt", err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        uint32_t stage = facts_stage(facts, db_i64(stmt, 0), db_i64(stmt, 1));
+        if (stage != NO_ENTITY)
+            self->reports_input[stage] = true;
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code audit_uses(struct auditor *self, struct cache_row *row, const uint32_t *met_by_stage, struct err *err)
+static enum err_code audit_uses(struct auditor *self, struct cache_row *row, struct err *err)
 {
-    const struct judged *judged = self->judged;
-    const struct facts *facts = judged->facts;
+    const struct facts *facts = self->judged->facts;
     const struct lineage_use *uses = self->audit->lineage.met + row->first_use;
     double missing = 0, tasks = 0;
     bool whole = false;
@@ -101,14 +111,14 @@ static enum err_code audit_uses(struct auditor *self, struct cache_row *row, con
             row->built_by = uses[0].stage;
             continue;
         }
-        if (!reports_input(judged, uses[i].stage))
+        if (!self->reports_input[uses[i].stage])
             continue;
         row->read_count++;
         if (!known(row->last_read_ms) || stage->last_finish_ms > row->last_read_ms) {
             row->last_read_ms = stage->last_finish_ms;
             row->last_reader = uses[i].stage;
         }
-        enum err_code rc = known(row->most_partitions) || met_by_stage[uses[i].stage] != 1 || stage->parent_count ? ERR_OK : count_missing(facts, uses[i].stage, &missing, &tasks, err);
+        enum err_code rc = known(row->most_partitions) || self->met[uses[i].stage] != 1 || stage->parent_count ? ERR_OK : count_missing(facts, uses[i].stage, &missing, &tasks, err);
         if (rc)
             return rc;
     }
@@ -198,17 +208,22 @@ enum err_code cache_audit_make(struct cache_audit *ret, const struct judged *jud
     *ret = (struct cache_audit){.storage_bytes = mean_storage_bytes(facts)};
     struct auditor self = {.judged = judged, .audit = ret};
     size_t stages = MAX(facts->stage_count, (size_t)1);
-    CLEANUP(mem_freep) uint32_t *met_by_stage = mem_array(stages, sizeof *met_by_stage);
     self.seen = mem_array(stages, sizeof *self.seen);
-    enum err_code rc = met_by_stage && self.seen ? lineage_make(&ret->lineage, facts, err) : err_nomem(err);
+    self.met = mem_array(stages, sizeof *self.met);
+    self.reports_input = mem_array(stages, sizeof *self.reports_input);
+    enum err_code rc = self.seen && self.met && self.reports_input ? lineage_make(&ret->lineage, facts, err) : err_nomem(err);
     for (size_t i = 0; i < ret->lineage.met_count && !rc; i++)
-        met_by_stage[ret->lineage.met[i].stage]++;
+        self.met[ret->lineage.met[i].stage]++;
+    if (!rc)
+        rc = read_inputs(&self, err);
     if (!rc)
         rc = read_rows(&self, err);
     for (size_t i = 0; i < ret->count && !rc; i++)
-        if (!(rc = audit_uses(&self, &ret->rows[i], met_by_stage, err)))
+        if (!(rc = audit_uses(&self, &ret->rows[i], err)))
             ret->rows[i].verdict = verdict_of(&self, &ret->rows[i]);
     mem_free(self.seen);
+    mem_free(self.met);
+    mem_free(self.reports_input);
     mem_free(self.stack);
     if (rc)
         cache_audit_dispose(ret);

@@ -17,6 +17,8 @@
 /* So many stages have their tasks looked at, one by one: what is behind them has less than a two-thousandth of the work each. */
 #define STAGES_LOOKED_AT 2000
 
+struct audits;
+
 struct judged {
     const struct facts *facts;
     const struct accounts *accounts;
@@ -26,6 +28,7 @@ struct judged {
     const struct simulation *simulation;
     struct calibration calibration;
     const struct chain *chain;
+    const struct audits *audits;             /* analysis/audits.h */
     const struct what_if *what_ifs;          /* of the whole run */
     size_t what_if_count;
     int completeness;                        /* C of 2.2 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Work that was done again, and caches that helped less than they could (spec/findings.md 7.6). What is known of caches is in the cache audit; here it becomes findings. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 /* RDD.RECOMPUTE: what was computed again must be worth this much of wall time. */
 #define RECOMPUTE_LEAST_MS 1000.0
 #define LIST_STAGES 12               /* so many stages are named in a sentence */
+#define PRICED_STAGES 1000           /* of one finding: the first of them */
 
 /* ---- RDD.RECOMPUTE */
 
@@ -177,7 +179,7 @@ static void recomputed(const struct judged *judged, struct findings *findings, c
         char stage[48];
         snprintf(stage, sizeof stage, STAGE_KEY, STAGE_KEY_OF(&facts->stages[at[i].stage]));
         finding_evidence(findings, SUBJECT_STAGE, str_of(stage), "context", (struct evidence_cell[]){{"task_time", at[i].cost_ms, "ms"}}, 1);
-        if (i && at[i].cost_ms > 0)
+        if (i && i < PRICED_STAGES && at[i].cost_ms > 0)
             finding_change(findings, "W11", BAND_WEAK, (struct change){.kind = CHANGE_DROP, .stage = at[i].stage, .number = 1 - least / at[i].cost_ms});
     }
     snprintf(text, sizeof text, "%zu computations, cheapest %.2f s of task time: %.2f s again", count, least / 1000, again / 1000);
@@ -211,16 +213,24 @@ static enum err_code recompute(const struct judged *judged, struct findings *fin
 
 /* ---- RDD.CACHE_… */
 
-static struct finding *about_cache(const struct judged *judged, struct findings *findings, const char *rule_id, const struct cache_row *row)
+static double number(int64_t value)
+{
+    return known(value) ? (double)value : (double)NAN;
+}
+
+/* NULL: there are many RDDs, and this one is not worth its memory. A measure that is unknown is kept once. */
+static struct finding *about_cache(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row, double measure)
 {
     const struct rdd_fact *rdd = &judged->facts->rdds[row->rdd];
     char key[24];
-    struct finding *finding = findings_add(findings, rule_id, SUBJECT_RDD, "%lld", (long long)rdd->rdd_id);
     snprintf(key, sizeof key, "%lld", (long long)rdd->rdd_id);
-    struct evidence_cell cells[] = {{"partitions", known(row->partitions) ? (double)row->partitions : (double)NAN, "count"},
-                                    {"most_cached", known(row->most_partitions) ? (double)row->most_partitions : (double)NAN, "count"},
-                                    {"memory", known(row->most_memory_bytes) ? (double)row->most_memory_bytes : (double)NAN, "bytes"},
-                                    {"disk", known(row->most_disk_bytes) ? (double)row->most_disk_bytes : (double)NAN, "bytes"},
+    struct finding *finding = findings_consider(findings, rule, MUTE_NONE, measure, (double)NAN, SUBJECT_RDD, "%s", key);
+    if (!finding)
+        return NULL;
+    struct evidence_cell cells[] = {{"partitions", number(row->partitions), "count"},
+                                    {"most_cached", number(row->most_partitions), "count"},
+                                    {"memory", number(row->most_memory_bytes), "bytes"},
+                                    {"disk", number(row->most_disk_bytes), "bytes"},
                                     {"reads", (double)row->read_count, "count"},
                                     {"build", row->build_ms, "ms"}};
     finding_arg_text(findings, "name", rdd_name(rdd));
@@ -229,30 +239,34 @@ static struct finding *about_cache(const struct judged *judged, struct findings 
     return finding;
 }
 
-static void partial(const struct judged *judged, struct findings *findings, const struct cache_row *row)
+/* 1 − what was there at most, or the share of reading tasks that found nothing; NaN: nobody read it, or neither is known. */
+static double missing_of(const struct cache_row *row)
 {
     if (row->built_by == NO_ENTITY || row->use_count < 2)
+        return (double)NAN;
+    return isnan(row->fraction) ? row->missing_share : 1 - row->fraction;
+}
+
+static void partial(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row)
+{
+    double missing = missing_of(row);
+    struct finding *finding = about_cache(judged, findings, rule, row, missing);
+    if (!finding)
         return;
-    const struct facts *facts = judged->facts;
-    bool counted = !isnan(row->fraction);
-    struct finding *finding = about_cache(judged, findings, "RDD.CACHE_PARTIAL", row);
-    double missing = finding->measure = counted ? 1 - row->fraction : row->missing_share;
     char text[160];
-    if (isnan(missing))
-        finding->mute = MUTE_NO_METRIC;
-    finding_arg(findings, "k", known(row->partitions) ? round((1 - missing) * (double)row->partitions) : (double)NAN, "count");
-    finding_arg(findings, "n", known(row->partitions) ? (double)row->partitions : (double)NAN, "count");
-    finding_arg_text(findings, "level", facts->rdds[row->rdd].storage_level);
-    finding_measure(findings, "evicted", known(row->evicted_partitions) ? (double)row->evicted_partitions : (double)NAN, "count");
-    if (counted)
-        snprintf(text, sizeof text, "1 - %lld / %lld partitions = %.3f", (long long)row->most_partitions, (long long)row->partitions, missing);
-    else
+    finding_arg(findings, "k", round((1 - missing) * number(row->partitions)), "count");
+    finding_arg(findings, "n", number(row->partitions), "count");
+    finding_arg_text(findings, "level", judged->facts->rdds[row->rdd].storage_level);
+    finding_measure(findings, "evicted", number(row->evicted_partitions), "count");
+    if (isnan(row->fraction))
         snprintf(text, sizeof text, "tasks that read no block / tasks of the stages that read it = %.3f", missing);
-    finding_formula(findings, text, finding->rule->ladder.step[0], "own", NULL);
+    else
+        snprintf(text, sizeof text, "1 - %lld / %lld partitions = %.3f", (long long)row->most_partitions, (long long)row->partitions, missing);
+    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
     if (!(missing > 0) || !(row->build_ms > 0))
         return;
     /* A reader computed the missing part again: at most that part of what filling it cost. */
-    for (size_t i = 1; i < row->use_count; i++) {
+    for (size_t i = 1; i < MIN(row->use_count, (size_t)PRICED_STAGES); i++) {
         uint32_t stage = judged->audits->caches.lineage.met[row->first_use + i].stage;
         double own = judged->accounts->stages[stage].occupancy_ms;
         if (own > 0)
@@ -260,41 +274,53 @@ static void partial(const struct judged *judged, struct findings *findings, cons
     }
 }
 
-static void unused(const struct judged *judged, struct findings *findings, const struct cache_row *row)
+static void unused(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row)
 {
     if (row->built_by == NO_ENTITY)
         return;
-    struct finding *finding = about_cache(judged, findings, "RDD.CACHE_UNUSED", row);
-    bool read = row->use_count > 1;   /* by a stage whose tasks report no input, too: that it was of no use is RDD.CACHE_PARTIAL's */
-    finding->measure = read ? 0 : isnan(row->storage_share) ? 0 : row->storage_share;
-    finding->at_least = read ? GRADE_OK : GRADE_INFO;
+    /* A stage whose tasks report no input did not read it either, but that it was of no use is RDD.CACHE_PARTIAL's. */
+    bool read = row->use_count > 1;
+    if (!about_cache(judged, findings, rule, row, read ? 0 : row->storage_share > 0 ? row->storage_share : DBL_MIN))
+        return;
     finding_measure(findings, "held", row->held_byte_ms / 1000, "byte·s");
-    finding_formula(findings, "stages that read it behind the one that filled it: 0; most bytes / storage memory", finding->rule->ladder.step[1], "own", NULL);
+    finding_formula(findings, "no stage but the one that filled it; most bytes / storage memory", rule->ladder.step[1], "own", NULL);
 }
 
-static void leak(const struct judged *judged, struct findings *findings, const struct cache_row *row)
+static void leak(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row)
 {
-    if (!row->read_count)
-        return;
-    struct finding *finding = about_cache(judged, findings, "RDD.CACHE_LEAK", row);
     double idle = cache_idle_share(row, judged->facts);
+    if (!about_cache(judged, findings, rule, row, idle * row->storage_share))
+        return;
     char text[160];
-    finding->measure = idle * row->storage_share;
-    if (isnan(finding->measure))
-        finding->mute = MUTE_NO_METRIC;
     finding_arg(findings, "dur", idle * (double)judged->wall_ms, "ms");
-    snprintf(text, sizeof text, "unread %.3f of the run x %.3f of storage memory = %.3f", idle, row->storage_share, finding->measure);
-    finding_formula(findings, text, finding->rule->ladder.step[0], "own", NULL);
+    snprintf(text, sizeof text, "unread %.3f of the run x %.3f of storage memory = %.3f", idle, row->storage_share, idle * row->storage_share);
+    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+}
+
+/* Whether something was there to judge, and its measure is in no row of `rule` because the log does not hold it. */
+static void say_unknown(struct findings *findings, const struct rule *rule, bool unknown)
+{
+    for (size_t i = 0; i < findings->count && unknown; i++)
+        unknown = findings->items[i].rule != rule;
+    if (unknown)
+        findings_add(findings, rule->id, SUBJECT_APP, "-")->mute = MUTE_NO_METRIC;
 }
 
 enum err_code rules_reuse(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct cache_audit *caches = &judged->audits->caches;
+    const struct rule *partial_rule = rule_find(STR_LIT("RDD.CACHE_PARTIAL")), *unused_rule = rule_find(STR_LIT("RDD.CACHE_UNUSED")), *leak_rule = rule_find(STR_LIT("RDD.CACHE_LEAK"));
+    bool part_unknown = false, leak_unknown = false;
     enum err_code rc = recompute(judged, findings, err);
     for (size_t i = 0; i < caches->count && !rc; i++) {
-        partial(judged, findings, &caches->rows[i]);
-        unused(judged, findings, &caches->rows[i]);
-        leak(judged, findings, &caches->rows[i]);
+        const struct cache_row *row = &caches->rows[i];
+        partial(judged, findings, partial_rule, row);
+        unused(judged, findings, unused_rule, row);
+        leak(judged, findings, leak_rule, row);
+        part_unknown |= row->read_count && isnan(missing_of(row));
+        leak_unknown |= row->read_count && isnan(row->storage_share);
     }
+    say_unknown(findings, partial_rule, part_unknown);
+    say_unknown(findings, leak_rule, leak_unknown);
     return rc;
 }
