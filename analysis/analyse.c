@@ -81,6 +81,12 @@ static int by_stage(const void *a, const void *b)
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
+/* The sample numbers its executors; everything else speaks of their positions. */
+static uint32_t executor_position(const struct stage_samples *samples, uint32_t number)
+{
+    return number == UINT32_MAX ? NO_ENTITY : samples->executors[number];
+}
+
 static enum err_code look_at_one(struct analysis *self, uint32_t stage, struct looked_at *ret, struct err *err)
 {
     enum err_code rc = stage_samples_read(&self->samples, &self->facts, stage, self->accounts.stages[stage].slots, err);
@@ -88,7 +94,7 @@ static enum err_code look_at_one(struct analysis *self, uint32_t stage, struct l
         rc = stage_stats_make(&ret->stats, &self->samples.sample, err);
     if (!rc)
         rc = stage_extra_make(&ret->extra, &self->samples.sample, &ret->stats, err);
-    if (rc)
+    if (rc || !self->samples.sample.count)
         return rc;
     ret->extra.worst.executor = executor_position(&self->samples, ret->extra.worst.executor);
     ret->extra.peer.executor = executor_position(&self->samples, ret->extra.peer.executor);

@@ -64,9 +64,13 @@ static enum err_code judge_copy(const char *store, const char *copy_key, struct 
     enum err_code rc = run_open(store, copy_key, DB_BULK, &app, err);
     if (rc)
         return rc;
-    rc = analyse(&app, err);
+    rc = db_begin(&app, err);
+    if (!rc)
+        rc = analyse(&app, err);
     if (!rc)
         rc = db_exec(&app, "UPDATE load SET generation = generation + 1", err);
+    if (!rc)
+        rc = db_commit(&app, err);
     if (rc) {
         db_close(&app);
         return rc;

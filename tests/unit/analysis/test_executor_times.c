@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "analysis/distribution.h"
-#include "analysis/sort_items.h"
+#include "analysis/sort_packed.h"
 #include "base/attributes.h"
 
 static void one_executor_against_the_others(void **state)
@@ -91,11 +91,11 @@ static void items_are_sorted_by_value_and_stay_in_order_where_equal(void **state
         unsigned seed = 3;
         for (size_t i = 0; i < counts[c]; i++) {
             seed = seed * 1664525 + 1013904223;
-            items[i] = sort_item(i % 5 == 0 ? 0 : i % 7 == 0 ? 1e18 : seed >> 20, (uint32_t)i);
+            items[i] = packed_item(i % 5 == 0 ? 0 : i % 7 == 0 ? 1e18 : seed >> 20, (uint32_t)i);
         }
-        sort_items(items, counts[c], scratch);
+        sort_packed(items, counts[c], scratch);
         for (size_t i = 1; i < counts[c]; i++) {
-            assert_true(sort_item_value(items[i - 1]) <= sort_item_value(items[i]));
+            assert_true(packed_value(items[i - 1]) <= packed_value(items[i]));
             if (items[i - 1] >> 32 == items[i] >> 32)
                 assert_true((uint32_t)items[i - 1] < (uint32_t)items[i]);
         }
