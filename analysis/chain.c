@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/simulate.h"
+#include "base/attributes.h"
 #include "base/mem.h"
 
 /* Which stage kept slots busy while another waited is looked up for so many (stage, wait) pairs; a log made to have more leaves behind_stage unknown. */
@@ -19,7 +20,6 @@ struct walk {
     int64_t *end_ms, *begin_ms;      /* by stage: finish of its last winner, and its launch; UNKNOWN: no winner */
     size_t *last;                    /* by stage: that winner */
     bool *stage_used, *job_used;
-    uint32_t *stages_of, *first_stage_of;      /* stages of job j: stages_of[first_stage_of[j]] up to that of j + 1 */
     uint32_t *by_end;                /* jobs, latest end first, then larger id */
     size_t next_by_end;
     uint32_t *running;               /* heap of unused jobs that end after now, by (begin, id) */
@@ -27,20 +27,10 @@ struct walk {
     struct err *err;
 };
 
-static int64_t inside(const struct facts *facts, int64_t at_ms)
-{
-    return at_ms < facts->begin_ms ? facts->begin_ms : at_ms > facts->end_ms ? facts->end_ms : at_ms;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Goes back to `from_ms`; nothing is written where no time passes. The walk goes backwards, and so do the segments until it is over. */
 static enum err_code back_to(struct walk *self, int64_t from_ms, struct chain_segment segment)
 {
-    from_ms = inside(self->facts, from_ms);
+    from_ms = MAX(from_ms, self->facts->begin_ms);
     if (from_ms >= self->now_ms)
         return ERR_OK;
     struct chain *chain = self->chain;
@@ -169,9 +159,10 @@ static bool is_over(const struct walk *self, uint32_t stage)
 static uint32_t last_stage(const struct walk *self, uint32_t job)
 {
     uint32_t best = NO_ENTITY;
-    for (uint32_t i = self->first_stage_of[job]; i < self->first_stage_of[job + 1]; i++)
-        if (is_over(self, self->stages_of[i]) && later_end(self, self->stages_of[i], best))
-            best = self->stages_of[i];
+    const struct job_fact *of = &self->facts->jobs[job];
+    for (size_t i = 0; i < of->stage_count; i++)
+        if (is_over(self, of->stages[i]) && later_end(self, of->stages[i], best))
+            best = of->stages[i];
     return best;
 }
 
@@ -179,8 +170,9 @@ static uint32_t last_stage(const struct walk *self, uint32_t job)
 static uint32_t active_stage(const struct walk *self, uint32_t job)
 {
     uint32_t best = NO_ENTITY;
-    for (uint32_t i = self->first_stage_of[job]; i < self->first_stage_of[job + 1]; i++) {
-        uint32_t stage = self->stages_of[i];
+    const struct job_fact *of = &self->facts->jobs[job];
+    for (size_t i = 0; i < of->stage_count; i++) {
+        uint32_t stage = of->stages[i];
         int64_t first = self->facts->stages[stage].first_launch_ms;
         if (!self->stage_used[stage] && known(self->end_ms[stage]) && known(first) && first < self->now_ms && self->end_ms[stage] > self->now_ms && later_end(self, stage, best))
             best = stage;
@@ -263,7 +255,7 @@ static enum err_code walk_back(struct walk *self)
             continue;
         job = job_before(self);
         if (job != NO_ENTITY)
-            rc = gap_back_to(self, inside(facts, facts->jobs[job].end_ms));
+            rc = gap_back_to(self, facts->jobs[job].end_ms);
     }
     return rc ? rc : back_to(self, facts->begin_ms, segment_of("startup", NO_ENTITY, NO_ENTITY));
 }
@@ -305,9 +297,9 @@ static void add_stage(const struct facts *facts, uint32_t stage, struct wait *wa
             last--;
         /* the first and the last one in part, those between whole */
         int64_t begin = from > waits[first].from_ms ? from : waits[first].from_ms;
-        waits[first].now_ms += (double)(earlier(to, waits[first].to_ms) - begin);
+        waits[first].now_ms += (double)(MIN(to, waits[first].to_ms) - begin);
         if (last > first) {
-            waits[last].now_ms += (double)(earlier(to, waits[last].to_ms) - waits[last].from_ms);
+            waits[last].now_ms += (double)(MIN(to, waits[last].to_ms) - waits[last].from_ms);
             spans[first + 1 - low]++;
             spans[last - low]--;
         }
@@ -393,12 +385,10 @@ static enum err_code prepare(struct walk *self)
     self->last = mem_array(stages + 1, sizeof *self->last);
     self->stage_used = mem_array(stages + 1, sizeof *self->stage_used);
     self->job_used = mem_array(jobs + 1, sizeof *self->job_used);
-    self->stages_of = mem_array(stages + 1, sizeof *self->stages_of);
-    self->first_stage_of = mem_array(jobs + 2, sizeof *self->first_stage_of);
     self->by_end = mem_array(jobs + 1, sizeof *self->by_end);
     self->running = mem_array(jobs + 1, sizeof *self->running);
     self->chain->stage_ms = mem_array(stages + 1, sizeof *self->chain->stage_ms);
-    if (!ends || !self->end_ms || !self->begin_ms || !self->last || !self->stage_used || !self->job_used || !self->stages_of || !self->first_stage_of || !self->by_end || !self->running ||
+    if (!ends || !self->end_ms || !self->begin_ms || !self->last || !self->stage_used || !self->job_used || !self->by_end || !self->running ||
         !self->chain->stage_ms) {
         mem_free(ends);
         return err_nomem(self->err);
@@ -408,21 +398,14 @@ static enum err_code prepare(struct walk *self)
         self->end_ms[s] = UNKNOWN;
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
-            int64_t finish = inside(facts, attempt->finish_ms);
+            int64_t finish = attempt->finish_ms;
             if (attempt->kind != WINNER || (known(self->end_ms[s]) && (finish < self->end_ms[s] || (finish == self->end_ms[s] && attempt->task_id < facts->attempts[self->last[s]].task_id))))
                 continue;
             self->end_ms[s] = finish;
-            self->begin_ms[s] = inside(facts, attempt->launch_ms);
+            self->begin_ms[s] = attempt->launch_ms;
             self->last[s] = i;
         }
-        if (stage->job < jobs)
-            self->first_stage_of[stage->job + 2]++;
     }
-    for (size_t j = 2; j <= jobs + 1; j++)
-        self->first_stage_of[j] += self->first_stage_of[j - 1];
-    for (uint32_t s = 0; s < stages; s++)      /* places are counted two further up, so that filling moves each begin to where it belongs */
-        if (facts->stages[s].job < jobs)
-            self->stages_of[self->first_stage_of[facts->stages[s].job + 1]++] = s;
     for (uint32_t j = 0; j < jobs; j++)
         ends[j] = (struct job_end){facts->jobs[j].end_ms, j};
     qsort(ends, jobs, sizeof *ends, compare_ends);
@@ -471,8 +454,6 @@ enum err_code chain_make(struct chain *ret, const struct facts *facts, const str
     mem_free(walk.last);
     mem_free(walk.stage_used);
     mem_free(walk.job_used);
-    mem_free(walk.stages_of);
-    mem_free(walk.first_stage_of);
     mem_free(walk.by_end);
     mem_free(walk.running);
     if (rc)

@@ -285,9 +285,9 @@ static enum err_code ramp(struct scenario *self)
 static enum err_code change_startup(struct scenario *self, double wanted_ms)
 {
     const struct simulation *sim = self->sim;
-    if (!sim->slot_count || !((double)sim->slots[0].time_ms > wanted_ms))
+    if (!((double)sim->first_executor_ms > wanted_ms))
         return ERR_OK;
-    int64_t first_ms = sim->slots[0].time_ms, earlier_ms = first_ms - (int64_t)fmax(0, wanted_ms);
+    int64_t first_ms = sim->first_executor_ms, earlier_ms = first_ms - (int64_t)fmax(0, wanted_ms);
     enum err_code rc = own_gaps(self);
     if (rc)
         return rc;

@@ -36,7 +36,7 @@ enum err_code sim_work_load(const struct simulation *sim, const struct sim_node 
     }
     for (size_t i = 0; i < ret->count; i++) {
         ret->attempt[i] = (uint32_t)(stage->first_attempt + i);
-        ret->cost_ms[i] = sim->facts->attempts[ret->attempt[i]].occupancy_ms + node->gap_ms;
+        ret->cost_ms[i] = (double)sim->facts->attempts[ret->attempt[i]].occupancy_ms + node->gap_ms;
     }
     return ERR_OK;
 }
@@ -114,7 +114,7 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
                 target *= (double)known_or(values.of[VALUE_RUN_MS][row], 0) + (double)known_or(values.of[VALUE_DESERIALIZE_MS][row], 0);
             saved = fmax(0, parts[change->part] - target);
         }
-        double scale = work->cost_ms[i] / (attempt->occupancy_ms + node->gap_ms);
+        double scale = work->cost_ms[i] / ((double)attempt->occupancy_ms + node->gap_ms);
         work->cost_ms[i] = fmax(0, work->cost_ms[i] - saved * scale);
     }
     task_values_dispose(&values);
@@ -136,7 +136,7 @@ static enum err_code overhead_of(const struct simulation *sim, const struct sim_
         const struct attempt *attempt = &sim->facts->attempts[stage->first_attempt + i];
         int64_t run = values.of[VALUE_RUN_MS][i];
         if (attempt->kind == WINNER && attempt->has_metrics && known(run))
-            overheads[count++] = fmax(0, attempt->occupancy_ms - (double)run);
+            overheads[count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
     }
     struct distribution spread;
     rc = overheads ? spread_of(overheads, count, &spread, err) : err_nomem(err);
@@ -232,7 +232,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
             if (is_dropped(change, &facts->attempts[position], position))
                 continue;
             work->attempt[work->count] = position;
-            work->cost_ms[work->count++] = facts->attempts[position].occupancy_ms + sim->nodes[sim->stage_node[retry]].gap_ms;
+            work->cost_ms[work->count++] = (double)facts->attempts[position].occupancy_ms + sim->nodes[sim->stage_node[retry]].gap_ms;
         }
     }
     return ERR_OK;
@@ -305,7 +305,7 @@ static size_t make_blocks(int64_t *items, size_t count, size_t length)
     size_t out = 0, open = SIZE_MAX, in_open = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t item = items[i];
-        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1)) {
+        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1) && item_cost(items[open]) < SIM_MAX_MS) {
             items[open] += item & ~(int64_t)1;
             in_open++;
             continue;

@@ -22,22 +22,16 @@ struct maker {
     struct simulation *sim;
     const struct facts *facts;
     struct stage_times *stages;
-    int64_t *first_launch_ms;        /* by executor; INT64_MAX: none */
     uint64_t *events, *spare;        /* see sweep */
     size_t event_count;
     int shift;
     struct err *err;
 };
 
-/* From the begin of the interval, inside [0, its length]. */
+/* From the begin of the interval; all times of facts but submissions are inside it. */
 static int64_t since_begin(const struct facts *facts, int64_t at_ms)
 {
-    int64_t offset;
-    if (!known(at_ms) || at_ms <= facts->begin_ms)
-        return 0;
-    if (at_ms > facts->end_ms)
-        at_ms = facts->end_ms;
-    return __builtin_sub_overflow(at_ms, facts->begin_ms, &offset) || offset > SIM_MAX_MS ? SIM_MAX_MS : offset > 0 ? offset : 0;
+    return MIN(MAX(at_ms, facts->begin_ms), facts->end_ms) - facts->begin_ms;
 }
 
 /* --- events in the order of time --- */
@@ -86,8 +80,6 @@ static void sort_events(struct maker *self)
 static void collect(struct maker *self)
 {
     const struct facts *facts = self->facts;
-    for (size_t i = 0; i < facts->executor_count; i++)
-        self->first_launch_ms[i] = INT64_MAX;
     for (size_t s = 0; s < facts->stage_count; s++) {
         const struct stage_fact *stage = &facts->stages[s];
         struct stage_times *times = &self->stages[s];
@@ -95,7 +87,7 @@ static void collect(struct maker *self)
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
             int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms;
-            event_add(self, begin, attempt->try > 0 || attempt->speculative ? SWEEP_AGAIN : SWEEP_FIRST, s);
+            event_add(self, begin, attempt->again ? SWEEP_AGAIN : SWEEP_FIRST, s);
             event_add(self, finish, SWEEP_FINISH, s);
             if (times->first_begin_ms < 0 || begin < times->first_begin_ms)
                 times->first_begin_ms = begin;
@@ -106,8 +98,6 @@ static void collect(struct maker *self)
                 times->last_gating_ms = finish;
             if (finish > times->last_finish_ms)
                 times->last_finish_ms = finish;
-            if (attempt->launch_ms < self->first_launch_ms[attempt->executor])
-                self->first_launch_ms[attempt->executor] = attempt->launch_ms;
         }
         if (!stage->attempt_count)
             continue;
@@ -189,6 +179,7 @@ static enum err_code make_availability(struct maker *self)
         mem_free(waiting);
         return err_nomem(self->err);
     }
+    sim->first_executor_ms = UNKNOWN;
     size_t count = 0;
     for (size_t s = 0; s < facts->stage_count; s++)
         if (facts->stages[s].attempt_count)
@@ -200,7 +191,7 @@ static enum err_code make_availability(struct maker *self)
     for (size_t e = 0; e < facts->executor_count; e++) {
         const struct executor_fact *executor = &facts->executors[e];
         int64_t from = since_begin(facts, executor->from_ms), to = since_begin(facts, executor->to_ms);
-        int64_t first = self->first_launch_ms[e] == INT64_MAX ? INT64_MAX : since_begin(facts, self->first_launch_ms[e]);
+        int64_t first = executor->attempt_count ? since_begin(facts, facts->attempts[facts->by_executor[executor->first_attempt]].launch_ms) : from;
         size_t low = 0, high = count;
         while (low < high) {
             size_t middle = low + (high - low) / 2;
@@ -209,7 +200,9 @@ static enum err_code make_availability(struct maker *self)
             else
                 high = middle;
         }
-        if (low && waiting[low - 1].to_ms > from && first != INT64_MAX && first > from && first - from <= REGISTRATION_MS)
+        if (executor->slots > 0)
+            sim->first_executor_ms = min_known(sim->first_executor_ms, from);
+        if (low && waiting[low - 1].to_ms > from && first > from && first - from <= REGISTRATION_MS)
             from = first;
         if (to < from)
             to = from;
@@ -220,6 +213,7 @@ static enum err_code make_availability(struct maker *self)
         event_add(self, from, SWEEP_SLOTS_COME, e);
         event_add(self, to, SWEEP_SLOTS_GO, e);
     }
+    sim->first_executor_ms = known_or(sim->first_executor_ms, 0);
     mem_free(waiting);
     return ERR_OK;
 }
@@ -677,11 +671,9 @@ static enum err_code make_all(struct maker *self)
     sim->stage_node = arena_zalloc(&sim->arena, facts->stage_count, sizeof *sim->stage_node);
     size_t events = 2 * (facts->attempt_count + facts->stage_count + facts->executor_count) + 1;
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
-    self->first_launch_ms = mem_array(facts->executor_count + 1, sizeof *self->first_launch_ms);
     self->events = mem_alloc(events * sizeof *self->events);
     self->spare = mem_alloc(events * sizeof *self->spare);
-    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_ms || !sim->job_end_ms || !sim->stage_node || !self->stages || !self->first_launch_ms || !self->events ||
-        !self->spare)
+    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_ms || !sim->job_end_ms || !sim->stage_node || !self->stages || !self->events || !self->spare)
         return err_nomem(self->err);
     if (facts->stage_count >= SWEEP_SUBJECTS || facts->executor_count >= SWEEP_SUBJECTS)
         return err_set(self->err, ERR_LIMIT, "more than %zu stages or executors", SWEEP_SUBJECTS);
@@ -737,7 +729,6 @@ enum err_code simulation_make(struct simulation **ret, const struct facts *facts
     struct maker maker = {.sim = sim, .facts = facts, .err = err};
     enum err_code rc = make_all(&maker);
     mem_free(maker.stages);
-    mem_free(maker.first_launch_ms);
     mem_free(maker.events);
     mem_free(maker.spare);
     if (rc)

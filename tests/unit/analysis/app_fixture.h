@@ -18,6 +18,7 @@ struct app {
     struct accounts accounts;
     size_t executor_capacity, job_capacity, stage_capacity, attempt_capacity, gap_capacity;
     uint32_t (*parents)[APP_PARENTS];      /* of each stage */
+    uint32_t *stages_of;                   /* of each job, one after another */
 };
 
 static inline void *app_more(void *array, size_t count, size_t *capacity, size_t each)
@@ -45,6 +46,7 @@ static inline void app_dispose(struct app *app)
     free(app->facts.by_executor);
     free(app->accounts.gaps);
     free(app->parents);
+    free(app->stages_of);
 }
 
 static inline uint32_t app_executor(struct app *app, int64_t slots, int64_t from_ms, int64_t to_ms)
@@ -87,7 +89,7 @@ static inline struct attempt *app_task(struct app *app, uint32_t executor, int64
     facts->attempts = app_more(facts->attempts, facts->attempt_count, &app->attempt_capacity, sizeof *facts->attempts);
     struct attempt *attempt = &facts->attempts[facts->attempt_count];
     *attempt = (struct attempt){.task_id = (int64_t)facts->attempt_count, .launch_ms = EPOCH + launch_ms, .finish_ms = EPOCH + launch_ms + length_ms, .begin_ms = EPOCH + launch_ms,
-                                .occupancy_ms = (int32_t)length_ms, .stage = (uint32_t)facts->stage_count - 1, .executor = executor, .row = (uint32_t)stage->attempt_count,
+                                .occupancy_ms = length_ms, .stage = (uint32_t)facts->stage_count - 1, .executor = executor, .row = (uint32_t)stage->attempt_count,
                                 .index = (int32_t)stage->attempt_count, .partition = (int32_t)stage->attempt_count, .kind = (uint8_t)kind, .success = kind == WINNER, .ended = true,
                                 .has_metrics = true};
     facts->attempt_count++;
@@ -122,12 +124,49 @@ static inline int64_t app_run_stage(struct app *app, uint32_t job, int64_t submi
     return last;
 }
 
-/* Gives the parts that a load would compute: parents, T_jobs of jobs that do not overlap unless it was set. */
+struct app_place {
+    int64_t key, launch_ms;
+    uint32_t position;
+};
+
+static inline int app_compare_places(const void *a, const void *b)
+{
+    const struct app_place *x = a, *y = b;
+    if (x->key != y->key)
+        return (x->key > y->key) - (x->key < y->key);
+    return x->launch_ms != y->launch_ms ? (x->launch_ms > y->launch_ms) - (x->launch_ms < y->launch_ms) : (x->position > y->position) - (x->position < y->position);
+}
+
+/* Gives the parts that a load would compute: attempts by executor, stages by job, parents; T_jobs of jobs that do not overlap, unless it was set. */
 static inline void app_done(struct app *app)
 {
     struct facts *facts = &app->facts;
-    for (size_t s = 0; s < facts->stage_count; s++)
+    struct app_place *places = calloc(facts->attempt_count + facts->stage_count + 1, sizeof *places);
+    facts->by_executor = calloc(facts->attempt_count + 1, sizeof *facts->by_executor);
+    app->stages_of = calloc(facts->stage_count + 1, sizeof *app->stages_of);
+    if (!places || !facts->by_executor || !app->stages_of)
+        abort();
+    for (uint32_t i = 0; i < facts->attempt_count; i++)
+        places[i] = (struct app_place){facts->attempts[i].executor, facts->attempts[i].launch_ms, i};
+    qsort(places, facts->attempt_count, sizeof *places, app_compare_places);
+    for (size_t i = facts->attempt_count; i-- > 0;) {
+        facts->by_executor[i] = places[i].position;
+        facts->executors[places[i].key].first_attempt = i;
+        facts->executors[places[i].key].attempt_count++;
+    }
+    size_t count = 0;
+    for (uint32_t s = 0; s < facts->stage_count; s++) {
         facts->stages[s].parents = app->parents[s];
+        if (facts->stages[s].job != NO_ENTITY)
+            places[count++] = (struct app_place){facts->stages[s].job, 0, s};
+    }
+    qsort(places, count, sizeof *places, app_compare_places);
+    for (size_t i = count; i-- > 0;) {
+        app->stages_of[i] = places[i].position;
+        facts->jobs[places[i].key].stages = &app->stages_of[i];
+        facts->jobs[places[i].key].stage_count++;
+    }
+    free(places);
     for (size_t j = 0; j < facts->job_count && app->accounts.jobs_ms <= 0; j++)
         for (size_t i = j; i < facts->job_count; i++)
             app->accounts.jobs_ms += (double)(facts->jobs[i].end_ms - facts->jobs[i].begin_ms);
