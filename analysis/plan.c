@@ -232,7 +232,7 @@ static uint32_t find_node(const struct plan *plan, int64_t node_id)
 static enum err_code read_nodes(struct plan_reader *self, int64_t graph_plan_id, struct err *err)
 {
     enum err_code rc;
-    int64_t cluster_id;
+    int64_t cluster_id = UNKNOWN;
     db_bind_i64(self->nodes, 1, graph_plan_id);
     while ((rc = db_step(self->nodes, err)) == ERR_OK) {
         if ((rc = read_node(self, &cluster_id, err))) {
