@@ -81,10 +81,10 @@ struct sweep {
     uint32_t *stage_place, *job_place;             /* in the two arrays; NOT_OPEN; owned */
 };
 
-/* Ends that are missing make it unsure what slots waited for. A stage that failed lacks those of the tasks that were killed with it. */
+/* Ends that are missing make it unsure what slots waited for. Where a stage failed or had not ended there need be none: the tasks were killed later, or ran. */
 static bool is_unsure(const struct stage_fact *stage)
 {
-    return !stage->failed && stage->completeness < 0.99;
+    return stage->completed_seen && !stage->failed && stage->completeness < 0.99;
 }
 
 /* ---- What changes ---- */

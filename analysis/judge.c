@@ -151,17 +151,17 @@ static struct pricing pricing_of(const struct judged *judged)
     return out;
 }
 
-/* What the run would win; false: the budget is used up. */
+/* What the run would win; *ret_within false: the budget was used up before. The last run may overdraw it. */
 static enum err_code saving(struct pricing *self, const struct change *changes, size_t count, bool *ret_within, int64_t *ret_ms, struct err *err)
 {
-    size_t cost = simulation_run_cost(self->judged->simulation);
     struct simulated simulated;
-    *ret_within = cost <= self->budget;
+    *ret_within = self->budget > 0;
     if (!*ret_within)
         return ERR_OK;
-    self->budget -= cost;
     enum err_code rc = simulation_run(self->judged->simulation, changes, count, &simulated, err);
     *ret_ms = rc ? 0 : MAX(0, self->judged->calibration.as_observed_ms - simulated.wall_ms);
+    if (!rc)
+        self->budget -= MIN(self->budget, simulated.items + 1);
     return rc;
 }
 

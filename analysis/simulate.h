@@ -35,6 +35,7 @@ struct change {
 struct simulated {
     int64_t wall_ms;
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
+    size_t items;                    /* that it went through: its cost, for budgets. Some 0.1 µs each */
 };
 /* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;

@@ -38,6 +38,9 @@ unit_tests(ingest ag_ingest)
 unit_tests(analysis ag_analysis)
 add_executable(print_stages tests/unit/analysis/print_stages.c)
 target_link_libraries(print_stages PRIVATE ag_analysis)
+# What the simulator says of a database, for tests in Python (tests/unit/analysis/simulation.py).
+add_executable(print_simulation ${CMAKE_SOURCE_DIR}/tests/unit/analysis/print_simulation.c)
+target_link_libraries(print_simulation PRIVATE ag_analysis)
 unit_tests(server ag_server PkgConfig::CJSON PkgConfig::ARCHIVE)
 
 # script_test(NAME LABEL SECONDS COMMAND…): the program under test is in $AFTERGLOW_BINARY, the top of the tree in $AFTERGLOW_ROOT.
@@ -58,6 +61,7 @@ foreach(golden IN LISTS goldens)
     script_test(golden_${name} golden 60 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/golden.py ${name})
 endforeach()
 
+script_test(golden_stages shared 300 ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
