@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/facts_parts.h"
-#include "analysis/sort.h"
 #include "base/mem.h"
 
 #define MAX_ENTITIES ((size_t)1 << 26) /* of one kind: 64 million stages are beyond what the store writes in a day */
@@ -136,6 +135,7 @@ static enum err_code executor_row(struct rows *rows, struct err *err)
     enum err_code rc;
     if ((rc = text(rows, 1, &executor->id, err)) || (rc = text(rows, 2, &executor->host, err)) || (rc = text(rows, 3, &executor->remove_reason, err)))
         return rc;
+    executor->first_launch_ms = executor->last_finish_ms = UNKNOWN;
     executor->is_driver = str_is(executor->id, "driver");
     executor->announced = db_i64(stmt, 4) == 1;
     executor->superseded = db_i64(stmt, 5) == 1;
@@ -464,13 +464,12 @@ static enum err_code read_stages(struct facts *self, struct err *err)
     enum err_code rc = read_rows(self, stages_sql, stage_row, err);
     if (rc)
         return rc;
-    CLEANUP(mem_freep) struct sort_item *refs = mem_array(self->stage_count + 1, sizeof *refs);
-    CLEANUP(mem_freep) struct sort_item *scratch = mem_array(self->stage_count + 1, sizeof *scratch);
-    if (!refs || !scratch)
+    struct sort_item *refs = facts_scratch(self, self->stage_count);
+    if (!refs)
         return err_nomem(err);
     for (size_t i = 0; i < self->stage_count; i++)
         refs[i] = (struct sort_item){self->stages[i].stage_ref, 0, (uint32_t)i};
-    sort_items(refs, scratch, self->stage_count);
+    sort_items(refs, refs + self->stage_count, self->stage_count);
     struct rows rows = {.facts = self, .stage_refs = refs};
     if ((rc = read_lists(&rows, "SELECT stage_id, parent_id FROM stage_parent ORDER BY stage_id, parent_id", parent_row, give_parents, err)))
         return rc;
