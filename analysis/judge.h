@@ -86,9 +86,8 @@ enum mute mute_of(const struct judged *judged, const struct rule *rule, uint32_t
 typedef enum err_code rules_fn(const struct judged *judged, struct findings *findings, struct err *err);
 rules_fn rules_app, rules_stage, rules_memory, rules_shuffle, rules_failure, rules_reuse, rules_sql, rules_conf, rules_stream, rules_log;
 
-/* Attempts that prices of one application may simulate, all scenarios together: what is worth most is priced first, and what is left over says `unpriced`: budget. A simulated attempt costs
- * some 0.3 µs. */
-#define PRICE_BUDGET_ITEMS(attempt_count) ((size_t)400000 + (size_t)(attempt_count) / 2)
+/* Items that prices of one application may simulate, all scenarios together: what is worth most is priced first, the last one may overdraw it, and what is left over says `unpriced`: budget. */
+#define PRICE_BUDGET_ITEMS(attempt_count) ((size_t)100000 + (size_t)(attempt_count) / 2)
 
 /* Savings of the first findings together (6.6); order: that of prices. */
 struct joint_price {
