@@ -360,8 +360,8 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
 
 static enum err_code look_at_plan(struct sql_pass *pass, struct err *err)
 {
-    static sql_node_fn *const looks[] = {sql_scan,      sql_write,  sql_join,          sql_broadcast,     sql_explosion,    sql_single_partition,
-                                         sql_aggregate, sql_python, sql_amplification, sql_overcoalesced, sql_skew_unhandled};
+    static look_fn *const looks[] = {look_at_scan,      look_at_write,  look_at_join,          look_at_broadcast,     look_at_explosion,    look_at_single_partition,
+                                         look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled};
     enum err_code rc = ERR_OK;
     arena_reset(&pass->scratch);
     for (size_t i = 0; i < pass->plan->node_count && !rc; i++)

@@ -19,7 +19,7 @@
 
 /* ---- SQL.AQE_OVERCOALESCED */
 
-enum err_code sql_overcoalesced(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_overcoalesced(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     if (!plan_is_shuffle_read(node) || !node->text.len || !memmem(node->text.ptr, node->text.len, "coalesced", 9))
         return ERR_OK;
@@ -129,7 +129,7 @@ static bool is_adaptive(const struct plan *plan)
     return plan->node_count && plan_named(&plan->nodes[0], "AdaptiveSparkPlan");
 }
 
-enum err_code sql_skew_unhandled(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_skew_unhandled(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     if (!pass->skewed_count || !plan_is_join(node) || !is_adaptive(pass->plan))
         return ERR_OK;

@@ -120,7 +120,7 @@ static enum err_code price_missed(struct sql_pass *pass, const struct side *larg
     return ERR_OK;
 }
 
-enum err_code sql_join(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     struct side sides[2];
     size_t count = 0;
@@ -163,7 +163,7 @@ static double zero_if_unknown(double value)
     return isnan(value) ? 0 : value;
 }
 
-enum err_code sql_broadcast(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_broadcast(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     (void)err;
     if (!plan_named(node, "BroadcastExchange") && !plan_named(node, "GpuBroadcastExchange"))
@@ -200,7 +200,7 @@ static double rows_in(const struct sql_pass *pass, const struct plan_node *node,
     return sum;
 }
 
-enum err_code sql_explosion(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_explosion(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     bool cartesian = plan_named(node, "CartesianProduct") || plan_named(node, "BroadcastNestedLoopJoin");
     if (!plan_is_join(node) && !plan_named(node, "Generate") && !plan_named(node, "Expand"))
@@ -244,7 +244,7 @@ static const struct plan_node *consumer(const struct plan *plan, const struct pl
     return NULL;
 }
 
-enum err_code sql_single_partition(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_single_partition(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     if (!plan_is_shuffle(node) || !node->text.len || !memmem(node->text.ptr, node->text.len, "SinglePartition", 15))
         return ERR_OK;

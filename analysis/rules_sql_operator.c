@@ -21,7 +21,7 @@ static bool is_partial(const struct plan_node *node)
     return node->text.len && memmem(node->text.ptr, node->text.len, "partial_", 8) != NULL;
 }
 
-enum err_code sql_aggregate(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_aggregate(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     (void)err;
     bool sorted = plan_named(node, "SortAggregate") || plan_named(node, "ObjectHashAggregate");
@@ -94,7 +94,7 @@ static void python_formula(struct sql_pass *pass, uint32_t stage, const struct f
     finding_formula(pass->findings, text, finding->rule->ladder.step[0], "ST", NULL);
 }
 
-enum err_code sql_python(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_python(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     uint32_t stage;
     if (!plan_is_python(node))
@@ -164,7 +164,7 @@ static double sum_of(const struct sql_pass *pass, const struct plan_node *node, 
 }
 
 /* Metrics of Delta's MERGE, UPDATE and DELETE. */
-enum err_code sql_amplification(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_amplification(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     static const char *const changed_names[] = {"number of inserted rows", "number of updated rows", "number of deleted rows"};
     static const char *const copied_names[] = {"number of target rows rewritten unmodified", "number of rows rewritten unmodified", "number of copied rows"};

@@ -184,7 +184,7 @@ static enum err_code note_scan(struct sql_pass *pass, const struct plan_node *no
     return ERR_OK;
 }
 
-enum err_code sql_scan(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_scan(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     if (!plan_is_scan(node))
         return ERR_OK;
@@ -201,7 +201,7 @@ enum err_code sql_scan(struct sql_pass *pass, const struct plan_node *node, stru
     return note_scan(pass, node, stage, bytes, err);
 }
 
-enum err_code sql_write(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     (void)err;
     double files = plan_total(pass->plan, node, "number of written files");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One pass over the latest plans of all executions (spec/findings.md 7.7): every plan is read once, and every rule about nodes looks at it then. A family of such rules is a file
- * rules_sql_SUBJECT.c with functions of the form sql_node_fn (or one for the whole plan); rules_sql.c calls them. */
+ * rules_sql_SUBJECT.c with functions of the form look_fn (or one for the whole plan); rules_sql.c calls them. */
 #ifndef ANALYSIS_SQL_PASS_H
 #define ANALYSIS_SQL_PASS_H
 
@@ -39,8 +39,8 @@ struct sql_pass {
     double adaptive_shuffles;        /* shuffles that adaptive execution did not look at */
 };
 
-typedef enum err_code sql_node_fn(struct sql_pass *pass, const struct plan_node *node, struct err *err);
-sql_node_fn sql_scan, sql_write, sql_join, sql_broadcast, sql_explosion, sql_single_partition, sql_aggregate, sql_python, sql_amplification, sql_overcoalesced, sql_skew_unhandled;
+typedef enum err_code look_fn(struct sql_pass *pass, const struct plan_node *node, struct err *err);
+look_fn look_at_scan, look_at_write, look_at_join, look_at_broadcast, look_at_explosion, look_at_single_partition, look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled;
 /* Behind the last plan. */
 enum err_code sql_repeated_scans(struct sql_pass *pass, struct err *err) WARN_UNUSED;
 enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err) WARN_UNUSED;
