@@ -943,3 +943,24 @@ CREATE TABLE cache_audit (
     held_byte_ms REAL,                   -- bytes × time, to its release or the end
     storage_share REAL                   -- most bytes ÷ mean storage memory of the executors
 ) STRICT;
+
+-- One row: how one run of a streaming query kept up (10.5, analysis/stream_health.h). Medians over batches unless said otherwise; durations in ms.
+CREATE TABLE stream_health (
+    run_ref INTEGER PRIMARY KEY,
+    verdict TEXT NOT NULL,               -- failed, behind, state, watermark, overhead, keeps up, idle: the first that holds
+    batch_count INTEGER NOT NULL,        -- with input rows or a changed state
+    back_to_back INTEGER NOT NULL,       -- 1: batches follow one another without a pause: no trigger interval could be seen
+    growing INTEGER NOT NULL,            -- 1: batches have more rows, or take longer, all along
+    period INTEGER,                      -- every so many batches one is slow; NULL: no such thing
+    overhead_phase TEXT,                 -- where most of what is not addBatch went
+    interval_ms REAL, duration_ms REAL,
+    recent_ms REAL, behind REAL,         -- of the last 20 batches; ÷ interval
+    delay_ms REAL,                       -- start behind its time
+    rows REAL, input_rate REAL, processed_rate REAL,         -- a batch; a second
+    overhead REAL, overhead_phase_share REAL,
+    state_first REAL, state_rows REAL, state_bytes REAL,     -- rows at first; at last
+    state_growth REAL,                   -- over the run at the pace of its second half ÷ state_rows
+    watermark_lag_ms REAL, watermark_delay_ms REAL,          -- p95 behind the trigger; behind the latest event time by design
+    dropped_rows REAL, dropped_share REAL,                   -- later than the watermark, in all
+    offsets_behind REAL                  -- most over the last 10 batches
+) STRICT;

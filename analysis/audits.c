@@ -5,6 +5,8 @@ enum err_code audits_make(struct audits *ret, const struct judged *judged, struc
 {
     *ret = (struct audits){0};
     enum err_code rc = cache_audit_make(&ret->caches, judged, err);
+    if (!rc)
+        rc = stream_health_make(&ret->streams, judged->facts, err);
     if (rc)
         audits_dispose(ret);
     return rc;
@@ -13,15 +15,19 @@ enum err_code audits_make(struct audits *ret, const struct judged *judged, struc
 void audits_dispose(struct audits *self)
 {
     cache_audit_dispose(&self->caches);
+    stream_health_dispose(&self->streams);
 }
 
 enum err_code audits_store(const struct audits *self, const struct judged *judged, const struct findings *findings, struct db *db, struct err *err)
 {
     (void)findings;
-    return cache_audit_store(&self->caches, judged->facts, db, err);
+    enum err_code rc = cache_audit_store(&self->caches, judged->facts, db, err);
+    if (!rc)
+        rc = stream_health_store(&self->streams, db, err);
+    return rc;
 }
 
 enum err_code audits_clear(struct db *db, struct err *err)
 {
-    return db_exec(db, "DELETE FROM cache_audit", err);
+    return db_exec(db, "DELETE FROM cache_audit; DELETE FROM stream_health", err);
 }

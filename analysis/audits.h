@@ -5,9 +5,11 @@
 #define ANALYSIS_AUDITS_H
 
 #include "analysis/cache_audit.h"
+#include "analysis/stream_health.h"
 
 struct audits {
     struct cache_audit caches;
+    struct stream_health streams;
 };
 
 /* `judged` with all but findings and audits. */

@@ -297,15 +297,6 @@ static void leak(const struct judged *judged, struct findings *findings, const s
     finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
 }
 
-/* Whether something was there to judge, and its measure is in no row of `rule` because the log does not hold it. */
-static void say_unknown(struct findings *findings, const struct rule *rule, bool unknown)
-{
-    for (size_t i = 0; i < findings->count && unknown; i++)
-        unknown = findings->items[i].rule != rule;
-    if (unknown)
-        findings_add(findings, rule->id, SUBJECT_APP, "-")->mute = MUTE_NO_METRIC;
-}
-
 enum err_code rules_reuse(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct cache_audit *caches = &judged->audits->caches;
@@ -320,7 +311,9 @@ enum err_code rules_reuse(const struct judged *judged, struct findings *findings
         part_unknown |= row->read_count && isnan(missing_of(row));
         leak_unknown |= row->read_count && isnan(row->storage_share);
     }
-    say_unknown(findings, partial_rule, part_unknown);
-    say_unknown(findings, leak_rule, leak_unknown);
+    if (part_unknown)
+        findings_say_unknown(findings, partial_rule);
+    if (leak_unknown)
+        findings_say_unknown(findings, leak_rule);
     return rc;
 }

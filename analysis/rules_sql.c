@@ -393,7 +393,8 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     for (size_t i = 0; i < SQL_RULE_COUNT; i++)
         pass.rules[i] = rule_find(str_of(rule_ids[i]));
     pass.python_seen = mem_array(judged->facts->stage_count + 1, sizeof *pass.python_seen);
-    enum err_code rc = pass.python_seen ? sum_planning(&pass, err) : err_nomem(err);
+    pass.coalesced_seen = mem_array(judged->facts->stage_count + 1, sizeof *pass.coalesced_seen);
+    enum err_code rc = pass.python_seen && pass.coalesced_seen ? sum_planning(&pass, err) : err_nomem(err);
     if (!rc)
         rc = sql_find_skewed(&pass, err);
     if (!rc)
@@ -407,6 +408,7 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     if (!rc)
         adaptive_off(&pass);
     mem_free(pass.python_seen);
+    mem_free(pass.coalesced_seen);
     mem_free(pass.planning_ms);
     mem_free(pass.scans);
     mem_free(pass.skewed);

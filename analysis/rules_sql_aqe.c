@@ -29,8 +29,9 @@ enum err_code look_at_overcoalesced(struct sql_pass *pass, const struct plan_nod
     if (shuffle == NO_ENTITY || isnan(after) || slots < 1 || (!isnan(before) && before < slots))
         return ERR_OK;
     enum err_code rc = shuffle_stages(pass, &pass->plan->nodes[shuffle], &writer, &reader, err);
-    if (rc || reader == NO_ENTITY)
+    if (rc || reader == NO_ENTITY || pass->coalesced_seen[reader])
         return rc;
+    pass->coalesced_seen[reader] = true;         /* both sides of a join are merged alike */
     const struct stage_fact *stage = &pass->facts->stages[reader];
     int64_t wall = elapsed_known(stage->first_launch_ms, stage->last_finish_ms);
     double tasks = (double)stage->winner_count;

@@ -69,11 +69,6 @@ static double python_share(const struct sql_pass *pass, uint32_t stage)
     return pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / stage_work_ms(pass, stage);
 }
 
-static void price_python(struct sql_pass *pass, uint32_t stage)
-{
-    finding_change(pass->findings, "W12", BAND_WEAK, (struct change){.kind = CHANGE_FACTOR, .stage = stage, .part = BUCKET_PYTHON, .number = PYTHON_FACTOR});
-}
-
 static double python_saving(const struct sql_pass *pass, uint32_t stage)
 {
     return (1 - PYTHON_FACTOR) * pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / stage_slots(pass, stage);
@@ -119,11 +114,11 @@ enum err_code look_at_python(struct sql_pass *pass, const struct plan_node *node
                   3);
     evidence_stage_of(pass, stage, "context");
     python_formula(pass, stage, finding);
-    price_python(pass, stage);
+    finding_change(pass->findings, "W12", BAND_WEAK, (struct change){.kind = CHANGE_FACTOR, .stage = stage, .part = BUCKET_PYTHON, .number = PYTHON_FACTOR});
     return ERR_OK;
 }
 
-/* Stages of Python code without a plan: worth a word, and no advice about functions. */
+/* Stages of Python code without a plan: worth a word, but no price and no advice, for there is no other function to call. */
 enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err)
 {
     (void)err;
@@ -132,7 +127,7 @@ enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err)
         if (!stage->is_python || pass->python_seen[i] || known(stage->sql_execution_id) || !stage->winner_count)
             continue;
         const struct rule *rule = pass->rules[SQL_PYTHON_UDF];
-        struct finding *finding = findings_consider(pass->findings, rule, mute_of(pass->judged, rule, i), python_share(pass, i), python_saving(pass, i), SUBJECT_STAGE, "%lld.%lld",
+        struct finding *finding = findings_consider(pass->findings, rule, mute_of(pass->judged, rule, i), python_share(pass, i), (double)NAN, SUBJECT_STAGE, "%lld.%lld",
                                                     (long long)stage->stage_id, (long long)stage->attempt);
         if (!finding)
             continue;
@@ -145,7 +140,6 @@ enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err)
         finding_arg(pass->findings, "rows", (double)NAN, "records");
         evidence_stage_of(pass, i, "culprit");
         python_formula(pass, i, finding);
-        price_python(pass, i);
     }
     return ERR_OK;
 }

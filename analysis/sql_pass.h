@@ -30,7 +30,7 @@ struct sql_pass {
     const struct plan *plan;         /* the present one */
     struct arena scratch;            /* dies with it */
     const struct rule *rules[SQL_RULE_COUNT];
-    bool *python_seen;               /* by stage: it has its row */
+    bool *python_seen, *coalesced_seen;            /* by stage: it has its row of SQL.PYTHON_UDF, of SQL.AQE_OVERCOALESCED */
     double *planning_ms;             /* by execution: on the driver before its first job */
     struct scan_seen *scans;         /* of all plans so far; rules_sql_scan.c */
     size_t scan_count, scan_capacity;
