@@ -60,10 +60,13 @@ foreach(golden IN LISTS goldens)
     script_test(golden_${name} golden 60 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/golden.py ${name})
 endforeach()
 
-script_test(golden_stages shared 300 ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
-script_test(simulation_own golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/unit/analysis/simulation.py own)
-script_test(simulation_shared shared 600 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/unit/analysis/simulation.py)
-
+set(STAGES ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
+script_test(golden_stages golden 300 ${STAGES} own)
+script_test(golden_stages_shared shared 600 ${STAGES} shared)
+set(SIMULATION ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_SIMULATION=$<TARGET_FILE:print_simulation> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/simulation.py)
+script_test(golden_simulation golden 300 ${SIMULATION} own)
+script_test(golden_simulation_shared shared 600 ${SIMULATION} shared)
+script_test(golden_findings golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/findings.py)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
