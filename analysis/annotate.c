@@ -60,7 +60,7 @@ struct annotate_skew annotate_skew(const struct annotate_spread *spread)
     bool uneven = max_bytes >= SKEW_LEAST_UNEVEN_BYTES && (median_bytes == 0 || out.bytes_ratio >= SKEW_UNEVEN_BYTES_RATIO);
     int64_t excess_ms = spread->max_ms - spread->median_ms;
     if (spread->max_ms >= SKEW_LEAST_MAX_MS && excess_ms >= (uneven ? SKEW_LEAST_EXCESS_MS : SKEW_LEAST_EXCESS_EVEN_BYTES_MS))
-        out.grade = out.duration_ratio >= SKEW_SEVERE_RATIO ? GRADE_SEVERE : out.duration_ratio >= SKEW_FLAGGED_RATIO ? GRADE_FLAGGED : GRADE_OK;
+        out.grade = out.duration_ratio >= SKEW_SEVERE_RATIO ? GRADE_SEVERE : out.duration_ratio >= SKEW_FLAGGED_RATIO ? GRADE_MODERATE : GRADE_OK;
     return out;
 }
 
@@ -71,6 +71,6 @@ struct annotate_gc annotate_gc(int64_t task_time_ms, int64_t gc_time_ms)
         return out;
     out.share = (double)gc_time_ms / (double)task_time_ms;
     if (task_time_ms >= GC_LEAST_TASK_TIME_MS && gc_time_ms >= GC_LEAST_GC_TIME_MS)
-        out.grade = out.share > GC_SEVERE_SHARE ? GRADE_SEVERE : out.share > GC_FLAGGED_SHARE ? GRADE_FLAGGED : GRADE_OK;
+        out.grade = out.share > GC_SEVERE_SHARE ? GRADE_SEVERE : out.share > GC_FLAGGED_SHARE ? GRADE_MODERATE : GRADE_OK;
     return out;
 }

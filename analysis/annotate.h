@@ -2,15 +2,14 @@
  *
  * The two judgements that stand beside numbers on the pages: does one task of a stage take far longer than the others (skew), and does too much time go into garbage
  * collection. Pure functions: numbers in, struct out; no database, no allocation, any thread. Thresholds are named in annotate.c with unit and source.
- * A grade is one of the grades of spec/findings.md that are used so far. */
+ * Of the grades (analysis/finding.h) these use ok, moderate and severe. */
 #ifndef ANALYSIS_ANNOTATE_H
 #define ANALYSIS_ANNOTATE_H
 
 #include <stdint.h>
 
+#include "analysis/finding.h"
 #include "base/units.h"
-
-enum annotate_grade { GRADE_OK = 0, GRADE_FLAGGED = 3, GRADE_SEVERE = 4 };
 
 /* What the tasks of a stage read, for the question whether their data is uneven. */
 enum annotate_bytes { ANNOTATE_BYTES_NONE, ANNOTATE_BYTES_SHUFFLE_READ, ANNOTATE_BYTES_INPUT };
@@ -24,14 +23,14 @@ struct annotate_spread {
 };
 
 struct annotate_skew {
-    enum annotate_grade grade;
+    enum grade grade;
     double duration_ratio;     /* largest / median; NaN: unknown. Never graded alone */
     enum annotate_bytes bytes; /* which of the two bytes_ratio is about: the one with the larger task; NONE: tasks read nothing */
     double bytes_ratio;        /* NaN: unknown, or the median task read nothing */
 };
 
 struct annotate_gc {
-    enum annotate_grade grade;
+    enum grade grade;
     double share; /* GC time / task time; NaN: unknown */
 };
 

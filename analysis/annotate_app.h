@@ -10,7 +10,7 @@
 #include "base/db.h"
 #include "base/err.h"
 
-/* Grades as enum annotate_grade; UNKNOWN for an application without an ended task. */
+/* Grades as enum grade; UNKNOWN for an application without an ended task. */
 enum err_code annotate_app(struct db *app, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct err *err) WARN_UNUSED;
 
 #endif

@@ -21,7 +21,9 @@ extern const char *const subject_kind_names[SUBJECT_KIND_COUNT];    /* 1.1 */
 
 enum mute { MUTE_NONE, MUTE_TINY_APP, MUTE_TINY_STAGE, MUTE_FEW_TASKS, MUTE_TINY_DATA, MUTE_INCOMPLETE, MUTE_NO_METRIC, MUTE_AQE, MUTE_LOCAL, MUTE_STREAMING, MUTE_WARMUP,
             MUTE_OFF_PATH, MUTE_VENDOR, MUTE_NO_SUBJECT, MUTE_COUNT };
-extern const char *const mute_names[MUTE_COUNT];
+extern const char *const mute_names[MUTE_COUNT];            /* NULL of MUTE_NONE */
+/* Too small or too damaged to be judged at all: of such subjects only the nearest is kept, where a rule has no other. */
+bool mute_is_early(enum mute mute);
 
 /* Direction and the four thresholds info … severe; NaN: that step does not exist. */
 struct ladder {
@@ -55,8 +57,8 @@ struct finding {
     struct {
         int64_t ms, low_ms, high_ms; /* UNKNOWN: no price */
     } price;
-    const char *scenario;            /* W0 … W13 */
-    bool weak;
+    const char *scenario;            /* W1 … W13, static; NULL: W0, a price makes no sense */
+    bool weak;                       /* its scenario is (6.5): a wide band */
     enum mute mute;
     struct str suppressed_by;        /* "RULE.ID kind key"; STR_NONE */
     int confidence;                  /* 0 low, 1 medium, 2 high */
@@ -71,16 +73,21 @@ struct finding {
     size_t change_count;
     int band;
     double local_saving_ms;          /* what the stage alone would save; NaN: unknown. Decides what is priced first and what is off the path */
+    uint32_t stage;                  /* what it is about, for suppression and completeness: positions in facts; NO_ENTITY: none, or several */
+    uint32_t executor;
+    bool distribution;               /* it judges how tasks are spread: ten of them are wanted for full confidence (1.8) */
+    double cause_share;              /* of the dominant cause; NaN: it has none */
 };
 
-/* Thresholds: the default ladders, and what a caller changed (`finding_profile_set`), all by rule. */
+/* Thresholds that a caller brings along. */
 struct profile {
     const struct ladder *ladders;    /* by position in rules; NULL: the defaults */
 };
-/* 1.3: min(gm, gp) of time rules, gm of health rules; caps and shifts after. wall_ms: of the application. Muted or suppressed findings keep their grade: showing them is the caller's. */
+/* 1.3: min(gm, gp) of time rules, gm of health rules; then shift, floor and caps. A time rule that has a scenario and no price (2.3, 6.4, or too many subjects) gets low at most.
+ * wall_ms: of the application. `profile` may be NULL: the defaults. Muted or suppressed findings keep their grade: showing them is the caller's. */
 enum grade finding_grade(const struct finding *finding, const struct profile *profile, int64_t wall_ms);
 enum grade ladder_grade(const struct ladder *ladder, double measure);
 enum grade price_grade(int64_t price_ms, int64_t wall_ms);
-double finding_margin(const struct finding *finding, const struct profile *profile);      /* 1.5; at most 99 */
+double finding_margin(const struct finding *finding, const struct profile *profile);      /* 1.5: 0 … 99; NaN: the measure is unknown */
 
 #endif

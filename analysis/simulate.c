@@ -341,10 +341,13 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
         return rc;
     int64_t end_us = sim->as_observed_us - (sim->wall_us - sim->last_end_us);
     if (self->turn_count || self->slots) {
-        qsort(self->turns, self->turn_count, sizeof *self->turns, compare_ids);
+        if (self->turn_count)
+            qsort(self->turns, self->turn_count, sizeof *self->turns, compare_ids);
+        for (size_t i = 0; i < self->override_count; i++)
+            ret->items += sim->facts->stages[sim->nodes[self->overrides[i].node].stage].attempt_count;
         rc = sim_engine(&(struct sim_run){.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
                                           .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_us = self->gaps_us, .unlimited = self->unlimited, .partial = !self->slots,
-                                          .turns = self->turns, .turn_count = self->turn_count},
+                                          .turns = self->turns, .turn_count = self->turn_count, .items = &ret->items},
                         &end_us, self->err);
     }
     ret->wall_ms = ms_of(end_us + self->tail_us);
@@ -429,21 +432,16 @@ static size_t *long_gaps(const struct accounts *accounts, size_t *ret_count)
     return gaps;
 }
 
-size_t simulation_items(const struct simulation *self)
+enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, struct err *err)
 {
-    return self->item_count;
-}
-
-enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, size_t items_at_most, struct err *err)
-{
-    /* Most telling first. Factors are those of Sparklens. */
+    /* What is asked for most comes first: of a large run only that is in the budget. Factors are those of Sparklens. */
     static const struct {
         const char *scenario, *subject;
         struct change change;
     } rows[] = {
+        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}},
         {"W4", "", {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}},
         {"W5", "", {.kind = CHANGE_GAPS, .number = GAP_LEFT_MS}},
-        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}},
         {"W9", "2", {.kind = CHANGE_SLOTS, .number = 2}},
         {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}},
         {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}},
@@ -451,32 +449,33 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
         {"W10", "", {.kind = CHANGE_RAMP}},
         {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}},
         {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}},
-        {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}},
         {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}},
+        {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}},
         {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}},
         {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}},
-        {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}},
         {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}},
+        {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}},
         {"W9", "1.1", {.kind = CHANGE_SLOTS, .number = 1.1}},
     };
     *ret = NULL;
     *ret_count = 0;
     if (!calibration->prices_allowed || !simulation->slot_count)
         return ERR_OK;
-    size_t gap_count, spent = 0;
+    size_t gap_count;
     size_t *gaps = long_gaps(simulation->accounts, &gap_count);
     struct what_if *out = mem_array(ARRAY_LENGTH(rows), sizeof *out);
     enum err_code rc = gaps && out ? ERR_OK : err_nomem(err);
-    for (size_t i = 0; i < ARRAY_LENGTH(rows) && !rc; i++) {
+    size_t budget = WHAT_IF_BUDGET_ITEMS(simulation->facts->attempt_count);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows) && budget && !rc; i++) {
         struct change change = rows[i].change;
         bool slots = change.kind == CHANGE_SLOTS || change.kind == CHANGE_RAMP, same = slots && change.number == 1;
-        if ((change.executors && simulation->facts->is_local) || (slots && !same && spent > items_at_most))
+        if (change.executors && simulation->facts->is_local)
             continue;
         change.gaps = gaps;
         change.gap_count = gap_count;
         struct simulated simulated;
         rc = simulation_run(simulation, &change, same ? 0 : 1, &simulated, err);
-        spent += slots && !same ? simulation->item_count : 0;
+        budget -= MIN(budget, simulated.items);
         if (!rc)
             out[(*ret_count)++] = what_if_of(calibration, rows[i].scenario, rows[i].subject, simulated.wall_ms, slots ? BAND_SLOTS : BAND_NORMAL);
     }

@@ -12,7 +12,7 @@
 
 struct simulation;                   /* simulation.h */
 
-/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; 32 more while it is made. */
+/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
 enum err_code simulation_make(struct simulation **ret, const struct facts *facts, const struct accounts *accounts, struct err *err) WARN_UNUSED;
 void simulation_free(struct simulation *self);
 
@@ -26,7 +26,7 @@ struct change {
     uint32_t lost_kinds;             /* NO_LOST: bits 1 << enum lost_kind; 0: all */
     const bool *lost_attempts;       /* NO_LOST, may be NULL: only these, by position of attempt */
     enum bucket part;                /* PART, FACTOR */
-    double number;                   /* HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
+    double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
     int64_t executors;               /* SLOTS: executors of the usual size more or less instead of a factor, when not 0; one stays */
     const size_t *gaps;              /* GAPS: positions in accounts->gaps */
     size_t gap_count;
@@ -35,6 +35,7 @@ struct change {
 struct simulated {
     int64_t wall_ms;
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
+    size_t items;                    /* that it went through: its cost, for budgets. Some 0.1 µs each */
 };
 /* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
@@ -59,17 +60,14 @@ struct price price_of(const struct calibration *calibration, int64_t saved_ms, e
 
 /* What-ifs of the whole run, for table what_if: W4, W5 (gaps between and after jobs to 1 s), the scaling curve (W9: slots × 0.1 … 5, an executor more and less), W10. None where no prices
  * are allowed. `wall_ms` is the observed wall less what the scenario saves. */
+#define WHAT_IF_BUDGET_ITEMS(attempt_count) ((size_t)100000 + (size_t)(attempt_count))     /* all together; the last one may overdraw it. A small run gets all rows, a large one the first ones */
 struct what_if {
     const char *scenario;            /* static */
     char subject[24];                /* W9 "0.1" … "5", "+1", "-1"; else "" */
     int64_t wall_ms, low_ms, high_ms;
 };
 struct what_if what_if_of(const struct calibration *calibration, const char *scenario, const char *subject, int64_t simulated_ms, enum band band);
-/* Each run with other slots costs simulation_items() item-events of some 50 ns. When more than `items_at_most` are spent, the rest of the curve is left out, finer steps first to go: they can be
- * asked for later (simulation_run). */
-size_t simulation_items(const struct simulation *self);
-enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, size_t items_at_most,
-                            struct err *err) WARN_UNUSED;
+enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, struct err *err) WARN_UNUSED;
 void what_ifs_free(struct what_if *self);
 
 /* One segment of the observed critical chain (6.1). */

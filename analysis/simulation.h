@@ -119,6 +119,7 @@ struct sim_run {
     bool partial;                    /* cuts may be used: nothing but jobs of these turns differs from the run as observed */
     const uint32_t *turns;           /* ascending */
     size_t turn_count;
+    size_t *items;                   /* counts those of released jobs and their nodes; NULL: nobody asks */
     bool record;                     /* the run as observed: fill cuts and simulated times of jobs */
 };
 enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err) WARN_UNUSED;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
+#include "base/attributes.h"
 #include "base/mem.h"
 
 /* A node of more items than this is run in blocks of consecutive ones, but for its largest (6.3). */
@@ -243,6 +244,9 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
     switch (change->kind) {
     case CHANGE_NO_LOST: return no_lost(sim, node, work, change, err);
     case CHANGE_DROP:
+        for (size_t i = 0; i < work->count; i++)
+            work->cost_ms[i] *= MIN(MAX(change->number, 0.0), 1.0);
+        return ERR_OK;
     case CHANGE_ZERO:
         for (size_t i = 0; i < work->count; i++)
             work->cost_ms[i] = 0;
@@ -326,7 +330,7 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
 {
     const struct attempt *attempts = sim->facts->attempts, *first = attempts + sim->facts->stages[node->stage].first_attempt;
     size_t late_count = 0;
-    for (size_t i = 0; i < work->count; i++)
+    for (size_t i = 0; i < work->count && node->lossy; i++)
         late_count += (work->attempt ? attempts + work->attempt[i] : first + i)->speculative && !work->no_copies;
     /* Blocks are made in a place of their own: what is left of the node would stay in the arena. */
     bool blocks = work->count - late_count > BLOCK_FROM;
@@ -341,7 +345,7 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
     double carry = 0;      /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = work->attempt ? attempts + work->attempt[i] : first + i;
-        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms, exact = fmin(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
+        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms, exact = MIN(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;
         int64_t gates = attempt->kind != LOST_SPECULATIVE, item = cost * 2 + gates, offset = 0;

@@ -92,6 +92,8 @@ static struct change change_of(const struct facts *facts, const struct accounts 
     case CHANGE_STARTUP: change.number = atof(words[1]); break;
     default: change.stage = stage_of(facts, words[1]);
     }
+    if (change.kind == CHANGE_DROP)
+        change.number = 0;      /* all of it */
     double tasks = change.stage == NO_ENTITY ? 0 : (double)facts->stages[change.stage].attempt_count;
     if (change.kind == CHANGE_HOST)
         change.executor = facts_executor(facts, (struct str){words[2], strlen(words[2])});
@@ -172,7 +174,7 @@ int main(int argc, char **argv)
     if (simulation_make(&sim, &facts, &accounts, &err) || simulation_calibrate(sim, &calibration, &err))
         fail(argv[1], &err);
     double made = seconds();
-    if (what_ifs_make(&rows, &row_count, sim, &calibration, SIZE_MAX, &err))
+    if (what_ifs_make(&rows, &row_count, sim, &calibration, &err))
         fail(argv[1], &err);
     printf("{\"app_id\":\"%.*s\",\"attempts\":%zu,\"wall_ms\":%lld,\"jobs_ms\":%.0f,\"slots\":%lld,\"as_observed_ms\":%lld,\"error\":%.9f,\"t_inf_ms\":%lld,\"t_work_ms\":%lld,\"prices_allowed\":%s,"
            "\"make_seconds\":%.6f,\"what_if_seconds\":%.6f",

@@ -49,11 +49,11 @@ static void uneven_bytes_need_two_seconds_and_one_above_the_median(void **state)
 {
     (void)state;
     int64_t mib = (int64_t)1 << 20;
-    assert_int_equal(skew(4, 700, 2100, mib, 3 * mib), GRADE_FLAGGED); /* three times, exactly */
+    assert_int_equal(skew(4, 700, 2100, mib, 3 * mib), GRADE_MODERATE); /* three times, exactly */
     assert_int_equal(skew(4, 700, 2099, mib, 3 * mib), GRADE_OK);
     assert_int_equal(skew(4, 500, 1999, mib, 3 * mib), GRADE_OK);
     assert_int_equal(skew(4, 200, 2000, mib, 3 * mib), GRADE_SEVERE); /* ten times */
-    assert_int_equal(skew(4, 201, 2000, mib, 3 * mib), GRADE_FLAGGED);
+    assert_int_equal(skew(4, 201, 2000, mib, 3 * mib), GRADE_MODERATE);
     assert_int_equal(skew(3, 200, 2000, mib, 3 * mib), GRADE_OK);     /* three tasks */
     assert_int_equal(skew(4, 200, 2000, mib / 4, mib - 1), GRADE_OK); /* below a MiB */
     assert_int_equal(skew(4, 200, 2000, 0, mib), GRADE_SEVERE);       /* the others read nothing */
@@ -65,7 +65,7 @@ static void even_bytes_need_ten_seconds_above_the_median(void **state)
     int64_t mib = (int64_t)1 << 20;
     assert_int_equal(skew(4, 1000, 10999, mib, mib), GRADE_OK);
     assert_int_equal(skew(4, 1000, 11000, mib, mib), GRADE_SEVERE);
-    assert_int_equal(skew(4, 5000, 15000, UNKNOWN, UNKNOWN), GRADE_FLAGGED);
+    assert_int_equal(skew(4, 5000, 15000, UNKNOWN, UNKNOWN), GRADE_MODERATE);
     assert_int_equal(skew(4, 60000, 120000, mib, mib), GRADE_OK); /* a minute more, and only twice as long */
 }
 
@@ -98,11 +98,11 @@ static void collections_count_from_a_tenth_and_from_three_tenths(void **state)
 {
     (void)state;
     assert_int_equal(annotate_gc(100000, 10000).grade, GRADE_OK); /* a tenth is not above it */
-    assert_int_equal(annotate_gc(100000, 10001).grade, GRADE_FLAGGED);
-    assert_int_equal(annotate_gc(100000, 30000).grade, GRADE_FLAGGED);
+    assert_int_equal(annotate_gc(100000, 10001).grade, GRADE_MODERATE);
+    assert_int_equal(annotate_gc(100000, 30000).grade, GRADE_MODERATE);
     assert_int_equal(annotate_gc(100000, 30001).grade, GRADE_SEVERE);
     assert_int_equal(annotate_gc(15692, 5179).grade, GRADE_SEVERE); /* gc_pressure 3.5.7, stage 0 */
-    assert_int_equal(annotate_gc(5696, 1370).grade, GRADE_FLAGGED); /* and its stage 1 */
+    assert_int_equal(annotate_gc(5696, 1370).grade, GRADE_MODERATE); /* and its stage 1 */
     assert_int_equal(annotate_gc(4999, 2500).grade, GRADE_OK);      /* a toy */
     assert_int_equal(annotate_gc(5000, 999).grade, GRADE_OK);
 }

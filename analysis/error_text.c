@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/error_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/attributes.h"
+
+#define LOOKED_AT_BYTES ((size_t)64 << 10)
+
+const char *const error_kind_names[ERROR_KIND_COUNT] = {"oom_heap", "oom_container", "oom_python",    "fetch",           "disk_full", "corrupt", "permission",
+                                                        "timeout",  "python",        "commit_denied", "class_not_found", "assertion", "other"};
+
+/* Spark's, the JVM's and the resource managers' own words. A word may stand in one line only: the first match decides. Exit code 137 alone is a kill, not a proof of memory. */
+static const struct {
+    enum error_kind kind;
+    const char *word;
+} words[] = {
+    {ERROR_OOM_HEAP, "OutOfMemoryError"},
+    {ERROR_OOM_HEAP, "GC overhead limit"},
+    {ERROR_OOM_HEAP, "Java heap space"},
+    {ERROR_OOM_CONTAINER, "exceeding memory limits"},
+    {ERROR_OOM_CONTAINER, "exceeding physical memory"},
+    {ERROR_OOM_CONTAINER, "running beyond physical memory"},
+    {ERROR_OOM_CONTAINER, "running beyond virtual memory"},
+    {ERROR_OOM_CONTAINER, "OOMKilled"},
+    {ERROR_OOM_PYTHON, "MemoryError"},
+    {ERROR_OOM_PYTHON, "Cannot allocate memory"},
+    {ERROR_FETCH, "FetchFailed"},
+    {ERROR_FETCH, "MetadataFetchFailedException"},
+    {ERROR_DISK_FULL, "No space left"},
+    {ERROR_CORRUPT, "ChecksumException"},
+    {ERROR_CORRUPT, "is not a Parquet file"},
+    {ERROR_CORRUPT, "Malformed records"},
+    {ERROR_CORRUPT, "Corrupt"},
+    {ERROR_PERMISSION, "AccessControlException"},
+    {ERROR_PERMISSION, "Permission denied"},
+    {ERROR_PERMISSION, "AccessDenied"},
+    {ERROR_TIMEOUT, "TimeoutException"},
+    {ERROR_TIMEOUT, "timed out"},
+    {ERROR_PYTHON, "PythonException"},
+    {ERROR_COMMIT_DENIED, "CommitDenied"},
+    {ERROR_CLASS_NOT_FOUND, "ClassNotFoundException"},
+    {ERROR_CLASS_NOT_FOUND, "NoClassDefFoundError"},
+    {ERROR_CLASS_NOT_FOUND, "NoSuchMethodError"},
+    {ERROR_ASSERTION, "AssertionError"},
+    {ERROR_ASSERTION, "requirement failed"},
+};
+
+static bool contains(struct str text, const char *word)
+{
+    return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
+}
+
+enum error_kind error_kind_of(struct str text)
+{
+    if (!str_known(text))
+        return ERROR_OTHER;
+    text.len = MIN(text.len, LOOKED_AT_BYTES);
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (contains(text, words[i].word))
+            return words[i].kind;
+    return ERROR_OTHER;
+}
+
+bool error_is_oom(enum error_kind kind)
+{
+    return kind == ERROR_OOM_HEAP || kind == ERROR_OOM_CONTAINER || kind == ERROR_OOM_PYTHON;
+}
+
+static bool is_name_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '$';
+}
+
+/* What Python said: its own error stands on the first line of the traceback that is not indented, below the calls. Other texts come back as they are. */
+static struct str innermost(struct str text)
+{
+    static const char head[] = "Traceback (most recent call last):";
+    text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
+    const char *found = text.len ? memmem(text.ptr, text.len, head, sizeof head - 1) : NULL;
+    for (const char *end = text.ptr + text.len; found && (found = memchr(found, '\n', (size_t)(end - found))) != NULL && ++found < end;)
+        if (!isspace((unsigned char)*found))
+            return (struct str){found, (size_t)(end - found)};
+    return text;
+}
+
+struct str error_class_of(struct str text)
+{
+    text = innermost(text);
+    text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
+    for (size_t begin = 0; begin < text.len;) {
+        size_t end = begin;
+        while (end < text.len && is_name_byte(text.ptr[end]))
+            end++;
+        struct str word = {text.ptr + begin, end - begin};
+        while (word.len && word.ptr[word.len - 1] == '.')
+            word.len--;
+        if (str_ends(word, "Exception") || str_ends(word, "Error"))
+            return word;
+        begin = end + 1;
+    }
+    return STR_NONE;
+}
+
+static struct str line_at(struct str text, size_t begin)
+{
+    size_t end = begin;
+    while (end < text.len && text.ptr[end] != '\n')
+        end++;
+    while (end > begin && isspace((unsigned char)text.ptr[end - 1]))
+        end--;
+    return (struct str){text.ptr + begin, end - begin};
+}
+
+struct str error_message_of(struct str text)
+{
+    text = innermost(text);
+    struct str class = error_class_of(text);
+    if (str_known(class)) {
+        size_t at = (size_t)(class.ptr + class.len - text.ptr);
+        while (at < text.len && (text.ptr[at] == ':' || text.ptr[at] == ' '))
+            at++;
+        struct str rest = line_at(text, at);
+        if (rest.len)
+            return rest;
+    }
+    return str_known(text) ? line_at(text, 0) : STR_NONE;
+}
+
+/* A word that differs from run to run: a number, hex, a path, an id with a digit in it. */
+static bool varies(struct str word)
+{
+    bool digit = false;
+    for (size_t i = 0; i < word.len; i++) {
+        digit |= isdigit((unsigned char)word.ptr[i]) != 0;
+        if (word.ptr[i] == '/')
+            return true;
+    }
+    return digit;
+}
+
+static bool is_word_byte(char c)
+{
+    return is_name_byte(c) || c == '/' || c == '-' || (unsigned char)c >= 0x80;
+}
+
+void error_signature(struct str text, char ret[ERROR_SIGNATURE_BYTES])
+{
+    struct str parts[2] = {error_class_of(text), error_message_of(text)};
+    size_t len = 0, most = ERROR_SIGNATURE_BYTES - 1;
+    for (size_t p = 0; p < ARRAY_LENGTH(parts); p++) {
+        if (p && parts[0].len && parts[1].len && len + 2 <= most) {
+            ret[len++] = ':';
+            ret[len++] = ' ';
+        }
+        for (size_t begin = 0; begin < parts[p].len && len < most;) {
+            size_t end = begin;
+            while (end < parts[p].len && is_word_byte(parts[p].ptr[end]))
+                end++;
+            struct str word = {parts[p].ptr + begin, end - begin};
+            if (word.len && p && varies(word)) {
+                if (!len || ret[len - 1] != '#')
+                    ret[len++] = '#';
+            } else {
+                size_t taken = MIN(word.len, most - len);
+                memcpy(ret + len, word.ptr, taken);
+                len += taken;
+            }
+            if (end < parts[p].len && len < most) {
+                char c = parts[p].ptr[end];
+                ret[len++] = (unsigned char)c < 0x20 ? ' ' : c;
+            }
+            begin = end + 1;
+        }
+    }
+    len = utf8_valid_prefix(ret, len);
+    ret[len] = '\0';
+}

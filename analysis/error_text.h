@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a failure text says: which class failed, which family of errors that is, and a form in which equal failures are equal (spec/findings.md 10.1). The texts are those of end reasons
+ * and removed executors: any bytes. Pure; nothing is allocated. */
+#ifndef ANALYSIS_ERROR_TEXT_H
+#define ANALYSIS_ERROR_TEXT_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+enum error_kind { ERROR_OOM_HEAP, ERROR_OOM_CONTAINER, ERROR_OOM_PYTHON, ERROR_FETCH, ERROR_DISK_FULL, ERROR_CORRUPT, ERROR_PERMISSION, ERROR_TIMEOUT, ERROR_PYTHON, ERROR_COMMIT_DENIED,
+                  ERROR_CLASS_NOT_FOUND, ERROR_ASSERTION, ERROR_OTHER, ERROR_KIND_COUNT };
+extern const char *const error_kind_names[ERROR_KIND_COUNT];
+
+/* First match wins, in the order of the enum. Only the first 64 KiB are looked at. */
+enum error_kind error_kind_of(struct str text);
+bool error_is_oom(enum error_kind kind);
+
+/* Of a Python traceback, class and message are those of its last line ("ValueError: no such key"), not of the exception that Spark wraps it in. */
+
+/* The first word that is a class name ending in Exception or Error (with its package), a part of `text`; STR_NONE. */
+struct str error_class_of(struct str text);
+
+/* The first line with something to say: what stands behind the class name, or the first line as it is; a part of `text`. */
+struct str error_message_of(struct str text);
+
+/* Class and message with numbers, hex, paths and ids as '#': NUL-terminated, UTF-8 where the text is. */
+#define ERROR_SIGNATURE_BYTES 201
+void error_signature(struct str text, char ret[ERROR_SIGNATURE_BYTES]);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/analysis_rows.h"
+#include "analysis/finding_order.h"
+#include "base/attributes.h"
+#include "base/mem.h"
+
+const char *const report_format_names[REPORT_FORMAT_COUNT] = {"text", "json", "html", "markdown"};
+
+/* ---- reading */
+
+static struct str keep(struct report *self, sqlite3_stmt *row, int column, enum err_code *rc)
+{
+    struct str text = db_str(row, column), out = STR_NONE;
+    if (str_known(text) && arena_str(&self->arena, text, &out))
+        *rc = ERR_LIMIT;
+    return out;
+}
+
+static const char *const app_sql =
+    "SELECT a.app_id, a.attempt_id, a.name, a.user, a.spark_version, coalesce(a.start_ms, a.first_event_ms), h.complete, "
+    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
+    "(SELECT t.body FROM job AS j LEFT JOIN text AS t ON t.text_id = j.failure_text_id WHERE j.status = 2 ORDER BY coalesce(j.completion_ms, 0) DESC, j.job_id LIMIT 1), "
+    "(SELECT count(*) FROM job), (SELECT count(*) FROM task) "
+    "FROM application AS a, log_health AS h";
+
+static enum err_code read_app(struct report *self, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row, app_sql, err);
+    if (rc)
+        return rc;
+    if ((rc = db_step(row, err)) == ERR_OK) {
+        self->app.id = keep(self, row, 0, &rc);
+        self->app.attempt = keep(self, row, 1, &rc);
+        self->app.name = keep(self, row, 2, &rc);
+        self->app.user = keep(self, row, 3, &rc);
+        self->app.spark_version = keep(self, row, 4, &rc);
+        self->app.start_ms = db_i64(row, 5);
+        self->app.complete = db_i64(row, 6) != 0;
+        self->app.failed = db_i64(row, 7) != 0;
+        self->app.failure = keep(self, row, 8, &rc);
+        self->app.job_count = db_i64(row, 9);
+        self->app.task_count = db_i64(row, 10);
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "the store holds no application here") : rc;
+}
+
+static enum err_code read_analysis(struct report *self, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row,
+                                  "SELECT analysis_version, begin_ms, end_ms, end_at_least, wall_ms, jobs_ms, completeness, slot_peak, frame_ms, allocated_ms, clock_faults, "
+                                  "simulated_ms, simulation_error, bound_infinite_ms, bound_work_ms, prices_allowed FROM analysis",
+                                  err);
+    if (rc)
+        return rc;
+    if ((rc = db_step(row, err)) == ERR_OK) {
+        int64_t *const numbers[] = {&self->analysis_version, &self->begin_ms, &self->end_ms, NULL, &self->wall_ms, &self->jobs_ms, &self->completeness,
+                                    &self->slot_peak, &self->frame_ms, &self->allocated_ms, &self->clock_faults, &self->simulated_ms};
+        for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+            if (numbers[i])
+                *numbers[i] = db_i64(row, (int)i);
+        self->end_at_least = db_i64(row, 3) != 0;
+        self->simulation_error = db_f64(row, 12);
+        self->bound_infinite_ms = db_i64(row, 13);
+        self->bound_work_ms = db_i64(row, 14);
+        self->prices_allowed = db_i64(row, 15) != 0;
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "this run has not been analysed yet: 'afterglow analyze' does it") : rc;
+}
+
+static enum err_code read_account(struct report *self, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row, "SELECT bucket, slot_ms, wall_ms FROM account WHERE scope = 0 AND owner = 0", err);
+    if (rc)
+        return rc;
+    while ((rc = db_step(row, err)) == ERR_OK)
+        for (int i = 0; i < BUCKET_COUNT; i++)
+            if (str_is(db_str(row, 0), bucket_names[i])) {
+                self->account[i].slot_ms = db_i64(row, 1);
+                self->account[i].wall_ms = db_i64(row, 2);
+                self->account[i].is_there = true;
+            }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code read_findings(struct report *self, const struct profile *profile, struct err *err)
+{
+    struct stored_findings stored;
+    enum err_code rc = analysis_rows_read(self->db, &self->arena, &stored, err);
+    if (rc)
+        return rc;
+    struct findings sorted = {.items = stored.items, .count = stored.count};
+    findings_sort(&sorted, profile, self->wall_ms);
+    if (!(self->findings = arena_zalloc(&self->arena, stored.count + 1, sizeof *self->findings)))
+        return err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
+    self->finding_count = stored.count;
+    for (size_t i = 0; i < stored.count; i++) {
+        const struct finding *finding = &stored.items[i];
+        self->findings[i] = (struct report_finding){.finding = *finding,
+                                                    .grade = finding_grade(finding, profile, self->wall_ms),
+                                                    .margin = finding_margin(finding, profile),
+                                                    .is_shown = finding_shows(finding, profile, self->wall_ms)};
+        self->shown_count += self->findings[i].is_shown;
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_joint(struct report *self, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row,
+                                  "SELECT f.rule_id, f.subject_kind, f.subject_key, p.saving_ms FROM joint_price AS p JOIN finding AS f USING (finding_no) ORDER BY p.k LIMIT 10", err);
+    if (rc)
+        return rc;
+    while ((rc = db_step(row, err)) == ERR_OK && self->joint_count < ARRAY_LENGTH(self->joint))
+        for (size_t i = 0; i < self->finding_count; i++) {
+            const struct finding *f = &self->findings[i].finding;
+            if (!str_is(db_str(row, 0), f->rule->id) || !str_is(db_str(row, 1), subject_kind_names[f->subject_kind]) || !str_eq(db_str(row, 2), f->subject_key))
+                continue;
+            self->joint[self->joint_count].finding = i;
+            self->joint[self->joint_count++].saving_ms = db_i64(row, 3);
+            break;
+        }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+enum err_code report_load(struct report *ret, struct db *app, const struct profile *profile, struct err *err)
+{
+    *ret = (struct report){.db = app};
+    arena_init(&ret->arena, REPORT_BYTES);
+    enum err_code rc = read_app(ret, err);
+    if (!rc)
+        rc = read_analysis(ret, err);
+    if (!rc)
+        rc = read_account(ret, err);
+    if (!rc)
+        rc = read_findings(ret, profile, err);
+    if (!rc)
+        rc = read_joint(ret, err);
+    if (rc)
+        report_dispose(ret);
+    return rc;
+}
+
+void report_dispose(struct report *self)
+{
+    arena_dispose(&self->arena);
+    *self = (struct report){0};
+}
+
+/* ---- the texts of a finding */
+
+/* A word of ours ("problems:no_max"), or several joined by ", ", said in words; STR_NONE: it is none of ours. */
+static struct str in_words(struct report *self, enum lang lang, struct str name, struct str codes)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    char entry[160];
+    buf_init(&out, 4096);
+    for (size_t at = 0; at <= codes.len;) {
+        const char *comma = memmem(codes.ptr + at, codes.len - at, ", ", 2);
+        size_t len = comma ? (size_t)(comma - codes.ptr) - at : codes.len - at;
+        int wrote = snprintf(entry, sizeof entry, "%.*s:%.*s", (int)MIN(name.len, (size_t)40), name.ptr, (int)MIN(len, (size_t)100), codes.ptr + at);
+        const char *word = wrote > 0 && (size_t)wrote < sizeof entry ? message(lang, "words", str_of(entry), NULL) : NULL;
+        if (!word)
+            return STR_NONE;
+        buf_printf(&out, "%s%s", at ? lang == LANG_ZH_CN ? "、" : ", " : "", word);
+        at += len + 2;
+    }
+    struct str kept = STR_LIT("");
+    return out.len && arena_str(&self->arena, buf_str(&out), &kept) ? STR_NONE : kept;
+}
+
+/* Where a placeholder may be of several units, the sentence cannot name them: "x:records" does. */
+static struct str with_unit(struct report *self, enum lang lang, const struct word_arg *arg)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    char entry[80];
+    buf_init(&out, 4096);
+    snprintf(entry, sizeof entry, "%.*s:%.*s", (int)MIN(arg->name.len, (size_t)30), arg->name.ptr, (int)MIN(arg->unit.len, (size_t)30), arg->unit.ptr ? arg->unit.ptr : "");
+    const char *word = message(lang, "words", str_of(entry), NULL);
+    const struct word_arg value = {.name = STR_LIT("v"), .value = arg->value, .unit = arg->unit};
+    if (!word)
+        return STR_NONE;
+    word_fill(&out, word, &value, 1);
+    struct str kept;
+    return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
+}
+
+/* A place is a machine or an executor, and its key alone does not say which. */
+static struct str as_subject(struct report *self, enum lang lang, const struct finding *finding)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    struct str kept;
+    buf_init(&out, 4096);
+    report_subject(&out, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
+}
+
+static void say_in_words(struct report *self, enum lang lang, const struct finding *finding, struct word_arg *arg)
+{
+    struct str words = STR_NONE;
+    if (str_known(arg->text) && (str_is(arg->name, "host") || str_is(arg->name, "who")) && str_eq(arg->text, finding->subject_key))
+        words = as_subject(self, lang, finding);
+    else if (str_known(arg->text))
+        words = in_words(self, lang, arg->name, arg->text);
+    else if (str_is(arg->unit, "flag"))
+        words = in_words(self, lang, arg->name, arg->value == 1 ? STR_LIT("1") : STR_LIT("0"));
+    else
+        words = with_unit(self, lang, arg);
+    if (str_known(words))
+        arg->text = words;
+}
+
+/* The rule knows how much is missing; what that is called is said here, with what the load saw beside it. */
+static enum err_code say_missing(struct report *self, enum lang lang, struct word_arg *arg, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf missing;
+    buf_init(&missing, 4096);
+    enum err_code rc = report_missing(self, lang, &missing, err);
+    struct str kept;
+    if (!rc && missing.len && !arena_str(&self->arena, buf_str(&missing), &kept))
+        arg->text = kept;
+    return rc;
+}
+
+enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    *ret_count = 0;
+    enum err_code rc = db_prepare(self->db, &row,
+                                  "SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(?1) WHERE type = 'object' "
+                                  "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(?2) WHERE type = 'object'",
+                                  err);
+    if (rc)
+        return rc;
+    db_bind_str(row, 1, finding->args);
+    db_bind_str(row, 2, finding->measures);
+    while (*ret_count < REPORT_ARGS && (rc = db_step(row, err)) == ERR_OK) {
+        struct word_arg *arg = &ret[*ret_count];
+        enum err_code full = ERR_OK;
+        *arg = (struct word_arg){.name = keep(self, row, 0, &full), .unit = keep(self, row, 2, &full), .value = (double)NAN};
+        if (db_i64(row, 3) == 1)
+            arg->text = keep(self, row, 1, &full);
+        else
+            arg->value = db_f64(row, 1);
+        if (full) {
+            rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
+            break;
+        }
+        say_in_words(self, lang, finding, arg);
+        (*ret_count)++;
+    }
+    db_finalize(row);
+    if (rc == ERR_EOF)
+        rc = ERR_OK;
+    for (size_t i = 0; i < *ret_count && !rc; i++)
+        if (str_is(ret[i].name, "missing"))
+            rc = say_missing(self, lang, &ret[i], err);
+    return rc;
+}
+
+static enum err_code read_cells(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row,
+                                  "SELECT e.key, e.value ->> 'kind', e.value ->> 'key', e.value ->> 'role', c.value ->> 'n', c.value ->> 'v', c.value ->> 'u', "
+                                  "typeof(c.value ->> 'v') = 'text' FROM json_each(?1) AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' "
+                                  "ORDER BY e.id, c.id LIMIT 2000",
+                                  err);
+    size_t capacity = 0;
+    struct report_cell *cells = NULL;
+    if (rc)
+        return rc;
+    db_bind_str(row, 1, finding->evidence);
+    while ((rc = db_step(row, err)) == ERR_OK) {
+        enum err_code full = ERR_OK;
+        if (mem_grow((void **)&cells, &capacity, ret->count + 1, 2000, sizeof *cells)) {
+            rc = err_nomem(err);
+            break;
+        }
+        struct report_cell *cell = &cells[ret->count];
+        *cell = (struct report_cell){.row = (size_t)known_or(db_i64(row, 0), 0), .kind = keep(self, row, 1, &full), .key = keep(self, row, 2, &full), .role = keep(self, row, 3, &full),
+                                     .name = keep(self, row, 4, &full), .unit = keep(self, row, 6, &full), .value = (double)NAN};
+        if (db_i64(row, 7) == 1)
+            cell->text = keep(self, row, 5, &full);
+        else
+            cell->value = db_f64(row, 5);
+        if (full) {
+            rc = err_set(err, ERR_LIMIT, "the evidence of this run takes more than %zu bytes", REPORT_BYTES);
+            break;
+        }
+        ret->row_count += ret->count == 0 || cells[ret->count - 1].row != cell->row;
+        ret->count++;
+    }
+    db_finalize(row);
+    if (ret->count && (ret->cells = arena_alloc(&self->arena, ret->count * sizeof *cells)) != NULL)
+        memcpy(ret->cells, cells, ret->count * sizeof *cells);
+    else
+        ret->count = 0;
+    mem_free(cells);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+enum err_code report_evidence(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    *ret = (struct report_evidence){.threshold = (double)NAN};
+    enum err_code rc = read_cells(self, finding, ret, err);
+    if (!rc)
+        rc = db_prepare(self->db, &row,
+                        "SELECT value ->> 'formula', value ->> 'threshold', value ->> 'source', value ->> 'filter' FROM json_each(?1) "
+                        "WHERE type = 'object' AND value ->> 'formula' IS NOT NULL LIMIT 1",
+                        err);
+    if (rc)
+        return rc;
+    db_bind_str(row, 1, finding->evidence);
+    if ((rc = db_step(row, err)) == ERR_OK) {
+        ret->formula = keep(self, row, 0, &rc);
+        ret->threshold = db_f64(row, 1);
+        ret->source = keep(self, row, 2, &rc);
+        ret->filter = keep(self, row, 3, &rc);
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static void rule_text(struct buf *out, enum lang lang, const struct finding *finding, const char *part, const struct word_arg *args, size_t count)
+{
+    const char *text = message(lang, "rules", str_of(finding->rule->id), part);
+    word_fill(out, text ? text : finding->rule->id, args, count);
+}
+
+void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
+{
+    if (finding->confidence == 0)
+        buf_text(out, message_of(lang, "verdict", "possibly"));
+    rule_text(out, lang, finding, "sentence", args, count);
+}
+
+void report_advice(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
+{
+    rule_text(out, lang, finding, "do", args, count);
+}
+
+const char *report_rule_name(enum lang lang, const struct finding *finding)
+{
+    const char *name = message(lang, "rules", str_of(finding->rule->id), "name");
+    return name ? name : finding->rule->id;
+}
+
+void report_subject(struct buf *out, enum lang lang, struct str kind, struct str key)
+{
+    const char *text = message(lang, "kinds", kind, NULL);
+    const struct word_arg arg = {.name = STR_LIT("key"), .text = key, .unit = STR_NONE, .value = (double)NAN};
+    if (text)
+        word_fill(out, text, &arg, 1);
+    else
+        word_text(out, key, 300);
+}
+
+/* ---- what the log lacks */
+
+static void add_missing(struct buf *out, enum lang lang, const char *what, double n, double all, struct str list)
+{
+    const struct word_arg args[] = {{.name = STR_LIT("n"), .value = n, .unit = STR_LIT("count")}, {.name = STR_LIT("all"), .value = all, .unit = STR_LIT("count")},
+                                    {.name = STR_LIT("list"), .text = list}};
+    if (out->len)
+        buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
+    word_fill(out, message_of(lang, "report", what), args, ARRAY_LENGTH(args));
+}
+
+enum err_code report_missing(struct report *self, enum lang lang, struct buf *out, struct err *err)
+{
+    static const char *const counts[] = {"missing_tasks", "missing_jobs", "missing_stages", "missing_lines"};
+    static const char *const facts[] = {"missing_start", "missing_end", "missing_cut", "missing_compacted"};
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row,
+                                  "SELECT tasks_without_end, jobs_without_end, stages_without_end, bad_line_count, no_application_start, NOT complete, cut, compacted, missing_files "
+                                  "FROM log_health",
+                                  err);
+    if (rc)
+        return rc;
+    if ((rc = db_step(row, err)) == ERR_OK) {
+        for (int i = 0; i < (int)ARRAY_LENGTH(counts); i++)
+            if (db_i64(row, i) > 0)
+                add_missing(out, lang, counts[i], (double)db_i64(row, i), (double)self->app.task_count, STR_NONE);
+        for (int i = 0; i < (int)ARRAY_LENGTH(facts); i++)
+            if (db_i64(row, 4 + i) > 0)
+                add_missing(out, lang, facts[i], (double)NAN, (double)NAN, STR_NONE);
+        if (db_str(row, 8).len)
+            add_missing(out, lang, "missing_files", (double)NAN, (double)NAN, db_str(row, 8));
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+size_t report_buckets(const struct report *self, enum bucket ret[BUCKET_COUNT])
+{
+    size_t count = 0;
+    for (int i = 0; i < BUCKET_COUNT; i++) {
+        if (!self->account[i].is_there || known_or(self->account[i].wall_ms, 0) <= 0)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && self->account[ret[at - 1]].wall_ms < self->account[i].wall_ms; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = (enum bucket)i;
+    }
+    return count;
+}

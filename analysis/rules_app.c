@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The application and its jobs: waiting, driver, use of slots (spec/findings.md 7.1). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/conf_value.h"
+#include "analysis/error_text.h"
+#include "analysis/stage_view.h"
+#include "base/mem.h"
+
+/* APP.START_WAIT: W13's τ. */
+#define START_TARGET_MS 15000.0
+#define WAIT_LEAST_MS 5000.0
+/* APP.DRIVER_GAP, APP.SQL_DRIVER: W5's τ, and what counts. */
+#define GAP_LEAST_MS 1000
+#define GAP_TARGET_MS 1000.0
+#define SQL_GAP_LEAST_MS 2000.0
+/* APP.OFF_CPU */
+#define OFF_CPU_LEAST_RUN_MS 60000.0
+/* APP.OVERALLOC: executors that lived shorter say nothing. How many tasks ran at once is looked at in so many pieces of the run: what overlaps within one counts as at once. */
+#define ALIVE_LEAST_MS 10000
+#define BUSY_PIECES 65536
+/* APP.SCALING is worth saying where the simulator is this good. */
+#define SCALING_MOST_ERROR 0.05
+/* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
+#define SMALL_JOB_MS 1000
+#define SMALL_LEAST_JOBS 100
+#define SMALL_PRICED_JOBS 1000
+
+/* ---- before the first job, and while executors are missing */
+
+/* Spark's shells wait for a person. The class that was started stands in the driver's own command line. */
+static enum err_code is_shell(const struct facts *facts, bool *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *ret = false;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT value FROM environment WHERE section = 3 AND name = 'sun.java.command'", err);
+    if (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        struct str command = db_str(stmt, 0);
+        *ret = str_known(command) && (memmem(command.ptr, command.len, ".repl.", 6) || memmem(command.ptr, command.len, "Shell", 5)) &&
+               !str_known(facts_conf(facts, "spark.submit.deployMode"));
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code start_wait(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    double startup = judged->accounts->app.wall_ms[BUCKET_STARTUP], before = judged->accounts->app.wall_ms[BUCKET_GAP_STARTUP];
+    int64_t first = UNKNOWN;
+    bool shell;
+    enum err_code rc = is_shell(facts, &shell, err);
+    for (size_t i = 0; i < facts->job_count; i++)
+        first = min_known(first, facts->jobs[i].begin_ms);
+    if (rc || !known(first))
+        return rc;
+    double wait = (double)known_or(elapsed_known(facts->begin_ms, first), 0);
+    struct finding *finding = findings_add(findings, "APP.START_WAIT", SUBJECT_APP, "-");
+    finding->measure = wait / 1000;
+    finding->local_saving_ms = MAX(0.0, startup - START_TARGET_MS);
+    if (shell)
+        finding->at_most = GRADE_INFO;
+    finding_arg(findings, "wait", wait, "ms");
+    finding_arg(findings, "a", startup, "ms");
+    finding_arg(findings, "b", before, "ms");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"startup", startup, "ms"}, {"before_first_job", before, "ms"}}, 2);
+    finding_formula(findings, "first job - start of the application", finding->rule->ladder.step[0], "own", NULL);
+    finding_change(findings, "W13", BAND_NORMAL, (struct change){.kind = CHANGE_STARTUP, .stage = NO_ENTITY, .number = START_TARGET_MS});
+    return ERR_OK;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum err_code wait_executors(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct account *app = &judged->accounts->app;
+    /* The slot view holds all of it: also the times without any slot, at the peak's height. */
+    double wait = app->slot_ms[BUCKET_WAIT_EXEC] / (double)MAX(facts->slot_peak, 1);
+    if (!facts->attempt_count || judged->wall_ms <= 0)
+        return ERR_OK;
+    CLEANUP(mem_freep) int64_t *from = mem_array(facts->executor_count + 1, sizeof *from);
+    CLEANUP(mem_freep) int64_t *to = mem_array(facts->executor_count + 1, sizeof *to);
+    if (!from || !to)
+        return err_nomem(err);
+    int64_t first_launch = INT64_MAX, peak_ms = facts->begin_ms;
+    size_t count = 0, alive = 0, at_first = 0, peak = 0;
+    for (size_t i = 0; i < facts->stage_count; i++)
+        if (facts->stages[i].attempt_count)
+            first_launch = MIN(first_launch, facts->stages[i].first_launch_ms);
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (facts->executors[i].slots > 0) {
+            from[count] = facts->executors[i].from_ms;
+            to[count++] = facts->executors[i].to_ms;
+            at_first += facts->executors[i].from_ms <= first_launch && facts->executors[i].to_ms > first_launch;
+        }
+    qsort(from, count, sizeof *from, compare_times);
+    qsort(to, count, sizeof *to, compare_times);
+    for (size_t a = 0, b = 0; a < count; a++) {
+        for (alive++; b < count && to[b] <= from[a]; b++)
+            alive--;
+        if (alive > peak) {
+            peak = alive;
+            peak_ms = from[a];
+        }
+    }
+    struct finding *finding = findings_add(findings, "APP.WAIT_EXECUTORS", SUBJECT_APP, "-");
+    finding->measure = wait / (double)judged->wall_ms;
+    finding->local_saving_ms = wait;
+    finding->mute = wait < WAIT_LEAST_MS ? MUTE_TINY_DATA : MUTE_NONE;
+    finding_arg(findings, "sec", wait, "ms");
+    finding_arg(findings, "wall", (double)judged->wall_ms, "ms");
+    finding_arg(findings, "n0", (double)at_first, "count");
+    finding_arg(findings, "n1", (double)peak, "count");
+    finding_arg(findings, "ramp", (double)known_or(elapsed_known(first_launch, peak_ms), 0), "ms");
+    finding_arg(findings, "peak", (double)peak, "count");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"waiting", wait, "ms"}, {"at_first", (double)at_first, "count"}, {"peak", (double)peak, "count"}}, 3);
+    formula_share(findings, finding->rule, "waiting", wait, "wall", (double)judged->wall_ms, finding->measure);
+    finding_change(findings, "W10", BAND_SLOTS, (struct change){.kind = CHANGE_RAMP, .stage = NO_ENTITY});
+    return ERR_OK;
+}
+
+/* ---- the driver */
+
+static double length_of(const struct driver_gap *gap)
+{
+    return (double)known_or(elapsed_known(gap->from_ms, gap->to_ms), 0);
+}
+
+static void evidence_gap(const struct facts *facts, struct findings *findings, const struct driver_gap *gap, const char *role)
+{
+    char key[24];
+    const struct job_fact *before = gap->job_before == NO_ENTITY ? NULL : &facts->jobs[gap->job_before], *after = gap->job_after == NO_ENTITY ? NULL : &facts->jobs[gap->job_after];
+    snprintf(key, sizeof key, "%lld", before ? (long long)before->job_id : after ? (long long)after->job_id : -1);
+    struct evidence_cell cells[] = {{"from", (double)gap->from_ms, "time"},
+                                    {"length", length_of(gap), "ms"},
+                                    {"before", before ? (double)before->job_id : (double)NAN, "job"},
+                                    {"after", after ? (double)after->job_id : (double)NAN, "job"}};
+    finding_evidence(findings, before || after ? SUBJECT_JOB : SUBJECT_APP, before || after ? str_of(key) : STR_LIT("-"), role, cells, ARRAY_LENGTH(cells));
+}
+
+static enum err_code driver_gap(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct accounts *accounts = judged->accounts;
+    size_t *places = arena_zalloc(findings->arena, accounts->gap_count + 1, sizeof *places), count = 0, longest = 0;
+    double sum = 0, saving = 0;
+    if (!places)
+        return err_nomem(err);
+    for (size_t i = 0; i < accounts->gap_count; i++) {
+        const struct driver_gap *gap = &accounts->gaps[i];
+        if ((gap->kind != BUCKET_GAP_USER && gap->kind != BUCKET_GAP_SHUTDOWN) || length_of(gap) < GAP_LEAST_MS)
+            continue;
+        if (!count || length_of(gap) > length_of(&accounts->gaps[longest]))
+            longest = i;
+        places[count++] = i;
+        sum += length_of(gap);
+        saving += length_of(gap) - GAP_TARGET_MS;
+    }
+    if (judged->wall_ms <= 0 || !facts->job_count)
+        return ERR_OK;
+    struct finding *finding = findings_add(findings, "APP.DRIVER_GAP", SUBJECT_APP, "-");
+    finding->measure = sum / (double)judged->wall_ms;
+    finding->local_saving_ms = saving;
+    finding->mute = accounts->app.wall_ms[BUCKET_GAP_STREAM] > 0 ? MUTE_STREAMING : MUTE_NONE;
+    finding_arg(findings, "slots", (double)facts->slot_peak, "slots");
+    finding_arg(findings, "sec", sum, "ms");
+    finding_arg(findings, "pct", finding->measure, "share");
+    finding_arg(findings, "n", (double)count, "count");
+    if (!count) {
+        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"gaps", 0, "ms"}}, 1);
+        return ERR_OK;
+    }
+    const struct driver_gap *gap = &accounts->gaps[longest];
+    finding_arg(findings, "max", length_of(gap), "ms");
+    if (gap->job_before != NO_ENTITY)
+        finding_arg(findings, "j1", (double)facts->jobs[gap->job_before].job_id, "id");
+    if (gap->job_after != NO_ENTITY)
+        finding_arg(findings, "j2", (double)facts->jobs[gap->job_after].job_id, "id");
+    uint32_t beside = gap->job_after != NO_ENTITY ? gap->job_after : gap->job_before;
+    finding_arg_text(findings, "callsite", beside != NO_ENTITY ? facts->jobs[beside].name : STR_NONE);
+    evidence_gap(facts, findings, gap, "culprit");
+    for (size_t i = 0; i < count; i++)
+        if (places[i] != longest)
+            evidence_gap(facts, findings, &accounts->gaps[places[i]], "culprit");
+    formula_share(findings, finding->rule, "gaps", sum, "wall", (double)judged->wall_ms, finding->measure);
+    finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
+    return ERR_OK;
+}
+
+struct sql_gap {
+    int64_t execution_id;
+    size_t place;
+};
+
+static int by_execution(const void *a, const void *b)
+{
+    const struct sql_gap *x = a, *y = b;
+    return x->execution_id != y->execution_id ? (x->execution_id > y->execution_id) - (x->execution_id < y->execution_id) : (x->place > y->place) - (x->place < y->place);
+}
+
+static void sql_driver_of(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct sql_gap *gaps, size_t count)
+{
+    const struct accounts *accounts = judged->accounts;
+    double sum = 0, saving = 0, planning = 0, commit = 0, between = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct driver_gap *gap = &accounts->gaps[gaps[i].place];
+        double length = length_of(gap);
+        sum += length;
+        saving += MAX(0.0, length - GAP_TARGET_MS);
+        *(gap->sub && str_is(str_of(gap->sub), "planning") ? &planning : gap->sub && str_is(str_of(gap->sub), "commit") ? &commit : &between) += length;
+    }
+    enum mute common = mute_of(judged, rule, NO_ENTITY);
+    struct finding *finding = findings_consider(findings, rule, common ? common : sum < SQL_GAP_LEAST_MS ? MUTE_TINY_DATA : MUTE_NONE, sum / (double)judged->wall_ms, saving, SUBJECT_SQL, "%lld",
+                                                (long long)gaps->execution_id);
+    if (!finding)
+        return;
+    char key[24];
+    size_t *places = arena_zalloc(findings->arena, count, sizeof *places);
+    if (!places) {
+        findings->out_of_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        places[i] = gaps[i].place;
+    finding->cause = planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
+    finding_arg(findings, "id", (double)gaps->execution_id, "id");
+    finding_arg(findings, "sec", sum, "ms");
+    finding_arg(findings, "plan", planning, "ms");
+    finding_arg(findings, "commit", commit, "ms");
+    finding_arg(findings, "between", between, "ms");
+    snprintf(key, sizeof key, "%lld", (long long)gaps->execution_id);
+    struct evidence_cell cells[] = {{"planning", planning, "ms"}, {"commit", commit, "ms"}, {"between", between, "ms"}};
+    finding_evidence(findings, SUBJECT_SQL, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
+    formula_share(findings, rule, "driver alone", sum, "wall", (double)judged->wall_ms, finding->measure);
+    finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
+}
+
+static enum err_code sql_driver(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct accounts *accounts = judged->accounts;
+    const struct rule *rule = rule_find(STR_LIT("APP.SQL_DRIVER"));
+    CLEANUP(mem_freep) struct sql_gap *gaps = mem_array(accounts->gap_count + 1, sizeof *gaps);
+    size_t count = 0;
+    if (!gaps)
+        return err_nomem(err);
+    for (size_t i = 0; i < accounts->gap_count; i++)
+        if (accounts->gaps[i].kind == BUCKET_GAP_SQL && known(accounts->gaps[i].sql_execution_id))
+            gaps[count++] = (struct sql_gap){accounts->gaps[i].sql_execution_id, i};
+    qsort(gaps, count, sizeof *gaps, by_execution);
+    for (size_t begin = 0, end; begin < count && judged->wall_ms > 0; begin = end) {
+        for (end = begin; end < count && gaps[end].execution_id == gaps[begin].execution_id; end++)
+            ;
+        sql_driver_of(judged, findings, rule, gaps + begin, end - begin);
+    }
+    return ERR_OK;
+}
+
+/* ---- slots and processors */
+
+static double busy_slot_ms(const struct account *app)
+{
+    double busy = app->slot_ms[BUCKET_LOST];
+    for (int b = BUCKET_CPU; b <= BUCKET_NOMETRICS; b++)
+        busy += app->slot_ms[b];
+    return busy;
+}
+
+static double gap_slot_ms(const struct account *app)
+{
+    double gaps = 0;
+    for (int b = BUCKET_GAP_SQL; b <= BUCKET_GAP_USER; b++)
+        gaps += app->slot_ms[b];
+    return gaps;
+}
+
+static void low_util(const struct judged *judged, struct findings *findings)
+{
+    const struct account *app = &judged->accounts->app;
+    double allocated = judged->accounts->allocated_ms, busy = busy_slot_ms(app);
+    if (!judged->facts->job_count || allocated <= 0)
+        return;
+    struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
+    finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
+    finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY);   /* seconds of a toy are no waste, and a cut log hides work */
+    finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
+    finding_arg(findings, "busy", busy, "ms");
+    finding_arg(findings, "alloc", allocated, "ms");
+    finding_arg(findings, "gap", gap_slot_ms(app), "ms");
+    finding_arg(findings, "few", app->slot_ms[BUCKET_FEW_TASKS], "ms");
+    finding_arg(findings, "tail", app->slot_ms[BUCKET_TAIL], "ms");
+    finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
+    finding_arg(findings, "n", ceil((double)judged->facts->slot_peak * busy / allocated), "count");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
+    formula_share(findings, finding->rule, "1 - busy", busy, "allocated", allocated, finding->measure);
+}
+
+static void off_cpu(const struct judged *judged, struct findings *findings)
+{
+    const struct facts *facts = judged->facts;
+    double run = 0, off = 0, cpu = 0;
+    for (size_t i = 0; i < facts->stage_count; i++) {
+        const struct stage_account *stage = &judged->accounts->stages[i];
+        if (facts->stages[i].is_python || !judged->stages[i]->of[STAT_RUN].count)
+            continue;
+        run += judged->stages[i]->of[STAT_RUN].sum;
+        cpu += stage->winner_ms[BUCKET_CPU];
+        off += stage->winner_ms[BUCKET_STORAGE_IO] + stage->winner_ms[BUCKET_SPILL_IO] + stage->winner_ms[BUCKET_OTHER];
+    }
+    if (run <= 0)
+        return;
+    struct finding *finding = findings_add(findings, "APP.OFF_CPU", SUBJECT_APP, "-");
+    finding->measure = facts->has_cpu_time ? off / run : (double)NAN;
+    finding->mute = !facts->has_cpu_time ? MUTE_NO_METRIC : run < OFF_CPU_LEAST_RUN_MS ? MUTE_TINY_DATA : MUTE_NONE;
+    finding_arg(findings, "cpu", cpu / run, "share");
+    finding_arg(findings, "off", off / run, "share");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"run", run, "ms"}, {"cpu", cpu, "ms"}, {"off", off, "ms"}}, 3);
+    formula_share(findings, finding->rule, "neither CPU nor a measured wait", off, "run", run, off / run);
+}
+
+/* An upper bound of how many attempts ran at once. */
+static enum err_code most_at_once(const struct judged *judged, int64_t *ret, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    CLEANUP(mem_freep) int32_t *step = mem_array(BUSY_PIECES + 2, sizeof *step);
+    double piece = MAX((double)judged->wall_ms / BUSY_PIECES, 1.0);
+    int64_t now = 0;
+    *ret = 0;
+    if (!step)
+        return err_nomem(err);
+    for (size_t i = 0; i < facts->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[i];
+        if (attempt->occupancy_ms <= 0)
+            continue;
+        double from = (double)(attempt->begin_ms - facts->begin_ms), to = from + (double)attempt->occupancy_ms - 1;
+        step[(size_t)MIN(MAX(from / piece, 0.0), (double)BUSY_PIECES)]++;
+        step[(size_t)MIN(MAX(to / piece, 0.0), (double)BUSY_PIECES) + 1]--;
+    }
+    for (size_t i = 0; i <= BUSY_PIECES; i++) {
+        now += step[i];
+        *ret = MAX(*ret, now);
+    }
+    return ERR_OK;
+}
+
+static enum err_code overalloc(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    CLEANUP(mem_freep) bool *worked = mem_array(facts->executor_count + 1, sizeof *worked);
+    int64_t at_once = 0;
+    enum err_code rc = worked ? most_at_once(judged, &at_once, err) : err_nomem(err);
+    if (rc)
+        return rc;
+    size_t count = 0, idle = 0;
+    double unused_ms = 0;
+    for (size_t i = 0; i < facts->attempt_count; i++)
+        worked[facts->attempts[i].executor] = true;
+    for (size_t i = 0; i < facts->executor_count; i++) {
+        const struct executor_fact *executor = &facts->executors[i];
+        if (executor->is_driver || executor->to_ms - executor->from_ms < ALIVE_LEAST_MS)
+            continue;
+        count++;
+        idle += !worked[i];
+        if (!worked[i])
+            unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
+    }
+    if (!count || !facts->slot_peak || !facts->job_count)
+        return ERR_OK;
+    at_once = MIN(at_once, facts->slot_peak);
+    double never = (double)idle / (double)count, spare = 1 - (double)at_once / (double)facts->slot_peak;
+    struct finding *finding = findings_add(findings, "APP.OVERALLOC", SUBJECT_APP, "-");
+    char text[160];
+    finding->measure = MAX(never, spare);
+    finding->mute = facts->is_local ? MUTE_LOCAL : MUTE_NONE;
+    finding->grade_shift = dynamic_allocation(facts) ? -1 : 0;
+    finding_arg(findings, "n", (double)idle, "count");
+    finding_arg(findings, "m", (double)count, "count");
+    finding_arg(findings, "busy", (double)at_once, "slots");
+    finding_arg(findings, "slots", (double)facts->slot_peak, "slots");
+    finding_measure(findings, "unused_core_hours", unused_ms / 3.6e6, "h");
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (!facts->executors[i].is_driver && !worked[i] && facts->executors[i].to_ms - facts->executors[i].from_ms >= ALIVE_LEAST_MS)
+            finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit",
+                             (struct evidence_cell[]){{"alive", (double)(facts->executors[i].to_ms - facts->executors[i].from_ms), "ms"}, {"tasks", 0, "count"}}, 2);
+    if (!idle)
+        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"at_once", (double)at_once, "slots"}, {"slots", (double)facts->slot_peak, "slots"}}, 2);
+    snprintf(text, sizeof text, "max(%zu / %zu executors, 1 - %lld / %lld slots) = %.2f", idle, count, (long long)at_once, (long long)facts->slot_peak, finding->measure);
+    finding_formula(findings, text, finding->rule->ladder.step[0], "CP", NULL);
+    return ERR_OK;
+}
+
+static void scaling(const struct judged *judged, struct findings *findings)
+{
+    for (size_t i = 0; i < judged->what_if_count; i++) {
+        const struct what_if *twice = &judged->what_ifs[i];
+        if (!str_is(str_of(twice->scenario), "W9") || !str_is(str_of(twice->subject), "2"))
+            continue;
+        double as_observed = (double)MAX(judged->calibration.as_observed_ms, 1), saved = as_observed - (double)twice->wall_ms;
+        struct finding *finding = findings_add(findings, "APP.SCALING", SUBJECT_APP, "-");
+        finding->measure = (double)twice->wall_ms / as_observed;
+        finding->at_least = fabs(judged->calibration.error) <= SCALING_MOST_ERROR ? GRADE_INFO : GRADE_OK;
+        finding_arg(findings, "save", saved, "ms");
+        finding_arg(findings, "pct", saved / as_observed, "share");
+        finding_arg(findings, "tinf", (double)judged->calibration.t_inf_ms, "ms");
+        finding_arg(findings, "corehours", judged->accounts->allocated_ms / 3.6e6, "h");
+        finding_measure(findings, "t_work", (double)judged->calibration.t_work_ms, "ms");
+        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"as_observed", as_observed, "ms"}, {"twice", (double)twice->wall_ms, "ms"}}, 2);
+        finding_formula(findings, "simulated with twice the slots / as observed; assumes unchanged task cost", (double)NAN, "SL", NULL);
+    }
+}
+
+/* ---- dynamic allocation */
+
+#define PROBLEMS_BYTES 300
+struct problems {
+    char text[PROBLEMS_BYTES];
+    size_t len;
+    int count;
+};
+
+static void problem(struct problems *self, const char *name)
+{
+    self->count++;
+    if (self->len < sizeof self->text)
+        self->len += (size_t)snprintf(self->text + self->len, sizeof self->text - self->len, "%s%s", self->len ? ", " : "", name);
+}
+
+/* Executors asked for again after one had gone: what a too short idle time-out makes. */
+static int64_t rerequests(const struct facts *facts)
+{
+    int64_t first_removal = INT64_MAX, count = 0;
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (!facts->executors[i].is_driver && facts->executors[i].removed && known(facts->executors[i].remove_ms))
+            first_removal = MIN(first_removal, facts->executors[i].remove_ms);
+    for (size_t i = 0; i < facts->executor_count; i++)
+        count += !facts->executors[i].is_driver && known(facts->executors[i].add_ms) && facts->executors[i].add_ms > first_removal;
+    return count;
+}
+
+static enum err_code gap_p95(const struct accounts *accounts, double *ret, struct err *err)
+{
+    CLEANUP(mem_freep) int64_t *lengths = mem_array(accounts->gap_count + 1, sizeof *lengths);
+    size_t count = 0;
+    *ret = (double)NAN;
+    if (!lengths)
+        return err_nomem(err);
+    for (size_t i = 0; i < accounts->gap_count; i++)
+        if (accounts->gaps[i].job_before != NO_ENTITY && accounts->gaps[i].job_after != NO_ENTITY)
+            lengths[count++] = (int64_t)length_of(&accounts->gaps[i]);
+    qsort(lengths, count, sizeof *lengths, compare_times);
+    if (count)
+        *ret = (double)lengths[(size_t)(0.95 * (double)(count - 1))];
+    return ERR_OK;
+}
+
+static enum err_code dyn_alloc(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    if (!dynamic_allocation(facts))
+        return ERR_OK;
+    struct problems problems = {.len = 0};
+    /* Shuffle tracking is on by default since 3.4. */
+    bool tracking_default = facts->spark_major > 3 || (facts->spark_major == 3 && facts->spark_minor >= 4);
+    if (!conf_true(facts_conf(facts, "spark.shuffle.service.enabled"), false) && !conf_true(facts_conf(facts, "spark.dynamicAllocation.shuffleTracking.enabled"), tracking_default) &&
+        !conf_true(facts_conf(facts, "spark.storage.decommission.shuffleBlocks.enabled"), false))
+        problem(&problems, "no_shuffle_service");
+    int64_t least = conf_count(facts_conf(facts, "spark.dynamicAllocation.minExecutors")), most = conf_count(facts_conf(facts, "spark.dynamicAllocation.maxExecutors"));
+    double allocated = judged->accounts->allocated_ms, wait = judged->accounts->app.slot_ms[BUCKET_WAIT_EXEC] / (double)MAX(facts->slot_peak, 1), p95;
+    if (known_or(least, 0) > 1 && allocated > 0 && busy_slot_ms(&judged->accounts->app) < 0.5 * allocated)
+        problem(&problems, "min_idle");
+    int64_t demand = 0, each = 1;
+    for (size_t i = 0; i < facts->stage_count; i++)
+        demand = MAX(demand, (int64_t)facts->stages[i].attempt_count);
+    for (size_t i = 0; i < facts->executor_count; i++)
+        each = MAX(each, facts->executors[i].slots);
+    if (!known(most))
+        problem(&problems, "no_max");
+    else if (most < demand / each && wait >= 0.05 * (double)judged->wall_ms)
+        problem(&problems, "max_too_low");
+    enum err_code rc = gap_p95(judged->accounts, &p95, err);
+    double timeout = (double)known_or(conf_duration_ms(facts_conf(facts, "spark.dynamicAllocation.executorIdleTimeout"), 1000), 60000);
+    if (timeout < p95 && rerequests(facts) >= 3)
+        problem(&problems, "timeout_short");
+    struct finding *finding = findings_add(findings, "APP.DYN_ALLOC", SUBJECT_APP, "-");
+    finding->measure = problems.count;
+    finding_arg_text(findings, "problems", str_of(problems.text));
+    finding_evidence(findings, SUBJECT_CONF, STR_LIT("spark.dynamicAllocation.enabled"), "culprit", (struct evidence_cell[]){{"problems", problems.count, "count"}}, 1);
+    finding_formula(findings, "settings that do not fit each other or the run", finding->rule->ladder.step[0], "DE", NULL);
+    return rc;
+}
+
+/* ---- jobs */
+
+static double longest_task_ms(const struct facts *facts, const struct job_fact *job)
+{
+    int64_t longest = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage_fact *stage = &facts->stages[job->stages[i]];
+        for (size_t k = 0; k < stage->attempt_count; k++)
+            longest = MAX(longest, facts->attempts[stage->first_attempt + k].occupancy_ms);
+    }
+    return (double)longest;
+}
+
+static void many_small(const struct judged *judged, struct findings *findings)
+{
+    const struct facts *facts = judged->facts;
+    double lost = 0;
+    size_t count = 0;
+    if (!facts->job_count || judged->wall_ms <= 0)
+        return;
+    for (size_t i = 0; i < facts->job_count; i++) {
+        int64_t length = known_or(elapsed_known(facts->jobs[i].begin_ms, facts->jobs[i].end_ms), 0);
+        if (length >= SMALL_JOB_MS)
+            continue;
+        count++;
+        lost += MAX(0.0, (double)length - longest_task_ms(facts, &facts->jobs[i]));
+    }
+    struct finding *finding = findings_add(findings, "JOB.MANY_SMALL", SUBJECT_APP, "-");
+    finding->measure = lost / (double)judged->wall_ms;
+    finding->local_saving_ms = lost;
+    finding->mute = count < SMALL_LEAST_JOBS ? MUTE_FEW_TASKS : judged->accounts->app.wall_ms[BUCKET_GAP_STREAM] > 0 ? MUTE_STREAMING : MUTE_NONE;
+    finding_arg(findings, "n", (double)count, "count");
+    finding_arg(findings, "sec", lost, "ms");
+    finding_arg(findings, "wall", (double)judged->wall_ms, "ms");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"small_jobs", (double)count, "count"}, {"starting", lost, "ms"}}, 2);
+    formula_share(findings, finding->rule, "duration - longest task", lost, "wall", (double)judged->wall_ms, finding->measure);
+    if (count < SMALL_LEAST_JOBS)
+        return;
+    for (size_t i = 0, priced = 0; i < facts->job_count && priced < SMALL_PRICED_JOBS; i++) {
+        const struct job_fact *job = &facts->jobs[i];
+        if (known_or(elapsed_known(job->begin_ms, job->end_ms), 0) >= SMALL_JOB_MS)
+            continue;
+        priced++;
+        for (size_t k = 0; k < job->stage_count; k++)
+            finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = job->stages[k], .part = BUCKET_DELAY, .number = 0});
+    }
+}
+
+static enum err_code job_failed(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, double share, bool is_last, struct err *err)
+{
+    const struct job_fact *job = &judged->facts->jobs[position];
+    struct finding *finding = findings_consider(findings, rule, MUTE_NONE, share, is_last ? (double)INT64_MAX : (double)NAN, SUBJECT_JOB, "%lld", (long long)job->job_id);
+    if (!finding)
+        return ERR_OK;
+    const struct facts *facts = judged->facts;
+    struct str failure;
+    enum err_code rc = facts_text(facts, job->failure_text_id, findings->arena, &failure, err);
+    if (rc)
+        return rc;
+    char key[24], signature[ERROR_SIGNATURE_BYTES];
+    const struct attempt *first = NULL;
+    double attempts = 0;
+    uint32_t stage = NO_ENTITY;
+    finding->local_saving_ms = (double)NAN;
+    if (is_last)
+        finding->at_least = GRADE_SEVERE;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage_fact *fact = &facts->stages[job->stages[i]];
+        for (size_t k = 0; fact->failed && k < fact->attempt_count; k++) {
+            const struct attempt *attempt = &facts->attempts[fact->first_attempt + k];
+            if (attempt->success || attempt->kind == LOST_SPECULATIVE || attempt->kind == LOST_CANCELLED)
+                continue;
+            attempts++;
+            if (!first || attempt->finish_ms < first->finish_ms) {
+                first = attempt;
+                stage = job->stages[i];
+            }
+        }
+    }
+    finding->stage = stage;
+    error_signature(failure, signature);
+    finding_arg(findings, "id", (double)job->job_id, "id");
+    finding_arg(findings, "dur", (double)known_or(elapsed_known(job->begin_ms, job->end_ms), 0), "ms");
+    finding_arg_text(findings, "class", str_known(error_class_of(failure)) ? error_class_of(failure) : error_message_of(failure));
+    finding_arg_text(findings, "reason", error_message_of(failure));
+    finding_arg_text(findings, "signature", str_of(signature));
+    finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(failure)]));
+    finding_arg(findings, "attempts", attempts, "count");
+    if (first) {
+        char stage_key[48];
+        snprintf(stage_key, sizeof stage_key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[stage]));
+        finding_arg_text(findings, "stage", str_of(stage_key));
+        finding_arg(findings, "task", (double)first->task_id, "id");
+        finding_arg(findings, "t", (double)first->finish_ms, "time");
+        snprintf(key, sizeof key, "%lld", (long long)first->task_id);
+        finding_evidence(findings, SUBJECT_TASK, str_of(key), "culprit", (struct evidence_cell[]){{"failed_at", (double)first->finish_ms, "time"}}, 1);
+    }
+    snprintf(key, sizeof key, "%lld", (long long)job->job_id);
+    finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
+    finding_formula(findings, "failed jobs / jobs", rule->ladder.step[0], "DE", NULL);
+    return ERR_OK;
+}
+
+static enum err_code jobs_failed(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct rule *rule = rule_find(STR_LIT("JOB.FAILED"));
+    uint32_t last = NO_ENTITY, last_failed = NO_ENTITY;
+    size_t failed = 0;
+    for (uint32_t i = 0; i < facts->job_count; i++) {
+        failed += facts->jobs[i].failed;
+        if (last == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last].end_ms)
+            last = i;
+        if (facts->jobs[i].failed && (last_failed == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last_failed].end_ms))
+            last_failed = i;
+    }
+    if (!facts->job_count)
+        return ERR_OK;
+    if (!failed) {
+        struct finding *none = findings_add(findings, rule->id, SUBJECT_APP, "-");
+        none->measure = 0;
+        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"jobs", (double)facts->job_count, "count"}}, 1);
+        return ERR_OK;
+    }
+    bool app_failed = known(facts->exit_code) && facts->exit_code != 0;
+    enum err_code rc = ERR_OK;
+    for (uint32_t i = 0; i < facts->job_count && !rc; i++)
+        if (facts->jobs[i].failed)
+            rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, i == last_failed && (app_failed || last == last_failed), err);
+    return rc;
+}
+
+enum err_code rules_app(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    enum err_code rc = start_wait(judged, findings, err);
+    if (!rc)
+        rc = wait_executors(judged, findings, err);
+    if (!rc)
+        rc = driver_gap(judged, findings, err);
+    if (!rc)
+        rc = sql_driver(judged, findings, err);
+    if (!rc)
+        rc = overalloc(judged, findings, err);
+    if (!rc)
+        rc = dyn_alloc(judged, findings, err);
+    low_util(judged, findings);
+    off_cpu(judged, findings);
+    scaling(judged, findings);
+    many_small(judged, findings);
+    return rc ? rc : jobs_failed(judged, findings, err);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Failures and lost work (spec/findings.md 7.5). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/error_text.h"
+#include "analysis/stage_view.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+/* EXEC.LOST: an executor that goes this shortly before the end goes with the application. */
+#define SHUTDOWN_MS 5000
+#define LOST_SEVERE_SHARE 0.1
+/* Up to so many lost executors each has a price of its own; of more, one price for all. */
+#define LOST_PRICED_ALONE 8
+/* Fetch failures this long after a removal are its doing (spec/findings.md 10.1). */
+#define FETCH_AFTER_MS 120000
+/* Different texts of one stage that are told apart; failures with others count as `other`. */
+#define TEXTS_MAX 200
+#define TEXT_BYTES ((size_t)256 << 20)       /* of those together; a line of a log is 64 MiB at most */
+#define GROUPS_SHOWN 3
+
+#define FAILURE_KINDS (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
+#define RETRY_KINDS (FAILURE_KINDS | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
+
+static bool is_failure(const struct attempt *attempt)
+{
+    return (FAILURE_KINDS >> attempt->kind & 1) != 0;
+}
+
+/* ---- failed attempts of a stage, by what they say */
+
+struct group {
+    char signature[ERROR_SIGNATURE_BYTES];
+    char error_class[120], message[200], host[64];
+    enum error_kind kind;
+    bool more_hosts;
+    size_t count;
+    const struct attempt *example;
+};
+
+struct failures {
+    struct group groups[TEXTS_MAX];
+    size_t group_count;
+    size_t failed, out_of_memory;    /* attempts */
+};
+
+static void copy(char *out, size_t size, struct str from)
+{
+    size_t len = str_known(from) ? utf8_valid_prefix(from.ptr, MIN(from.len, size - 1)) : 0;
+    if (len)
+        memcpy(out, from.ptr, len);
+    out[len] = '\0';
+}
+
+static enum err_code read_text(const struct facts *facts, int64_t text_id, struct arena *arena, struct group *ret, struct err *err)
+{
+    struct str body;
+    enum err_code rc = facts_text(facts, text_id, arena, &body, err);
+    if (rc)
+        return rc;
+    error_signature(body, ret->signature);
+    copy(ret->error_class, sizeof ret->error_class, error_class_of(body));
+    copy(ret->message, sizeof ret->message, error_message_of(body));
+    ret->kind = error_kind_of(body);
+    return ERR_OK;
+}
+
+/* The group of this signature; the last one takes what no longer fits. */
+static struct group *group_of(struct failures *self, const struct group *like)
+{
+    for (size_t i = 0; i < self->group_count; i++)
+        if (strcmp(self->groups[i].signature, like->signature) == 0)
+            return &self->groups[i];
+    if (self->group_count == TEXTS_MAX)
+        return &self->groups[TEXTS_MAX - 1];
+    self->groups[self->group_count] = *like;
+    return &self->groups[self->group_count++];
+}
+
+static void add_host(const struct facts *facts, struct group *group, const struct attempt *attempt)
+{
+    char host[sizeof group->host];
+    copy(host, sizeof host, facts->executors[attempt->executor].host);
+    if (!group->count)
+        memcpy(group->host, host, sizeof host);
+    else if (strcmp(group->host, host) != 0)
+        group->more_hosts = true;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->signature, y->signature);
+}
+
+static enum err_code read_failures(const struct facts *facts, uint32_t stage, struct arena *texts, struct failures *ret, struct err *err)
+{
+    const struct stage_fact *fact = &facts->stages[stage];
+    struct task_values values;
+    struct imap by_text;             /* text id → its group's place + 1 */
+    ret->group_count = ret->failed = ret->out_of_memory = 0;
+    enum err_code rc = facts_values(facts, stage, 1U << VALUE_ERROR_TEXT_ID, &values, err);
+    if (rc)
+        return rc;
+    imap_init(&by_text, TEXTS_MAX);
+    for (size_t i = 0; i < fact->attempt_count && !rc; i++) {
+        const struct attempt *attempt = &facts->attempts[fact->first_attempt + i];
+        if (!is_failure(attempt))
+            continue;
+        int64_t text_id = values.of[VALUE_ERROR_TEXT_ID] ? values.of[VALUE_ERROR_TEXT_ID][i] : UNKNOWN;
+        size_t place = (size_t)(uintptr_t)imap_get(&by_text, text_id);
+        if (!place) {
+            struct group like = {.example = attempt, .kind = ERROR_OTHER};
+            if (by_text.count < TEXTS_MAX)
+                rc = read_text(facts, text_id, texts, &like, err);
+            else
+                snprintf(like.signature, sizeof like.signature, "other");
+            place = (size_t)(group_of(ret, &like) - ret->groups) + 1;
+            if (by_text.count < TEXTS_MAX && imap_put(&by_text, text_id, (void *)(uintptr_t)place))
+                rc = err_nomem(err);
+        }
+        struct group *group = &ret->groups[place - 1];
+        add_host(facts, group, attempt);
+        group->count++;
+        ret->failed++;
+        ret->out_of_memory += error_is_oom(group->kind);
+    }
+    imap_dispose(&by_text);
+    task_values_dispose(&values);
+    qsort(ret->groups, ret->group_count, sizeof *ret->groups, by_count);
+    return rc;
+}
+
+static void evidence_attempt(struct findings *findings, const struct attempt *attempt, const char *role, double group_count)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)attempt->task_id);
+    struct evidence_cell cells[] = {{"finished", (double)attempt->finish_ms, "time"}, {"lost", (double)attempt->occupancy_ms, "ms"}, {"alike", group_count, "count"}};
+    finding_evidence(findings, SUBJECT_TASK, str_of(key), role, cells, ARRAY_LENGTH(cells));
+}
+
+static void say_failures(struct findings *findings, const struct failures *failures, bool out_of_memory)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < failures->group_count && shown < GROUPS_SHOWN; i++) {
+        const struct group *group = &failures->groups[i];
+        if (out_of_memory && !error_is_oom(group->kind))
+            continue;
+        if (!shown++) {
+            finding_arg_text(findings, "class", str_of(group->error_class[0] ? group->error_class : group->signature));
+            finding_arg_text(findings, "msg", str_of(group->message));
+            finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
+            finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
+            finding_arg_text(findings, "signature", str_of(group->signature));
+        }
+        evidence_attempt(findings, group->example, "culprit", (double)group->count);
+    }
+}
+
+static void task_failures(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, const struct failures *failures)
+{
+    const struct stage_fact *fact = &judged->facts->stages[stage];
+    double all = (double)fact->attempt_count, failed = (double)failures->failed, lost_ms = 0;
+    for (size_t i = 0; i < fact->attempt_count; i++)
+        if (is_failure(&judged->facts->attempts[fact->first_attempt + i]))
+            lost_ms += (double)judged->facts->attempts[fact->first_attempt + i].occupancy_ms;
+    struct finding *finding =
+        findings_consider(findings, rule, MUTE_NONE, failed / all, lost_ms / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
+    if (!finding)
+        return;
+    char key[48], text[120];
+    finding->stage = stage;
+    snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
+    finding_arg_text(findings, "s", str_of(key));
+    finding_arg(findings, "k", failed, "count");
+    finding_arg(findings, "n", all, "count");
+    finding_measure(findings, "lost", lost_ms, "ms");
+    if (failures->group_count) {
+        finding->cause = error_kind_names[failures->groups[0].kind];
+        say_failures(findings, failures, false);
+    } else
+        finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
+    snprintf(text, sizeof text, "%.0f failed / %.0f attempts = %.3f", failed, all, failed / all);
+    finding_formula(findings, text, rule->ladder.step[1], "DE", NULL);
+    if (failures->failed)
+        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+}
+
+static void task_oom(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, const struct failures *failures)
+{
+    const struct stage_fact *fact = &judged->facts->stages[stage];
+    if (!failures->out_of_memory)
+        return;
+    struct finding *finding = findings_consider(findings, rule, MUTE_NONE, (double)failures->out_of_memory, (double)NAN, SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
+    if (!finding)
+        return;
+    finding->stage = stage;
+    finding_arg(findings, "k", finding->measure, "count");
+    say_failures(findings, failures, true);
+    finding_formula(findings, "attempts whose failure says that memory ran out", rule->ladder.step[0], "own", NULL);
+    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+}
+
+/* ---- executors that went */
+
+/* Why, as the sentences name it. Exit code 137 is a kill: a memory limit is likely on YARN and Kubernetes, and no proof. */
+static const struct {
+    const char *word, *reason;
+} loss_words[] = {
+    {"beyond physical memory", "memory limit"}, {"exceeding memory limits", "memory limit"}, {"OOMKilled", "memory limit"}, {"OutOfMemory", "memory limit"},
+    {"preempt", "preempted"},                   {"spot", "spot reclaimed"},                  {"heartbeat", "heartbeat timed out"}, {"timed out", "heartbeat timed out"},
+    {"No space left", "disk full"},             {"137", "killed (137)"},                     {"143", "terminated (143)"},      {"disconnected", "disconnected"},
+    {"decommission", "decommissioned"},
+};
+
+static const char *loss_reason(struct str text)
+{
+    for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(loss_words); i++)
+        if (memmem(text.ptr, text.len, loss_words[i].word, strlen(loss_words[i].word)))
+            return loss_words[i].reason;
+    return "unknown";
+}
+
+/* Asked for by Spark itself: too long without work, or drained on purpose. */
+static bool is_wanted(struct str text)
+{
+    static const char *const words[] = {"idle", "Idle", "decommission", "Decommission", "killed by driver", "Executor killed by driver", "Requesting driver to remove", "Command exited with code 0"};
+    for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(words); i++)
+        if (memmem(text.ptr, text.len, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+struct lost_executor {
+    uint32_t executor;
+    double work_ms;                  /* of attempts it took with it, and of finished work done again */
+    size_t attempts;
+};
+
+static void work_lost(const struct facts *facts, struct lost_executor *self)
+{
+    for (size_t i = 0; i < facts->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[i];
+        if (attempt->executor == self->executor && (attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED)) {
+            self->work_ms += (double)attempt->occupancy_ms;
+            self->attempts++;
+        }
+    }
+}
+
+/* Attempts that would not have been lost had it stayed: on it, and failed fetches soon after it went. NULL: out of memory. */
+static bool *lost_with(const struct facts *facts, struct arena *arena, uint32_t executor)
+{
+    bool *lost = arena_zalloc(arena, facts->attempt_count + 1, sizeof *lost);
+    int64_t removed = facts->executors[executor].remove_ms;
+    for (size_t i = 0; lost && i < facts->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[i];
+        lost[i] = attempt->executor == executor ? attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED
+                                                : attempt->kind == LOST_FETCH && known(removed) && attempt->finish_ms >= removed && attempt->finish_ms - removed <= FETCH_AFTER_MS;
+    }
+    return lost;
+}
+
+static void executor_lost(const struct judged *judged, struct findings *findings, struct lost_executor lost, size_t lost_count, size_t executor_count)
+{
+    const struct facts *facts = judged->facts;
+    const struct executor_fact *executor = &facts->executors[lost.executor];
+    work_lost(facts, &lost);
+    struct finding *finding = findings_add(findings, "EXEC.LOST", SUBJECT_EXECUTOR, "%.*s", (int)MIN(executor->id.len, (size_t)255), executor->id.ptr ? executor->id.ptr : "");
+    finding->executor = lost.executor;
+    finding->measure = (double)lost_count;
+    finding->local_saving_ms = lost.work_ms;
+    if ((double)lost_count >= LOST_SEVERE_SHARE * (double)executor_count)
+        finding->at_least = GRADE_SEVERE;
+    finding->cause = loss_reason(executor->remove_reason);
+    finding_arg_text(findings, "e", executor->id);
+    finding_arg(findings, "t", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time");
+    finding_arg_text(findings, "reason", str_of(finding->cause));
+    finding_arg(findings, "work", lost.work_ms, "ms");
+    finding_measure(findings, "lost_attempts", (double)lost.attempts, "count");
+    finding_measure(findings, "executors", (double)executor_count, "count");
+    struct evidence_cell cells[] = {{"removed", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time"}, {"work", lost.work_ms, "ms"}, {"attempts", (double)lost.attempts, "count"}};
+    finding_evidence(findings, SUBJECT_EXECUTOR, executor->id, "culprit", cells, ARRAY_LENGTH(cells));
+    finding_formula(findings, "executors lost before the end of the application", finding->rule->ladder.step[0], "own", NULL);
+    struct change change = {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .lost_kinds = 1U << LOST_EXECUTOR | 1U << LOST_FETCH | 1U << LOST_RECOMPUTED};
+    if (lost_count <= LOST_PRICED_ALONE && !(change.lost_attempts = lost_with(facts, findings->arena, lost.executor)))
+        findings->out_of_memory = true;
+    finding_change(findings, "W4", BAND_NORMAL, change);
+}
+
+static enum err_code executors_lost(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    CLEANUP(mem_freep) struct lost_executor *lost = mem_array(facts->executor_count + 1, sizeof *lost);
+    CLEANUP(mem_freep) bool *implied = mem_array(facts->executor_count + 1, sizeof *implied);
+    size_t count = 0, executors = 0;
+    if (!lost || !implied)
+        return err_nomem(err);
+    for (size_t i = 0; i < facts->attempt_count; i++)
+        if (facts->attempts[i].kind == LOST_EXECUTOR)
+            implied[facts->attempts[i].executor] = true;
+    for (uint32_t i = 0; i < facts->executor_count; i++) {
+        const struct executor_fact *executor = &facts->executors[i];
+        if (executor->is_driver)
+            continue;
+        executors++;
+        bool early = known(executor->remove_ms) && executor->remove_ms < facts->end_ms - SHUTDOWN_MS;
+        if (implied[i] || (executor->removed && early && !is_wanted(executor->remove_reason)))
+            lost[count++] = (struct lost_executor){.executor = i};
+    }
+    for (size_t i = 0; i < count && i < FINDINGS_PER_RULE; i++)
+        executor_lost(judged, findings, lost[i], count, executors);
+    if (!count && executors) {
+        findings_add(findings, "EXEC.LOST", SUBJECT_APP, "-")->measure = 0;
+        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"executors", (double)executors, "count"}}, 1);
+    }
+    /* An executor whose own end says that memory ran out belongs to TASK.OOM, whether or not a task failed with it. */
+    for (uint32_t i = 0; i < facts->executor_count; i++) {
+        struct str reason = facts->executors[i].remove_reason;
+        if (facts->executors[i].is_driver || !error_is_oom(error_kind_of(reason)))
+            continue;
+        struct finding *finding =
+            findings_add(findings, "TASK.OOM", SUBJECT_EXECUTOR, "%.*s", (int)MIN(facts->executors[i].id.len, (size_t)255), facts->executors[i].id.ptr ? facts->executors[i].id.ptr : "");
+        finding->executor = i;
+        finding->measure = 1;
+        finding_arg(findings, "k", 1, "count");
+        finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(reason)]));
+        finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit", NULL, 0);
+        finding_formula(findings, "executors whose end says that memory ran out", finding->rule->ladder.step[0], "own", NULL);
+    }
+    return ERR_OK;
+}
+
+/* ---- stages that ran again; copies; exclusions */
+
+/* Attempts of one stage id lie side by side, ascending. */
+static enum err_code retries(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    enum err_code rc = ERR_OK;
+    for (uint32_t begin = 0, end; begin < facts->stage_count && !rc; begin = end) {
+        size_t ran = 0;
+        double again_ms = 0;
+        uint32_t last = NO_ENTITY;
+        for (end = begin; end < facts->stage_count && facts->stages[end].stage_id == facts->stages[begin].stage_id; end++) {
+            if (!facts->stages[end].attempt_count)
+                continue;
+            if (ran++)
+                again_ms += judged->accounts->stages[end].occupancy_ms;
+            last = end;
+        }
+        if (last == NO_ENTITY)
+            continue;
+        enum mute common = mute_of(judged, rule, NO_ENTITY);
+        struct finding *finding = findings_consider(findings, rule, common, (double)ran - 1, again_ms / MAX(1.0, judged->accounts->stages[last].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(&facts->stages[last]));
+        if (!finding)
+            continue;
+        char key[48], chain[300];
+        size_t len = 0;
+        finding->stage = last;
+        snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[last]));
+        finding_arg_text(findings, "s", str_of(key));
+        finding_arg(findings, "n", (double)ran, "count");
+        finding_arg(findings, "work", again_ms, "ms");
+        chain[0] = '\0';
+        for (uint32_t i = begin; i < end; i++) {
+            const struct stage_fact *fact = &facts->stages[i];
+            if (!fact->attempt_count)
+                continue;
+            snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
+            finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"task_time", judged->accounts->stages[i].occupancy_ms, "ms"}, {"attempts", (double)fact->attempt_count, "count"}}, 2);
+            if (fact->failed && len < sizeof chain) {
+                struct str why;
+                if ((rc = facts_text(facts, fact->failure_text_id, findings->arena, &why, err)))
+                    return rc;
+                why = error_message_of(why);
+                len += (size_t)snprintf(chain + len, sizeof chain - len, "%s%.*s", len ? " → " : "", (int)MIN(why.len, (size_t)100), why.ptr ? why.ptr : "failed");
+            }
+            finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = i, .lost_kinds = RETRY_KINDS});
+            for (size_t p = 0; p < fact->parent_count; p++)
+                finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = fact->parents[p], .lost_kinds = RETRY_KINDS});
+        }
+        finding_arg_text(findings, "chain", (struct str){chain, utf8_valid_prefix(chain, strlen(chain))});
+        finding_formula(findings, "attempts of the stage beyond the first", rule->ladder.step[0], "own", NULL);
+    }
+    return rc;
+}
+
+static void speculation(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage)
+{
+    const struct facts *facts = judged->facts;
+    const struct stage_fact *fact = &facts->stages[stage];
+    double wasted = 0, copies = 0, won = 0, all = judged->accounts->stages[stage].occupancy_ms;
+    const struct attempt *worst = NULL;
+    for (size_t i = 0; i < fact->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[fact->first_attempt + i];
+        copies += attempt->speculative;
+        won += attempt->speculative && attempt->kind == WINNER;
+        if (attempt->kind != LOST_SPECULATIVE)
+            continue;
+        wasted += (double)attempt->occupancy_ms;
+        if (!worst || attempt->occupancy_ms > worst->occupancy_ms)
+            worst = attempt;
+    }
+    if (!worst || all <= 0)
+        return;
+    enum mute common = mute_of(judged, rule, stage);
+    struct finding *finding = findings_consider(findings, rule, common, wasted / all, wasted / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
+    if (!finding)
+        return;
+    char key[48];
+    finding->stage = stage;
+    snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
+    finding_arg_text(findings, "s", str_of(key));
+    finding_arg(findings, "n", copies, "count");
+    finding_arg(findings, "w", won, "count");
+    finding_arg(findings, "sec", wasted, "ms");
+    evidence_attempt(findings, worst, "culprit", copies);
+    formula_share(findings, rule, "lost to copies", wasted, "task time", all, finding->measure);
+    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = 1U << LOST_SPECULATIVE});
+}
+
+static enum err_code excluded(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(judged->facts->db, &stmt, "SELECT executor_id, host, count(*), max(failures) FROM exclusion WHERE lifted = 0 GROUP BY 1, 2", err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        struct str executor = db_str(stmt, 0), host = db_str(stmt, 1), who = str_known(executor) ? executor : host;
+        enum subject_kind kind = str_known(executor) ? SUBJECT_EXECUTOR : SUBJECT_HOST;
+        struct finding *finding = findings_consider(findings, rule, MUTE_NONE, (double)db_i64(stmt, 2), (double)NAN, kind, "%.*s", (int)MIN(who.len, (size_t)255), who.ptr ? who.ptr : "");
+        if (!finding)
+            continue;
+        finding->executor = facts_executor(judged->facts, executor);
+        finding_arg_text(findings, "who", who);
+        finding_arg(findings, "k", db_is_null(stmt, 3) ? (double)NAN : (double)db_i64(stmt, 3), "count");
+        finding_evidence(findings, kind, who, "culprit", (struct evidence_cell[]){{"exclusions", finding->measure, "count"}}, 1);
+        finding_formula(findings, "exclusion events", rule->ladder.step[0], "own", NULL);
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static bool has_failures(const struct facts *facts, uint32_t stage)
+{
+    const struct stage_fact *fact = &facts->stages[stage];
+    for (size_t i = 0; i < fact->attempt_count; i++)
+        if (is_failure(&facts->attempts[fact->first_attempt + i]))
+            return true;
+    return false;
+}
+
+enum err_code rules_failure(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct rule *failing = rule_find(STR_LIT("TASK.FAILURES")), *memory = rule_find(STR_LIT("TASK.OOM")), *copies = rule_find(STR_LIT("TASK.SPECULATION"));
+    CLEANUP(mem_freep) struct failures *failures = mem_alloc(sizeof *failures);
+    struct arena texts;              /* of one stage's failures */
+    arena_init(&texts, TEXT_BYTES);
+    enum err_code rc = failures ? ERR_OK : err_nomem(err);
+    for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {
+        if (!facts->stages[i].attempt_count)
+            continue;
+        failures->failed = failures->group_count = failures->out_of_memory = 0;
+        if (has_failures(facts, i))
+            rc = read_failures(facts, i, &texts, failures, err);
+        arena_reset(&texts);
+        if (rc)
+            break;
+        task_failures(judged, findings, failing, i, failures);
+        task_oom(judged, findings, memory, i, failures);
+        speculation(judged, findings, copies, i);
+    }
+    arena_dispose(&texts);
+    if (!rc)
+        rc = executors_lost(judged, findings, err);
+    if (!rc)
+        rc = retries(judged, findings, rule_find(STR_LIT("STAGE.RETRY_CHAIN")), err);
+    return rc ? rc : excluded(judged, findings, rule_find(STR_LIT("EXEC.EXCLUDED")), err);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The log itself (spec/findings.md 7.10). RUN.REGRESSION compares runs and is judged where other runs are known. */
+#include <stdio.h>
+
+#include "analysis/judge.h"
+
+static void incomplete(const struct judged *judged, struct findings *findings)
+{
+    const struct completeness *log = judged->log;
+    struct finding *finding = findings_add(findings, "LOG.INCOMPLETE", SUBJECT_LOG, "-");
+    struct evidence_cell cells[MISSING_KIND_COUNT + 1] = {{"completeness", log->score, "points"}};
+    char text[300];
+    size_t len = 0, count = 1;
+    text[0] = '\0';
+    finding->measure = log->score;
+    for (int kind = 0; kind < MISSING_KIND_COUNT; kind++) {
+        const struct missing *missing = &log->missing[kind];
+        if (missing->count <= 0)
+            continue;
+        cells[count++] = (struct evidence_cell){missing_kind_names[kind], (double)missing->count, "count"};
+        if (len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s: %lld of %lld", len ? "; " : "", missing_kind_names[kind], (long long)missing->count, (long long)missing->of);
+    }
+    for (int cap = 0; cap < COMPLETENESS_CAP_COUNT; cap++)
+        if ((log->caps >> cap & 1) && len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? "; " : "", completeness_cap_names[cap]);
+    finding_arg_text(findings, "missing", str_of(text));
+    finding_arg(findings, "C", log->score, "points");
+    finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", cells, count);
+    finding_formula(findings, "completeness of the log, 0 … 100", finding->rule->ladder.step[0], "own", NULL);
+}
+
+static void clock_faults(const struct judged *judged, struct findings *findings)
+{
+    struct finding *finding = findings_add(findings, "LOG.CLOCK", SUBJECT_LOG, "-");
+    finding->measure = (double)judged->facts->clock_faults;
+    finding_arg(findings, "n", finding->measure, "count");
+    finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"faults", finding->measure, "count"}}, 1);
+    finding_formula(findings, "ends before their begins", finding->rule->ladder.step[0], "own", NULL);
+}
+
+enum err_code rules_log(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    (void)err;
+    incomplete(judged, findings);
+    clock_faults(judged, findings);
+    return ERR_OK;
+}

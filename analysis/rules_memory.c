@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory, garbage collection, spill (spec/findings.md 7.3). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/conf_value.h"
+#include "analysis/stage_view.h"
+#include "base/mem.h"
+
+#define MIB ((double)BYTES_PER_MIB)
+#define GIB (1024 * MIB)
+
+/* STAGE.GC_HIGH: collections that cost less than this of wall time are not worth a word. */
+#define GC_LEAST_WALL_MS 500.0
+#define GC_LEAST_WARM_TASKS 3.0
+/* EXEC.GC_LOW */
+#define GC_LOW_LEAST_RUN_MS 600000.0
+#define GC_LOW_HEAP_SHARE 0.4
+/* STAGE.SPILL */
+#define SPILL_LEAST_BYTES (64 * MIB)
+#define SPILL_FEW 0.1
+#define SPILL_MOST 0.5
+/* EXEC.MEM_OVER: smaller heaps cannot shrink by much. */
+#define MEM_OVER_LEAST_HEAP (2 * GIB)
+#define MEM_HEADROOM 1.25            /* advice: 1.25 × peak + 300 MiB */
+/* DRIVER.MEM: so many executors want a driver of 2 GiB. */
+#define DRIVER_MANY_EXECUTORS 50
+#define DRIVER_SMALL_BYTES (2 * GIB)
+/* EXEC.HOTSPOT [DE] */
+#define HOTSPOT_LEAST_EXECUTORS 3
+#define HOTSPOT_LEAST_MS 300000.0
+#define HOTSPOT_LEAST_BYTES (100 * MIB)
+#define HOTSPOT_ALIVE_SHARE 0.8
+/* Spark's default overhead: a tenth of the heap, 384 MiB at least. */
+#define OVERHEAD_SHARE 0.1
+#define OVERHEAD_LEAST_BYTES (384 * MIB)
+
+static void gc_high(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double gc = view->stats->of[STAT_GC].sum;
+    enum mute mute = gc / view->slots < GC_LEAST_WALL_MS ? MUTE_TINY_DATA : view->extra->warm_count < GC_LEAST_WARM_TASKS ? MUTE_FEW_TASKS : MUTE_NONE;
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->stats->gc_share, view->extra->gc_excess_ms / view->slots);
+    if (!finding)
+        return;
+    double whole = view->stats->of[STAT_RUN].sum + view->stats->of[STAT_DESER].sum;
+    finding_arg(findings, "g", finding->measure, "share");
+    finding_arg(findings, "sec", gc, "ms");
+    finding_arg_text(findings, "dist", view->extra->gc_outlier_share >= SPILL_MOST ? STR_LIT("few") : STR_LIT("most"));
+    finding_measure(findings, "outlier_share", view->extra->gc_outlier_share, "share");
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &view->extra->worst, "context");
+    formula_share(findings, rule, "gc", gc, "run + deserialise", whole, finding->measure);
+    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_GC, .number = GC_TARGET_SHARE});
+}
+
+static void spill(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double disk = view->stats->of[STAT_DISK_SPILL].sum, data = MAX(MAX(view->read_bytes, view->written_bytes), 1.0), io = view->account->winner_ms[BUCKET_SPILL_IO];
+    if (!(disk > 0))
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, disk < SPILL_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, disk / data, io / view->slots);
+    if (!finding)
+        return;
+    double share = view->extra->spilled_tasks / view->count;
+    char text[160];
+    finding->cause = share < SPILL_FEW ? "few" : share > SPILL_MOST ? "most" : "some";
+    finding_arg(findings, "disk", disk, "bytes");
+    finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
+    finding_arg(findings, "q", finding->measure, "ratio");
+    finding_arg(findings, "k", view->extra->spilled_tasks, "count");
+    finding_arg(findings, "n", view->count, "count");
+    finding_measure(findings, "outlier_share", view->extra->spill_outlier_share, "share");
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &view->extra->worst, "context");
+    snprintf(text, sizeof text, "spilled %.0f MiB / data %.0f MiB = %.2f", disk / MIB, data / MIB, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[1], "DE", NULL);
+    finding_change(findings, "W8", BAND_WEAK, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SPILL_IO, .number = 0});
+}
+
+/* ---- executors */
+
+static bool runs_tasks(const struct facts *facts, const struct executor_fact *executor)
+{
+    return !executor->is_driver || facts->is_local;
+}
+
+static struct finding *consider_executor(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, enum mute mute, double measure)
+{
+    struct str id = judged->facts->executors[position].id;
+    struct finding *finding = findings_consider(findings, rule, mute, measure, (double)NAN, SUBJECT_EXECUTOR, "%.*s", (int)MIN(id.len, (size_t)255), id.ptr ? id.ptr : "");
+    if (finding) {
+        finding->executor = position;
+        finding_arg_text(findings, "e", id);
+    }
+    return finding;
+}
+
+static void evidence_executor(const struct judged *judged, struct findings *findings, uint32_t position, const char *role, const struct evidence_cell *cells, size_t count)
+{
+    finding_evidence(findings, SUBJECT_EXECUTOR, judged->facts->executors[position].id, role, cells, count);
+}
+
+static void unknown_peaks(struct findings *findings, const char *rule_id)
+{
+    findings_add(findings, rule_id, SUBJECT_APP, "-")->mute = MUTE_NO_METRIC;
+}
+
+static void gc_long(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
+{
+    const struct executor_fact *executor = &judged->facts->executors[position];
+    if (!known(executor->peak_major_gc_ms) || !known(executor->peak_major_gc_count))
+        return;
+    double mean_ms = (double)executor->peak_major_gc_ms / (double)MAX(executor->peak_major_gc_count, 1);
+    struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, mean_ms / 1000);
+    if (!finding)
+        return;
+    finding_arg(findings, "ms", mean_ms, "ms");
+    evidence_executor(judged, findings, position, "culprit",
+                      (struct evidence_cell[]){{"time", (double)executor->peak_major_gc_ms, "ms"}, {"collections", (double)executor->peak_major_gc_count, "count"}}, 2);
+    finding_formula(findings, "full collections: time / count", rule->ladder.step[0], "S2", NULL);
+}
+
+static double total_limit(const struct facts *facts, double heap)
+{
+    int64_t overhead = conf_bytes(facts_conf(facts, "spark.executor.memoryOverhead"), BYTES_PER_MIB);
+    return heap + (known(overhead) ? (double)overhead : MAX(OVERHEAD_LEAST_BYTES, OVERHEAD_SHARE * heap));
+}
+
+static void mem_near(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
+{
+    const struct executor_fact *executor = &judged->facts->executors[position];
+    double heap = (double)executor_heap_bytes(judged->facts), limit = total_limit(judged->facts, heap);
+    double of_heap = known(executor->peak_heap_bytes) ? (double)executor->peak_heap_bytes / heap : 0, of_all = known(executor->peak_rss_bytes) ? (double)executor->peak_rss_bytes / limit : 0;
+    struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, MAX(of_heap, of_all));
+    if (!finding)
+        return;
+    char text[160];
+    finding_arg(findings, "use", finding->measure, "share");
+    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"heap", of_heap * heap, "bytes"}, {"heap_limit", heap, "bytes"}, {"process", of_all * limit, "bytes"}, {"limit", limit, "bytes"}},
+                      4);
+    snprintf(text, sizeof text, "max(heap %.0f / %.0f MiB, process %.0f / %.0f MiB) = %.2f", of_heap * heap / MIB, heap / MIB, of_all * limit / MIB, limit / MIB, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[0], "DF", NULL);
+}
+
+static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
+{
+    const struct executor_fact *executor = &judged->facts->executors[position];
+    if (!known(executor->peak_storage_bytes))
+        return;
+    double unified = unified_memory_bytes(judged->facts);
+    struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, (double)executor->peak_storage_bytes / unified);
+    if (!finding)
+        return;
+    char text[160];
+    finding_arg(findings, "use", finding->measure, "share");
+    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}}, 2);
+    snprintf(text, sizeof text, "storage %.0f MiB / (heap - 300 MiB) x fraction %.0f MiB = %.2f", (double)executor->peak_storage_bytes / MIB, unified / MIB, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[0], "S0", NULL);
+}
+
+static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule)
+{
+    const struct facts *facts = judged->facts;
+    double heap = (double)known_or(conf_bytes(facts_conf(facts, "spark.driver.memory"), BYTES_PER_MIB), 1024 * BYTES_PER_MIB);
+    size_t executors = 0;
+    bool seen = false;
+    for (uint32_t i = 0; i < facts->executor_count; i++)
+        executors += !facts->executors[i].is_driver;
+    for (uint32_t i = 0; i < facts->executor_count; i++) {
+        const struct executor_fact *driver = &facts->executors[i];
+        if (!driver->is_driver || !driver->has_peaks || !known(driver->peak_heap_bytes) || driver->peak_heap_bytes <= 0)
+            continue;
+        seen = true;
+        bool small = executors > DRIVER_MANY_EXECUTORS && heap < DRIVER_SMALL_BYTES;
+        struct finding *finding = findings_add(findings, rule->id, SUBJECT_EXECUTOR, "driver");
+        finding->executor = i;
+        finding->measure = (double)driver->peak_heap_bytes / heap;
+        finding->at_least = small ? GRADE_INFO : GRADE_OK;
+        finding_arg(findings, "use", finding->measure, "share");
+        finding_arg(findings, "mem", heap, "bytes");
+        double results = 0;
+        for (size_t s = 0; s < facts->stage_count; s++)
+            results = MAX(results, judged->accounts->stages[s].winner_ms[BUCKET_GETRES]);
+        finding_measure(findings, "getting_results", results, "ms");
+        finding_measure(findings, "executors", (double)executors, "count");
+        evidence_executor(judged, findings, i, "culprit", (struct evidence_cell[]){{"heap", (double)driver->peak_heap_bytes, "bytes"}, {"limit", heap, "bytes"}}, 2);
+        finding_formula(findings, "peak heap / spark.driver.memory", rule->ladder.step[0], "DF", NULL);
+    }
+    if (!seen)
+        unknown_peaks(findings, rule->id);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double work_of(const struct executor_fact *executor, bool bytes)
+{
+    return bytes ? (double)known_or(executor->input_bytes, 0) + (double)known_or(executor->shuffle_read_bytes, 0) : (double)known_or(executor->task_time_ms, 0);
+}
+
+/* The busiest of the executors that were there nearly all the time. */
+static enum err_code hotspot(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    CLEANUP(mem_freep) double *work = mem_array(facts->executor_count + 1, sizeof *work);
+    if (!work)
+        return err_nomem(err);
+    for (int bytes = 0; bytes < 2; bytes++) {
+        size_t count = 0;
+        uint32_t busiest = NO_ENTITY;
+        for (uint32_t i = 0; i < facts->executor_count; i++) {
+            const struct executor_fact *executor = &facts->executors[i];
+            if (!runs_tasks(facts, executor) || (double)(executor->to_ms - executor->from_ms) < HOTSPOT_ALIVE_SHARE * (double)judged->wall_ms)
+                continue;
+            work[count++] = work_of(executor, bytes);
+            if (busiest == NO_ENTITY || work_of(executor, bytes) > work_of(&facts->executors[busiest], bytes))
+                busiest = i;
+        }
+        if (busiest == NO_ENTITY)
+            continue;
+        qsort(work, count, sizeof *work, compare_doubles);
+        double median = count % 2 ? work[count / 2] : (work[count / 2 - 1] + work[count / 2]) / 2, most = work[count - 1];
+        enum mute mute = count < HOTSPOT_LEAST_EXECUTORS                                            ? MUTE_FEW_TASKS
+                         : work_of(&facts->executors[busiest], false) < HOTSPOT_LEAST_MS && work_of(&facts->executors[busiest], true) < HOTSPOT_LEAST_BYTES ? MUTE_TINY_DATA
+                                                                                                                                                            : MUTE_NONE;
+        struct finding *finding = consider_executor(judged, findings, rule, busiest, mute, most / MAX(median, 1.0));
+        if (!finding)
+            continue;
+        finding_arg(findings, "ratio", finding->measure, "ratio");
+        finding_arg_text(findings, "what", bytes ? STR_LIT("bytes") : STR_LIT("time"));
+        evidence_executor(judged, findings, busiest, "culprit", (struct evidence_cell[]){{bytes ? "bytes" : "time", most, bytes ? "bytes" : "ms"}, {"median", median, bytes ? "bytes" : "ms"}}, 2);
+        finding_formula(findings, "max / median over executors alive 80 % of the time", rule->ladder.step[0], "DE", NULL);
+    }
+    return ERR_OK;
+}
+
+/* ---- the application's heap as a whole */
+
+struct heap_use {
+    double peak_bytes;               /* largest of any executor */
+    size_t executors, measured;
+};
+
+static struct heap_use heap_use(const struct facts *facts)
+{
+    struct heap_use use = {0};
+    for (size_t i = 0; i < facts->executor_count; i++) {
+        const struct executor_fact *executor = &facts->executors[i];
+        if (!runs_tasks(facts, executor))
+            continue;
+        use.executors++;
+        if (executor->has_peaks && known(executor->peak_heap_bytes) && executor->peak_heap_bytes > 0) {
+            use.measured++;
+            use.peak_bytes = MAX(use.peak_bytes, (double)executor->peak_heap_bytes);
+        }
+    }
+    return use;
+}
+
+/* A collection or spill finding of this grade at least, of the measure alone. */
+static bool memory_is_short(const struct findings *findings, const struct rule *gc, const struct rule *spilled)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if ((finding->rule == gc || finding->rule == spilled) && !finding->mute && ladder_grade(&finding->rule->ladder, finding->measure) >= GRADE_INFO)
+            return true;
+    }
+    return false;
+}
+
+static void heap_too_large(const struct judged *judged, struct findings *findings, const struct rule *gc, const struct rule *spilled)
+{
+    const struct facts *facts = judged->facts;
+    struct heap_use use = heap_use(facts);
+    double heap = (double)executor_heap_bytes(facts), collected = 0, whole = 0, run = 0;
+    if (!use.measured) {
+        unknown_peaks(findings, "EXEC.MEM_OVER");
+        unknown_peaks(findings, "EXEC.GC_LOW");
+        return;
+    }
+    for (size_t i = 0; i < facts->stage_count; i++) {
+        const struct stage_stats *stats = judged->stages[i];
+        if (!stats->of[STAT_RUN].count)
+            continue;
+        collected += stats->of[STAT_GC].sum;
+        run += stats->of[STAT_RUN].sum;
+        whole += stats->of[STAT_RUN].sum + stats->of[STAT_DESER].sum;
+    }
+    bool is_short = memory_is_short(findings, gc, spilled);
+    char text[160];
+    struct evidence_cell cells[] = {{"peak", use.peak_bytes, "bytes"}, {"heap", heap, "bytes"}, {"executors", (double)use.executors, "count"}};
+
+    struct finding *over = findings_add(findings, "EXEC.MEM_OVER", SUBJECT_APP, "-");
+    double wasted = 0;
+    over->measure = MAX(0.0, 1 - use.peak_bytes / heap);
+    over->mute = heap < MEM_OVER_LEAST_HEAP ? MUTE_TINY_DATA : MUTE_NONE;
+    over->grade_shift = dynamic_allocation(facts) ? -1 : 0;
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (runs_tasks(facts, &facts->executors[i]))
+            wasted += heap / GIB * over->measure * (double)(facts->executors[i].to_ms - facts->executors[i].from_ms) / 3.6e6;
+    finding_arg(findings, "use", MIN(use.peak_bytes / heap, 1.0), "share");
+    finding_arg(findings, "heap", heap, "bytes");
+    finding_arg(findings, "mem", MEM_HEADROOM * use.peak_bytes + 300 * MIB, "bytes");
+    finding_measure(findings, "wasted", wasted, "GiB·h");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
+    snprintf(text, sizeof text, "1 - %.0f MiB / %.0f MiB = %.2f", use.peak_bytes / MIB, heap / MIB, over->measure);
+    finding_formula(findings, text, over->rule->ladder.step[0], "DF", NULL);
+
+    struct finding *low = findings_add(findings, "EXEC.GC_LOW", SUBJECT_APP, "-");
+    low->measure = whole > 0 ? collected / whole : (double)NAN;
+    /* Below its thresholds unless the heap is mostly empty too: both belong to the rule. */
+    low->mute = run < GC_LOW_LEAST_RUN_MS || is_short || use.peak_bytes >= GC_LOW_HEAP_SHARE * heap ? MUTE_TINY_DATA : MUTE_NONE;
+    finding_arg(findings, "g", low->measure, "share");
+    finding_arg(findings, "use", use.peak_bytes / heap, "share");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
+    formula_share(findings, low->rule, "gc", collected, "run + deserialise", whole, low->measure);
+}
+
+/* Whether a stage with short memory ran on this executor. */
+static bool stage_ran_on(const struct facts *facts, uint32_t stage, uint32_t executor)
+{
+    const struct stage_fact *fact = &facts->stages[stage];
+    for (size_t i = 0; i < fact->attempt_count; i++)
+        if (facts->attempts[fact->first_attempt + i].executor == executor)
+            return true;
+    return false;
+}
+
+static void raise_full_storage(const struct judged *judged, struct findings *findings, const struct rule *full, const struct rule *gc, const struct rule *spilled)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *storage = &findings->items[i];
+        if (storage->rule != full)
+            continue;
+        for (size_t k = 0; k < findings->count && !storage->grade_shift; k++) {
+            const struct finding *other = &findings->items[k];
+            if ((other->rule == gc || other->rule == spilled) && !other->mute && other->stage != NO_ENTITY && ladder_grade(&other->rule->ladder, other->measure) >= GRADE_INFO &&
+                stage_ran_on(judged->facts, other->stage, storage->executor))
+                storage->grade_shift = 1;
+        }
+    }
+}
+
+enum err_code rules_memory(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct rule *gc = rule_find(STR_LIT("STAGE.GC_HIGH")), *spilled = rule_find(STR_LIT("STAGE.SPILL")), *full_gc = rule_find(STR_LIT("EXEC.GC_LONG")),
+                      *near = rule_find(STR_LIT("EXEC.MEM_NEAR")), *full = rule_find(STR_LIT("EXEC.STORAGE_FULL"));
+    for (uint32_t i = 0; i < facts->stage_count; i++) {
+        struct stage_view view;
+        if (!stage_view(judged, i, &view))
+            continue;
+        gc_high(judged, findings, gc, &view);
+        spill(judged, findings, spilled, &view);
+    }
+    bool measured = false;
+    for (uint32_t i = 0; i < facts->executor_count; i++) {
+        if (!runs_tasks(facts, &facts->executors[i]) || !facts->executors[i].has_peaks)
+            continue;
+        measured = true;
+        gc_long(judged, findings, full_gc, i);
+        mem_near(judged, findings, near, i);
+        storage_full(judged, findings, full, i);
+    }
+    if (!measured) {
+        unknown_peaks(findings, full_gc->id);
+        unknown_peaks(findings, near->id);
+        unknown_peaks(findings, full->id);
+    }
+    heap_too_large(judged, findings, gc, spilled);
+    driver_memory(judged, findings, rule_find(STR_LIT("DRIVER.MEM")));
+    raise_full_storage(judged, findings, full, gc, spilled);
+    return hotspot(judged, findings, rule_find(STR_LIT("EXEC.HOTSPOT")), err);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shuffle, input and output, how many tasks there are (spec/findings.md 7.4). */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/conf_value.h"
+#include "analysis/stage_view.h"
+#include "base/mem.h"
+
+#define MIB ((double)BYTES_PER_MIB)
+#define GIB (1024 * MIB)
+
+#define FETCH_LEAST_BYTES (16 * MIB)
+#define VOLUME_LEAST_BYTES GIB
+#define REREAD_LEAST_BYTES GIB
+/* STAGE.FEW_TASKS */
+#define FEW_LEAST_WALL_MS 3000.0
+#define FEW_SURE_WALL_MS 10000.0     /* below it, a stage needs data to be worth more tasks */
+#define FEW_LEAST_BYTES (8 * MIB)
+#define SPLIT_WAVES 2.0              /* S0: two or three tasks a slot */
+/* STAGE.TINY_TASKS */
+#define TINY_LEAST_WAVES 3.0
+#define TINY_TARGET_BYTES (128 * MIB)
+/* STAGE.BIG_PARTITION */
+#define BIG_LEAST_BYTES GIB
+/* STAGE.LOCALITY: so many tasks are wanted on either side. */
+#define LOCALITY_LEAST_TASKS 5.0
+/* STAGE.SCHED_DELAY */
+#define DELAY_TARGET_MS 10.0
+/* STAGE.DESER */
+#define DESER_LEAST_WARM_TASKS 3.0
+/* STAGE.RESULT_LARGE: severe from this share of what Spark allows on; 1 GiB where it is not set. */
+#define RESULT_LIMIT_SHARE 0.9
+#define RESULT_DEFAULT_LIMIT GIB
+
+struct shuffle_rules {
+    const struct rule *fetch, *write, *volume, *few, *single, *tiny, *big, *locality, *delay, *deser;
+};
+
+static void fetch_wait(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double wait = view->account->winner_ms[BUCKET_FETCH], read = view->stats->of[STAT_READ_BYTES].sum;
+    if (!(read > 0) || view->occupancy_ms <= 0)
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, read < FETCH_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, wait / view->occupancy_ms, wait / view->slots);
+    if (!finding)
+        return;
+    finding_arg(findings, "sec", wait, "ms");
+    finding_arg(findings, "pct", finding->measure, "share");
+    finding_arg(findings, "read", read, "bytes");
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &view->extra->worst, "context");
+    formula_share(findings, rule, "fetch wait", wait, "task time", view->occupancy_ms, finding->measure);
+    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_FETCH, .number = 0});
+}
+
+static void shuffle_write(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double write = view->account->winner_ms[BUCKET_SHWRITE];
+    if (!(view->stats->of[STAT_WRITE_BYTES].sum > 0) || view->occupancy_ms <= 0)
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, write / view->occupancy_ms, write / view->slots);
+    if (!finding)
+        return;
+    finding_arg(findings, "pct", finding->measure, "share");
+    finding_arg(findings, "bytes", view->stats->of[STAT_WRITE_BYTES].sum, "bytes");
+    evidence_stage(findings, view, "culprit");
+    formula_share(findings, rule, "shuffle write", write, "task time", view->occupancy_ms, finding->measure);
+    finding_change(findings, "W8", BAND_WEAK, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SHWRITE, .number = 0});
+}
+
+static void shuffle_volume(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double write = view->stats->of[STAT_WRITE_BYTES].sum;
+    if (!(write > 0))
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, write / MAX(view->read_bytes, 1.0), (double)NAN);
+    if (!finding)
+        return;
+    char text[120];
+    finding_arg(findings, "w", write, "bytes");
+    finding_arg(findings, "i", view->read_bytes, "bytes");
+    finding_arg(findings, "ratio", finding->measure, "ratio");
+    evidence_stage(findings, view, "culprit");
+    snprintf(text, sizeof text, "written %.1f MiB / read %.1f MiB = %.1f", write / MIB, view->read_bytes / MIB, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[0], "YQ", NULL);
+}
+
+/* What splitting each task into `f` would save on the stage's slots alone; each piece pays the overhead of a task. */
+static double split_saving(const struct stage_view *view, double f)
+{
+    double v = isnan(view->extra->overhead_p50_ms) ? 0 : view->extra->overhead_p50_ms, longest = view->stats->of[STAT_OCCUPANCY].max;
+    double even = (view->occupancy_ms + view->count * (f - 1) * v) / view->slots;
+    return MAX(0.0, (isnan(view->stats->base_ms) ? longest : view->stats->base_ms) - MAX(even, MAX(0.0, longest - v) / f + v));
+}
+
+static double split_factor(const struct stage_view *view)
+{
+    return ceil(SPLIT_WAVES * view->slots / view->count);
+}
+
+static void few_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, bool streaming)
+{
+    double data = MAX(view->read_bytes, view->written_bytes);
+    enum mute mute = streaming                                                               ? MUTE_STREAMING
+                     : view->wall_ms < FEW_LEAST_WALL_MS                                     ? MUTE_TINY_STAGE
+                     : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS            ? MUTE_TINY_DATA
+                                                                                             : MUTE_NONE;
+    double f = split_factor(view);
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->count / view->slots, split_saving(view, f));
+    if (!finding)
+        return;
+    char text[120];
+    finding_arg(findings, "n", view->count, "count");
+    finding_arg(findings, "S", view->slots, "slots");
+    finding_arg(findings, "dur", view->wall_ms, "ms");
+    finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
+    finding_arg(findings, "ideal", f * view->count, "count");
+    evidence_stage(findings, view, "culprit");
+    snprintf(text, sizeof text, "%.0f tasks / %.0f slots = %.2f", view->count, view->slots, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[0], "S0", NULL);
+    finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
+}
+
+static void single_task(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    if (view->fact->num_tasks != 1 || view->slots < 2)
+        return;
+    double f = split_factor(view);
+    struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, view->wall_ms / 1000, split_saving(view, f));
+    if (!finding)
+        return;
+    finding_arg(findings, "dur", view->wall_ms, "ms");
+    finding_arg(findings, "S", view->slots, "slots");
+    finding_arg_text(findings, "why", view->fact->name);
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &view->extra->worst, "context");
+    finding_formula(findings, "wall time of the only task", rule->ladder.step[0], "CP", NULL);
+    finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
+}
+
+static void tiny_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double run_p50 = view->stats->of[STAT_RUN].p50, wait = view->account->sched_wait_slot_ms;
+    if (view->count < TINY_LEAST_WAVES * view->slots || !(run_p50 < TINY_TASK_RUN_MS))
+        return;
+    double overhead = view->stats->of[STAT_DELAY].sum + view->stats->of[STAT_DESER].sum + view->stats->of[STAT_SER].sum + wait;
+    double tasks = MIN(view->count, MAX(TINY_LEAST_WAVES * view->slots, ceil(MAX(view->read_bytes, view->written_bytes) / TINY_TARGET_BYTES)));
+    double each = isnan(view->extra->overhead_p50_ms) ? 0 : view->extra->overhead_p50_ms + wait / view->count;
+    struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, overhead / MAX(view->occupancy_ms + wait, 1.0), (view->count - tasks) * each / view->slots);
+    if (!finding)
+        return;
+    finding_arg(findings, "n", view->count, "count");
+    finding_arg(findings, "med", view->stats->of[STAT_OCCUPANCY].p50, "ms");
+    finding_arg(findings, "pct", finding->measure, "share");
+    finding_arg(findings, "m", tasks, "count");
+    finding_arg(findings, "ideal", tasks, "count");
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &view->extra->peer, "peer");
+    formula_share(findings, rule, "delay + (de)serialise + waiting", overhead, "task time + waiting", view->occupancy_ms + wait, finding->measure);
+    finding_change(findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = view->position, .number = tasks});
+}
+
+static void big_partition(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct facts *facts = judged->facts;
+    uint32_t executor = view->extra->worst.executor;
+    double slots = executor < facts->executor_count ? (double)MAX(facts->executors[executor].slots, 1) : 1, room = unified_memory_bytes(facts) / slots;
+    struct finding *finding = consider_stage(judged, findings, rule, view, view->extra->largest_bytes < BIG_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, view->extra->largest_bytes / room, (double)NAN);
+    if (!finding)
+        return;
+    char text[160];
+    finding_arg(findings, "x", view->extra->largest_bytes, "bytes");
+    finding_arg(findings, "ratio", finding->measure, "ratio");
+    evidence_stage(findings, view, "culprit");
+    snprintf(text, sizeof text, "%.0f MiB / (memory %.0f MiB / %.0f slots) = %.2f", view->extra->largest_bytes / MIB, unified_memory_bytes(facts) / MIB, slots, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[0], "S1", NULL);
+    if (view->stats->of[STAT_DISK_SPILL].sum > 0)
+        finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = MAX(2.0, ceil(finding->measure))});
+}
+
+static void locality(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct stage_extra *extra = view->extra;
+    if (extra->away_count < 1 || extra->near_count < 1 || view->wall_ms <= 0)
+        return;
+    double lost = extra->away_ms / view->slots, wait = view->account->sched_wait_slot_ms / view->slots;
+    enum mute mute = judged->facts->is_local ? MUTE_LOCAL : extra->away_count < LOCALITY_LEAST_TASKS || extra->near_count < LOCALITY_LEAST_TASKS ? MUTE_FEW_TASKS : MUTE_NONE;
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, (lost + wait) / view->wall_ms, lost + wait);
+    if (!finding)
+        return;
+    finding_arg(findings, "n", extra->away_count, "count");
+    finding_arg(findings, "sec", lost, "ms");
+    finding_arg(findings, "wait", wait, "ms");
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &extra->worst, "context");
+    formula_share(findings, rule, "lost away from data + waiting for a better place", lost + wait, "stage", view->wall_ms, finding->measure);
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
+}
+
+static void sched_delay(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    double delay = view->stats->of[STAT_DELAY].sum, wait = view->account->sched_wait_slot_ms, whole = view->occupancy_ms + wait;
+    if (whole <= 0)
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, (delay + wait) / whole, MAX(0.0, delay - DELAY_TARGET_MS * view->count) / view->slots);
+    if (!finding)
+        return;
+    finding_arg(findings, "pct", finding->measure, "share");
+    finding_arg(findings, "d", delay, "ms");
+    finding_arg(findings, "w", wait, "ms");
+    finding_arg(findings, "rate", view->wall_ms > 0 ? view->count / view->wall_ms * 1000 : (double)NAN, "count");
+    evidence_stage(findings, view, "culprit");
+    formula_share(findings, rule, "delay + waiting with free slots", delay + wait, "task time + waiting", whole, finding->measure);
+    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
+}
+
+static void deserialisation(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct stage_extra *extra = view->extra;
+    double p25 = view->stats->of[STAT_DESER].p25;
+    if (!(extra->warm_ms > 0))
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, extra->warm_count < DESER_LEAST_WARM_TASKS ? MUTE_FEW_TASKS : MUTE_NONE, extra->warm_serde_ms / extra->warm_ms,
+                                             MAX(0.0, view->stats->of[STAT_DESER].sum - p25 * view->count) / view->slots);
+    if (!finding)
+        return;
+    finding_arg(findings, "pct", finding->measure, "share");
+    evidence_stage(findings, view, "culprit");
+    formula_share(findings, rule, "(de)serialise of warm tasks", extra->warm_serde_ms, "their time", extra->warm_ms, finding->measure);
+    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DESER, .number = p25});
+}
+
+/* ---- jobs and the application */
+
+/* Jobs of streaming queries and of DStream batches, by position: STREAM.* judges them. */
+static enum err_code streaming_jobs(const struct facts *facts, bool *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT job_id FROM job WHERE batch_ms IS NOT NULL OR job_group IN (SELECT run_id FROM streaming_query)", err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        uint32_t job = facts_job(facts, db_i64(stmt, 0));
+        if (job != NO_ENTITY)
+            ret[job] = true;
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* Σ result sizes of all task ends by stage attempt. */
+static enum err_code result_sizes(const struct facts *facts, double *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT stage_id, attempt, result_size_bytes FROM stage WHERE result_size_bytes > 0", err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        uint32_t stage = facts_stage(facts, db_i64(stmt, 0), db_i64(stmt, 1));
+        if (stage != NO_ENTITY)
+            ret[stage] = (double)db_i64(stmt, 2);
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* The attempts of a job's last stage: the one that hands results to the driver. */
+static void result_large(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, const double *sizes)
+{
+    const struct facts *facts = judged->facts;
+    const struct job_fact *job = &facts->jobs[position];
+    double bytes = 0, tasks = 0, getres = 0, limit = RESULT_DEFAULT_LIMIT;
+    int64_t conf = conf_bytes(facts_conf(facts, "spark.driver.maxResultSize"), 1);
+    if (known(conf))
+        limit = conf > 0 ? (double)conf : (double)INFINITY;   /* 0: unlimited */
+    uint32_t last = NO_ENTITY;
+    for (size_t i = 0; i < job->stage_count; i++)
+        if (last == NO_ENTITY || facts->stages[job->stages[i]].stage_id >= facts->stages[last].stage_id)
+            last = job->stages[i];
+    if (last == NO_ENTITY)
+        return;
+    for (size_t i = 0; i < job->stage_count; i++)
+        if (facts->stages[job->stages[i]].stage_id == facts->stages[last].stage_id) {
+            bytes += sizes[job->stages[i]];
+            tasks += (double)facts->stages[job->stages[i]].attempt_count;
+            getres += judged->accounts->stages[job->stages[i]].winner_ms[BUCKET_GETRES];
+        }
+    struct finding *finding = findings_consider(findings, rule, MUTE_NONE, bytes, (double)NAN, SUBJECT_JOB, "%lld", (long long)job->job_id);
+    if (!finding)
+        return;
+    finding->stage = last;
+    if (bytes >= RESULT_LIMIT_SHARE * limit)
+        finding->at_least = GRADE_SEVERE;
+    finding_arg(findings, "j", (double)job->job_id, "id");
+    finding_arg(findings, "bytes", bytes, "bytes");
+    finding_arg(findings, "n", tasks, "count");
+    finding_measure(findings, "getres", getres, "ms");
+    finding_measure(findings, "limit", limit, "bytes");
+    char key[48], text[160];
+    snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[last]));
+    struct evidence_cell cells[] = {{"results", bytes, "bytes"}, {"tasks", tasks, "count"}, {"getting_results", getres, "ms"}};
+    finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
+    snprintf(text, sizeof text, "results of %.0f tasks: %.1f MiB", tasks, bytes / MIB);
+    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = last, .part = BUCKET_GETRES, .number = 0});
+}
+
+static void skipped(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
+{
+    const struct job_fact *job = &judged->facts->jobs[position];
+    struct finding *finding = findings_consider(findings, rule, MUTE_NONE, (double)known_or(job->skipped_stage_count, 0), (double)NAN, SUBJECT_JOB, "%lld", (long long)job->job_id);
+    if (!finding)
+        return;
+    char key[24];
+    finding_arg(findings, "n", finding->measure, "count");
+    finding_arg(findings, "j", (double)job->job_id, "id");
+    snprintf(key, sizeof key, "%lld", (long long)job->job_id);
+    finding_evidence(findings, SUBJECT_JOB, str_of(key), "culprit", (struct evidence_cell[]){{"skipped", finding->measure, "count"}, {"stages", (double)job->listed_stage_count, "count"}}, 2);
+    finding_formula(findings, "stages of the job that were skipped", rule->ladder.step[0], "own", NULL);
+}
+
+/* How often the application's shuffle data was read. The stages whose output several others read are the evidence. */
+static enum err_code reread(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    double read = 0, written = 0;
+    for (size_t i = 0; i < facts->executor_count; i++) {
+        read += (double)known_or(facts->executors[i].shuffle_read_bytes, 0);
+        written += (double)known_or(facts->executors[i].shuffle_write_bytes, 0);
+    }
+    if (written <= 0)
+        return ERR_OK;
+    struct finding *finding = findings_add(findings, rule->id, SUBJECT_APP, "-");
+    finding->measure = read / written;
+    finding->mute = read - written < REREAD_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE;
+    finding_arg(findings, "ratio", finding->measure, "ratio");
+    CLEANUP(mem_freep) uint32_t *readers = mem_array(facts->stage_count + 1, sizeof *readers);
+    if (!readers)
+        return err_nomem(err);
+    for (size_t i = 0; i < facts->stage_count; i++)
+        for (size_t k = 0; facts->stages[i].attempt_count && k < facts->stages[i].parent_count; k++)
+            readers[facts->stages[i].parents[k]]++;
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"read", read, "bytes"}, {"written", written, "bytes"}}, 2);
+    char list[200], text[160];
+    size_t len = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < facts->stage_count; i++) {
+        char key[48];
+        if (readers[i] < 2)
+            continue;
+        snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[i]));
+        finding_evidence(findings, SUBJECT_STAGE, str_of(key), "context", (struct evidence_cell[]){{"readers", readers[i], "count"}}, 1);
+        if (len + sizeof key < sizeof list)
+            len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "", key);
+    }
+    finding_arg_text(findings, "list", str_of(list));
+    snprintf(text, sizeof text, "read %.1f MiB / written %.1f MiB = %.2f", read / MIB, written / MIB, finding->measure);
+    finding_formula(findings, text, rule->ladder.step[0], "S2", NULL);
+    return ERR_OK;
+}
+
+enum err_code rules_shuffle(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct shuffle_rules rule = {rule_find(STR_LIT("STAGE.FETCH_WAIT")),  rule_find(STR_LIT("STAGE.SHUFFLE_WRITE")), rule_find(STR_LIT("STAGE.SHUFFLE_VOLUME")),
+                                       rule_find(STR_LIT("STAGE.FEW_TASKS")),   rule_find(STR_LIT("STAGE.SINGLE_TASK")),   rule_find(STR_LIT("STAGE.TINY_TASKS")),
+                                       rule_find(STR_LIT("STAGE.BIG_PARTITION")), rule_find(STR_LIT("STAGE.LOCALITY")),    rule_find(STR_LIT("STAGE.SCHED_DELAY")),
+                                       rule_find(STR_LIT("STAGE.DESER"))};
+    const struct rule *large = rule_find(STR_LIT("STAGE.RESULT_LARGE")), *skip = rule_find(STR_LIT("STAGE.SKIPPED"));
+    CLEANUP(mem_freep) bool *streaming = mem_array(facts->job_count + 1, sizeof *streaming);
+    CLEANUP(mem_freep) double *sizes = mem_array(facts->stage_count + 1, sizeof *sizes);
+    if (!streaming || !sizes)
+        return err_nomem(err);
+    enum err_code rc = streaming_jobs(facts, streaming, err);
+    if (rc || (rc = result_sizes(facts, sizes, err)))
+        return rc;
+    for (uint32_t i = 0; i < facts->stage_count; i++) {
+        struct stage_view view;
+        if (!stage_view(judged, i, &view))
+            continue;
+        fetch_wait(judged, findings, rule.fetch, &view);
+        shuffle_write(judged, findings, rule.write, &view);
+        shuffle_volume(judged, findings, rule.volume, &view);
+        few_tasks(judged, findings, rule.few, &view, view.fact->job != NO_ENTITY && streaming[view.fact->job]);
+        single_task(judged, findings, rule.single, &view);
+        tiny_tasks(judged, findings, rule.tiny, &view);
+        big_partition(judged, findings, rule.big, &view);
+        locality(judged, findings, rule.locality, &view);
+        sched_delay(judged, findings, rule.delay, &view);
+        deserialisation(judged, findings, rule.deser, &view);
+    }
+    for (uint32_t i = 0; i < facts->job_count; i++) {
+        result_large(judged, findings, large, i, sizes);
+        skipped(judged, findings, skip, i);
+    }
+    return reread(judged, findings, rule_find(STR_LIT("STAGE.SHUFFLE_REREAD")), err);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How the tasks of a stage are spread (spec/findings.md 7.2). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/stage_view.h"
+#include "base/mem.h"
+
+#define KIB 1024.0
+#define MIB (1024 * KIB)
+
+/* STAGE.SKEW_DATA */
+#define SKEW_LEAST_TASKS 3
+#define SKEW_LEAST_BYTES MIB
+#define SKEW_LEAST_RECORDS 10000.0
+#define CAUSE_SHARE 0.5              /* of the outliers' seconds, warm-up left out */
+#define SKEW_UNPRICED_RATIO 10.0     /* worth an info without a price */
+/* STAGE.SKEW_WRITE */
+#define WRITE_LEAST_BYTES (64 * KIB)
+#define WRITE_LOW_BYTES MIB
+/* STAGE.STRAGGLER: what the slow tasks read is ordinary below this multiple of the median. */
+#define STRAGGLER_READ_RATIO 2.0
+/* STAGE.SLOW_HOST */
+#define SLOW_HOST_LEAST_RATIO 1.3
+/* STAGE.SLOW_STORAGE */
+#define STORAGE_LEAST_TASKS 10.0
+/* STAGE.UNEVEN: executors are the reason from this share of the variance on. */
+#define UNEVEN_EXECUTORS_SHARE 0.5
+/* STAGE.WARMUP: so many stages, those with most of it, are in its price. */
+#define WARMUP_PRICED_STAGES 200
+
+struct stage_rules {
+    const struct rule *skew, *write, *straggler, *storage, *uneven;
+};
+
+static double seconds_but_warmup(const struct outliers *outliers)
+{
+    return outliers->total_ms - outliers->ms[CAUSE_WARMUP];
+}
+
+static bool is_cause(const struct outliers *outliers, double ms)
+{
+    double all = seconds_but_warmup(outliers);
+    return all > 0 && ms >= CAUSE_SHARE * all;
+}
+
+static bool counted_in_records(enum stat_column column)
+{
+    return column == STAT_READ_RECORDS || column == STAT_INPUT_RECORDS;
+}
+
+static void say_cause(struct finding *finding, const struct outliers *outliers, enum cause cause, double ms)
+{
+    double all = seconds_but_warmup(outliers);
+    finding->distribution = true;
+    finding->cause = cause_names[cause];
+    finding->cause_share = all > 0 ? ms / all : (double)NAN;
+}
+
+static void skew_of_data(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct outliers *outliers = &view->stats->outliers;
+    const struct stage_extra *extra = view->extra;
+    if (extra->data_column == STAT_COLUMN_COUNT || !(is_cause(outliers, outliers->ms[CAUSE_DATA]) || extra->big_reader))
+        return;
+    bool records = counted_in_records(extra->data_column);
+    enum mute mute = view->count < SKEW_LEAST_TASKS                                                                    ? MUTE_FEW_TASKS
+                     : extra->data_max < (records ? SKEW_LEAST_RECORDS : SKEW_LEAST_BYTES)                             ? MUTE_TINY_DATA
+                     : outliers->warmup_mutes                                                                          ? MUTE_WARMUP
+                                                                                                                       : MUTE_NONE;
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, extra->data_ratio, view->stats->rec_spread_ms);
+    if (!finding)
+        return;
+    const char *unit = records ? "records" : "bytes";
+    char text[200];
+    finding->executor = extra->data_task.executor;
+    say_cause(finding, outliers, CAUSE_DATA, outliers->ms[CAUSE_DATA]);
+    /* The spec's floor is in bytes: what a skew without a price in seconds still says of the data. */
+    if (extra->data_ratio >= SKEW_UNPRICED_RATIO && extra->data_task.read_bytes >= SKEW_LEAST_BYTES)
+        finding->at_least = GRADE_INFO;
+    finding_arg(findings, "t", (double)extra->data_task.task_id, "id");
+    finding_arg(findings, "x", extra->data_max, unit);
+    finding_arg(findings, "ratio", extra->data_ratio, "ratio");
+    finding_arg(findings, "med", extra->data_median, unit);
+    finding_arg(findings, "dur", extra->data_task.duration_ms, "ms");
+    finding_arg(findings, "meddur", view->stats->of[STAT_OCCUPANCY].p50, "ms");
+    finding_arg(findings, "pct", finding->cause_share, "share");
+    finding_arg(findings, "half_of_max", ceil(extra->data_task.read_bytes / 2), "bytes");
+    finding_arg(findings, "salt", MIN(MAX(8.0, ceil(extra->data_ratio)), 128.0), "count");
+    finding_measure(findings, "rec_cap", view->stats->rec_cap_ms, "ms");
+    finding_measure(findings, "rec_spread", view->stats->rec_spread_ms, "ms");
+    evidence_task(judged, findings, &extra->data_task, "culprit");
+    evidence_task(judged, findings, &extra->peer, "peer");
+    evidence_stage(findings, view, "context");
+    snprintf(text, sizeof text, "max %.0f %s / median %.0f = %.1f", extra->data_max, unit, extra->data_median, extra->data_ratio);
+    finding_formula(findings, text, rule->ladder.step[0], "S2", NULL);
+    finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position});
+}
+
+static void skew_of_writes(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct stage_extra *extra = view->extra;
+    enum mute mute = extra->write_max < WRITE_LEAST_BYTES ? MUTE_TINY_DATA : view->count < SKEW_LEAST_TASKS ? MUTE_FEW_TASKS : MUTE_NONE;
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, extra->write_ratio, (double)NAN);
+    if (!finding)
+        return;
+    char text[160];
+    finding->distribution = true;
+    if (extra->write_max < WRITE_LOW_BYTES)
+        finding->at_most = GRADE_INFO;
+    finding_arg(findings, "x", extra->write_max, "bytes");
+    finding_arg(findings, "ratio", extra->write_ratio, "ratio");
+    evidence_stage(findings, view, "culprit");
+    snprintf(text, sizeof text, "max %.0f bytes / median %.0f = %.1f", extra->write_max, extra->write_median, extra->write_ratio);
+    finding_formula(findings, text, rule->ladder.step[0], "S3", NULL);
+}
+
+static void straggler(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct outliers *outliers = &view->stats->outliers;
+    double waiting = outliers->ms[CAUSE_WAITING], cpu = outliers->ms[CAUSE_CODE_CPU], own = waiting + cpu + outliers->ms[CAUSE_UNEXPLAINED];
+    if (!outliers->count || !is_cause(outliers, own) || view->extra->outlier_read_ratio >= STRAGGLER_READ_RATIO)
+        return;
+    enum mute mute = view->count < SKEW_LEAST_TASKS ? MUTE_FEW_TASKS : outliers->warmup_mutes ? MUTE_WARMUP : MUTE_NONE;
+    const struct distribution *o = &view->stats->of[STAT_OCCUPANCY];
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, o->ratio, view->stats->rec_cap_ms);
+    if (!finding)
+        return;
+    char text[160];
+    enum cause cause = waiting >= cpu ? waiting >= outliers->ms[CAUSE_UNEXPLAINED] ? CAUSE_WAITING : CAUSE_UNEXPLAINED : CAUSE_CODE_CPU;
+    say_cause(finding, outliers, cause, own);
+    finding_arg(findings, "t", (double)view->extra->worst.task_id, "id");
+    finding_arg(findings, "dur", view->extra->worst.duration_ms, "ms");
+    finding_arg(findings, "med", o->p50, "ms");
+    finding_arg_text(findings, "sub", str_of(cause_names[cause]));
+    finding_arg_text(findings, "exec", executor_name(judged, view->extra->worst.executor));
+    finding_arg(findings, "retried", outliers->any_retried ? 1 : 0, "flag");
+    finding_measure(findings, "rec_cap", view->stats->rec_cap_ms, "ms");
+    evidence_task(judged, findings, &view->extra->worst, "culprit");
+    evidence_task(judged, findings, &view->extra->peer, "peer");
+    evidence_stage(findings, view, "context");
+    snprintf(text, sizeof text, "max %.2f s / median %.3f s = %.1f", o->max / 1000, o->p50 / 1000, o->ratio);
+    finding_formula(findings, text, rule->ladder.step[0], "S2", NULL);
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
+}
+
+static void slow_storage(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct stage_extra *extra = view->extra;
+    if (extra->read_rate_count < 1 || extra->slow_read_busy)
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, extra->read_rate_count < STORAGE_LEAST_TASKS ? MUTE_FEW_TASKS : MUTE_NONE,
+                                             extra->read_rate_median / MAX(extra->read_rate_min, 1.0), extra->slow_read_ms / view->slots);
+    if (!finding)
+        return;
+    char text[160];
+    finding->distribution = true;
+    finding_arg(findings, "n", extra->slow_read_count, "count");
+    finding_arg(findings, "slow", extra->read_rate_min, "bytes");
+    finding_arg(findings, "med", extra->read_rate_median, "bytes");
+    evidence_task(judged, findings, &extra->worst, "culprit");
+    evidence_task(judged, findings, &extra->peer, "peer");
+    snprintf(text, sizeof text, "median %.1f MiB/s / slowest %.1f MiB/s", extra->read_rate_median / MIB, extra->read_rate_min / MIB);
+    finding_formula(findings, text, rule->ladder.step[0], "CP", NULL);
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
+}
+
+static void uneven(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+{
+    const struct stage_stats *stats = view->stats;
+    if (stats->verdict != VERDICT_UNEVEN)
+        return;
+    struct finding *finding = consider_stage(judged, findings, rule, view, stats->outliers.warmup_mutes ? MUTE_WARMUP : MUTE_NONE, stats->of[STAT_RUN].cv, stats->rec_cap_ms);
+    if (!finding)
+        return;
+    char text[160];
+    finding->distribution = true;
+    finding->cause = stats->eta2 >= UNEVEN_EXECUTORS_SHARE ? "executors" : "partitions";
+    finding_arg(findings, "cv", stats->of[STAT_RUN].cv, "ratio");
+    finding_arg(findings, "eta", stats->eta2 >= UNEVEN_EXECUTORS_SHARE ? stats->eta2 : 1 - stats->eta2, "share");
+    finding_arg_text(findings, "who", str_of(finding->cause));
+    evidence_stage(findings, view, "culprit");
+    evidence_task(judged, findings, &view->extra->worst, "context");
+    snprintf(text, sizeof text, "deviation %.2f s / mean %.2f s = %.2f", stats->of[STAT_RUN].sigma / 1000, stats->of[STAT_RUN].mean / 1000, stats->of[STAT_RUN].cv);
+    finding_formula(findings, text, rule->ladder.step[0], "ST", NULL);
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
+}
+
+/* ---- slow executors and hosts, over all stages */
+
+struct slowness {
+    uint32_t executor, stage;
+    double ratio, cost_ms;
+};
+
+static int by_executor(const void *a, const void *b)
+{
+    const struct slowness *x = a, *y = b;
+    return x->executor != y->executor ? (x->executor > y->executor) - (x->executor < y->executor) : (x->ratio > y->ratio) - (x->ratio < y->ratio);
+}
+
+/* The host, where all it has is slow; else the executor. `slow`: by position of executor. */
+static bool is_the_host(const struct facts *facts, const bool *slow, uint32_t executor)
+{
+    struct str host = facts->executors[executor].host;
+    if (!str_known(host) || !host.len)
+        return false;
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (!facts->executors[i].is_driver && str_eq(facts->executors[i].host, host) && !slow[i])
+            return false;
+    return true;
+}
+
+static bool host_has_others(const struct facts *facts, uint32_t executor)
+{
+    size_t alone = 0, all = 0;
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (!facts->executors[i].is_driver) {
+            all++;
+            alone += str_eq(facts->executors[i].host, facts->executors[executor].host);
+        }
+    return alone < all;   /* a host that carries everything is no slower than another */
+}
+
+static void add_slow(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct slowness *of, size_t count, const bool *slow)
+{
+    const struct facts *facts = judged->facts;
+    const struct executor_fact *executor = &facts->executors[of->executor];
+    bool host = is_the_host(facts, slow, of->executor) && host_has_others(facts, of->executor);
+    double ratio = of[count / 2].ratio, cost = 0;
+    struct str key = host ? executor->host : executor->id;
+    for (size_t i = 0; i < count; i++)
+        cost += of[i].cost_ms;
+    enum mute common = mute_of(judged, rule, NO_ENTITY);
+    struct finding *finding = findings_consider(findings, rule, common ? common : facts->is_local ? MUTE_LOCAL : MUTE_NONE, ratio, cost, host ? SUBJECT_HOST : SUBJECT_EXECUTOR, "%.*s",
+                                                (int)MIN(key.len, (size_t)255), key.ptr ? key.ptr : "");
+    if (!finding)
+        return;
+    finding->distribution = true;
+    finding->executor = of->executor;
+    finding->stage = count == 1 ? of->stage : NO_ENTITY;
+    finding->cause = "executor";
+    if (count == 1)
+        finding->confidence--;       /* one stage alone says so */
+    finding_arg_text(findings, "host", key);
+    finding_arg(findings, "r", ratio, "ratio");
+    finding_arg(findings, "n", (double)count, "count");
+    struct evidence_cell cells[] = {{"ratio", ratio, "ratio"}, {"cost", cost, "ms"}, {"stages", (double)count, "count"}};
+    finding_evidence(findings, host ? SUBJECT_HOST : SUBJECT_EXECUTOR, key, "culprit", cells, ARRAY_LENGTH(cells));
+    for (size_t i = 0; i < count; i++) {
+        char stage[48], text[160];
+        struct evidence_cell row[] = {{"ratio", of[i].ratio, "ratio"}, {"cost", of[i].cost_ms, "ms"}};
+        snprintf(stage, sizeof stage, STAGE_KEY, STAGE_KEY_OF(&facts->stages[of[i].stage]));
+        finding_evidence(findings, SUBJECT_STAGE, str_of(stage), "context", row, ARRAY_LENGTH(row));
+        finding_change(findings, "W3", BAND_NORMAL, (struct change){.kind = CHANGE_HOST, .stage = of[i].stage, .executor = of->executor, .number = of[i].ratio});
+        if (!i) {
+            snprintf(text, sizeof text, "median over %zu stages of (median run time here / elsewhere, equal data) = %.2f", count, ratio);
+            finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+        }
+    }
+}
+
+static enum err_code slow_hosts(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct rule *rule = rule_find(STR_LIT("STAGE.SLOW_HOST"));
+    CLEANUP(mem_freep) struct slowness *all = mem_array(facts->stage_count + 1, sizeof *all);
+    CLEANUP(mem_freep) bool *slow = mem_array(facts->executor_count + 1, sizeof *slow);
+    size_t count = 0;
+    if (!all || !slow)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < facts->stage_count; i++) {
+        const struct slow_executor *found = &judged->stages[i]->slow_executor;
+        struct stage_view view;
+        if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !found->slow || !stage_view(judged, i, &view) || mute_of(judged, rule, i))
+            continue;
+        all[count++] = (struct slowness){found->executor, i, found->ratio, found->cost_ms};
+        slow[found->executor] = true;
+    }
+    qsort(all, count, sizeof *all, by_executor);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin; end < count && all[end].executor == all[begin].executor; end++)
+            ;
+        add_slow(judged, findings, rule, all + begin, end - begin, slow);
+    }
+    return ERR_OK;
+}
+
+/* ---- the first wave */
+
+static int by_warmup(const void *a, const void *b)
+{
+    const struct slowness *x = a, *y = b;
+    return (x->cost_ms < y->cost_ms) - (x->cost_ms > y->cost_ms);
+}
+
+static enum err_code warmup(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct facts *facts = judged->facts;
+    const struct rule *rule = rule_find(STR_LIT("STAGE.WARMUP"));
+    CLEANUP(mem_freep) struct slowness *of = mem_array(facts->stage_count + 1, sizeof *of);
+    double busy = 0, warm = 0;
+    size_t count = 0;
+    if (!of)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < facts->stage_count; i++) {
+        struct stage_view view;
+        if (!stage_view(judged, i, &view))
+            continue;
+        busy += view.occupancy_ms;
+        warm += view.stats->outliers.ms[CAUSE_WARMUP];
+        if (view.stats->outliers.warmup_mutes && !mute_of(judged, rule, i))
+            of[count++] = (struct slowness){.stage = i, .cost_ms = view.stats->outliers.ms[CAUSE_WARMUP]};
+    }
+    if (busy <= 0)
+        return ERR_OK;
+    qsort(of, count, sizeof *of, by_warmup);
+    struct finding *finding = findings_add(findings, "STAGE.WARMUP", SUBJECT_APP, "-");
+    finding->measure = warm / busy;
+    finding->local_saving_ms = warm / (double)MAX(facts->slot_peak, 1);
+    finding->cause = cause_names[CAUSE_WARMUP];
+    finding_arg(findings, "sec", warm, "ms");
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"warmup", warm, "ms"}, {"busy", busy, "ms"}}, 2);
+    formula_share(findings, rule, "warm-up", warm, "task time", busy, warm / busy);
+    for (size_t i = 0; i < count && i < WARMUP_PRICED_STAGES; i++)
+        finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = of[i].stage});
+    return ERR_OK;
+}
+
+enum err_code rules_stage(const struct judged *judged, struct findings *findings, struct err *err)
+{
+    const struct stage_rules rule = {rule_find(STR_LIT("STAGE.SKEW_DATA")), rule_find(STR_LIT("STAGE.SKEW_WRITE")), rule_find(STR_LIT("STAGE.STRAGGLER")),
+                                     rule_find(STR_LIT("STAGE.SLOW_STORAGE")), rule_find(STR_LIT("STAGE.UNEVEN"))};
+    for (uint32_t i = 0; i < judged->facts->stage_count; i++) {
+        struct stage_view view;
+        if (!stage_view(judged, i, &view))
+            continue;
+        skew_of_data(judged, findings, rule.skew, &view);
+        skew_of_writes(judged, findings, rule.write, &view);
+        straggler(judged, findings, rule.straggler, &view);
+        slow_storage(judged, findings, rule.storage, &view);
+        uneven(judged, findings, rule.uneven, &view);
+    }
+    enum err_code rc = slow_hosts(judged, findings, err);
+    return rc ? rc : warmup(judged, findings, err);
+}
