@@ -82,7 +82,12 @@ def brief(status, content_type, body):
     return hashlib.sha256(ordered(without_place(value)).encode()).hexdigest()[:16]
 
 
-def complaint(port, method, address, headers, status, content_type, wanted):
+def without_running(ids, address, running):
+    """maxEndDate keeps a run that has not ended while it lies in the future, and the capture does not get younger."""
+    return [id for id in ids if id not in running] if "maxEndDate=" in address and isinstance(ids, list) else ids
+
+
+def complaint(port, running, method, address, headers, status, content_type, wanted):
     given_status, given_type, body = request(port, method, address, headers)
     ours = next((mine for m, pattern, theirs, mine in CHOSEN if m == method and theirs == status and fnmatch.fnmatchcase(address, pattern)), status)
     if given_status != status:
@@ -93,7 +98,7 @@ def complaint(port, method, address, headers, status, content_type, wanted):
         return f"{content_type} became {given_type}"
     if wanted is None:
         return None
-    given = brief(given_status, given_type, body)
+    wanted, given = (without_running(ids, address, running) for ids in (wanted, brief(given_status, given_type, body)))
     return None if given == wanted else f"{wanted!r:.200} became {given!r:.200}"
 
 
@@ -108,8 +113,9 @@ def main():
             os.utime(path, (CAPTURED_SECONDS, CAPTURED_SECONDS))
         with serving.Server(tree.binary(), [folder]) as server:
             port = int(server.base.rsplit(":", 1)[1])
+            running = brief(*request(port, "GET", "/api/v1/applications?status=running", {}))
             for line in captured:
-                found = complaint(port, *line)
+                found = complaint(port, running, *line)
                 failed += found is not None
                 if found:
                     print(f"{line[0]} {line[1]} {line[2] or ''}: {found}")
