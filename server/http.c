@@ -474,7 +474,7 @@ static bool add_headers(struct http *self, struct MHD_Connection *connection, st
     const struct response_header fixed[] = {
         {"Cache-Control", for_one ? "private, no-cache" : parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag},
         {"Content-Encoding", parts->gzip ? "gzip" : NULL}, {"Vary", varies[0] ? varies : NULL},
-        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "0"}, {"Referrer-Policy", "same-origin"},
+        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
         {"Content-Security-Policy", parts->html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)
