@@ -5,8 +5,6 @@
 
 #include "base/redact_pattern.h"
 
-#define SCRATCH_SLACK ((size_t)1 << 20) /* what an arena takes beyond what is asked for */
-
 static bool word_at(struct str text, size_t at, const char *word)
 {
     size_t len = strlen(word);
@@ -436,42 +434,66 @@ bool redact_next(struct str text, size_t *position, struct str *ret)
 
 /* ---- replacing ---- */
 
-typedef bool next_secret(struct str text, size_t *position, struct str *ret);
+/* What is hidden in a text, in order: what the rules above and what the operator's patterns find, each in the text as it was given, so that none hides from another what it would have
+ * found. Where two overlap or stand side by side they are one; so "." does not make a text longer. */
+enum source { BY_RULES, BY_PATTERN, BY_SQL_PATTERN, SOURCE_COUNT };
 
-static bool next_match(struct str text, size_t from, struct str *ret)
+struct secrets {
+    struct str text;
+    size_t position[SOURCE_COUNT];
+    struct str next[SOURCE_COUNT]; /* STR_NONE: no more */
+};
+
+static void look_on(struct secrets *self, enum source source)
 {
-    struct str other;
-    bool found = redact_pattern_next(REDACT_TEXTS, text, from, ret);
-    if (redact_pattern_next(REDACT_SQL_TEXTS, text, from, &other) && (!found || other.ptr < ret->ptr))
-        *ret = other;
-    else if (!found)
+    static const enum redact_pattern patterns[] = {[BY_PATTERN] = REDACT_TEXTS, [BY_SQL_PATTERN] = REDACT_SQL_TEXTS};
+    struct str *next = &self->next[source];
+    size_t *position = &self->position[source];
+    if (!(source == BY_RULES ? redact_next(self->text, position, next) : redact_pattern_next(patterns[source], self->text, *position, next)))
+        *next = STR_NONE;
+    else if (source != BY_RULES)
+        *position = (size_t)(next->ptr - self->text.ptr) + next->len;
+}
+
+static struct secrets secrets_of(struct str text)
+{
+    struct secrets self = {.text = text};
+    for (int source = 0; source < SOURCE_COUNT; source++)
+        look_on(&self, (enum source)source);
+    return self;
+}
+
+/* The source whose next one comes first; SOURCE_COUNT: there is none. */
+static enum source first_source(const struct secrets *self)
+{
+    enum source first = SOURCE_COUNT;
+    for (int source = 0; source < SOURCE_COUNT; source++)
+        if (str_known(self->next[source]) && (first == SOURCE_COUNT || self->next[source].ptr < self->next[first].ptr))
+            first = (enum source)source;
+    return first;
+}
+
+static bool secrets_next(struct secrets *self, struct str *ret)
+{
+    enum source source = first_source(self);
+    if (source == SOURCE_COUNT)
         return false;
+    *ret = self->next[source];
+    do {
+        const char *end = self->next[source].ptr + self->next[source].len;
+        ret->len = MAX(ret->len, (size_t)(end - ret->ptr));
+        look_on(self, source);
+        source = first_source(self);
+    } while (source != SOURCE_COUNT && self->next[source].ptr <= ret->ptr + ret->len);
     return true;
 }
 
-/* What the operator's patterns find; matches side by side are one, so that "." does not make a text longer. */
-static bool next_by_pattern(struct str text, size_t *position, struct str *ret)
-{
-    struct str more;
-    if (!next_match(text, *position, ret))
-        return false;
-    *position = (size_t)(ret->ptr - text.ptr) + ret->len;
-    while (next_match(text, *position, &more) && more.ptr == ret->ptr + ret->len) {
-        ret->len += more.len;
-        *position += more.len;
-    }
-    return true;
-}
-
-/* -1: the arena is full. */
-static int replace(struct arena *arena, struct str text, next_secret *next, struct str *ret)
+int redact_text(struct arena *arena, struct str text, struct str *ret)
 {
     struct str secret;
-    size_t position = 0, removed = 0, count = 0;
-    while (next(text, &position, &secret)) {
+    size_t removed = 0, count = 0;
+    for (struct secrets secrets = secrets_of(text); secrets_next(&secrets, &secret); count++)
         removed += secret.len;
-        count++;
-    }
     *ret = text;
     if (!count)
         return 0;
@@ -480,7 +502,7 @@ static int replace(struct arena *arena, struct str text, next_secret *next, stru
     if (!out)
         return -1;
     size_t len = 0, copied = 0;
-    for (position = 0; next(text, &position, &secret);) {
+    for (struct secrets secrets = secrets_of(text); secrets_next(&secrets, &secret);) {
         size_t begin = (size_t)(secret.ptr - text.ptr);
         memcpy(out + len, text.ptr + copied, begin - copied);
         len += begin - copied;
@@ -493,19 +515,6 @@ static int replace(struct arena *arena, struct str text, next_secret *next, stru
     out[len] = '\0';
     *ret = (struct str){out, len};
     return 0;
-}
-
-static bool has_text_patterns(void)
-{
-    return redact_pattern_is_set(REDACT_TEXTS) || redact_pattern_is_set(REDACT_SQL_TEXTS);
-}
-
-int redact_text(struct arena *arena, struct str text, struct str *ret)
-{
-    *ret = text;
-    if (has_text_patterns() && replace(arena, text, next_by_pattern, ret))
-        return -1;
-    return replace(arena, *ret, redact_next, ret);
 }
 
 int redact_copy(struct arena *arena, struct str text, struct str *ret)
@@ -525,12 +534,11 @@ static size_t add(char *out, size_t size, size_t len, const char *bytes, size_t 
     return len + count;
 }
 
-/* redact_into without the operator's patterns. */
-static size_t replace_into(struct str text, char *out, size_t size)
+size_t redact_into(struct str text, char *out, size_t size)
 {
     struct str secret;
     size_t len = 0, copied = 0;
-    for (size_t position = 0; redact_next(text, &position, &secret);) {
+    for (struct secrets secrets = secrets_of(text); secrets_next(&secrets, &secret);) {
         size_t begin = (size_t)(secret.ptr - text.ptr);
         len = add(out, size, len, text.ptr + copied, begin - copied);
         len = add(out, size, len, REDACTED, sizeof REDACTED - 1);
@@ -538,17 +546,5 @@ static size_t replace_into(struct str text, char *out, size_t size)
     }
     len = add(out, size, len, text.ptr + copied, text.len - copied);
     out[len] = '\0';
-    return len;
-}
-
-size_t redact_into(struct str text, char *out, size_t size)
-{
-    if (!has_text_patterns())
-        return replace_into(text, out, size);
-    struct arena scratch;
-    arena_init(&scratch, (text.len + 1) * sizeof REDACTED + SCRATCH_SLACK);
-    struct str kept;
-    size_t len = replace_into(replace(&scratch, text, next_by_pattern, &kept) ? STR_LIT(REDACTED) : kept, out, size);
-    arena_dispose(&scratch);
     return len;
 }

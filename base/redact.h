@@ -11,7 +11,8 @@
  * columns (token#12, a.token = b.token), schemas (token:string). In doubt text is hidden, not shown. Quotes may be escaped (JSON inside text), and a quote that is never closed ends with
  * the text.
  *
- * Time is linear in the length, whatever the text. These rules need no regular expressions; an operator may add some (base/redact_pattern.h), which are looked for first.
+ * Time is linear in the length, whatever the text. These rules need no regular expressions; an operator may add some (base/redact_pattern.h). What either finds in the text as it
+ * was given is hidden.
  * Threads: no state but those. */
 #ifndef BASE_REDACT_H
 #define BASE_REDACT_H

@@ -45,9 +45,20 @@ static enum err_code not_found(const struct request *request, struct response *r
     return response_page(request, response, 404, "Not found", STR_LIT("There is nothing at this address."), err);
 }
 
-static bool is_history(const struct request *request)
+static bool is_history(struct str path)
 {
-    return str_is(request->raw_path, "/history") || str_starts(request->raw_path, "/history/");
+    return str_is(path, "/history") || str_starts(path, "/history/");
+}
+
+static bool is_place_of_ours(struct str path)
+{
+    return is_history(path) || str_starts(path, "/a/") || str_starts(path, "/api/");
+}
+
+/* A proxy may be known by the name of a place of ours ("/history") and take its prefix off before it asks, or be passed by: then the path begins with that name and not with the prefix. */
+static bool prefix_was_none(const struct request *request)
+{
+    return request->shortened && is_place_of_ours(request->address) && !is_place_of_ours(request->raw_path);
 }
 
 /* ---- who may see it ---- */
@@ -131,14 +142,18 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
     }
     if (str_is(request->path, "/healthz"))
         response_plain(response, 200, "ok");
-    else if (is_history(request))
+    else if (is_history(request->raw_path))
         return history_respond(&ctx, request, response, err);
     else if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
         return history_respond_start(request, response, err);
     else if (is_page(request))
         assets_respond_page(server_assets_dir(server), request, response);
     else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
-             !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena))
-        return not_found(request, response, err);
+             !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
+        if (!prefix_was_none(request))
+            return not_found(request, response, err);
+        enum err_code rc = request_lengthen(request, err);
+        return rc ? rc : dispatch(server, request, response, err);
+    }
     return ERR_OK;
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -315,13 +316,34 @@ static void peer_address(struct MHD_Connection *connection, unsigned char out[16
     }
 }
 
+struct occurrences {
+    const char *name;
+    int count;
+};
+
+static enum MHD_Result count_header(void *cls, enum MHD_ValueKind kind UNUSED, const char *name, const char *value UNUSED)
+{
+    struct occurrences *self = cls;
+    self->count += strcasecmp(name, self->name) == 0;
+    return MHD_YES;
+}
+
+/* What a proxy says of the user. Twice: one of them may be the client's own, and as HTTP joins them it is a list, which is neither a name nor a group. */
+static struct str sole_header(struct MHD_Connection *connection, const char *name)
+{
+    struct occurrences found = {.name = name};
+    if (!name)
+        return STR_NONE;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, &found);
+    return found.count > 1 ? STR_LIT(",") : header(connection, name);
+}
+
 static enum err_code identify(struct http *self, struct MHD_Connection *connection, struct request *request, struct err *err)
 {
     struct access *access = server_access(self->server);
-    const char *user = access_header(access), *groups = access_groups_header(access);
     unsigned char peer[16];
     peer_address(connection, peer);
-    return access_identify(access, peer, user ? header(connection, user) : STR_NONE, groups ? header(connection, groups) : STR_NONE, request_param(request, "doAs"),
+    return access_identify(access, peer, sole_header(connection, access_header(access)), sole_header(connection, access_groups_header(access)), request_param(request, "doAs"),
                            request->arena, &request->viewer, err);
 }
 
@@ -452,7 +474,7 @@ static bool add_headers(struct http *self, struct MHD_Connection *connection, st
     const struct response_header fixed[] = {
         {"Cache-Control", for_one ? "private, no-cache" : parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag},
         {"Content-Encoding", parts->gzip ? "gzip" : NULL}, {"Vary", varies[0] ? varies : NULL},
-        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "0"}, {"Referrer-Policy", "same-origin"},
+        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
         {"Content-Security-Policy", parts->html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)

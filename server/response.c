@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #define GZIP_WINDOW_BITS (15 + 16)   /* zlib's way to ask for a gzip head */
 
 enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: all that was written is in memory as it is; made: at once, not by the deflater */
+
+static atomic_llong all_files_bytes, most_files_bytes = RESPONSE_FILES_BYTES;
 
 struct response {
     struct arena *arena;             /* borrowed */
@@ -39,6 +42,7 @@ struct response {
     struct buf memory;               /* body as sent */
     int fd;                          /* -1 until the body is longer than memory may be */
     int64_t file_bytes;
+    int64_t counted_bytes;           /* of ours in all_files_bytes */
     struct err failed;               /* the first failure of a write */
 
     bool is_static;
@@ -85,6 +89,8 @@ static void drop_body(struct response *self)
         close(self->fd);
     self->fd = -1;
     self->file_bytes = 0;
+    atomic_fetch_sub(&all_files_bytes, self->counted_bytes);
+    self->counted_bytes = 0;
     memset(&self->failed, 0, sizeof self->failed);
     self->is_static = false;
     if (self->done)
@@ -162,10 +168,18 @@ static int open_temporary(const char *dir)
     return fd;
 }
 
+void response_limit_files(int64_t bytes)
+{
+    atomic_store(&most_files_bytes, bytes);
+}
+
 static enum err_code write_file(struct response *self, const char *bytes, size_t len)
 {
     if ((int64_t)len > RESPONSE_MAX_BYTES - self->file_bytes)
         return err_set(&self->failed, ERR_LIMIT, "the answer is longer than 4 GiB");
+    self->counted_bytes += (int64_t)len;
+    if (atomic_fetch_add(&all_files_bytes, (long long)len) + (long long)len > atomic_load(&most_files_bytes))
+        return err_set(&self->failed, ERR_BUSY, "too many long answers are being read at the same time");
     while (len) {
         ssize_t n = write(self->fd, bytes, len);
         if (n < 0 && errno == EINTR)

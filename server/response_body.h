@@ -16,6 +16,9 @@
 /* A body larger than this is refused: some ten million tasks as JSON, compressed; it bounds the temporary file. */
 #define RESPONSE_MAX_BYTES ((int64_t)4 << 30)
 
+/* What the temporary files of all answers may hold at the same time: clients that read slowly must not fill the disk. Beyond it ERR_BUSY. */
+#define RESPONSE_FILES_BYTES ((int64_t)16 << 30)
+
 #define RESPONSE_MAX_HEADERS 16
 #define RESPONSE_MAX_ETAG 256
 
@@ -57,8 +60,10 @@ enum err_code response_made(struct response *self, const char *type, struct str 
  * and be finished again. */
 enum err_code response_finish(struct response *self, struct str if_none_match, struct response_parts *ret, struct err *err) WARN_UNUSED;
 
-int response_take_fd(struct response *self);                                  /* the caller closes it */
+int response_take_fd(struct response *self);                                  /* the caller closes it, and frees the response thereafter: until then it counts */
 void response_take_stream(struct response *self);                             /* the caller calls done */
 void response_free(struct response *self);                                    /* NULL is fine */
+
+void response_limit_files(int64_t bytes);                                     /* for tests: another RESPONSE_FILES_BYTES */
 
 #endif

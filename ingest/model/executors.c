@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/model/app_model.h"
 
 #define ADDRESSES_MAX_BYTES ((size_t)16 << 20)   /* of one executor resource, as JSON */
@@ -176,7 +177,7 @@ enum err_code model_resource_profile(struct app_model *self, const struct event 
         for (size_t i = 0; i < counts[k]; i++) {
             copies[k][i].amount = from[k][i].amount;
             if (arena_str(&self->arena, from[k][i].name, &copies[k][i].name) || arena_str(&self->arena, from[k][i].resource_name, &copies[k][i].resource_name) ||
-                arena_str(&self->arena, from[k][i].discovery_script, &copies[k][i].discovery_script) || arena_str(&self->arena, from[k][i].vendor, &copies[k][i].vendor))
+                redact_copy(&self->arena, from[k][i].discovery_script, &copies[k][i].discovery_script) || redact_copy(&self->arena, from[k][i].vendor, &copies[k][i].vendor))
                 return err_nomem(err);
         }
     }

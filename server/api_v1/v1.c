@@ -33,12 +33,22 @@ enum err_code v1_not_found(const struct request *request, struct response *respo
     return v1_error_page(request, response, 404, "Not Found", err);
 }
 
+/* Whether a run that is not there will be: what waits or is read now, and what was loaded and lost its file or has that of another version. */
+static bool is_to_come(struct str state)
+{
+    static const char *const states[] = {"waiting", "loading", "loaded", "partial"};
+    for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
+        if (str_is(state, states[i]))
+            return true;
+    return false;
+}
+
 static enum err_code answer_not_loaded(const struct v1_scope *scope, const struct app_ref *ref)
 {
     response_plain(scope->response, 503, "application %.*s is not loaded yet (%.*s%s%.*s)", (int)scope->app.len, scope->app.ptr, (int)ref->state.len, ref->state.ptr,
                    str_known(ref->reason) ? ": " : "", (int)ref->reason.len, str_known(ref->reason) ? ref->reason.ptr : "");
     response_header(scope->response, "Retry-After", RETRY_SECONDS);      /* after the error, which forgets headers */
-    if (str_is(ref->state, "waiting") || str_is(ref->state, "loading"))
+    if (is_to_come(ref->state))
         response_later(scope->response);
     return ERR_OK;
 }

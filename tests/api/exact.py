@@ -42,11 +42,11 @@ def set_state(server, loaded, state):
 
 
 @contextlib.contextmanager
-def serve(settings):
+def serve(settings, *arguments):
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
         file.write(settings)
         file.flush()
-        with serving.Server(tree.binary(), [LOG], ["--properties-file", file.name]) as server:
+        with serving.Server(tree.binary(), [LOG], ["--properties-file", file.name, *arguments]) as server:
             yield server
 
 
@@ -85,6 +85,16 @@ def with_wait():
         assert server.process.wait(PATIENCE_SECONDS) == 0
 
 
+def with_wait_for_a_lost_file():
+    with serve("afterglow.history.exact wait\nspark.history.fs.update.interval 1s\n", "--logs", LOG) as server:
+        jobs = jobs_of(server)
+        assert get(server, jobs)[0] == 200
+        for file in pathlib.Path(server.folder.name, "store/apps").glob("*.db*"):
+            file.unlink()
+        status, _, body, _ = get(server, jobs)
+        assert status == 200 and json.loads(body), "what was loaded and is not there any more is made anew, and that is waited for"
+
+
 def lists():
     access = "spark.history.ui.acls.enable true\nafterglow.auth.header X-User\n"
     seen = lambda server, path: (lambda answer: (answer[0], answer[2]))(get(server, path, **{"X-User": "stranger"}))
@@ -109,6 +119,6 @@ def unknown_word():
         assert done.returncode == 2 and "'everything' is neither lists nor wait" in done.stderr, done.stderr
 
 
-for test in (without_wait, with_wait, lists, unknown_word):
+for test in (without_wait, with_wait, with_wait_for_a_lost_file, lists, unknown_word):
     test()
     print(f"{test.__name__} passed")

@@ -51,7 +51,7 @@ test("http", async (t) => {
       const { headers } = await server.get(path);
       assert.equal(headers["x-content-type-options"], "nosniff", path);
       assert.equal(headers["x-frame-options"], "SAMEORIGIN", path);
-      assert.equal(headers["x-xss-protection"], "0", path);
+      assert.equal(headers["x-xss-protection"], "1; mode=block", path);
       assert.match(headers["cache-control"], /no-cache/, path);
     }
     for (const path of ["/", "/a/app-1", "/nothing"]) {

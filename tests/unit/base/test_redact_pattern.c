@@ -67,6 +67,13 @@ static void texts(void **state UNUSED)
     check_text("555-1234555-1234", REDACTED); /* side by side: once */
     check_text("password=hunter2 555-1234", "password=" REDACTED " " REDACTED);
     check_text("nothing", "nothing");
+    set(REDACT_SQL_TEXTS, "password"); /* a pattern that finds the key takes nothing from the rules that are built in */
+    check_text("password=hunter2 555-1234", REDACTED "=" REDACTED " " REDACTED);
+    check_text("url=jdbc:x://me:password@host", "url=jdbc:x://me:" REDACTED "@host");
+    set(REDACT_SQL_TEXTS, "1234 \\w+"); /* overlapping, whatever begins first */
+    check_text("call 555-1234 bob now", "call " REDACTED " now");
+    set(REDACT_SQL_TEXTS, "token=.{5}\\d+");
+    check_text("token=5551234, 77 token=x555-12345 on", REDACTED ", 77 " REDACTED " on");
     set(REDACT_TEXTS, "x*"); /* an empty match is none */
     set(REDACT_SQL_TEXTS, NULL);
     check_text("axxb", "a" REDACTED "b");

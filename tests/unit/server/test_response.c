@@ -114,6 +114,33 @@ static void a_spilled_body_is_whole_and_its_file_has_no_name(void **state)
     close(fd);
 }
 
+/* As many answers as fit, the next is refused, and fits when another has gone, also one whose file is being sent. */
+static void files_of_all_answers_have_one_bound(void **state UNUSED)
+{
+    static char block[RESPONSE_MEMORY_BYTES + 1];
+    struct response *others[2] = {0};
+    struct err err = {0};
+    response_limit_files(2 * (int64_t)sizeof block);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(response_new(&others[i], &arena, false, "/tmp", NULL), ERR_OK);
+        assert_int_equal(response_write(others[i], block, sizeof block), ERR_OK);
+        assert_int_equal(response_finish(others[i], STR_NONE, &parts, NULL), ERR_OK);
+        assert_int_equal(parts.kind, RESPONSE_FILE);
+    }
+    close(response_take_fd(others[1]));
+    assert_int_equal(response_write(response, block, sizeof block), ERR_BUSY);
+    assert_int_equal(response_finish(response, STR_NONE, &parts, &err), ERR_BUSY);
+    response_error(response, 503, "busy", "%s", err.message);
+    finish(NULL);
+    assert_int_equal(parts.status, 503);
+    response_free(others[1]);
+    response_free(response);
+    assert_int_equal(response_new(&response, &arena, false, "/tmp", NULL), ERR_OK);
+    assert_int_equal(response_write(response, block, sizeof block), ERR_OK);
+    response_free(others[0]);
+    response_limit_files(RESPONSE_FILES_BYTES);
+}
+
 static void a_missing_temporary_directory_is_told_once_the_body_is_long(void **state)
 {
     (void)state;
@@ -322,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_known_tag_gives_304_without_a_body, setup, teardown),
         cmocka_unit_test_setup_teardown(a_tag_names_one_sequence_of_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(an_error_is_never_304, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_of_all_answers_have_one_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(headers_with_line_breaks_are_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_static_body_has_its_twin, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(the_context_of_a_stream_is_freed_once, setup, teardown),
