@@ -62,8 +62,9 @@ static void tasks_queues_and_lags_follow_each_other(void **state)
     app_task(&app, 0, 2000, 1000, WINNER);
     app_stage(&app, job, 3200, 1, 0);
     app_task(&app, 0, 3300, 3000, WINNER);
-    static const char *const lines[] = {"startup 0-1000", "launch_lag 1000-1100 stage 0", "queue 1100-2000 stage 0", "task 2000-3000 stage 0", "stage_lag 3000-3200 stage 1", "launch_lag 3200-3300 stage 1",
-                                        "task 3300-6300 stage 1", "job_tail 6300-6500 stage 1", "shutdown 6500-8000"};
+    static const char *const lines[] = {"startup 0-1000",         "launch_lag 1000-1100 stage 0", "queue 1100-2000 stage 0",
+                                        "task 2000-3000 stage 0", "stage_lag 3000-3200 stage 1",  "launch_lag 3200-3300 stage 1",
+                                        "task 3300-6300 stage 1", "job_tail 6300-6500 stage 1",   "shutdown 6500-8000"};
     expect(&app, lines, ARRAY_LENGTH(lines));
 }
 
@@ -113,7 +114,8 @@ static void waiting_for_executors_and_failing_are_told(void **state)
     app_stage(&app, app_job(&app, 3000, 5000), 3000, 1, NO_ENTITY);
     app_task(&app, 0, 3000, 800, LOST_FAILED);
     app_task(&app, 0, 3800, 1000, LOST_FAILED);
-    static const char *const lines[] = {"startup 0-1000", "wait_exec 1000-2500 stage 0", "task 2500-3000 stage 0", "queue 3000-3800 stage 1", "task 3800-4800 stage 1", "job_tail 4800-5000 stage 1"};
+    static const char *const lines[] = {"startup 0-1000",          "wait_exec 1000-2500 stage 0", "task 2500-3000 stage 0",
+                                        "queue 3000-3800 stage 1", "task 3800-4800 stage 1",      "job_tail 4800-5000 stage 1"};
     expect(&app, lines, ARRAY_LENGTH(lines));
 }
 
