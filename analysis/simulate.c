@@ -22,17 +22,17 @@
 /* One run being put together. */
 struct scenario {
     const struct simulation *sim;
-    struct change *changes;          /* a copy, in the order of 6.6 */
+    struct change *changes; /* a copy, in the order of 6.6 */
     size_t count;
     struct arena arena;
     struct sim_override *overrides;
     size_t override_count;
-    struct sim_slots *slots;         /* NULL: as observed */
+    struct sim_slots *slots; /* NULL: as observed */
     size_t slot_count;
-    int64_t *gaps_us;                /* by job; NULL: as observed */
-    int64_t tail_us;                 /* from the last job's end to the end */
+    int64_t *gaps_us; /* by job; NULL: as observed */
+    int64_t tail_us;  /* from the last job's end to the end */
     bool more_slots, unlimited;
-    uint32_t *turns;                 /* of jobs that differ */
+    uint32_t *turns; /* of jobs that differ */
     size_t turn_count, turn_room;
     struct err *err;
 };
@@ -345,9 +345,17 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
             qsort(self->turns, self->turn_count, sizeof *self->turns, compare_ids);
         for (size_t i = 0; i < self->override_count; i++)
             ret->items += sim->facts->stages[sim->nodes[self->overrides[i].node].stage].attempt_count;
-        rc = sim_engine(&(struct sim_run){.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
-                                          .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_us = self->gaps_us, .unlimited = self->unlimited, .partial = !self->slots,
-                                          .turns = self->turns, .turn_count = self->turn_count, .items = &ret->items},
+        rc = sim_engine(&(struct sim_run){.simulation = sim,
+                                          .overrides = self->overrides,
+                                          .override_count = self->override_count,
+                                          .slots = self->slots ? self->slots : sim->slots,
+                                          .slot_count = self->slots ? self->slot_count : sim->slot_count,
+                                          .gaps_us = self->gaps_us,
+                                          .unlimited = self->unlimited,
+                                          .partial = !self->slots,
+                                          .turns = self->turns,
+                                          .turn_count = self->turn_count,
+                                          .items = &ret->items},
                         &end_us, self->err);
     }
     ret->wall_ms = ms_of(end_us + self->tail_us);
@@ -414,7 +422,8 @@ struct what_if what_if_of(const struct calibration *calibration, const char *sce
 {
     struct what_if ret = {.scenario = scenario};
     snprintf(ret.subject, sizeof ret.subject, "%s", subject);
-    double saved = (double)(calibration->as_observed_ms - simulated_ms), half = half_width(calibration, band) * fabs(saved), wall = fmax(0, (double)calibration->observed_ms - saved);
+    double saved = (double)(calibration->as_observed_ms - simulated_ms), half = half_width(calibration, band) * fabs(saved),
+           wall = fmax(0, (double)calibration->observed_ms - saved);
     ret.wall_ms = (int64_t)wall;
     ret.low_ms = (int64_t)(fmax(0, wall - half) + 0.5);
     ret.high_ms = (int64_t)(wall + half + 0.5);
@@ -439,22 +448,14 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
         const char *scenario, *subject;
         struct change change;
     } rows[] = {
-        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}},
-        {"W4", "", {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}},
-        {"W5", "", {.kind = CHANGE_GAPS, .number = GAP_LEFT_MS}},
-        {"W9", "2", {.kind = CHANGE_SLOTS, .number = 2}},
-        {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}},
-        {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}},
-        {"W9", "-1", {.kind = CHANGE_SLOTS, .executors = -1}},
-        {"W10", "", {.kind = CHANGE_RAMP}},
-        {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}},
-        {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}},
-        {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}},
-        {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}},
-        {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}},
-        {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}},
-        {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}},
-        {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}},
+        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}},         {"W4", "", {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}},
+        {"W5", "", {.kind = CHANGE_GAPS, .number = GAP_LEFT_MS}}, {"W9", "2", {.kind = CHANGE_SLOTS, .number = 2}},
+        {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}},     {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}},
+        {"W9", "-1", {.kind = CHANGE_SLOTS, .executors = -1}},    {"W10", "", {.kind = CHANGE_RAMP}},
+        {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}},         {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}},
+        {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}},         {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}},
+        {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}},     {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}},
+        {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}},         {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}},
         {"W9", "1.1", {.kind = CHANGE_SLOTS, .number = 1.1}},
     };
     *ret = NULL;

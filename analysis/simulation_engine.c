@@ -58,7 +58,7 @@ struct running {
 struct running_heap {
     struct running *at;
     size_t count, capacity;
-    bool hole;                       /* at[0] is popped */
+    bool hole; /* at[0] is popped */
 };
 
 /* The least of four, by sums instead of jumps: nobody can predict which one it is. */
@@ -138,20 +138,20 @@ enum event_kind { JOB_RELEASE, NODE_READY, LATE_ITEM, JOB_END };
 struct node_state {
     const struct sim_costs *costs;
     size_t next, gating_left;
-    uint32_t late_next, late_due;    /* late items that have begun; whose time has come */
-    int64_t start_us;                /* of its first item */
+    uint32_t late_next, late_due; /* late items that have begun; whose time has come */
+    int64_t start_us;             /* of its first item */
     uint32_t parents_left;
     bool started, queued, ended;
 };
 
 struct queue_state {
-    struct heap ready;               /* nodes with items to begin */
+    struct heap ready; /* nodes with items to begin */
     int64_t running;
 };
 
 struct pool_state {
     int64_t capacity, running;
-    struct heap by_running;          /* FAIR: its queues, by running tasks; entries of earlier counts are passed over */
+    struct heap by_running; /* FAIR: its queues, by running tasks; entries of earlier counts are passed over */
     bool dirty;
 };
 
@@ -159,8 +159,8 @@ struct engine {
     const struct sim_run *run;
     const struct simulation *sim;
     struct err *err;
-    struct node_state *nodes;        /* valid from their job's release on */
-    uint32_t *nodes_left;            /* by job */
+    struct node_state *nodes; /* valid from their job's release on */
+    uint32_t *nodes_left;     /* by job */
     struct queue_state *queues;
     struct pool_state *pools;
     uint32_t *dirty;
@@ -169,7 +169,7 @@ struct engine {
     struct running_heap running;
     int64_t now_us, last_end_us;
     size_t next_slots, next_turn, released, finished;
-    uint32_t last_turn;              /* largest of finished jobs */
+    uint32_t last_turn; /* largest of finished jobs */
     bool stopped, returned;
 };
 
@@ -332,7 +332,7 @@ static enum err_code skip_unchanged(struct engine *self)
         return ERR_OK;
     }
     size_t cut = run->turns[self->next_turn];
-    while (sim->cuts[cut].time_us < 0)      /* the one at hand ends it at the latest */
+    while (sim->cuts[cut].time_us < 0) /* the one at hand ends it at the latest */
         cut--;
     self->finished = self->released = cut;
     self->last_turn = (uint32_t)cut - 1;

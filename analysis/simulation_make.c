@@ -14,17 +14,17 @@
 /* What one pass over the attempts of a stage finds; −1: none. */
 struct stage_times {
     int64_t submission_us, first_begin_us, last_winner_us, last_gating_us, last_finish_us;
-    double gap_ms;                   /* an item */
-    double lag_ms;                   /* from submission to first launch, with slots free */
-    double work_ms;                  /* Σ o' */
-    bool any_lost;                   /* or a speculative copy */
+    double gap_ms;  /* an item */
+    double lag_ms;  /* from submission to first launch, with slots free */
+    double work_ms; /* Σ o' */
+    bool any_lost;  /* or a speculative copy */
 };
 
 struct maker {
     struct simulation *sim;
     const struct facts *facts;
     struct stage_times *stages;
-    uint64_t *events, *spare;        /* see sweep */
+    uint64_t *events, *spare; /* see sweep */
     size_t event_count;
     int shift;
     struct err *err;
@@ -120,7 +120,7 @@ static void collect(struct maker *self)
 
 /* --- slots --- */
 
-struct waiting {                     /* [submission, end) of a stage */
+struct waiting { /* [submission, end) of a stage */
     int64_t from_us, to_us;
 };
 
@@ -293,13 +293,13 @@ static enum err_code make_slots(struct maker *self)
 /* Two integrals over time serve all stages of a pool: H = ∫ min(idle, P) ÷ P, of which a stage has the part of its own waiting tasks, and Z = ∫ [idle > 0]. P: tasks that wait. */
 struct pool_time {
     int64_t slots, busy, waiting, last;
-    double share_ms, idle_ms;        /* H, Z */
+    double share_ms, idle_ms; /* H, Z */
 };
 
 struct open_stage {
-    double share_at_first_ms;        /* H at its first launch */
+    double share_at_first_ms; /* H at its first launch */
     double idle_at_submission_ms;
-    int64_t left;                    /* tasks to be launched */
+    int64_t left; /* tasks to be launched */
     bool first_seen;
 };
 
@@ -469,7 +469,7 @@ static enum err_code make_predecessors(struct maker *self)
 static enum err_code make_successors(struct maker *self)
 {
     struct simulation *sim = self->sim;
-    uint32_t *outside = mem_array(sim->job_count + 1, sizeof *outside);      /* by turn: jobs behind the cut that follow on it directly */
+    uint32_t *outside = mem_array(sim->job_count + 1, sizeof *outside); /* by turn: jobs behind the cut that follow on it directly */
     if (!outside)
         return err_nomem(self->err);
     uint32_t total = 0;
@@ -489,7 +489,7 @@ static enum err_code make_successors(struct maker *self)
     for (size_t k = 0; k <= sim->job_count; k++)
         sim->cuts[k] = (struct sim_cut){SIM_NONE, -1};
     size_t different = 0;
-    uint64_t sum = 0;                /* of the different turns: the turn itself where there is one */
+    uint64_t sum = 0; /* of the different turns: the turn itself where there is one */
     for (size_t k = sim->job_count; k-- > 1;) {
         uint32_t before = sim->jobs[sim->by_turn[k]].predecessor;
         if (before == SIM_NONE)
@@ -699,7 +699,8 @@ static enum err_code make_all(struct maker *self)
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
     self->events = mem_alloc(events * sizeof *self->events);
     self->spare = mem_alloc(events * sizeof *self->spare);
-    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages || !self->events || !self->spare)
+    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages || !self->events ||
+        !self->spare)
         return err_nomem(self->err);
     if (facts->stage_count >= SWEEP_SUBJECTS || facts->executor_count >= SWEEP_SUBJECTS)
         return err_set(self->err, ERR_LIMIT, "more than %zu stages or executors", SWEEP_SUBJECTS);

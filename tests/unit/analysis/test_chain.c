@@ -14,6 +14,7 @@
 
 #include "app_fixture.h"
 #include "base/attributes.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 static struct chain make(struct app *app)
@@ -62,8 +63,9 @@ static void tasks_queues_and_lags_follow_each_other(void **state)
     app_task(&app, 0, 2000, 1000, WINNER);
     app_stage(&app, job, 3200, 1, 0);
     app_task(&app, 0, 3300, 3000, WINNER);
-    static const char *const lines[] = {"startup 0-1000", "launch_lag 1000-1100 stage 0", "queue 1100-2000 stage 0", "task 2000-3000 stage 0", "stage_lag 3000-3200 stage 1", "launch_lag 3200-3300 stage 1",
-                                        "task 3300-6300 stage 1", "job_tail 6300-6500 stage 1", "shutdown 6500-8000"};
+    static const char *const lines[] = {"startup 0-1000",         "launch_lag 1000-1100 stage 0", "queue 1100-2000 stage 0",
+                                        "task 2000-3000 stage 0", "stage_lag 3000-3200 stage 1",  "launch_lag 3200-3300 stage 1",
+                                        "task 3300-6300 stage 1", "job_tail 6300-6500 stage 1",   "shutdown 6500-8000"};
     expect(&app, lines, ARRAY_LENGTH(lines));
 }
 
@@ -113,7 +115,8 @@ static void waiting_for_executors_and_failing_are_told(void **state)
     app_stage(&app, app_job(&app, 3000, 5000), 3000, 1, NO_ENTITY);
     app_task(&app, 0, 3000, 800, LOST_FAILED);
     app_task(&app, 0, 3800, 1000, LOST_FAILED);
-    static const char *const lines[] = {"startup 0-1000", "wait_exec 1000-2500 stage 0", "task 2500-3000 stage 0", "queue 3000-3800 stage 1", "task 3800-4800 stage 1", "job_tail 4800-5000 stage 1"};
+    static const char *const lines[] = {"startup 0-1000",          "wait_exec 1000-2500 stage 0", "task 2500-3000 stage 0",
+                                        "queue 3000-3800 stage 1", "task 3800-4800 stage 1",      "job_tail 4800-5000 stage 1"};
     expect(&app, lines, ARRAY_LENGTH(lines));
 }
 
@@ -201,6 +204,25 @@ static void any_chain_is_contiguous_and_sums_to_the_wall(void **state)
     }
 }
 
+static void out_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    enum err_code rc = ERR_NOMEM;
+    for (uint64_t nth = 1; rc; nth++) {
+        seed = 7;
+        struct app app;
+        random_app(&app);
+        app_done(&app);
+        struct chain chain;
+        mem_fail_at(nth, 1);
+        rc = chain_make(&chain, &app.facts, &app.accounts, NULL);
+        mem_fail_at(0, 0);
+        assert_true(rc == ERR_OK || rc == ERR_NOMEM);
+        chain_dispose(&chain);
+        app_dispose(&app);
+    }
+}
+
 /* 30 000 jobs that all end last and began one after another, each waiting behind all before it. */
 static void many_overlapping_jobs_take_no_square_of_time(void **state)
 {
@@ -230,6 +252,7 @@ int main(void)
         cmocka_unit_test(without_jobs_all_is_start),
         cmocka_unit_test(circles_among_parents_end),
         cmocka_unit_test(any_chain_is_contiguous_and_sums_to_the_wall),
+        cmocka_unit_test(out_of_memory_is_an_error),
         cmocka_unit_test(many_overlapping_jobs_take_no_square_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,7 +331,11 @@ static void random_app(struct app *app)
             launch += roll(2) ? roll(50) : 0;
             launch = launch < wall ? launch : wall;
             int64_t most = wall - launch;
-            struct attempt *attempt = app_task(app, roll(executors), launch, roll(6) ? roll((uint32_t)(most < 500 ? most : 500)) : most < 2000000000 ? most : 2000000000, roll(5) ? WINNER : (enum lost_kind)roll(LOST_KIND_COUNT));
+            struct attempt *attempt = app_task(app, roll(executors), launch,
+                                               roll(6)             ? roll((uint32_t)(most < 500 ? most : 500))
+                                               : most < 2000000000 ? most
+                                                                   : 2000000000,
+                                               roll(5) ? WINNER : (enum lost_kind)roll(LOST_KIND_COUNT));
             attempt->again = roll(2);
             attempt->speculative = roll(8) == 0;
         }
@@ -346,8 +350,13 @@ static size_t random_changes(const struct app *app, struct change *changes)
     static const enum change_kind kinds[] = {CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_GAPS, CHANGE_ZERO};
     size_t count = 1 + roll(3);
     for (size_t i = 0; i < count; i++) {
-        changes[i] = (struct change){.kind = kinds[roll(ARRAY_LENGTH(kinds))], .stage = app->facts.stage_count && roll(4) ? roll((uint32_t)app->facts.stage_count) : NO_ENTITY,
-                                     .executor = roll(4), .number = 1 + roll(300) / 100.0, .gaps = gaps, .gap_count = 3, .lost_kinds = roll(2) ? 0 : roll(255)};
+        changes[i] = (struct change){.kind = kinds[roll(ARRAY_LENGTH(kinds))],
+                                     .stage = app->facts.stage_count && roll(4) ? roll((uint32_t)app->facts.stage_count) : NO_ENTITY,
+                                     .executor = roll(4),
+                                     .number = 1 + roll(300) / 100.0,
+                                     .gaps = gaps,
+                                     .gap_count = 3,
+                                     .lost_kinds = roll(2) ? 0 : roll(255)};
         if (changes[i].kind == CHANGE_GAPS)
             changes[i].number = roll(500);
     }
@@ -379,7 +388,10 @@ static void check_random(uint32_t of)
         if (bound > once)
             fail_msg("seed %u round %d: T_inf %lld, run %lld", of, round, (long long)bound, (long long)once);
     }
-    static const struct change whole_run[] = {{.kind = CHANGE_SLOTS, .number = 0.1}, {.kind = CHANGE_SLOTS, .number = 3}, {.kind = CHANGE_SLOTS, .executors = -1}, {.kind = CHANGE_SLOTS, .executors = 2},
+    static const struct change whole_run[] = {{.kind = CHANGE_SLOTS, .number = 0.1},
+                                              {.kind = CHANGE_SLOTS, .number = 3},
+                                              {.kind = CHANGE_SLOTS, .executors = -1},
+                                              {.kind = CHANGE_SLOTS, .executors = 2},
                                               {.kind = CHANGE_RAMP}};
     for (size_t i = 0; i < ARRAY_LENGTH(whole_run); i++)
         if (run_one(sim, whole_run[i]) < calibration.t_inf_ms)
