@@ -508,7 +508,7 @@ CREATE TABLE task_column (
     stage_ref INTEGER NOT NULL, column_id INTEGER NOT NULL, chunk INTEGER NOT NULL,
     packed BLOB NOT NULL,
     PRIMARY KEY (stage_ref, column_id, chunk)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE task_column_name (column_id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;   -- names are those of task's and, for peaks, of stage's columns
 
 -- One row: exact quantiles of one task column over the successful tasks with metrics of a stage attempt: element trunc(q * n), as Spark takes it.

@@ -53,6 +53,7 @@ struct chunk {
     size_t count, capacity;
     size_t stored_rows;              /* in chunks written and let go */
     bool dirty;
+    bool written;                    /* `number` has columns in the database */
     /* Rows of open tasks have chunks of their own, behind all others: they are dropped when the log goes on. */
     bool provisional;
     int64_t first_provisional;       /* the first such chunk's number */
@@ -258,6 +259,8 @@ static enum err_code write_chunk(struct task_store *self, struct chunk *chunk, s
         bool any = chunk->count && int_column_pack(chunk->cells + c * stride_of(chunk->capacity), chunk->count, &self->blob);
         if (buf_failed(&self->blob))
             return err_nomem(err);
+        if (!any && !chunk->written)
+            continue;
         sqlite3_stmt *stmt = any ? self->put_column : self->drop_chunk;
         db_bind_i64(stmt, 1, chunk->stage_ref);
         db_bind_i64(stmt, 2, (int64_t)c);
@@ -269,6 +272,7 @@ static enum err_code write_chunk(struct task_store *self, struct chunk *chunk, s
             return rc;
     }
     chunk->dirty = false;
+    chunk->written = true;
     return ERR_OK;
 }
 
@@ -282,6 +286,7 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
         return rc;
     chunk->stored_rows += chunk->count;
     chunk->number++;
+    chunk->written = false;
     let_cells_go(self, chunk);
     return ERR_OK;
 }
@@ -628,7 +633,7 @@ enum err_code task_store_resume(struct task_store *self, struct err *err)
         if (!chunk->provisional)
             continue;
         let_cells_go(self, chunk);
-        chunk->provisional = false;
+        chunk->provisional = chunk->written = false;
         chunk->number = chunk->first_provisional;
         chunk->stored_rows = chunk->solid_rows;
         db_bind_i64(self->drop_chunks, 1, chunk->stage_ref);
