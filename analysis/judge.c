@@ -269,7 +269,7 @@ static enum err_code price_jointly(struct pricing *self, const struct findings *
 
 /* ---- confidence (1.8) */
 
-static void set_confidence(const struct judged *judged, struct finding *finding)
+int confidence_of(const struct judged *judged, const struct finding *finding)
 {
     bool time = finding->rule->kind == RULE_TIME;
     int sure = finding->confidence;
@@ -283,8 +283,8 @@ static void set_confidence(const struct judged *judged, struct finding *finding)
         sure -= measured && (double)measured < CONFIDENT_METRICS * (double)judged->facts->stages[finding->stage].winner_count;
     }
     if (time && judged->completeness < COMPLETE_FOR_PRICES)
-        sure = 0;
-    finding->confidence = MAX(sure, 0);
+        return 0;
+    return MAX(sure, 0);
 }
 
 enum err_code judge(const struct judged *judged, struct findings *ret, struct joint_price ret_joint[JOINT_PRICES], size_t *ret_joint_count, struct err *err)
@@ -303,7 +303,7 @@ enum err_code judge(const struct judged *judged, struct findings *ret, struct jo
     if ((rc = price_all(&pricing, ret, err)))
         return rc;
     for (size_t i = 0; i < ret->count; i++)
-        set_confidence(judged, &ret->items[i]);
+        ret->items[i].confidence = confidence_of(judged, &ret->items[i]);
     if ((rc = suppress(judged, ret, err)))
         return rc;
     findings_sort(ret, NULL, judged->wall_ms);

@@ -37,8 +37,9 @@ static int64_t since_begin(const struct facts *facts, int64_t at_ms)
 
 /* --- events in the order of time --- */
 
-/* An event is one number: time (32 bits, in steps of 2^shift ms), kind (3), position of a stage or executor (29). */
-enum sweep_kind { SWEEP_SUBMIT, SWEEP_FIRST /* launch of a task */, SWEEP_AGAIN /* another attempt */, SWEEP_FINISH, SWEEP_STAGE_END, SWEEP_SLOTS_COME, SWEEP_SLOTS_GO };
+/* An event is one number: time (32 bits, in steps of 2^shift ms), kind (3), position of a stage or executor (29). A task leaves the queue when it is launched, and takes its slot when
+ * that is free for it, which is mostly the same moment: ENTER. Second attempts of an index (AGAIN) left no queue. */
+enum sweep_kind { SWEEP_SUBMIT, SWEEP_ENTER, SWEEP_LAUNCH, SWEEP_AGAIN, SWEEP_FINISH, SWEEP_STAGE_END, SWEEP_SLOTS_COME, SWEEP_SLOTS_GO };
 #define SWEEP_SUBJECTS ((size_t)1 << 29)
 
 static void event_add(struct maker *self, int64_t at_us, enum sweep_kind kind, size_t subject)
@@ -77,6 +78,19 @@ static void sort_events(struct maker *self)
     self->spare = to;
 }
 
+static bool waits_for_slot(const struct attempt *attempt)
+{
+    return !attempt->again && attempt->begin_ms != attempt->launch_ms;
+}
+
+static size_t count_events(const struct facts *facts)
+{
+    size_t count = 2 * (facts->attempt_count + facts->stage_count + facts->executor_count);
+    for (size_t i = 0; i < facts->attempt_count; i++)
+        count += waits_for_slot(&facts->attempts[i]);
+    return count;
+}
+
 /* One pass over attempts: times of stages and executors, and the events of the sweep. */
 static void collect(struct maker *self)
 {
@@ -88,7 +102,9 @@ static void collect(struct maker *self)
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
             int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms * US_PER_MS;
-            event_add(self, begin, attempt->again ? SWEEP_AGAIN : SWEEP_FIRST, s);
+            if (waits_for_slot(attempt))
+                event_add(self, since_begin(facts, attempt->launch_ms), SWEEP_LAUNCH, s);
+            event_add(self, begin, attempt->again || waits_for_slot(attempt) ? SWEEP_AGAIN : SWEEP_ENTER, s);
             event_add(self, finish, SWEEP_FINISH, s);
             if (times->first_begin_us < 0 || begin < times->first_begin_us)
                 times->first_begin_us = begin;
@@ -102,9 +118,8 @@ static void collect(struct maker *self)
         }
         if (!stage->attempt_count)
             continue;
-        times->submission_us = known(stage->submission_ms) ? since_begin(facts, stage->submission_ms) : times->first_begin_us;
-        if (times->submission_us > times->first_begin_us)
-            times->submission_us = times->first_begin_us;
+        int64_t first_us = since_begin(facts, stage->first_launch_ms);
+        times->submission_us = known(stage->submission_ms) ? MIN(since_begin(facts, stage->submission_ms), first_us) : first_us;
         event_add(self, times->submission_us, SWEEP_SUBMIT, s);
         event_add(self, times->last_finish_us, SWEEP_STAGE_END, s);
     }
@@ -139,6 +154,12 @@ static uint32_t pool_of(const struct simulation *sim, int64_t profile)
             high = middle;
     }
     return (uint32_t)low;
+}
+
+/* Where its first attempt ran: with dynamic allocation off, stages of task profiles run on the executors of another. */
+static uint32_t stage_pool(const struct simulation *sim, uint32_t stage)
+{
+    return sim->executor_pool[sim->facts->attempts[sim->facts->stages[stage].first_attempt].executor];
 }
 
 static enum err_code make_pools(struct maker *self)
@@ -276,76 +297,91 @@ static enum err_code make_slots(struct maker *self)
 
 /* --- the sweep: what tasks and stages waited for with slots free --- */
 
-/* Per stage while it is open. */
+/* Two integrals over time serve all stages of a pool: H = ∫ min(idle, P) ÷ P, of which a stage has the part of its own waiting tasks, and Z = ∫ [idle > 0]. P: tasks that wait. */
+struct pool_time {
+    int64_t slots, busy, waiting, last;
+    double share_ms, idle_ms;        /* H, Z */
+};
+
 struct open_stage {
-    double share_at_first;           /* H at its first launch */
-    double idle_at_submission;       /* Z at its submission */
+    double share_at_first_ms;        /* H at its first launch */
+    double idle_at_submission_ms;
     int64_t left;                    /* tasks to be launched */
     bool first_seen;
 };
 
-/* Two integrals over time serve all stages: H = ∫ min(idle, P) ÷ P, of which a stage has the part of its own waiting tasks, and Z = ∫ [idle > 0]. P: tasks that wait. */
+static void pool_advance(struct pool_time *pool, int64_t now, double step_ms)
+{
+    double length_ms = (double)(now - pool->last) * step_ms;
+    int64_t idle = pool->slots - pool->busy;
+    if (idle > 0) {
+        pool->idle_ms += length_ms;
+        if (pool->waiting > 0)
+            pool->share_ms += length_ms * (idle < pool->waiting ? (double)idle / (double)pool->waiting : 1);
+    }
+    pool->last = now;
+}
+
+static void stage_event(struct open_stage *stage, struct stage_times *times, struct pool_time *pool, enum sweep_kind kind, int64_t num_tasks)
+{
+    switch (kind) {
+    case SWEEP_SUBMIT:
+        stage->left = MIN(MAX(num_tasks, 0), SIM_SLOTS_MAX);
+        pool->waiting = add_known(pool->waiting, stage->left);
+        stage->idle_at_submission_ms = pool->idle_ms;
+        break;
+    case SWEEP_ENTER:
+    case SWEEP_LAUNCH:
+    case SWEEP_AGAIN:
+        pool->busy += kind != SWEEP_LAUNCH;
+        if (!stage->first_seen) {
+            stage->first_seen = true;
+            stage->share_at_first_ms = pool->share_ms;
+            times->lag_ms = pool->idle_ms - stage->idle_at_submission_ms;
+        }
+        if (kind != SWEEP_AGAIN && stage->left > 0) {
+            stage->left--;
+            pool->waiting--;
+            times->gap_ms += pool->share_ms - stage->share_at_first_ms;
+        }
+        break;
+    case SWEEP_FINISH: pool->busy--; break;
+    case SWEEP_STAGE_END:
+        times->gap_ms += (double)stage->left * (pool->share_ms - stage->share_at_first_ms);
+        pool->waiting -= stage->left;
+        stage->left = 0;
+        break;
+    case SWEEP_SLOTS_COME:
+    case SWEEP_SLOTS_GO: break;
+    }
+}
+
 static enum err_code sweep(struct maker *self)
 {
     const struct facts *facts = self->facts;
+    const struct simulation *sim = self->sim;
     struct open_stage *open = mem_array(facts->stage_count + 1, sizeof *open);
-    if (!open)
-        return err_nomem(self->err);
-    double share = 0, idle_time = 0;
-    int64_t slots = 0, busy = 0, waiting = 0, last = 0, step = (int64_t)1 << self->shift;
-    for (size_t i = 0; i < self->event_count; i++) {
+    struct pool_time *pools = mem_array(sim->pool_count, sizeof *pools);
+    enum err_code rc = open && pools ? ERR_OK : err_nomem(self->err);
+    double step_ms = (double)((int64_t)1 << self->shift);
+    for (size_t i = 0; i < self->event_count && !rc; i++) {
         uint64_t event = self->events[i];
-        int64_t now = (int64_t)(event >> 32);
         size_t subject = event & (SWEEP_SUBJECTS - 1);
-        if (now > last) {
-            double length = (double)((now - last) * step);
-            int64_t idle = slots - busy;
-            if (idle > 0) {
-                idle_time += length;
-                if (waiting > 0)
-                    share += length * (idle < waiting ? (double)idle / (double)waiting : 1);
-            }
-            last = now;
-        }
-        struct open_stage *stage = &open[subject];
-        struct stage_times *times = &self->stages[subject];
-        switch ((enum sweep_kind)(event >> 29 & 7)) {
-        case SWEEP_SUBMIT: {
-            int64_t tasks = facts->stages[subject].num_tasks;
-            stage->left = tasks > 0 ? tasks < SIM_SLOTS_MAX ? tasks : SIM_SLOTS_MAX : 0;
-            waiting = add_known(waiting, stage->left);
-            stage->idle_at_submission = idle_time;
-            break;
-        }
-        case SWEEP_FIRST:
-        case SWEEP_AGAIN:
-            busy++;
-            if (!stage->first_seen) {
-                stage->first_seen = true;
-                stage->share_at_first = share;
-                times->lag_ms = idle_time - stage->idle_at_submission;
-            }
-            if ((event >> 29 & 7) == SWEEP_FIRST && stage->left > 0) {
-                stage->left--;
-                waiting--;
-                times->gap_ms += share - stage->share_at_first;
-            }
-            break;
-        case SWEEP_FINISH: busy--; break;
-        case SWEEP_STAGE_END:
-            times->gap_ms += (double)stage->left * (share - stage->share_at_first);
-            waiting -= stage->left;
-            stage->left = 0;
-            break;
-        case SWEEP_SLOTS_COME: slots = add_known(slots, facts->executors[subject].slots); break;
-        case SWEEP_SLOTS_GO: slots = add_known(slots, -facts->executors[subject].slots); break;
-        }
+        enum sweep_kind kind = (enum sweep_kind)(event >> 29 & 7);
+        bool of_executor = kind == SWEEP_SLOTS_COME || kind == SWEEP_SLOTS_GO;
+        struct pool_time *pool = &pools[of_executor ? sim->executor_pool[subject] : stage_pool(sim, (uint32_t)subject)];
+        pool_advance(pool, (int64_t)(event >> 32), step_ms);
+        if (of_executor)
+            pool->slots = add_known(pool->slots, kind == SWEEP_SLOTS_COME ? facts->executors[subject].slots : -facts->executors[subject].slots);
+        else
+            stage_event(&open[subject], &self->stages[subject], pool, kind, facts->stages[subject].num_tasks);
     }
     for (size_t s = 0; s < facts->stage_count; s++)
         if (facts->stages[s].attempt_count)
             self->stages[s].gap_ms /= (double)facts->stages[s].attempt_count;
     mem_free(open);
-    return ERR_OK;
+    mem_free(pools);
+    return rc;
 }
 
 /* --- jobs --- */
@@ -514,9 +550,7 @@ static enum err_code make_queues(struct maker *self)
             else
                 high = middle;
         }
-        /* where its first attempt ran: with dynamic allocation off, stages of task profiles run on the executors of another */
-        uint32_t pool = sim->executor_pool[facts->attempts[facts->stages[node->stage].first_attempt].executor];
-        pairs[i] = sorted[i] = (uint64_t)pool << 32 | low;
+        pairs[i] = sorted[i] = (uint64_t)stage_pool(sim, node->stage) << 32 | low;
     }
     if (!rc)
         qsort(sorted, sim->node_count, sizeof *sorted, compare_i64);
@@ -671,7 +705,7 @@ static enum err_code make_all(struct maker *self)
     sim->job_begin_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_begin_us);
     sim->job_end_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_end_us);
     sim->stage_node = arena_zalloc(&sim->arena, facts->stage_count, sizeof *sim->stage_node);
-    size_t events = 2 * (facts->attempt_count + facts->stage_count + facts->executor_count) + 1;
+    size_t events = count_events(facts) + 1;
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
     self->events = mem_alloc(events * sizeof *self->events);
     self->spare = mem_alloc(events * sizeof *self->spare);
