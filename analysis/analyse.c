@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis_rows.h"
+#include "analysis/audits.h"
 #include "analysis/stage_sample.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -29,6 +30,7 @@ struct analysis {
     struct simulation *simulation;
     struct chain chain;
     struct what_if *what_ifs;
+    struct audits audits;
     struct findings findings;
     struct judged judged;
 };
@@ -38,6 +40,7 @@ static void analysis_free(struct analysis *self)
     if (!self)
         return;
     findings_dispose(&self->findings);
+    audits_dispose(&self->audits);
     what_ifs_free(self->what_ifs);
     chain_dispose(&self->chain);
     simulation_free(self->simulation);
@@ -172,7 +175,8 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
     judged->log = &self->log;
     judged->wall_ms = self->facts.end_ms - self->facts.begin_ms;
     self->findings.arena = &self->arena;
-    return ERR_OK;
+    judged->audits = &self->audits;
+    return audits_make(&self->audits, judged, err);
 }
 
 enum err_code analyse(struct db *app, struct err *err)
@@ -191,6 +195,8 @@ enum err_code analyse(struct db *app, struct err *err)
         result.duration_ms = (time_monotonic_ns() - begun_ns) / NS_PER_MS;
         rc = analysis_rows_write(app, &result, err);
     }
+    if (!rc)
+        rc = audits_store(&self->audits, &self->judged, &self->findings, app, err);
     if (rc) {
         struct err ignored;
         enum err_code cleared = analysis_rows_clear(app, &ignored);
