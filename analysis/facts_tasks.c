@@ -85,6 +85,8 @@ static const enum task_column column_of_value[TASK_VALUE_COUNT] = {COLUMN_RUN,  
                                                                    COLUMN_OUTPUT_BYTES, COLUMN_OUTPUT_RECORDS, COLUMN_WRITE_BYTES,  COLUMN_WRITE_RECORDS,  COLUMN_RESULT_BYTES,
                                                                    COLUMN_PEAK_MEMORY,  COLUMN_LOCALITY,       COLUMN_END_REASON,   COLUMN_ERROR};
 
+_Static_assert(sizeof(struct attempt) == 64, "facts.h promises 64 bytes an attempt");
+
 #define COLUMN_IDS 64 /* column_id below: bits of a mask */
 #define NO_COLUMN COLUMN_COUNT
 #define BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "tests/unit/analysis/app_rows.h"
 
 static struct facts facts;
@@ -451,6 +452,27 @@ static void slots_over_time(void **state)
     slot_curve_dispose(&curve);
 }
 
+static void running_out_of_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    add_small_run();
+    add_execution(5, 5, 101000, 108000);
+    app_sql("INSERT INTO stage_parent VALUES (0, 3)");
+    app_pack();
+    enum err_code rc = ERR_NOMEM;
+    for (uint64_t n = 1; rc; n++) {
+        struct err err = {0};
+        mem_fail_at(n, 1);
+        rc = facts_load(&facts, &app_db, &err);
+        if (!rc && (rc = accounts_make(&accounts, &facts, &err)))
+            facts_dispose(&facts);
+        mem_fail_at(0, 0);
+        assert_true(rc == ERR_OK || rc == ERR_NOMEM || rc == ERR_LIMIT);
+        assert_true(n < 1000);
+    }
+    assert_sound();
+}
+
 /* ---- Anything ---- */
 
 static uint64_t random_state;
@@ -597,6 +619,7 @@ int main(void)
         TEST(gaps_of_streams_and_servers),
         TEST(rounding_keeps_the_total),
         TEST(slots_over_time),
+        TEST(running_out_of_memory_leaves_nothing),
         TEST(random_runs_close_in_any_order),
     };
     return cmocka_run_group_tests(tests, app_open, app_close);
