@@ -964,3 +964,21 @@ CREATE TABLE stream_health (
     dropped_rows REAL, dropped_share REAL,                   -- later than the watermark, in all
     offsets_behind REAL                  -- most over the last 10 batches
 ) STRICT;
+
+-- One row: one setting that was made and that analysis knows (10.4; defaults and meanings: analysis/conf_defaults.c). Shown by distance, those first whose rules fired.
+CREATE TABLE conf_audit (
+    name TEXT NOT NULL, at_run_time INTEGER NOT NULL,        -- 1: a session set it (JobStart, SQL); 0: environment
+    value TEXT NOT NULL,
+    default_value TEXT,                  -- of this Spark version; NULL: none
+    distance REAL NOT NULL,              -- |log2| of the ratio; 1: a switch or text differs; 0: the same in effect
+    state TEXT NOT NULL,                 -- effective; or why it is not: overridden, not yet (known to later versions), gone, misspelt, irrelevant (in this deploy mode)
+    meant TEXT,                          -- of a misspelt one: the setting that was meant
+    fired INTEGER NOT NULL,              -- findings of rules that it matters to
+    PRIMARY KEY (name, at_run_time)
+) STRICT, WITHOUT ROWID;
+-- One row: one library twice on the class path, or made for another Scala.
+CREATE TABLE jar_conflict (
+    jar_no INTEGER PRIMARY KEY,
+    artefact TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,       -- versions; of Scala with scala 1, Spark's second
+    scala INTEGER NOT NULL, sparks_own INTEGER NOT NULL      -- sparks_own: a library that Spark itself is made of
+) STRICT;
