@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, api, shared, static, web.
 # All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, analysis, failure, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
@@ -68,6 +69,11 @@ script_test(golden_simulation golden 300 ${SIMULATION} own)
 script_test(golden_simulation_shared shared 600 ${SIMULATION} shared)
 script_test(golden_findings golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/findings.py)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
+
+script_test(golden_reports golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/reports.py)
+foreach(case statuses temporary hostile forms analyze)
+    script_test(reports_${case} report 300 ${PYTHON3} ${SUPPORT}/reports.py ${case})
+endforeach()
 
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
 script_test(damaged_shared damaged 900 ${PYTHON3} ${SUPPORT}/damaged.py shared)
