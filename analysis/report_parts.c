@@ -7,7 +7,7 @@
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 
-#define TEXT_BYTES ((size_t)64 << 10)        /* of one sentence with its values, which are cut at 300 bytes each */
+#define TEXT_BYTES ((size_t)64 << 10) /* of one sentence with its values, which are cut at 300 bytes each */
 
 struct word_arg report_number(const char *name, double value, const char *unit)
 {

@@ -84,7 +84,7 @@ static enum err_code ladders_of(const struct request *request, struct ladder **r
 
 /* Positions of the findings that the parameters kind, key and rule ask for. */
 struct picked {
-    size_t *positions;               /* owned */
+    size_t *positions; /* owned */
     size_t count, shown_count;
 };
 
