@@ -74,7 +74,7 @@ static int app_close(void **state)
     return 0;
 }
 
-static int app_clear(void **state)
+__attribute__((unused)) static int app_clear(void **state)
 {
     (void)state;
     static const char *const tables[] = {"application", "load", "log_health", "log_file", "environment", "executor", "job", "job_stage", "job_property", "stage", "stage_parent",
