@@ -18,12 +18,13 @@
 #include "base/db.h"
 #include "base/int_column.h"
 
-#define TASK_CELLS(X)                                                                                                                                                 \
-    X(task_id) X(task_index) X(attempt) X(partition_id) X(executor_ref) X(launch_ms) X(finish_ms) X(getting_result_ms) X(locality) X(speculative) X(status) X(end_reason)   \
-    X(error_text_id) X(has_metrics) X(executor_deserialize_time_ms) X(executor_run_time_ms) X(executor_cpu_time_ns) X(peak_execution_memory_bytes) X(result_size_bytes)       \
-    X(jvm_gc_time_ms) X(result_serialization_time_ms) X(memory_spilled_bytes) X(disk_spilled_bytes) X(input_bytes) X(input_records) X(output_bytes) X(output_records)          \
-    X(shuffle_fetch_wait_time_ms) X(shuffle_remote_read_bytes) X(shuffle_local_read_bytes) X(shuffle_records_read) X(shuffle_write_bytes) X(shuffle_write_time_ns)              \
-    X(shuffle_write_records)
+#define TASK_CELLS(X)                                                                                                                                                           \
+    X(task_id)                                                                                                                                                                  \
+    X(task_index) X(attempt) X(partition_id) X(executor_ref) X(launch_ms) X(finish_ms) X(getting_result_ms) X(locality) X(speculative) X(status) X(end_reason) X(error_text_id) \
+        X(has_metrics) X(executor_deserialize_time_ms) X(executor_run_time_ms) X(executor_cpu_time_ns) X(peak_execution_memory_bytes) X(result_size_bytes) X(jvm_gc_time_ms)    \
+            X(result_serialization_time_ms) X(memory_spilled_bytes) X(disk_spilled_bytes) X(input_bytes) X(input_records) X(output_bytes) X(output_records)                     \
+                X(shuffle_fetch_wait_time_ms) X(shuffle_remote_read_bytes) X(shuffle_local_read_bytes) X(shuffle_records_read) X(shuffle_write_bytes) X(shuffle_write_time_ns)  \
+                    X(shuffle_write_records)
 
 struct task_cells {
     int64_t stage_ref;
@@ -42,6 +43,22 @@ static struct db app_db;
 static struct task_cells app_tasks[4096];
 static size_t app_task_count;
 
+static char app_tables[32][32]; /* that rows were put into, to be emptied */
+static size_t app_table_count;
+
+static void note_table(const char *sql)
+{
+    const char *into = strstr(sql, "INTO ");
+    char name[32];
+    if (!into || sscanf(into, "INTO %31s", name) != 1 || strcmp(name, "task_column_name") == 0)
+        return;
+    for (size_t i = 0; i < app_table_count; i++)
+        if (strcmp(app_tables[i], name) == 0)
+            return;
+    assert_true(app_table_count < sizeof app_tables / sizeof *app_tables);
+    memcpy(app_tables[app_table_count++], name, sizeof name);
+}
+
 __attribute__((format(printf, 1, 2), unused)) static void app_sql(const char *format, ...)
 {
     char sql[4096];
@@ -50,6 +67,7 @@ __attribute__((format(printf, 1, 2), unused)) static void app_sql(const char *fo
     int length = vsnprintf(sql, sizeof sql, format, args);
     va_end(args);
     assert_in_range(length, 1, sizeof sql - 1);
+    note_table(sql);
     struct err err = {0};
     if (db_exec(&app_db, sql, &err))
         fail_msg("%s: %s", sql, err.message);
@@ -62,6 +80,7 @@ static int app_open(void **state)
     db_setup();
     if (db_open(&app_db, ":memory:", DB_NEW, schema_app_sql, DB_APP_ID, DB_APP_VERSION, &err))
         fail_msg("%s", err.message);
+    assert_int_equal(db_keep_statements(&app_db, NULL), ERR_OK);
     for (size_t i = 0; i < TASK_CELL_COUNT; i++)
         app_sql("INSERT INTO task_column_name VALUES (%zu, '%s')", i + 2, task_cell_names[i]);
     return 0;
@@ -77,11 +96,8 @@ static int app_close(void **state)
 __attribute__((unused)) static int app_clear(void **state)
 {
     (void)state;
-    static const char *const tables[] = {"application", "load", "log_health", "log_file", "environment", "executor", "job", "job_stage", "job_property", "stage", "stage_parent",
-                                         "stage_rdd", "stage_accumulable", "task_column", "rdd", "rdd_parent", "rdd_scope", "sql_execution", "sql_node", "sql_plan",
-                                         "resource_request", "streaming_query", "streaming_progress", "server_session", "server_operation", "text"};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        app_sql("DELETE FROM %s", tables[i]);
+    while (app_table_count)
+        app_sql("DELETE FROM %s", app_tables[--app_table_count]);
     app_task_count = 0;
     return 0;
 }
@@ -111,18 +127,20 @@ __attribute__((unused)) static void add_setting(const char *name, const char *va
 
 __attribute__((unused)) static void add_executor(int64_t ref, const char *id, int64_t cores, int64_t add_ms, int64_t remove_ms)
 {
-    app_sql("INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, total_cores, add_ms, remove_ms, active_tasks, failed_tasks, completed_tasks, total_tasks,"
-            " total_duration_ms, total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms,"
-            " is_excluded, excluded_in_stages, peaks_set) VALUES (%s, '%s', 1, 0, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0)",
-            sql_number(ref), id, remove_ms == UNKNOWN, sql_number(cores), sql_number(add_ms), sql_number(remove_ms));
+    app_sql(
+        "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, total_cores, add_ms, remove_ms, active_tasks, failed_tasks, completed_tasks, total_tasks,"
+        " total_duration_ms, total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms,"
+        " is_excluded, excluded_in_stages, peaks_set) VALUES (%s, '%s', 1, 0, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0)",
+        sql_number(ref), id, remove_ms == UNKNOWN, sql_number(cores), sql_number(add_ms), sql_number(remove_ms));
 }
 
 /* status: as job.status. */
 __attribute__((unused)) static void add_job(int64_t id, int64_t begin_ms, int64_t end_ms, int status)
 {
-    app_sql("INSERT INTO job (job_id, submission_ms, completion_ms, status, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices,"
-            " active_stages, completed_stages, skipped_stages, failed_stages) VALUES (%s, %s, %s, %d, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            sql_number(id), sql_number(begin_ms), sql_number(end_ms), status);
+    app_sql(
+        "INSERT INTO job (job_id, submission_ms, completion_ms, status, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices,"
+        " active_stages, completed_stages, skipped_stages, failed_stages) VALUES (%s, %s, %s, %d, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        sql_number(id), sql_number(begin_ms), sql_number(end_ms), status);
 }
 
 __attribute__((unused)) static void list_stage(int64_t job_id, int64_t stage_id)
@@ -133,12 +151,13 @@ __attribute__((unused)) static void list_stage(int64_t job_id, int64_t stage_id)
 /* status: as stage.status. */
 __attribute__((unused)) static void add_stage(int64_t ref, int64_t id, int64_t attempt, int64_t num_tasks, int64_t submission_ms, int64_t completion_ms, int status)
 {
-    app_sql("INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, num_tasks, submission_ms, completion_ms, active_tasks, complete_tasks,"
-            " failed_tasks, killed_tasks, completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process,"
-            " locality_node, locality_none, locality_rack, locality_any, task_rows, ended_tasks, peaks_set)"
-            " VALUES (%s, %s, %s, %d, 1, %d, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            sql_number(ref), sql_number(id), sql_number(attempt), status, status != 4, status == 2 || status == 3, sql_number(num_tasks), sql_number(submission_ms),
-            sql_number(completion_ms));
+    app_sql(
+        "INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, num_tasks, submission_ms, completion_ms, active_tasks, complete_tasks,"
+        " failed_tasks, killed_tasks, completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process,"
+        " locality_node, locality_none, locality_rack, locality_any, task_rows, ended_tasks, peaks_set)"
+        " VALUES (%s, %s, %s, %d, 1, %d, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        sql_number(ref), sql_number(id), sql_number(attempt), status, status != 4, status == 2 || status == 3, sql_number(num_tasks), sql_number(submission_ms),
+        sql_number(completion_ms));
 }
 
 /* A successful task without metrics, whose index and partition are `index`; the caller changes what it wants before the next one is added. */
@@ -180,6 +199,7 @@ static void pack_chunk(int64_t stage_ref, int64_t chunk, const struct task_cells
             values[i] = (&tasks[i]->task_id)[c];
         if (int_column_pack(values, count, &blob)) {
             sqlite3_stmt *stmt = NULL;
+            note_table("INTO task_column");
             assert_int_equal(db_prepare(&app_db, &stmt, "INSERT INTO task_column VALUES (?, ?, ?, ?)", NULL), ERR_OK);
             db_bind_i64(stmt, 1, stage_ref);
             db_bind_i64(stmt, 2, (int64_t)c + 2);
