@@ -424,12 +424,6 @@ enum err_code plan_stages(struct plan_reader *self, int64_t accumulator_id, cons
 
 /* ---- what a node is */
 
-bool plan_named(const struct plan_node *node, const char *name)
-{
-    size_t len = strlen(name);
-    return str_starts(node->name, name) && (node->name.len == len || node->name.ptr[len] == '(' || node->name.ptr[len] == ' ');
-}
-
 static bool named_any(const struct plan_node *node, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -464,8 +458,8 @@ bool plan_is_shuffle_read(const struct plan_node *node)
 bool plan_is_python(const struct plan_node *node)
 {
     static const char *const words[] = {"EvalPython", "InPandas", "InArrow", "InPySpark"};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (node->name.len && memmem(node->name.ptr, node->name.len, words[i], strlen(words[i])))
+    for (size_t i = 0; i < ARRAY_LENGTH(words) && node->name.len > 8; i++)
+        if (memmem(node->name.ptr, node->name.len, words[i], strlen(words[i])))
             return true;
     return false;
 }

@@ -10,6 +10,8 @@
 #ifndef ANALYSIS_PLAN_H
 #define ANALYSIS_PLAN_H
 
+#include <string.h>
+
 #include "analysis/facts.h"
 
 struct plan_metric {
@@ -67,7 +69,13 @@ enum err_code plan_next(struct plan_reader *self, const struct plan **ret, struc
 enum err_code plan_stages(struct plan_reader *self, int64_t accumulator_id, const uint32_t **ret, size_t *ret_count, struct err *err) WARN_UNUSED;
 
 /* Whether the node is `name`, or "name(…", "name …" of that family: SortMergeJoin(skew=true), Scan parquet t. */
-bool plan_named(const struct plan_node *node, const char *name);
+static inline bool plan_named(const struct plan_node *node, const char *name)
+{
+    if (!node->name.len || node->name.ptr[0] != name[0])     /* asked some fifty times a node: most names end here */
+        return false;
+    size_t len = strlen(name);
+    return node->name.len >= len && memcmp(node->name.ptr, name, len) == 0 && (node->name.len == len || node->name.ptr[len] == '(' || node->name.ptr[len] == ' ');
+}
 bool plan_is_scan(const struct plan_node *node);                 /* of files, tables, other systems; not of rows that are there already */
 bool plan_is_join(const struct plan_node *node);
 bool plan_is_shuffle(const struct plan_node *node);              /* Exchange, and what accelerators put in its place */
