@@ -19,7 +19,7 @@
 struct rule_seen {
     double *stakes; /* FINDINGS_PER_RULE places, owned; NULL: none yet */
     size_t count;
-    size_t refused;                          /* would have fired, and had less at stake */
+    size_t refused; /* would have fired, and had less at stake */
     double nearest, nearest_muted; /* margin + 1; 0: none yet */
 };
 

@@ -19,7 +19,7 @@
 #include "ingest/worker.h"
 
 #define TEMPORARY_BYTES 4200
-#define REPORT_MAX_BYTES ((size_t)1 << 30)   /* JSON of 43,000 findings (REPORT_BYTES), escaped */
+#define REPORT_MAX_BYTES ((size_t)1 << 30) /* JSON of 43,000 findings (REPORT_BYTES), escaped */
 
 static const struct cli_option options[] = {
     {"--store", "DIR", SETTING_STORE, "Directory of the store (environment: AFTERGLOW_STORE). Not needed for a log."},
@@ -31,8 +31,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "report", "report [--store DIR] APP[/ATTEMPT]|LOG [--format text|json|html|markdown] [--lang en|zh-CN] [--out FILE] [--fail-on GRADE]",
-    "Say what was wrong with a run, what it cost and what to change.", options,
+    "report",
+    "report [--store DIR] APP[/ATTEMPT]|LOG [--format text|json|html|markdown] [--lang en|zh-CN] [--out FILE] [--fail-on GRADE]",
+    "Say what was wrong with a run, what it cost and what to change.",
+    options,
     "LOG is an event log (a file or a rolling directory): it is read into a temporary store, which is removed at the end.\n"
     "APP is an application id (its newest attempt) or a key of the store. A name that is both is the log.\n\n"
     "Exit status: 0 done; 1 failed; 2 usage; 3 the log is damaged: the report is of what was readable; 4 see --fail-on.\n",
@@ -41,11 +43,11 @@ static const struct cli_verb verb = {
 /* ---- a log without a store */
 
 struct temporary {
-    char dir[TEMPORARY_BYTES];       /* empty: none */
+    char dir[TEMPORARY_BYTES]; /* empty: none */
     size_t run_count;
-    char key[RUN_KEY_BYTES];         /* of the first run */
+    char key[RUN_KEY_BYTES]; /* of the first run */
     bool is_damaged;
-    char message[300];               /* of the worker on the log */
+    char message[300]; /* of the worker on the log */
 };
 
 /* While a temporary store exists, a signal is noted and ends the work where that store can be removed. The worker catches signals itself while it runs, and gives them back. */
@@ -73,7 +75,7 @@ static void remove_files(const char *dir)
             continue;
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (unlink(path) && (errno == EISDIR || errno == EPERM))
-            remove_files(path);      /* apps/, which holds files alone */
+            remove_files(path); /* apps/, which holds files alone */
     }
     if (entries)
         closedir(entries);
@@ -131,8 +133,8 @@ static enum err_code load(struct temporary *self, const char *log, struct err *e
 
 struct wish {
     struct report_style style;
-    const char *out;                 /* NULL: standard output */
-    enum grade fail_on;              /* GRADE_COUNT: none */
+    const char *out;    /* NULL: standard output */
+    enum grade fail_on; /* GRADE_COUNT: none */
 };
 
 static int word_index(const char *word, const char *const *words, int count)
@@ -204,7 +206,7 @@ static enum err_code report_of(const struct cli *cli, const struct wish *wish, s
     }
     if (!rc)
         rc = run_open(store, temporary->key, DB_READ, &app, err);
-    temporary_remove(temporary);     /* the open file stays readable; whatever ends the program from here on leaves nothing behind */
+    temporary_remove(temporary); /* the open file stays readable; whatever ends the program from here on leaves nothing behind */
     catch_signals(SIG_DFL);
     if (rc)
         return rc;
