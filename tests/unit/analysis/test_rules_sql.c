@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/mem.h"
+
 static int64_t next_accumulator, next_text, plan_of;
 
 static int begin(void **state)
@@ -321,6 +323,61 @@ static void partitions_that_were_few_before_are_not(void **state)
     assert_false(fires("SQL.AQE_OVERCOALESCED"));
 }
 
+/* Eight tasks, of which one reads 100 MiB and takes 20 s, the others a hundredth of that; a sort-merge join reads their shuffle. */
+static void skewed_join(const char *name)
+{
+    run_stage(0, 1, 8, 200, 0);
+    for (size_t i = 0; i < app_task_count; i++) {
+        app_tasks[i].shuffle_local_read_bytes = i == 7 ? 100 * MIB : MIB;
+        app_tasks[i].shuffle_remote_read_bytes = 0;
+    }
+    app_tasks[7].finish_ms = app_tasks[7].launch_ms + 20000;
+    app_tasks[7].executor_run_time_ms = 20000;
+    app_tasks[7].executor_cpu_time_ns = 20000000000;
+    app_sql("UPDATE stage SET completion_ms = %lld; UPDATE job SET completion_ms = %lld", (long long)app_tasks[7].finish_ms, (long long)app_tasks[7].finish_ms);
+    add_plan(0);
+    node(0, -1, "AdaptiveSparkPlan", "AdaptiveSparkPlan isFinalPlan=true", "", -1);
+    node(1, 0, name, "SortMergeJoin [a#1], [b#2], Inner", "", -1);
+    node(2, 1, "Sort", "Sort [a#1]", "", -1);
+    node(3, 2, "Exchange", "Exchange hashpartitioning(a#1, 8)", "records read=100", 0);
+}
+
+static void skew_that_is_left_alone_is_told_with_its_reason(void **state)
+{
+    (void)state;
+    skewed_join("SortMergeJoin");
+    analyse_app();
+    assert_near(measure("STAGE.SKEW_DATA", "0.0"), 100.0);
+    assert_near(measure("SQL.AQE_SKEW_UNHANDLED", "0/1"), 100.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'SQL.AQE_SKEW_UNHANDLED'"), "below the size threshold");
+    assert_true(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.AQE_SKEW_UNHANDLED'") == number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"));
+}
+
+static void skew_that_was_split_is_not(void **state)
+{
+    (void)state;
+    skewed_join("SortMergeJoin(skew=true)");
+    analyse_app();
+    assert_false(fires("SQL.AQE_SKEW_UNHANDLED"));
+}
+
+/* Out of memory anywhere on the way is an error, and no crash. */
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    shuffled_join("SortMergeJoin [k#1], [k#2], Inner", 100 * MIB, MIB);
+    app_pack_chunks(4096);
+    enum err_code rc = ERR_NOMEM;
+    for (uint64_t n = 1; rc && n < 1000000; n += 1 + n / 16) {
+        struct err err = {0};
+        mem_fail_at(n, 0);
+        rc = analyse(&app_db, &err);
+        mem_fail_at(0, 0);
+    }
+    assert_int_equal(rc, ERR_OK);
+    assert_near(measure("SQL.BROADCAST_MISSED", "0/0"), 100.0);
+}
+
 static void adaptive_execution_that_is_off_is_told(void **state)
 {
     (void)state;
@@ -457,7 +514,7 @@ int main(void)
         PLAN(python_is_told_by_its_share),
         PLAN(arrow_is_at_most_low),
         PLAN(partitions_merged_too_far_are_told),
-        PLAN(partitions_that_were_few_before_are_not),
+        PLAN(partitions_that_were_few_before_are_not), PLAN(skew_that_is_left_alone_is_told_with_its_reason), PLAN(skew_that_was_split_is_not),
         PLAN(adaptive_execution_that_is_off_is_told),
         PLAN(adaptive_execution_that_is_on_is_not),
         PLAN(aggregates_that_cannot_hash_are_told),
@@ -466,7 +523,7 @@ int main(void)
         PLAN(a_rewrite_for_few_rows_is_told),
         PLAN(operators_off_the_accelerator_are_counted),
         PLAN(failures_are_told_by_what_they_say),
-        PLAN(odd_plans_do_no_harm),
+        PLAN(odd_plans_do_no_harm), PLAN(any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
