@@ -16,7 +16,7 @@
 #define LONG_TEXT_BYTES (1024.0 * 1024)
 #define LONG_FILTER_BYTES 1000.0
 #define LONG_PLANNING_MS 5000.0
-#define FAILURE_GROUPS_MAX 200       /* different failures of one application; those behind it count with the last */
+#define FAILURE_GROUPS_MAX 200 /* different failures of one application; those behind it count with the last */
 
 static const char *const rule_ids[SQL_RULE_COUNT] = {
 #define X(id) "SQL." #id,
@@ -36,8 +36,7 @@ struct finding *consider_node(struct sql_pass *pass, enum sql_rule rule, const s
 {
     char key[NODE_KEY_BYTES];
     enum mute common = mute_of(pass->judged, pass->rules[rule], stage);
-    struct finding *finding =
-        findings_consider(pass->findings, pass->rules[rule], common ? common : mute, measure, saving_ms, SUBJECT_NODE, "%s", node_key(pass, node, key));
+    struct finding *finding = findings_consider(pass->findings, pass->rules[rule], common ? common : mute, measure, saving_ms, SUBJECT_NODE, "%s", node_key(pass, node, key));
     if (finding) {
         finding->stage = stage;
         finding_arg_text(pass->findings, "node", node->name);
@@ -205,7 +204,7 @@ static bool is_accelerated(const struct plan_node *node)
     for (size_t i = 0; i < ARRAY_LENGTH(prefixes); i++)
         if (str_starts(node->name, prefixes[i]))
             return true;
-    return str_ends(node->name, "Transformer");      /* Gluten */
+    return str_ends(node->name, "Transformer"); /* Gluten */
 }
 
 static bool is_transition(const struct plan_node *node)
@@ -243,7 +242,7 @@ static void count_adaptive(struct sql_pass *pass)
     for (size_t i = 0; i < pass->plan->node_count; i++) {
         const struct plan_node *node = &pass->plan->nodes[i];
         if (plan_named(node, "AdaptiveSparkPlan") || plan_named(node, "MicroBatchScan") || plan_named(node, "StateStoreSave"))
-            return;                  /* it looked, or it never looks at streams */
+            return; /* it looked, or it never looks at streams */
         shuffles += plan_is_shuffle(node);
     }
     pass->adaptive_shuffles += shuffles;
@@ -271,7 +270,7 @@ struct failed_group {
     char signature[ERROR_SIGNATURE_BYTES];
     struct str message;
     size_t count;
-    uint32_t first, last;            /* positions of executions */
+    uint32_t first, last; /* positions of executions */
 };
 
 static enum err_code group_failures(struct sql_pass *pass, struct failed_group *groups, size_t *count, struct err *err)
@@ -360,8 +359,8 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
 
 static enum err_code look_at_plan(struct sql_pass *pass, struct err *err)
 {
-    static look_fn *const looks[] = {look_at_scan,      look_at_write,  look_at_join,          look_at_broadcast,     look_at_explosion,    look_at_single_partition,
-                                         look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled};
+    static look_fn *const looks[] = {look_at_scan,      look_at_write,  look_at_join,          look_at_broadcast,     look_at_explosion,     look_at_single_partition,
+                                     look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled};
     enum err_code rc = ERR_OK;
     arena_reset(&pass->scratch);
     for (size_t i = 0; i < pass->plan->node_count && !rc; i++)
