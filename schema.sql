@@ -502,13 +502,13 @@ CREATE TABLE task (
 ) STRICT;
 
 -- The same tasks by column, for sorting, quantiles and charts over a million of them. One row: one column of one chunk (up to 16384 tasks) of one stage
--- attempt. Columns whose values are all unknown in a chunk have no row there. Format of the blob: base/int_column.h. Here, and only here, are also each task's
+-- attempt; a table with rowids, because half of the pages of blobs of some kilobytes would be empty without. Columns whose values are all unknown in a chunk have no row there. Format of the blob: base/int_column.h. Here, and only here, are also each task's
 -- Task Executor Metrics (peak_…, as in table stage): 23 more columns in every row would make loading a third slower, for values that are looked at by stage and executor.
 CREATE TABLE task_column (
     stage_ref INTEGER NOT NULL, column_id INTEGER NOT NULL, chunk INTEGER NOT NULL,
     packed BLOB NOT NULL,
     PRIMARY KEY (stage_ref, column_id, chunk)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE task_column_name (column_id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;   -- names are those of task's and, for peaks, of stage's columns
 
 -- One row: exact quantiles of one task column over the successful tasks with metrics of a stage attempt: element trunc(q * n), as Spark takes it.
