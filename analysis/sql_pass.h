@@ -9,9 +9,10 @@
 #include "analysis/plan.h"
 
 /* Rules by number, found once. */
-#define SQL_RULES(X)                                                                                                                                                               \
-    X(FAILED)                                                                                                                                                                      \
-    X(SMALL_FILES_READ) X(SMALL_FILES_WRITE) X(BROADCAST_MISSED) X(BROADCAST_LARGE) X(ROW_EXPLOSION) X(FULL_SCAN) X(DPP) X(PUSHDOWN) X(PYTHON_UDF) X(AQE_OFF) X(AQE_OVERCOALESCED) \
+#define SQL_RULES(X)                                                                                                                                           \
+    X(FAILED)                                                                                                                                                  \
+    X(SMALL_FILES_READ)                                                                                                                                        \
+    X(SMALL_FILES_WRITE) X(BROADCAST_MISSED) X(BROADCAST_LARGE) X(ROW_EXPLOSION) X(FULL_SCAN) X(DPP) X(PUSHDOWN) X(PYTHON_UDF) X(AQE_OFF) X(AQE_OVERCOALESCED) \
         X(AQE_SKEW_UNHANDLED) X(WRITE_AMPLIFICATION) X(REPEATED_SCAN) X(SINGLE_PARTITION) X(LONG_PLAN) X(AGG_FALLBACK) X(NATIVE_FALLBACK)
 enum sql_rule {
 #define X(id) SQL_##id,
@@ -32,6 +33,7 @@ struct sql_pass {
     struct arena scratch;    /* dies with it */
     const struct rule *rules[SQL_RULE_COUNT];
     bool *python_seen, *coalesced_seen; /* by stage: it has its row of SQL.PYTHON_UDF, of SQL.AQE_OVERCOALESCED */
+    bool *streaming;                    /* by execution: a batch of a streaming query */
     double *planning_ms;                /* by execution: on the driver before its first job */
     struct scan_seen *scans;            /* of all plans so far; rules_sql_scan.c */
     size_t scan_count, scan_capacity;

@@ -470,6 +470,18 @@ static void failures_are_told_by_what_they_say(void **state)
     assert_near(number_of("SELECT max(at_least) FROM finding WHERE rule_id = 'SQL.FAILED'"), 0.0); /* the last one went well */
 }
 
+/* A query that is stopped cancels its batch; that is no failed query. */
+static void a_stopped_stream_is_no_failed_query(void **state)
+{
+    (void)state;
+    app_sql("INSERT INTO text VALUES (1, 'java.lang.InterruptedException')");
+    add_plan(0);
+    node(0, -1, "MicroBatchScan", "MicroBatchScan[a] R", "", -1);
+    app_sql("UPDATE sql_execution SET status = 2, outcome = 1, error_text_id = 1");
+    analyse_app();
+    assert_false(fires("SQL.FAILED"));
+}
+
 /* Edges in a circle and to nodes that are not there, texts and numbers of any kind. */
 static void odd_plans_do_no_harm(void **state)
 {
@@ -514,7 +526,9 @@ int main(void)
         PLAN(python_is_told_by_its_share),
         PLAN(arrow_is_at_most_low),
         PLAN(partitions_merged_too_far_are_told),
-        PLAN(partitions_that_were_few_before_are_not), PLAN(skew_that_is_left_alone_is_told_with_its_reason), PLAN(skew_that_was_split_is_not),
+        PLAN(partitions_that_were_few_before_are_not),
+        PLAN(skew_that_is_left_alone_is_told_with_its_reason),
+        PLAN(skew_that_was_split_is_not),
         PLAN(adaptive_execution_that_is_off_is_told),
         PLAN(adaptive_execution_that_is_on_is_not),
         PLAN(aggregates_that_cannot_hash_are_told),
@@ -523,7 +537,9 @@ int main(void)
         PLAN(a_rewrite_for_few_rows_is_told),
         PLAN(operators_off_the_accelerator_are_counted),
         PLAN(failures_are_told_by_what_they_say),
-        PLAN(odd_plans_do_no_harm), PLAN(any_allocation_may_fail),
+        PLAN(a_stopped_stream_is_no_failed_query),
+        PLAN(odd_plans_do_no_harm),
+        PLAN(any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
