@@ -13,6 +13,7 @@
 #include "base/packed_text.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/run_lookup.h"
 
 #define SHOWN_VALUES 64          /* of a packed column; the rest is in table task, and a hash stands for it */
 
@@ -201,50 +202,15 @@ static enum err_code dump_tables(const struct cli *cli, struct db *db, struct er
     return cli->argument_count > 1 && found < cli->argument_count - 1 ? err_set(err, ERR_INVALID, "not every one of these tables exists; without a name all are shown") : ERR_OK;
 }
 
-/* APP[/ATTEMPT] to a key: a key, an id with its attempt, an id (its newest attempt). Of several places the best copy counts. */
-static enum err_code find_key(struct db *catalog, const char *name, char *out, size_t size, struct err *err)
-{
-    static const char *const queries[] = {
-        "SELECT app_key FROM app WHERE app_key = ?1",
-        "SELECT a.app_key FROM app AS a JOIN log AS l USING (log_id) WHERE a.app_id = ?1 "
-        "ORDER BY a.loaded DESC, a.start_ms DESC, a.complete DESC, l.bytes DESC, l.modified_ms DESC LIMIT 1",
-        "SELECT a.app_key FROM app AS a JOIN log AS l USING (log_id) WHERE a.app_id || '/' || a.attempt_id = ?1 "
-        "ORDER BY a.loaded DESC, a.complete DESC, l.bytes DESC, l.modified_ms DESC LIMIT 1",
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(queries); i++) {
-        sqlite3_stmt *stmt = NULL;
-        enum err_code rc = db_prepare(catalog, &stmt, queries[i], err);
-        if (rc)
-            return rc;
-        db_bind_str(stmt, 1, str_of(name));
-        if ((rc = db_step(stmt, err)) == ERR_OK)
-            snprintf(out, size, "%s", db_str(stmt, 0).ptr);
-        db_finalize(stmt);
-        if (rc != ERR_EOF)
-            return rc;
-    }
-    return err_set(err, ERR_NOT_FOUND, "%s: the store knows no such run", name);
-}
-
 static enum err_code dump(const struct cli *cli, const char *store, struct err *err)
 {
-    char path[4600], key[256];
+    char key[RUN_KEY_BYTES];
     struct db db;
-    snprintf(path, sizeof path, "%s/catalog.db", store);
-    enum err_code rc = db_open(&db, path, DB_READ, schema_catalog_sql, DB_CATALOG_ID, DB_CATALOG_VERSION, err);
-    if (rc) {
-        err_prefix(err, "%s", path);
-        return rc;
-    }
-    rc = find_key(&db, cli->arguments[0], key, sizeof key, err);
-    db_close(&db);
+    enum err_code rc = run_find(store, cli->arguments[0], key, err);
+    if (!rc)
+        rc = run_open(store, key, DB_READ, &db, err);
     if (rc)
         return rc;
-    snprintf(path, sizeof path, "%s/apps/%s.db", store, key);
-    if ((rc = db_open(&db, path, DB_READ, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err))) {
-        err_prefix(err, rc == ERR_NOT_FOUND ? "%s is not loaded yet" : "%s", rc == ERR_NOT_FOUND ? cli->arguments[0] : path);
-        return rc;
-    }
     rc = dump_tables(cli, &db, err);
     db_close(&db);
     return rc;

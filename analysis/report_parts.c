@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/report_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/verdict.h"
+#include "base/attributes.h"
+
+#define TEXT_BYTES ((size_t)64 << 10)        /* of one sentence with its values, which are cut at 300 bytes each */
+
+struct word_arg report_number(const char *name, double value, const char *unit)
+{
+    return (struct word_arg){.name = str_of(name), .unit = str_of(unit), .value = value};
+}
+
+struct word_arg report_text(const char *name, struct str text)
+{
+    return (struct word_arg){.name = str_of(name), .text = text, .value = (double)NAN};
+}
+
+double report_ms(int64_t ms)
+{
+    return known(ms) ? (double)ms : (double)NAN;
+}
+
+const char *report_grade_name(enum lang lang, enum grade grade)
+{
+    return message_of(lang, "grades", grade_names[grade]);
+}
+
+const char *report_confidence_name(enum lang lang, int confidence)
+{
+    static const char *const names[] = {"low", "medium", "high"};
+    return message_of(lang, "confidence", names[confidence]);
+}
+
+const char *report_bucket_name(enum lang lang, enum bucket bucket)
+{
+    const char *name = message(lang, "buckets", str_of(bucket_names[bucket]), "name");
+    return name ? name : bucket_names[bucket];
+}
+
+void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count)
+{
+    word_fill(out, lang, message_of(lang, "report", what), args, count);
+}
+
+struct str report_keep(struct report *report, struct buf *text)
+{
+    struct str out = STR_LIT("");
+    if (!buf_failed(text) && text->len && arena_str(&report->arena, buf_str(text), &out))
+        out = STR_LIT("");
+    buf_clear(text);
+    return out;
+}
+
+static void say_saving(struct buf *out, enum lang lang, const struct finding *finding)
+{
+    const struct word_arg args[] = {report_number("ms", report_ms(finding->price.ms), "ms"), report_number("low", report_ms(finding->price.low_ms), "ms"),
+                                    report_number("high", report_ms(finding->price.high_ms), "ms")};
+    report_say(out, lang, "saves", args, ARRAY_LENGTH(args));
+}
+
+enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    buf_init(&text, TEXT_BYTES);
+    const struct finding *finding = &report->findings[position].finding;
+    *ret = (struct report_item){.graded = &report->findings[position], .finding = finding, .name = report_rule_name(lang, finding)};
+    enum err_code rc = report_args(report, finding, ret->args, &ret->arg_count, err);
+    if (!rc)
+        rc = report_evidence(report, finding, &ret->evidence, err);
+    if (rc)
+        return rc;
+    report_subject(&text, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    ret->subject = report_keep(report, &text);
+    report_sentence(&text, lang, finding, ret->args, ret->arg_count);
+    ret->sentence = report_keep(report, &text);
+    report_advice(&text, lang, finding, ret->args, ret->arg_count);
+    ret->advice = report_keep(report, &text);
+    if (known(finding->price.ms)) {
+        say_saving(&text, lang, finding);
+        ret->saving = report_keep(report, &text);
+    }
+    if (ret->evidence.formula.len) {
+        word_text(&text, ret->evidence.formula, 300);
+        ret->formula = report_keep(report, &text);
+    }
+    return ERR_OK;
+}
+
+void report_group(const struct report *report, struct report_groups *ret)
+{
+    *ret = (struct report_groups){0};
+    for (size_t i = 0; i < report->shown_count; i++) {
+        const struct report_finding *f = &report->findings[i];
+        size_t at = 0;
+        while (at < ret->count && report->findings[ret->of[at].first].finding.rule != f->finding.rule)
+            at++;
+        if (at == ARRAY_LENGTH(ret->of))
+            continue;
+        struct report_group *group = &ret->of[at];
+        if (at == ret->count) {
+            ret->count++;
+            group->first = i;
+            ret->full_count += f->grade >= GRADE_LOW && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
+        } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
+            group->others[group->other_count++] = i;
+        }
+        group->count++;
+    }
+}
+
+enum err_code report_verdict(struct report *report, enum lang lang, struct str *ret, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    buf_init(&text, TEXT_BYTES);
+    enum err_code rc = verdict_app(report, lang, &text, err);
+    *ret = report_keep(report, &text);
+    return rc;
+}
+
+static void say_simulator(struct buf *out, const struct report *report, enum lang lang)
+{
+    const struct word_arg args[] = {report_number("sim", report_ms(report->simulated_ms), "ms"), report_number("wall", report_ms(report->wall_ms), "ms"),
+                                    report_number("error", fabs(report->simulation_error), "share")};
+    report_say(out, lang, !known(report->simulated_ms) ? "simulator_none" : report->prices_allowed ? "simulator" : "simulator_off", args, ARRAY_LENGTH(args));
+}
+
+static void say_rules(struct buf *out, const struct report *report, enum lang lang)
+{
+    struct report_groups groups;
+    report_group(report, &groups);
+    const struct word_arg args[] = {report_number("checked", (double)rule_count, "count"), report_number("fired", (double)groups.count, "count")};
+    report_say(out, lang, "rules", args, ARRAY_LENGTH(args));
+}
+
+/* The few rules that came nearest without reaching their limit, one subject each. */
+static void say_closest(struct buf *out, const struct report *report, enum lang lang)
+{
+    const struct rule *said[REPORT_CLOSEST] = {NULL};
+    size_t count = 0;
+    for (size_t i = report->shown_count; i < report->finding_count && count < REPORT_CLOSEST; i++) {
+        const struct report_finding *f = &report->findings[i];
+        bool again = false;
+        for (size_t j = 0; j < count; j++)
+            again |= said[j] == f->finding.rule;
+        if (again || f->finding.mute != MUTE_NONE || str_known(f->finding.suppressed_by) || isnan(f->margin) || f->margin <= 0)
+            continue;
+        said[count++] = f->finding.rule;
+        if (count == 1)
+            buf_printf(out, "%s%s", message_of(lang, "report", "closest"), lang == LANG_ZH_CN ? "：" : ": ");
+        else
+            buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
+        const struct word_arg args[] = {report_text("rule", str_of(report_rule_name(lang, &f->finding))), report_number("margin", f->margin, "share")};
+        report_say(out, lang, "closest_row", args, ARRAY_LENGTH(args));
+    }
+    if (count)
+        buf_text(out, lang == LANG_ZH_CN ? "。" : ".");
+}
+
+enum err_code report_judged(struct report *report, enum lang lang, struct str ret[8], size_t *ret_count, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text, missing;
+    buf_init(&text, TEXT_BYTES);
+    buf_init(&missing, TEXT_BYTES);
+    size_t count = 0;
+    enum err_code rc = report_missing(report, lang, &missing, err);
+    if (rc)
+        return rc;
+    const struct word_arg health[] = {report_number("c", (double)report->completeness, "count"), report_text("missing", buf_str(&missing))};
+    report_say(&text, lang, missing.len ? "completeness_missing" : "completeness", health, ARRAY_LENGTH(health));
+    ret[count++] = report_keep(report, &text);
+    say_simulator(&text, report, lang);
+    ret[count++] = report_keep(report, &text);
+    if (known(report->bound_infinite_ms) && known(report->bound_work_ms)) {
+        const struct word_arg bounds[] = {report_number("infinite", report_ms(report->bound_infinite_ms), "ms"), report_number("work", report_ms(report->bound_work_ms), "ms")};
+        report_say(&text, lang, "bounds", bounds, ARRAY_LENGTH(bounds));
+        ret[count++] = report_keep(report, &text);
+    }
+    say_rules(&text, report, lang);
+    ret[count++] = report_keep(report, &text);
+    say_closest(&text, report, lang);
+    if (text.len)
+        ret[count++] = report_keep(report, &text);
+    *ret_count = count;
+    return ERR_OK;
+}
+
+void report_head(struct buf *out, const struct report *report)
+{
+    if (report->app.name.len) {
+        word_text(out, report->app.name, 200);
+        buf_text(out, " · ");
+    }
+    word_text(out, report->app.id, 300);
+    if (str_known(report->app.attempt)) {
+        buf_char(out, '/');
+        word_text(out, report->app.attempt, 100);
+    }
+}
+
+void report_facts(struct buf *out, const struct report *report, enum lang lang)
+{
+    buf_printf(out, "%s ", message_of(lang, "report", "spark"));
+    word_text(out, report->app.spark_version, 60);
+    buf_printf(out, " · %s ", message_of(lang, "report", "user"));
+    word_text(out, report->app.user, 100);
+    buf_printf(out, " · %s ", message_of(lang, "report", "started"));
+    word_time(out, report_ms(report->begin_ms));
+    buf_printf(out, " %s · %s ", message_of(lang, "report", "utc"), message_of(lang, "report", "took"));
+    if (report->end_at_least)
+        buf_text(out, "≥ ");
+    word_duration(out, report_ms(report->wall_ms));
+}
+
+enum err_code report_write(struct report *self, const struct report_style *style, struct buf *out, struct err *err)
+{
+    static report_writer *const writers[REPORT_FORMAT_COUNT] = {report_write_text, report_write_json, report_write_html, report_write_markdown};
+    enum err_code rc = writers[style->format](self, style, out, err);
+    if (!rc && buf_failed(out))
+        rc = err_set(err, ERR_LIMIT, "the report is larger than %zu bytes", out->max_bytes);
+    return rc;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the writers of reports share: a finding with all its texts, findings of one rule together, and texts in the report's arena. For report_*.c alone. */
+#ifndef ANALYSIS_REPORT_PARTS_H
+#define ANALYSIS_REPORT_PARTS_H
+
+#include "analysis/report.h"
+#include "base/json_writer.h"
+
+/* A readable report shows so many rules with all they have, so many further subjects of a rule, and so many rows of evidence; it says how many more there are. */
+#define REPORT_FULL_RULES 12
+#define REPORT_FURTHER_SUBJECTS 5
+#define REPORT_EVIDENCE_ROWS 5
+#define REPORT_SMALL_BUCKET 0.01     /* of the wall: buckets below it are one row */
+#define REPORT_CLOSEST 3
+
+/* All texts are in the report's arena. */
+struct report_item {
+    const struct report_finding *graded;
+    const struct finding *finding;
+    const char *name;                /* static: of its rule */
+    struct str subject, sentence, advice;
+    struct str saving;               /* "saves about 5.0 s (4.8 s to 5.3 s)"; STR_NONE: no price */
+    struct str formula;              /* STR_NONE: none */
+    struct word_arg args[REPORT_ARGS];
+    size_t arg_count;
+    struct report_evidence evidence;
+};
+enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err) WARN_UNUSED;
+
+/* Shown findings by rule, in the order of the first of each. `at_least`: grade of the first. */
+struct report_group {
+    size_t first, count;             /* position of the first; how many there are */
+    size_t others[REPORT_FURTHER_SUBJECTS];
+    size_t other_count;
+};
+struct report_groups {
+    struct report_group of[128];     /* more than there are rules */
+    size_t count, full_count;        /* full: from grade low on, at most REPORT_FULL_RULES; the rest are named in a line each */
+};
+void report_group(const struct report *report, struct report_groups *ret);
+
+/* Texts into the arena; STR_NONE and `buf` cleared. ERR_NOMEM is the caller's: an empty text is what a full arena gives. */
+struct str report_keep(struct report *report, struct buf *text);
+/* A text of section "report" with placeholders; the next argument is the text of an arg, or NULL for a number. */
+void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count);
+struct word_arg report_number(const char *name, double value, const char *unit);
+struct word_arg report_text(const char *name, struct str text);
+double report_ms(int64_t ms);        /* UNKNOWN gives NaN */
+const char *report_grade_name(enum lang lang, enum grade grade);
+const char *report_confidence_name(enum lang lang, int confidence);
+const char *report_bucket_name(enum lang lang, enum bucket bucket);
+
+/* "Healthy…", as text of the arena. */
+enum err_code report_verdict(struct report *report, enum lang lang, struct str *ret, struct err *err) WARN_UNUSED;
+/* The lines on how the run was judged, each a text of the arena. Returns their number, at most 8. */
+enum err_code report_judged(struct report *report, enum lang lang, struct str ret[8], size_t *ret_count, struct err *err) WARN_UNUSED;
+/* "app name · app-2026…/1", and "Spark 4.3.0 · user x · started …". */
+void report_head(struct buf *out, const struct report *report);
+void report_facts(struct buf *out, const struct report *report, enum lang lang);
+
+/* One finding as an object of JSON, as reports and the interface have it. */
+void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item);
+
+typedef enum err_code report_writer(struct report *report, const struct report_style *style, struct buf *out, struct err *err);
+report_writer report_write_text, report_write_json, report_write_html, report_write_markdown;
+
+#endif

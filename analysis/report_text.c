@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report for a terminal, 96 columns wide: the verdict, where the time went, what to change, how the run was judged. Texts of the log were made harmless by wording.c; colours are the only
+ * escape sequences. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/report_parts.h"
+#include "analysis/snippets.h"
+#include "base/attributes.h"
+
+#define WIDTH 96
+#define BAR_WIDTH 28
+#define NAME_WIDTH 30
+
+enum colour { PLAIN, BOLD, DIM, RED, YELLOW, GREEN, BLUE };
+
+static void colour(struct buf *out, const struct report_style *style, enum colour which)
+{
+    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[1;31m", "\033[33m", "\033[32m", "\033[36m"};
+    if (style->colour)
+        buf_text(out, codes[which]);
+}
+
+/* ---- columns */
+
+/* Bytes of the character at `p`, and how many columns it takes: two for those of East Asia. The text is valid UTF-8, for wording.c made it. */
+static size_t character(const char *p, int *ret_columns)
+{
+    unsigned char c = (unsigned char)p[0];
+    size_t len = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    uint32_t code = c < 0x80 ? c : c & (0x7FU >> len);
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | ((unsigned char)p[i] & 0x3F);
+    bool is_wide = (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) || (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+                   (code >= 0xFE30 && code <= 0xFE6F) || (code >= 0xFF00 && code <= 0xFF60) || (code >= 0x1F300 && code <= 0x1FAFF) || (code >= 0x20000 && code <= 0x3FFFD);
+    *ret_columns = is_wide ? 2 : 1;
+    return len;
+}
+
+static int width_of(struct str text)
+{
+    int width = 0, columns;
+    for (size_t at = 0; at < text.len; width += columns)
+        at += character(text.ptr + at, &columns);
+    return width;
+}
+
+static void blanks(struct buf *out, int count)
+{
+    for (; count > 0; count--)
+        buf_char(out, ' ');
+}
+
+/* The longest piece from `at` on that must not be broken: a word, or one wide character with the punctuation behind it. */
+static size_t piece_at(struct str text, size_t at, int *ret_width)
+{
+    size_t begin = at;
+    *ret_width = 0;
+    while (at < text.len && text.ptr[at] != ' ') {
+        int columns, next = 0;
+        at += character(text.ptr + at, &columns);
+        *ret_width += columns;
+        if (at < text.len)
+            character(text.ptr + at, &next);
+        bool is_mark_next = at + 3 <= text.len && (memcmp(text.ptr + at, "\xE3\x80", 2) == 0 || memcmp(text.ptr + at, "\xEF\xBC", 2) == 0);
+        if ((columns == 2 || next == 2) && !is_mark_next)
+            break;
+    }
+    return at - begin;
+}
+
+/* `text` from column `indent` on, broken before WIDTH; the cursor stands at `column`. Ends the line. */
+static void paragraph(struct buf *out, struct str text, int indent, int column)
+{
+    bool at_begin = true;
+    for (size_t at = 0; at < text.len;) {
+        int width;
+        bool blank = text.ptr[at] == ' ';
+        if (blank) {
+            at++;
+            continue;
+        }
+        size_t len = piece_at(text, at, &width);
+        bool gap = at > 0 && text.ptr[at - 1] == ' ' && !at_begin;
+        if (!at_begin && column + gap + width > WIDTH) {
+            buf_char(out, '\n');
+            blanks(out, indent);
+            column = indent;
+            gap = false;
+        }
+        if (gap)
+            buf_char(out, ' ');
+        buf_append(out, text.ptr + at, len);
+        column += width + gap;
+        at += len;
+        at_begin = false;
+    }
+    buf_char(out, '\n');
+}
+
+static void indented(struct buf *out, struct str text, int indent)
+{
+    blanks(out, indent);
+    paragraph(out, text, indent, indent);
+}
+
+static void heading(struct buf *out, const struct report_style *style, const char *what)
+{
+    buf_char(out, '\n');
+    colour(out, style, BOLD);
+    buf_text(out, message_of(style->lang, "report", what));
+    colour(out, style, PLAIN);
+    buf_char(out, '\n');
+}
+
+/* ---- parts */
+
+static void bar(struct buf *out, double share)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int cells = (int)(share * BAR_WIDTH * 8 + 0.5);
+    for (; cells >= 8; cells -= 8)
+        buf_text(out, "█");
+    buf_text(out, eighths[cells > 0 ? cells : 0]);
+}
+
+static void account_row(struct buf *out, struct str name, int64_t ms, double share)
+{
+    CLEANUP(buf_dispose) struct buf time, percent;
+    buf_init(&time, 64);
+    buf_init(&percent, 64);
+    word_duration(&time, (double)ms);
+    word_share(&percent, share);
+    blanks(out, 2);
+    buf_append(out, name.ptr, name.len);
+    blanks(out, NAME_WIDTH - width_of(name) + 10 - width_of(buf_str(&time)));
+    buf_append(out, time.data, time.len);
+    blanks(out, 9 - width_of(buf_str(&percent)));
+    buf_append(out, percent.data, percent.len);
+    blanks(out, 2);
+    bar(out, share);
+    buf_char(out, '\n');
+}
+
+static void write_account(struct buf *out, const struct report *report, const struct report_style *style)
+{
+    enum bucket buckets[BUCKET_COUNT];
+    size_t count = report_buckets(report, buckets), small = 0;
+    int64_t small_ms = 0;
+    heading(out, style, "account");
+    for (size_t i = 0; i < count; i++) {
+        int64_t ms = report->account[buckets[i]].wall_ms;
+        double share = report->wall_ms > 0 ? (double)ms / (double)report->wall_ms : 0;
+        if (share < REPORT_SMALL_BUCKET) {
+            small++;
+            small_ms += ms;
+            continue;
+        }
+        account_row(out, str_of(report_bucket_name(style->lang, buckets[i])), ms, share);
+    }
+    if (small) {
+        CLEANUP(buf_dispose) struct buf name;
+        buf_init(&name, 256);
+        const struct word_arg n = report_number("n", (double)small, "count");
+        report_say(&name, style->lang, "others_row", &n, 1);
+        account_row(out, buf_str(&name), small_ms, report->wall_ms > 0 ? (double)small_ms / (double)report->wall_ms : 0);
+    }
+    CLEANUP(buf_dispose) struct buf note;
+    buf_init(&note, 1024);
+    const struct word_arg slots = report_number("slots", (double)report->slot_peak, "count");
+    report_say(&note, style->lang, "account_note", &slots, 1);
+    colour(out, style, DIM);
+    indented(out, buf_str(&note), 2);
+    colour(out, style, PLAIN);
+}
+
+static void labelled(struct buf *out, const struct report_style *style, const char *label, struct str text)
+{
+    struct str name = str_of(message_of(style->lang, "report", label));
+    blanks(out, 4);
+    colour(out, style, BLUE);
+    buf_append(out, name.ptr, name.len);
+    colour(out, style, PLAIN);
+    buf_text(out, ": ");
+    paragraph(out, text, 6, 4 + width_of(name) + 2);
+}
+
+static void write_evidence(struct buf *out, struct report *report, const struct report_style *style, const struct report_item *item)
+{
+    const struct report_evidence *evidence = &item->evidence;
+    CLEANUP(buf_dispose) struct buf line;
+    buf_init(&line, (size_t)64 << 10);
+    if (item->formula.len)
+        labelled(out, style, "evidence", item->formula);
+    size_t rows = 0;
+    for (size_t i = 0; i < evidence->count && rows < REPORT_EVIDENCE_ROWS; rows++) {
+        size_t row = evidence->cells[i].row;
+        report_subject(&line, style->lang, evidence->cells[i].kind, evidence->cells[i].key);
+        for (const char *separator = ": "; i < evidence->count && evidence->cells[i].row == row; i++, separator = ", ") {
+            const struct report_cell *cell = &evidence->cells[i];
+            buf_text(&line, separator);
+            word_text(&line, cell->name, 60);
+            buf_char(&line, ' ');
+            if (str_known(cell->text))
+                word_text(&line, cell->text, 120);
+            else
+                word_value(&line, cell->value, cell->unit);
+        }
+        indented(out, report_keep(report, &line), 6);
+    }
+    if (evidence->row_count > rows) {
+        const struct word_arg n = report_number("n", (double)(evidence->row_count - rows), "count");
+        report_say(&line, style->lang, "more_evidence", &n, 1);
+        indented(out, report_keep(report, &line), 6);
+    }
+}
+
+static void write_first_fix(struct buf *out, const struct report_style *style, const struct report_item *item)
+{
+    const char *fixes = item->finding->rule->fixes;
+    const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
+    CLEANUP(buf_dispose) struct buf code;
+    if (!snippet)
+        return;
+    buf_init(&code, (size_t)64 << 10);
+    snippet_fill(&code, snippet, item->args, item->arg_count);
+    labelled(out, style, "fixes", str_of(message_of(style->lang, "snippets", snippet->id)));
+    for (const char *p = code.data; p && *p;) {
+        size_t len = strcspn(p, "\n");
+        blanks(out, 8);
+        buf_append(out, p, len);
+        buf_char(out, '\n');
+        p += len + (p[len] == '\n');
+    }
+}
+
+static enum err_code write_others(struct buf *out, struct report *report, const struct report_style *style, const struct report_group *group, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf line;
+    buf_init(&line, (size_t)64 << 10);
+    for (size_t i = 0; i < group->other_count; i++) {
+        struct report_item item;
+        enum err_code rc = report_item(report, group->others[i], style->lang, &item, err);
+        if (rc)
+            return rc;
+        buf_printf(&line, "%s%.*s", i ? ", " : "", (int)item.subject.len, item.subject.ptr);
+        if (known(item.finding->price.ms)) {
+            buf_text(&line, " (");
+            word_duration(&line, (double)item.finding->price.ms);
+            buf_char(&line, ')');
+        }
+    }
+    if (group->count > group->other_count + 1) {
+        const struct word_arg n = report_number("n", (double)(group->count - group->other_count - 1), "count");
+        buf_text(&line, ", ");
+        report_say(&line, style->lang, "others_more", &n, 1);
+    }
+    if (line.len)
+        labelled(out, style, "others", report_keep(report, &line));
+    return ERR_OK;
+}
+
+static enum err_code write_finding(struct buf *out, struct report *report, const struct report_style *style, size_t number, const struct report_group *group, struct err *err)
+{
+    struct report_item item;
+    enum err_code rc = report_item(report, group->first, style->lang, &item, err);
+    if (rc)
+        return rc;
+    enum grade grade = item.graded->grade;
+    buf_printf(out, "\n%2zu  ", number);
+    colour(out, style, grade == GRADE_SEVERE ? RED : grade == GRADE_MODERATE ? YELLOW : BLUE);
+    buf_text(out, report_grade_name(style->lang, grade));
+    colour(out, style, BOLD);
+    buf_printf(out, "  %s", item.name);
+    colour(out, style, PLAIN);
+    buf_printf(out, " · %.*s", (int)item.subject.len, item.subject.ptr);
+    if (item.saving.len) {
+        buf_text(out, " · ");
+        colour(out, style, GREEN);
+        buf_append(out, item.saving.ptr, item.saving.len);
+        colour(out, style, PLAIN);
+    }
+    buf_char(out, '\n');
+    indented(out, item.sentence, 4);
+    labelled(out, style, "first", item.advice);
+    write_evidence(out, report, style, &item);
+    if ((rc = write_others(out, report, style, group, err)))
+        return rc;
+    write_first_fix(out, style, &item);
+    return ERR_OK;
+}
+
+/* Those that need no action, a sentence each. */
+static enum err_code write_notes(struct buf *out, struct report *report, const struct report_style *style, const struct report_groups *groups, struct err *err)
+{
+    for (size_t i = groups->full_count; i < groups->count; i++) {
+        struct report_item item;
+        enum err_code rc = report_item(report, groups->of[i].first, style->lang, &item, err);
+        if (rc)
+            return rc;
+        if (i == groups->full_count)
+            heading(out, style, "notes");
+        buf_text(out, "  · ");
+        colour(out, style, BOLD);
+        buf_text(out, item.name);
+        colour(out, style, PLAIN);
+        buf_text(out, ": ");
+        paragraph(out, item.sentence, 4, 4 + width_of(str_of(item.name)) + 2);
+    }
+    return ERR_OK;
+}
+
+static void write_together(struct buf *out, struct report *report, const struct report_style *style)
+{
+    CLEANUP(buf_dispose) struct buf line;
+    buf_init(&line, 4096);
+    if (report->joint_count < 2)
+        return;
+    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
+                                    report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
+    report_say(&line, style->lang, "together", args, ARRAY_LENGTH(args));
+    buf_char(out, '\n');
+    indented(out, buf_str(&line), 2);
+}
+
+enum err_code report_write_text(struct report *report, const struct report_style *style, struct buf *out, struct err *err)
+{
+    struct report_groups groups;
+    struct str verdict, judged[8];
+    size_t judged_count = 0;
+    enum err_code rc = report_verdict(report, style->lang, &verdict, err);
+    if (rc)
+        return rc;
+    report_group(report, &groups);
+    colour(out, style, BOLD);
+    report_head(out, report);
+    colour(out, style, PLAIN);
+    buf_char(out, '\n');
+    report_facts(out, report, style->lang);
+    buf_char(out, '\n');
+    heading(out, style, "verdict");
+    indented(out, verdict, 2);
+    write_account(out, report, style);
+    heading(out, style, "findings");
+    if (groups.full_count == 0)
+        indented(out, str_of(message_of(style->lang, "report", "no_findings")), 2);
+    for (size_t i = 0; i < groups.full_count; i++)
+        if ((rc = write_finding(out, report, style, i + 1, &groups.of[i], err)))
+            return rc;
+    write_together(out, report, style);
+    if ((rc = write_notes(out, report, style, &groups, err)) || (rc = report_judged(report, style->lang, judged, &judged_count, err)))
+        return rc;
+    heading(out, style, "judged");
+    for (size_t i = 0; i < judged_count; i++)
+        indented(out, judged[i], 2);
+    return ERR_OK;
+}

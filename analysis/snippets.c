@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/snippets.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/attributes.h"
+
+/* Placeholders have names that no rule uses for something else: {partitions}, never {n}. */
+const struct snippet snippets[] = {
+    {"KEYSAMPLE", "python", "df.sample(0.01, seed=1).groupBy('{key}').count().orderBy('count', ascending=False).show(20)"},
+    {"FILTER_KEY", "python",
+     "junk = ['', 'unknown']                      # decide with the owner of the data\n"
+     "df = df.where(F.col('{key}').isNotNull() & ~F.col('{key}').isin(junk))"},
+    {"SALT", "python",
+     "n = {salt}                                  # about max / median, between 8 and 128\n"
+     "part = df.withColumn('salt', (F.rand() * n).cast('int')).groupBy('{key}', 'salt').agg(F.sum('v').alias('v'))\n"
+     "out = part.groupBy('{key}').agg(F.sum('v').alias('v'))"},
+    {"TWOSTAGE", "python",
+     "# RDD: add up under (salt, key) first, then under the key\n"
+     "part = rdd.map(lambda kv: ((random.randrange({salt}), kv[0]), kv[1])).reduceByKey(add)\n"
+     "out = part.map(lambda x: (x[0][1], x[1])).reduceByKey(add)"},
+    {"HOTSPLIT", "python",
+     "hot = [...]                                 # the few hot keys, from a sample\n"
+     "is_hot = F.col('{key}').isin(hot)\n"
+     "hot_part = a.where(is_hot).join(F.broadcast(b.where(is_hot)), '{key}')\n"
+     "out = hot_part.unionByName(a.where(~is_hot).join(b, '{key}'))"},
+    {"EXPLODE_JOIN", "python",
+     "n = {salt}                                  # salt the large side, replicate the small one; never both\n"
+     "large2 = large.withColumn('salt', (F.rand() * n).cast('int'))\n"
+     "small2 = small.withColumn('salt', F.explode(F.sequence(F.lit(0), F.lit(n - 1))))\n"
+     "out = large2.join(small2, ['{key}', 'salt']).drop('salt')"},
+    {"AQE_ON", "conf",
+     "--conf spark.sql.adaptive.enabled=true\n--conf spark.sql.adaptive.coalescePartitions.enabled=true\n--conf spark.sql.adaptive.advisoryPartitionSizeInBytes=128m"},
+    {"AQE_SKEW", "conf",
+     "--conf spark.sql.adaptive.enabled=true\n--conf spark.sql.adaptive.skewJoin.enabled=true\n--conf spark.sql.adaptive.skewJoin.skewedPartitionFactor=5\n"
+     "--conf spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes={half_of_max}"},
+    {"AQE_MIN", "conf", "--conf spark.sql.adaptive.coalescePartitions.parallelismFirst=true\n--conf spark.sql.adaptive.coalescePartitions.minPartitionSize=1m"},
+    {"SHUFPART", "sql", "SET spark.sql.shuffle.partitions={ideal};     -- RDD: spark.default.parallelism, or reduceByKey(f, {ideal})"},
+    {"REPART", "python", "df = df.repartition({partitions}, '{key}')   # a full shuffle, even pieces"},
+    {"COALESCE", "python", "df = df.coalesce({partitions})             # no shuffle; beware: the stage before gets as few tasks"},
+    {"COALESCE_WRITE", "python",
+     "# partitions: bytes / 128 MiB, rounded up\n"
+     "df.repartition({partitions}).write.mode('overwrite').partitionBy('{partition_column}').parquet(path)\n"
+     "spark.conf.set('spark.sql.files.maxRecordsPerFile', 5_000_000)"},
+    {"BROADCAST", "python", "out = large.join(F.broadcast(small), '{key}')     # SQL: SELECT /*+ BROADCAST(small) */ ..."},
+    {"BCAST_THRESH", "python", "spark.conf.set('spark.sql.autoBroadcastJoinThreshold', '{broadcast_bytes}')     # -1 switches it off"},
+    {"SHUFFLE_LESS", "python", "df = df.select('{needed_columns}').where('{predicate}')     # before the join or groupBy"},
+    {"PUSHDOWN", "python", "df = df.select('{needed_columns}').where('{predicate}')     # before the join; literals of the column's own type"},
+    {"KRYO", "conf", "--conf spark.serializer=org.apache.spark.serializer.KryoSerializer\n--conf spark.kryo.registrationRequired=false"},
+    {"PERSIST", "python",
+     "from pyspark import StorageLevel\n"
+     "df = df.persist(StorageLevel.MEMORY_AND_DISK)\n"
+     "df.count()                                  # an action fills it"},
+    {"PERSIST_SER", "python", "rdd.persist(StorageLevel.MEMORY_AND_DISK)     # Python's is serialised; Scala, Java: MEMORY_AND_DISK_SER"},
+    {"UNPERSIST", "python",
+     "try:\n"
+     "    ...\n"
+     "finally:\n"
+     "    df.unpersist()                          # or, for all: spark.catalog.clearCache()"},
+    {"CHECKPOINT", "python", "spark.sparkContext.setCheckpointDir('{checkpoint_dir}')\ndf = df.checkpoint()"},
+    {"G1", "conf", "--conf 'spark.executor.extraJavaOptions=-XX:+UseG1GC -XX:InitiatingHeapOccupancyPercent=35'"},
+    {"MEMORY", "conf",
+     "--executor-memory {executor_memory} --executor-cores {executor_cores}\n--conf spark.memory.fraction=0.6\n--conf spark.memory.storageFraction=0.3"},
+    {"OVERHEAD", "conf", "--conf spark.executor.memoryOverhead={overhead}\n--conf spark.executor.pyspark.memory={python_memory}"},
+    {"DYNALLOC", "conf",
+     "--conf spark.dynamicAllocation.enabled=true\n--conf spark.dynamicAllocation.shuffleTracking.enabled=true\n"
+     "--conf spark.dynamicAllocation.initialExecutors={initial_executors}\n--conf spark.dynamicAllocation.minExecutors={min_executors}\n"
+     "--conf spark.dynamicAllocation.maxExecutors={max_executors}\n--conf spark.dynamicAllocation.executorIdleTimeout=60s"},
+    {"STATIC", "conf", "--conf spark.dynamicAllocation.enabled=false --num-executors {executors}"},
+    {"MAXPART", "python",
+     "spark.conf.set('spark.sql.files.maxPartitionBytes', '{split_bytes}')\nspark.conf.set('spark.sql.files.openCostInBytes', '4m')"},
+    {"COMPACT", "python",
+     "spark.read.parquet(src).repartition({partitions}).write.mode('overwrite').parquet(dst)\n"
+     "# Delta: OPTIMIZE; Iceberg: CALL system.rewrite_data_files"},
+    {"PARALLEL_READ", "python",
+     "spark.read.jdbc(url, '{source_table}', column='{number_column}', lowerBound=0, upperBound={upper}, numPartitions={partitions}, properties=p)"},
+    {"SPECULATE", "conf", "--conf spark.speculation=true\n--conf spark.speculation.quantile=0.9\n--conf spark.speculation.multiplier=3"},
+    {"EXCLUDE", "conf", "--conf spark.excludeOnFailure.enabled=true"},
+    {"TASK_RETRY", "conf", "--conf spark.task.maxFailures=8"},
+    {"LOCALITY", "conf", "--conf spark.locality.wait=0s"},
+    {"SERVICE", "conf",
+     "--conf spark.shuffle.service.enabled=true\n"
+     "# Kubernetes: --conf spark.decommission.enabled=true --conf spark.storage.decommission.shuffleBlocks.enabled=true\n"
+     "--conf spark.reducer.maxSizeInFlight=96m\n--conf spark.shuffle.io.maxRetries=6\n--conf spark.shuffle.io.retryWait=10s"},
+    {"DPP", "sql", "SET spark.sql.optimizer.dynamicPartitionPruning.enabled=true;     -- join on the partition column, filter on the small side"},
+    {"WINDOW_PART", "sql", "SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY ts) AS rn FROM t;     -- never OVER (ORDER BY ts) on a large table"},
+    {"BUCKET", "sql", "CREATE TABLE t2 USING parquet CLUSTERED BY ({key}) INTO {partitions} BUCKETS AS SELECT * FROM t;"},
+    {"PANDAS_UDF", "python",
+     "@F.pandas_udf('long')\n"
+     "def f(s: pd.Series) -> pd.Series:\n"
+     "    return s.astype(str).str[::-1].astype('int64')\n"
+     "# better, where there is one: a built-in, F.reverse(F.col('x').cast('string')).cast('long')"},
+    {"RESULT_FILE", "python", "df.write.parquet('{output_path}')             # instead of collect() or toPandas(); or df.limit(1000).toPandas()"},
+    {"THREADS", "python",
+     "from concurrent.futures import ThreadPoolExecutor\n"
+     "with ThreadPoolExecutor(4) as pool:\n"
+     "    list(pool.map(lambda t: spark.table(t).write.saveAsTable('out_' + t), tables))"},
+    {"FAIR", "conf", "--conf spark.scheduler.mode=FAIR"},
+    {"STREAM_TRIGGER", "python", "query = df.writeStream.trigger(processingTime='30 seconds').start()"},
+    {"STREAM_LIMIT", "python", "spark.readStream.format('kafka').option('maxOffsetsPerTrigger', 500000).option('minPartitions', {partitions})"},
+    {"WATERMARK", "python", "df.withWatermark('ts', '10 minutes').groupBy(F.window('ts', '5 minutes'), 'k').count()"},
+    {"STATE_ROCKS", "python",
+     "spark.conf.set('spark.sql.streaming.stateStore.providerClass',\n"
+     "               'org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider')"},
+    {"EVENTLOG", "conf",
+     "--conf spark.eventLog.enabled=true\n--conf spark.eventLog.dir={log_dir}\n--conf spark.eventLog.rolling.enabled=true\n--conf spark.eventLog.compress=true\n"
+     "--conf spark.eventLog.logBlockUpdates.enabled=true\n--conf spark.eventLog.logStageExecutorMetrics=true\n--conf spark.executor.processTreeMetrics.enabled=true\n"
+     "--conf spark.executor.metrics.pollingInterval=1s\n--conf spark.scheduler.listenerbus.eventqueue.capacity=30000"},
+    {"JAR_EXCL", "xml", "<exclusion><groupId>{group_id}</groupId><artifactId>{jar}</artifactId></exclusion>"},
+    {"CONFFIX", "conf", "# set one of the two settings named, and leave the other out"},
+};
+const size_t snippet_count = ARRAY_LENGTH(snippets);
+
+const struct snippet *snippet_find(struct str id)
+{
+    for (size_t i = 0; i < snippet_count; i++)
+        if (str_is(id, snippets[i].id))
+            return &snippets[i];
+    return NULL;
+}
+
+#define NAME_MAX_BYTES 128
+
+static bool is_name(struct str text)
+{
+    if (text.len == 0 || text.len > NAME_MAX_BYTES || text.ptr[0] == '-')
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", text.ptr[i]) || !text.ptr[i])
+            return false;
+    return true;
+}
+
+static void fill_one(struct buf *out, struct str name, const struct word_arg *args, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!str_eq(args[i].name, name))
+            continue;
+        if (is_name(args[i].text)) {
+            buf_append(out, args[i].text.ptr, args[i].text.len);
+            return;
+        }
+        if (!str_known(args[i].text) && fabs(args[i].value) < 1e15) {
+            buf_printf(out, "%.0f", ceil(args[i].value));
+            return;
+        }
+    }
+    buf_printf(out, "<%.*s>", (int)name.len, name.ptr);
+}
+
+void snippet_fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count)
+{
+    for (const char *p = snippet->code; *p;) {
+        size_t plain = strcspn(p, "{"), name = p[plain] ? strcspn(p + plain, "}") : 0;
+        buf_append(out, p, plain);
+        p += plain;
+        if (!*p)
+            break;
+        fill_one(out, (struct str){p + 1, name - 1}, args, count);
+        p += name + (p[name] == '}');
+    }
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/attributes.h"
+
+#define COMPLETE_ENOUGH 80           /* below it numbers are lower bounds (2.3) */
+#define WAITING_SHARE 0.5            /* of the wall time: waiting is what the run did most (8.3) */
+#define MOST_OF_IT 0.8               /* of what the first ten would save together (8.3) */
+#define JUDGED_FROM_MS 10000         /* shorter runs are not judged (1.6 tiny_app) */
+#define FAILURE_BYTES 240
+
+const char *const empty_page_names[EMPTY_PAGE_COUNT] = {"storage", "sql", "streaming", "executors", "jobs"};
+
+static struct word_arg number(const char *name, double value, const char *unit)
+{
+    return (struct word_arg){.name = str_of(name), .unit = str_of(unit), .value = value};
+}
+
+static struct word_arg text(const char *name, struct str value)
+{
+    return (struct word_arg){.name = str_of(name), .text = value, .value = (double)NAN};
+}
+
+static double ms(int64_t value)
+{
+    return known(value) ? (double)value : (double)NAN;
+}
+
+static void say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count)
+{
+    if (out->len && lang == LANG_EN)
+        buf_char(out, ' ');
+    word_fill(out, lang, message_of(lang, "verdict", what), args, count);
+}
+
+static enum err_code say_finding(struct report *report, enum lang lang, size_t position, struct buf *out, struct err *err)
+{
+    struct word_arg args[REPORT_ARGS];
+    size_t count;
+    const struct finding *finding = &report->findings[position].finding;
+    enum err_code rc = report_args(report, finding, args, &count, err);
+    if (rc)
+        return rc;
+    if (out->len && lang == LANG_EN)
+        buf_char(out, ' ');
+    report_sentence(out, lang, finding, args, count);
+    return ERR_OK;
+}
+
+size_t verdict_closest(const struct report *report, const size_t *findings, size_t count)
+{
+    size_t best = report->finding_count;
+    for (size_t i = 0; i < (findings ? count : report->finding_count); i++) {
+        size_t at = findings ? findings[i] : i;
+        const struct report_finding *f = &report->findings[at];
+        if (f->is_shown || f->finding.mute != MUTE_NONE || str_known(f->finding.suppressed_by) || isnan(f->margin) || f->margin <= 0)
+            continue;
+        if (best == report->finding_count || f->margin > report->findings[best].margin)
+            best = at;
+    }
+    return best;
+}
+
+static void say_closest(const struct report *report, enum lang lang, size_t closest, struct buf *out)
+{
+    if (closest == report->finding_count) {
+        say(out, lang, "nothing", NULL, 0);
+        return;
+    }
+    const struct report_finding *f = &report->findings[closest];
+    const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &f->finding))), number("margin", f->margin, "share")};
+    say(out, lang, "nothing_closest", args, ARRAY_LENGTH(args));
+}
+
+enum err_code verdict_page(struct report *report, enum lang lang, const size_t *findings, size_t count, struct buf *out, struct err *err)
+{
+    size_t shown = 0, first = 0;
+    for (size_t i = 0; i < count; i++)
+        if (report->findings[findings[i]].is_shown && shown++ == 0)
+            first = findings[i];
+    if (shown == 0) {
+        say_closest(report, lang, verdict_closest(report, findings, count), out);
+        return ERR_OK;
+    }
+    enum err_code rc = say_finding(report, lang, first, out, err);
+    const struct word_arg more = number("k", (double)(shown - 1), "count");
+    if (!rc && shown > 1)
+        say(out, lang, "also", &more, 1);
+    return rc;
+}
+
+/* ---- the application */
+
+static bool is_wait(enum bucket bucket)
+{
+    return bucket == BUCKET_STARTUP || bucket == BUCKET_WAIT_EXEC || (bucket >= BUCKET_GAP_SQL && bucket <= BUCKET_GAP_USER);
+}
+
+/* Wall time of waiting for anything but tasks; *ret_largest is its largest part. */
+static int64_t waiting_ms(const struct report *report, enum bucket *ret_largest)
+{
+    int64_t sum = 0, largest = -1;
+    for (int i = 0; i < BUCKET_COUNT; i++) {
+        int64_t wall = known_or(report->account[i].wall_ms, 0);
+        if (!report->account[i].is_there || !is_wait((enum bucket)i))
+            continue;
+        sum += wall;
+        if (wall > largest) {
+            largest = wall;
+            *ret_largest = (enum bucket)i;
+        }
+    }
+    return sum;
+}
+
+static void say_waiting(const struct report *report, enum lang lang, int64_t waited_ms, enum bucket largest, struct buf *out)
+{
+    const char *name = message(lang, "buckets", str_of(bucket_names[largest]), "name");
+    const struct word_arg args[] = {number("pct", (double)waited_ms / (double)report->wall_ms, "share"), number("wall", ms(report->wall_ms), "ms"),
+                                    text("bucket", str_of(name ? name : bucket_names[largest])), number("bucket_time", ms(report->account[largest].wall_ms), "ms")};
+    say(out, lang, "waiting", args, ARRAY_LENGTH(args));
+}
+
+static void say_failed(const struct report *report, enum lang lang, struct buf *out)
+{
+    struct str why = report->app.failure;
+    const char *line_end = str_known(why) ? memchr(why.ptr, '\n', why.len) : NULL;
+    if (line_end)
+        why.len = (size_t)(line_end - why.ptr);
+    if (why.len > FAILURE_BYTES)
+        why.len = utf8_valid_prefix(why.ptr, FAILURE_BYTES);
+    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", why)};
+    say(out, lang, why.len ? "failed" : "failed_unknown", args, ARRAY_LENGTH(args));
+}
+
+/* What the first few would save together: as few as make most of it. */
+static void say_saving(const struct report *report, enum lang lang, struct buf *out)
+{
+    if (report->joint_count == 0)
+        return;
+    int64_t all = report->joint[report->joint_count - 1].saving_ms;
+    size_t k = 0;
+    while (k + 1 < report->joint_count && (double)report->joint[k].saving_ms < MOST_OF_IT * (double)all)
+        k++;
+    if (report->joint[k].saving_ms <= 0)
+        return;
+    const struct word_arg args[] = {number("k", (double)(k + 1), "count"), number("saving", ms(report->joint[k].saving_ms), "ms"), number("wall", ms(report->wall_ms), "ms")};
+    say(out, lang, k == 0 && report->joint[0].finding == 0 ? "fix_one" : "fix", args, ARRAY_LENGTH(args));
+}
+
+static void say_healthy(const struct report *report, enum lang lang, struct buf *out)
+{
+    const struct report_finding *first = report->shown_count && report->findings[0].grade >= GRADE_LOW ? &report->findings[0] : NULL;
+    const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
+    if (!first) {
+        say(out, lang, "healthy", &wall, 1);
+        size_t closest = verdict_closest(report, NULL, 0);
+        if (closest < report->finding_count) {
+            const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &report->findings[closest].finding))),
+                                            number("margin", report->findings[closest].margin, "share")};
+            say(out, lang, "closest", args, ARRAY_LENGTH(args));
+        }
+        return;
+    }
+    const struct word_arg args[] = {number("saving", ms(first->finding.price.ms), "ms"), text("name", str_of(report_rule_name(lang, &first->finding)))};
+    say(out, lang, known(first->finding.price.ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
+}
+
+static enum err_code say_regression(struct report *report, enum lang lang, struct buf *out, struct err *err)
+{
+    for (size_t i = 0; i < report->shown_count; i++)
+        if (strcmp(report->findings[i].finding.rule->id, "RUN.REGRESSION") == 0)
+            return say_finding(report, lang, i, out, err);
+    return ERR_OK;
+}
+
+enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err)
+{
+    enum bucket largest = BUCKET_STARTUP;
+    int64_t waited_ms = waiting_ms(report, &largest);
+    bool is_worth_it = report->shown_count && report->findings[0].grade >= GRADE_MODERATE;
+    enum err_code rc = ERR_OK;
+    if (report->app.failed) {
+        say_failed(report, lang, out);
+        return say_regression(report, lang, out, err);
+    }
+    if (report->completeness < COMPLETE_ENOUGH) {
+        const struct word_arg c = number("c", (double)report->completeness, "count");
+        say(out, lang, "incomplete", &c, 1);
+        return report->shown_count ? say_finding(report, lang, 0, out, err) : ERR_OK;
+    }
+    if (report->wall_ms < JUDGED_FROM_MS && !is_worth_it) {
+        const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
+        say(out, lang, "not_judged", &wall, 1);
+        return ERR_OK;
+    }
+    if (report->wall_ms > 0 && (double)waited_ms >= WAITING_SHARE * (double)report->wall_ms) {
+        say_waiting(report, lang, waited_ms, largest, out);
+        if (is_worth_it)
+            rc = say_finding(report, lang, 0, out, err);
+    } else if (is_worth_it) {
+        rc = say_finding(report, lang, 0, out, err);
+        say_saving(report, lang, out);
+    } else {
+        say_healthy(report, lang, out);
+    }
+    return rc ? rc : say_regression(report, lang, out, err);
+}
+
+/* ---- empty pages */
+
+/* Each row: it says this where the query gives a number above 0 (which is {n}). In order; the first that holds. */
+static const struct {
+    enum empty_page page;
+    const char *what;
+    const char *sql;
+} empty_reasons[] = {
+    {EMPTY_STORAGE, "storage_none", "SELECT NOT EXISTS (SELECT 1 FROM rdd WHERE coalesce(use_disk, 0) OR coalesce(use_memory, 0))"},
+    {EMPTY_STORAGE, "storage_lazy",
+     "SELECT NOT EXISTS (SELECT 1 FROM rdd AS r JOIN stage_rdd AS s USING (rdd_id) JOIN stage AS g USING (stage_ref) WHERE (coalesce(r.use_disk, 0) OR coalesce(r.use_memory, 0)) "
+     "AND g.completion_ms IS NOT NULL)"},
+    {EMPTY_STORAGE, "storage_released", "SELECT EXISTS (SELECT 1 FROM rdd WHERE unpersisted) AND NOT EXISTS (SELECT 1 FROM rdd WHERE tracked)"},
+    {EMPTY_STORAGE, "storage_no_events",
+     "SELECT CASE WHEN EXISTS (SELECT 1 FROM rdd_partition) THEN 0 ELSE (SELECT count(*) FROM rdd WHERE coalesce(use_disk, 0) OR coalesce(use_memory, 0)) END"},
+    {EMPTY_SQL, "sql_old", "SELECT NOT EXISTS (SELECT 1 FROM sql_execution) AND (SELECT spark_version GLOB '1.*' FROM application)"},
+    {EMPTY_SQL, "sql_rdd", "SELECT NOT EXISTS (SELECT 1 FROM sql_execution)"},
+    {EMPTY_STREAMING, "streaming_dstreams", "SELECT NOT EXISTS (SELECT 1 FROM streaming_query) AND EXISTS (SELECT 1 FROM job WHERE batch_ms IS NOT NULL)"},
+    {EMPTY_STREAMING, "streaming_none", "SELECT NOT EXISTS (SELECT 1 FROM streaming_query)"},
+    {EMPTY_STREAMING, "streaming_no_progress", "SELECT NOT EXISTS (SELECT 1 FROM streaming_progress)"},
+    {EMPTY_EXECUTOR_PEAKS, "executors_no_peaks", "SELECT coalesce(max(peak_jvm_heap_memory_bytes), 0) = 0 FROM executor"},
+    {EMPTY_JOBS, "jobs_none", "SELECT NOT EXISTS (SELECT 1 FROM job)"},
+};
+
+enum err_code verdict_empty(struct db *app, enum empty_page page, enum lang lang, struct buf *out, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(empty_reasons); i++) {
+        if (empty_reasons[i].page != page)
+            continue;
+        int64_t holds;
+        enum err_code rc = db_query_i64(app, empty_reasons[i].sql, &holds, err);
+        if (rc)
+            return rc;
+        if (known_or(holds, 0) <= 0)
+            continue;
+        const struct word_arg n = number("n", (double)holds, "count");
+        word_fill(out, lang, message_of(lang, "empty", empty_reasons[i].what), &n, 1);
+        return ERR_OK;
+    }
+    return ERR_OK;
+}

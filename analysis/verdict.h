@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a page says first (spec/findings.md 8): never more than two sentences, made of the findings that are shown on it. Texts are appended to `out`. One thread. */
+#ifndef ANALYSIS_VERDICT_H
+#define ANALYSIS_VERDICT_H
+
+#include "analysis/report.h"
+
+/* Of the whole run (8.3): the first that holds of failed, incomplete log, mostly waiting, something to change, healthy; a regression is added. */
+enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err) WARN_UNUSED;
+
+/* Of a page (8.2): of the findings about its subjects, given as positions in report->findings in their order. Where none is shown, the one that came nearest. */
+enum err_code verdict_page(struct report *report, enum lang lang, const size_t *findings, size_t count, struct buf *out, struct err *err) WARN_UNUSED;
+
+/* The finding that is nearest to its limit among those that were judged and do not show; finding_count: none. `findings` NULL: among all. */
+size_t verdict_closest(const struct report *report, const size_t *findings, size_t count);
+
+/* Why a page has nothing to show (8.4), from facts; nothing is appended where it has something. */
+enum empty_page { EMPTY_STORAGE, EMPTY_SQL, EMPTY_STREAMING, EMPTY_EXECUTOR_PEAKS, EMPTY_JOBS, EMPTY_PAGE_COUNT };
+extern const char *const empty_page_names[EMPTY_PAGE_COUNT];
+enum err_code verdict_empty(struct db *app, enum empty_page page, enum lang lang, struct buf *out, struct err *err) WARN_UNUSED;
+
+#endif
