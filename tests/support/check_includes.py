@@ -28,7 +28,7 @@ HOMES = {
     "cjson/cJSON.h": [],
     "zstd.h": ["ingest/source/codec_zstd.c", "base/packed_text.c"],
     "lz4.h": ["ingest/source/codec_lz4*.c"],
-    "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c"],
+    "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c", "analysis/fingerprint.c"],
     "snappy-c.h": ["ingest/source/codec_snappy.c"],
     "lzf.h": ["ingest/source/codec_lzf.c"],
     "zlib.h": ["ingest/source/codec_gzip.c", "server/response.c", "server/zip_writer.c"],
