@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The time account (spec/findings.md 3): where slots × wall went. Two views of one integrand, slot-ms and wall-ms; both sums close by construction. For the application, and as
- * windows and as costs for each job and stage attempt. Doubles inside; account_store rounds by largest remainder. One thread. */
+ * windows and as costs for each job and stage attempt. Doubles inside; who stores them rounds with account_round. One thread. Time: linear in attempts but for sorting them, whatever
+ * overlaps; memory: 32 bytes an attempt and the values of one stage's tasks while it is made. */
 #ifndef ANALYSIS_ACCOUNT_H
 #define ANALYSIS_ACCOUNT_H
 
@@ -24,7 +25,7 @@ extern const char *const bucket_names[BUCKET_COUNT];
 
 struct account {
     double slot_ms[BUCKET_COUNT], wall_ms[BUCKET_COUNT];
-    double slot_total_ms, wall_total_ms;      /* what the sums must be: frame or allocated; the interval's length */
+    double slot_total_ms, wall_total_ms;      /* what the sums must be: of the application frame and wall, of a window ∫ slots and its length, of a cost simply the sums */
 };
 
 /* A maximal interval without a running job, or a part of one cut at SQL and streaming boundaries (3.6). */
@@ -43,15 +44,17 @@ struct stage_account {
     double occupancy_ms;             /* Σ o' of all its attempts */
     double winner_occupancy_ms;
     double slots;                    /* S_s of 4.3: mean slots over [first launch, end] as integer ≥ 1; 0: no attempts */
-    double sched_wait_slot_ms, few_tasks_slot_ms, tail_slot_ms;
+    double sched_wait_slot_ms, few_tasks_slot_ms, tail_slot_ms;     /* its share of what was idle while it was active: those of `cost` */
 };
 
 struct accounts {
     struct account app;              /* the frame: S_ref × wall */
-    double allocated_ms;
+    double allocated_ms;             /* = costs of all jobs + idle_gap_ms + unowned_ms */
+    double idle_gap_ms;              /* slots that were there and idle while no job ran */
+    double unowned_ms;               /* occupancy of attempts whose stage no job lists (damaged logs) */
     struct account *job_windows, *job_costs;  /* by position of job */
     struct stage_account *stages;             /* by position of stage */
-    struct driver_gap *gaps;
+    struct driver_gap *gaps;         /* by time, from the first executor on; their lengths sum to the wall view of the gap buckets */
     size_t gap_count;
     double jobs_ms;                  /* T_jobs: length of the union of job intervals */
 };
@@ -63,15 +66,32 @@ double account_closure_error(const struct account *account);
 /* Integers that sum to the rounded total (3.9): largest remainder. `ret` has BUCKET_COUNT places. */
 void account_round(const double *buckets, double total, int64_t *ret);
 
-/* Slots alive over time, for whoever needs ∫ slots: breakpoints ascending, slots[i] from times[i] to times[i + 1]. In the arena of `facts`' owner: accounts. */
+/* A sum that is exact enough to be subtracted: what a short window holds of a run of centuries. hi + lo. */
+struct exact_sum {
+    double hi, lo;
+};
+static inline void exact_add(struct exact_sum *self, double value)
+{
+    double sum = self->hi + value, from_value = sum - self->hi;
+    self->lo += (self->hi - (sum - from_value)) + (value - from_value);
+    self->hi = sum;
+}
+static inline double exact_since(struct exact_sum now, struct exact_sum then)
+{
+    return (now.hi - then.hi) + (now.lo - then.lo);
+}
+
+/* Slots alive over time: breakpoints ascending, slots[i] from times[i] to times[i + 1], the first at the interval's begin, the last one, with no slots, at its end. */
 struct slot_curve {
     int64_t *times_ms;
     int64_t *slots;
+    struct exact_sum *slot_ms, *wall_ms;      /* up to times[i]: ∫ slots; ∫ 1/slots, which is 0 where there are none (K of 3.7) */
     size_t count;
 };
 enum err_code slot_curve_make(struct slot_curve *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
 void slot_curve_dispose(struct slot_curve *self);
-double slot_curve_integral(const struct slot_curve *self, int64_t from_ms, int64_t to_ms);
+double slot_curve_integral(const struct slot_curve *self, int64_t from_ms, int64_t to_ms);     /* ∫ slots */
+double slot_curve_per_slot(const struct slot_curve *self, int64_t from_ms, int64_t to_ms);     /* ∫ 1/slots: by how much wall time one busy slot counts */
 
 /* One attempt's busy buckets (3.4): parts sum to o'. `values` are those of its stage, `i` its place among the stage's attempts. */
 void attempt_buckets(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i, double ret[BUCKET_COUNT]);

@@ -70,8 +70,8 @@ static void bound_attempts(struct facts *self)
         if (!known(attempt->launch_ms))
             attempt->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
         if (!attempt->ended || !known(attempt->finish_ms)) {
-            /* The first of these that is not before the launch (3.3). */
-            const int64_t ends[] = {stage->completion_ms, self->executors[attempt->executor].remove_ms};
+            /* The first of these that is not before the launch (3.3). Tasks of a stage that failed run on behind its end until they are killed. */
+            const int64_t ends[] = {stage->failed ? UNKNOWN : stage->completion_ms, self->executors[attempt->executor].remove_ms};
             attempt->finish_ms = MAX(self->end_ms, attempt->launch_ms);
             for (size_t e = 0; e < ARRAY_LENGTH(ends); e++)
                 if (known(ends[e]) && ends[e] >= attempt->launch_ms && ends[e] < attempt->finish_ms)

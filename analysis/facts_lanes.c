@@ -250,7 +250,9 @@ static void set_life(const struct facts *self, struct executor_fact *executor)
         first = min_known(first, attempt->launch_ms);
         last = max_known(last, attempt->finish_ms);
     }
-    executor->from_ms = clip_time(self, known_or(min_known(executor->add_ms, first), self->end_ms));
+    /* The driver's block manager is there long before a task can run in it; only ExecutorAdded, which says the cores, makes it an executor before its first task. */
+    int64_t add_ms = executor->is_driver && !known(executor->cores) ? UNKNOWN : executor->add_ms;
+    executor->from_ms = clip_time(self, known_or(min_known(add_ms, first), self->end_ms));
     executor->to_ms = clip_time(self, max_known(executor->removed && known(executor->remove_ms) ? executor->remove_ms : self->end_ms, last));
     if (!executor->slots || executor->to_ms < executor->from_ms)
         executor->to_ms = executor->from_ms;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What attempts were busy with (spec/findings.md 3.4), stage by stage: the values of one stage's tasks are in memory at a time. */
+#include <math.h>
+
+#include "analysis/account_parts.h"
+
+#define BUSY_COUNT (BUCKET_LOST + 1)     /* buckets of attempts come first */
+
+static double ms_of(const struct task_values *values, enum task_value value, size_t i)
+{
+    int64_t logged = values->of[value] ? values->of[value][i] : UNKNOWN;
+    return known(logged) && logged > 0 ? (double)logged : 0;
+}
+
+static bool is_positive(const struct task_values *values, enum task_value value, size_t i)
+{
+    return values->of[value] && known(values->of[value][i]) && values->of[value][i] > 0;
+}
+
+static double take(double *from, double at_most)
+{
+    double taken = fmin(*from, at_most);
+    *from -= taken;
+    return taken;
+}
+
+static enum bucket rest_bucket(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i)
+{
+    if (!values->of[VALUE_CPU_NS] || !known(values->of[VALUE_CPU_NS][i]))
+        return BUCKET_RUN_UNSPLIT;
+    if (facts->stages[attempt->stage].is_python)
+        return BUCKET_PYTHON;
+    if (is_positive(values, VALUE_DISK_SPILL_BYTES, i))
+        return BUCKET_SPILL_IO;
+    return is_positive(values, VALUE_INPUT_BYTES, i) || is_positive(values, VALUE_OUTPUT_BYTES, i) ? BUCKET_STORAGE_IO : BUCKET_OTHER;
+}
+
+void attempt_buckets(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i, double ret[BUCKET_COUNT])
+{
+    for (size_t b = 0; b < BUCKET_COUNT; b++)
+        ret[b] = 0;
+    double left = (double)attempt->occupancy_ms;
+    if (attempt->kind != WINNER || !attempt->has_metrics) {
+        ret[attempt->kind != WINNER ? BUCKET_LOST : BUCKET_NOMETRICS] = left;
+        return;
+    }
+    int64_t fetched_ms = values->of[VALUE_GETTING_RESULT_MS] ? values->of[VALUE_GETTING_RESULT_MS][i] : UNKNOWN;
+    double getres = known(fetched_ms) && fetched_ms > 0 && fetched_ms < attempt->finish_ms ? (double)attempt->finish_ms - (double)fetched_ms : 0;
+    /* What is more than the time there was is taken from these in the order of the specification, so the last of them gets its time first. */
+    double run = take(&left, ms_of(values, VALUE_RUN_MS, i)), deser = take(&left, ms_of(values, VALUE_DESERIALIZE_MS, i));
+    ret[BUCKET_SER] = take(&left, ms_of(values, VALUE_SERIALIZE_MS, i));
+    ret[BUCKET_GETRES] = take(&left, getres);
+    ret[BUCKET_DELAY] = left;
+    /* The JVM's collections span deserialising and running. */
+    double gc = ms_of(values, VALUE_GC_MS, i), gc_in_run = take(&run, gc);
+    ret[BUCKET_GC] = gc_in_run + take(&deser, gc - gc_in_run);
+    ret[BUCKET_DESER] = deser;
+    ret[BUCKET_FETCH] = take(&run, ms_of(values, VALUE_FETCH_WAIT_MS, i));
+    ret[BUCKET_CPU] = take(&run, ms_of(values, VALUE_CPU_NS, i) / NS_PER_MS);
+    ret[BUCKET_SHWRITE] = take(&run, ms_of(values, VALUE_SHUFFLE_WRITE_NS, i) / NS_PER_MS);
+    ret[rest_bucket(facts, attempt, values, i)] += run;
+}
+
+/* `of`: parts of the attempt's whole length that lie in the window. */
+static void add_window(struct account *window, const double parts[BUCKET_COUNT], const struct attempt *attempt, const struct slot_curve *curve, int64_t from_ms, int64_t to_ms)
+{
+    from_ms = MAX(from_ms, attempt->begin_ms);
+    to_ms = MIN(to_ms, attempt->finish_ms);
+    if (from_ms >= to_ms)
+        return;
+    double length = (double)attempt->occupancy_ms, share = (double)(to_ms - from_ms) / length, wall = slot_curve_per_slot(curve, from_ms, to_ms) / length;
+    for (size_t b = 0; b < BUSY_COUNT; b++) {
+        window->slot_ms[b] += parts[b] * share;
+        window->wall_ms[b] += parts[b] * wall;
+    }
+}
+
+static void add_account(struct account *to, const struct account *from)
+{
+    for (size_t b = 0; b < BUSY_COUNT; b++) {
+        to->slot_ms[b] += from->slot_ms[b];
+        to->wall_ms[b] += from->wall_ms[b];
+    }
+}
+
+static bool inside(const struct stage_fact *stage, int64_t from_ms, int64_t to_ms)
+{
+    return stage->first_launch_ms >= from_ms && stage->last_finish_ms <= to_ms;
+}
+
+static void add_attempts(struct accounts *self, const struct facts *facts, const struct slot_curve *curve, const struct stage_fact *stage, const struct task_values *values)
+{
+    struct stage_account *account = &self->stages[stage - facts->stages];
+    const struct job_fact *job = stage->job == NO_ENTITY ? NULL : &facts->jobs[stage->job];
+    bool in_stage = inside(stage, stage->begin_ms, stage->end_ms), in_job = !job || inside(stage, job->begin_ms, job->end_ms);
+    for (size_t i = 0; i < stage->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
+        if (!attempt->occupancy_ms)
+            continue;
+        double parts[BUCKET_COUNT], length = (double)attempt->occupancy_ms, wall = slot_curve_per_slot(curve, attempt->begin_ms, attempt->finish_ms) / length;
+        attempt_buckets(facts, attempt, values, i, parts);
+        account->occupancy_ms += length;
+        for (size_t b = 0; b < BUSY_COUNT; b++) {
+            account->cost.slot_ms[b] += parts[b];
+            account->cost.wall_ms[b] += parts[b] * wall;
+        }
+        if (attempt->kind == WINNER) {
+            account->winner_occupancy_ms += length;
+            for (size_t b = 0; attempt->has_metrics && b < BUSY_COUNT; b++)
+                account->winner_ms[b] += parts[b];
+        }
+        if (!in_stage)
+            add_window(&account->window, parts, attempt, curve, stage->begin_ms, stage->end_ms);
+        if (!in_job)
+            add_window(&self->job_windows[stage->job], parts, attempt, curve, job->begin_ms, job->end_ms);
+    }
+    if (in_stage)
+        add_account(&account->window, &account->cost);
+    if (job && in_job)
+        add_account(&self->job_windows[stage->job], &account->cost);
+    if (job)
+        add_account(&self->job_costs[stage->job], &account->cost);
+    else
+        self->unowned_ms += account->occupancy_ms;
+    add_account(&self->app, &account->cost);
+}
+
+static double mean_slots(const struct slot_curve *curve, const struct stage_fact *stage)
+{
+    double length = (double)(stage->last_finish_ms - stage->first_launch_ms);
+    return length > 0 ? fmax(1, floor(slot_curve_integral(curve, stage->first_launch_ms, stage->last_finish_ms) / length + 0.5)) : 1;
+}
+
+enum err_code account_busy(struct accounts *self, const struct facts *facts, const struct slot_curve *curve, struct err *err)
+{
+    for (size_t i = 0; i < facts->stage_count; i++) {
+        const struct stage_fact *stage = &facts->stages[i];
+        if (!stage->attempt_count)
+            continue;
+        struct task_values values;
+        enum err_code rc = facts_values(facts, (uint32_t)i, ACCOUNT_VALUES, &values, err);
+        if (rc)
+            return rc;
+        self->stages[i].slots = mean_slots(curve, stage);
+        add_attempts(self, facts, curve, stage, &values);
+        task_values_dispose(&values);
+    }
+    return ERR_OK;
+}
