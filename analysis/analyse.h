@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All of analysis on one application: facts → account → statistics → simulation → rules → rows. Reads and writes one database: at the end of a load by the loader's own connection, before the
- * file gets its name; again by `afterglow analyze`. What was there of an earlier analysis is replaced. `verdict` may be NULL. Memory: 64 bytes a task attempt and some columns of the largest stage. */
+ * All of analysis on one application: facts → account → statistics → simulation → rules → rows. Reads and writes one database in which the caller has a transaction open: at the end of a load
+ * the loader's own connection, before the file gets its name; again by `afterglow analyze`. What was there of an earlier analysis is replaced; when it fails nothing is left of either (a database
+ * that is loaded has no journal to roll back with). Memory: 64 bytes a task attempt and some columns of the largest stage. One thread. */
 #ifndef ANALYSIS_ANALYSE_H
 #define ANALYSIS_ANALYSE_H
 

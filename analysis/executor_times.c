@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/distribution.h"
-#include "analysis/sort_items.h"
+#include "analysis/sort_packed.h"
 #include "base/mem.h"
 
 /* Counts, sums up, and puts each rank to its executor: in the order of ranks, so they ascend. */
@@ -35,8 +35,8 @@ enum err_code executor_times_make(struct executor_times *ret, const double *valu
         return err_nomem(err);
     }
     for (size_t i = 0; i < count; i++)
-        items[i] = sort_item(values[i], (uint32_t)i);
-    sort_items(items, count, items + count);
+        items[i] = packed_item(values[i], (uint32_t)i);
+    sort_packed(items, count, items + count);
     for (size_t rank = 0; rank < count; rank++) {
         ret->order[rank] = (uint32_t)items[rank];
         ret->sorted[rank] = values[ret->order[rank]];

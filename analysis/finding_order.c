@@ -60,15 +60,21 @@ static bool comes_first(const struct rule *rule)
     return strcmp(rule->id, "JOB.FAILED") == 0 || strcmp(rule->id, "STREAM.FAILED") == 0 || strcmp(rule->id, "LOG.INCOMPLETE") == 0;
 }
 
+struct order {
+    const struct profile *profile;
+    int64_t wall_ms;
+};
+
 static int order_of(const void *a, const void *b, void *context)
 {
     const struct finding *x = a, *y = b;
-    int64_t wall_ms = *(const int64_t *)context;
-    bool shows_x = finding_shows(x, NULL, wall_ms), shows_y = finding_shows(y, NULL, wall_ms);
+    const struct profile *profile = ((const struct order *)context)->profile;
+    int64_t wall_ms = ((const struct order *)context)->wall_ms;
+    bool shows_x = finding_shows(x, profile, wall_ms), shows_y = finding_shows(y, profile, wall_ms);
     if (shows_x != shows_y)
         return (int)shows_y - (int)shows_x;
     if (shows_x) {
-        enum grade grade_x = finding_grade(x, NULL, wall_ms), grade_y = finding_grade(y, NULL, wall_ms);
+        enum grade grade_x = finding_grade(x, profile, wall_ms), grade_y = finding_grade(y, profile, wall_ms);
         if (grade_x != grade_y)
             return grade_x < grade_y ? 1 : -1;
         if (comes_first(x->rule) != comes_first(y->rule))
@@ -77,7 +83,7 @@ static int order_of(const void *a, const void *b, void *context)
         if (price_x != price_y)
             return price_x < price_y ? 1 : -1;
     } else {
-        double margin_x = finding_margin(x, NULL), margin_y = finding_margin(y, NULL);
+        double margin_x = finding_margin(x, profile), margin_y = finding_margin(y, profile);
         if (isnan(margin_x) != isnan(margin_y))
             return isnan(margin_x) ? 1 : -1;
         if (margin_x > margin_y || margin_x < margin_y)
@@ -90,8 +96,9 @@ static int order_of(const void *a, const void *b, void *context)
     return order ? order : (int)x->subject_kind - (int)y->subject_kind;
 }
 
-void findings_sort(struct findings *self, int64_t wall_ms)
+void findings_sort(struct findings *self, const struct profile *profile, int64_t wall_ms)
 {
+    struct order order = {profile, wall_ms};
     if (self->count)
-        qsort_r(self->items, self->count, sizeof *self->items, order_of, &wall_ms);
+        qsort_r(self->items, self->count, sizeof *self->items, order_of, &order);
 }

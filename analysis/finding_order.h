@@ -14,6 +14,7 @@ bool finding_fires(const struct finding *finding);
 /* Lists show it: graded, neither muted nor suppressed (1.2). */
 bool finding_shows(const struct finding *finding, const struct profile *profile, int64_t wall_ms);
 
-void findings_sort(struct findings *self, int64_t wall_ms);
+/* `profile` may be NULL: the default thresholds. */
+void findings_sort(struct findings *self, const struct profile *profile, int64_t wall_ms);
 
 #endif

@@ -177,7 +177,7 @@ static int by_stake(const void *a, const void *b)
 /* W2's upper end: the same work spread ideally. */
 static double spread_most_ms(const struct judged *judged, uint32_t stage)
 {
-    const struct stage_stats *stats = &judged->stages[stage];
+    const struct stage_stats *stats = judged->stages[stage];
     return stats->base_ms - MAX(stats->of[STAT_OCCUPANCY].sum / MAX(1.0, judged->accounts->stages[stage].slots), stats->of[STAT_OCCUPANCY].p75);
 }
 
@@ -278,9 +278,9 @@ static void set_confidence(const struct judged *judged, struct finding *finding)
     sure -= finding->weak;
     sure -= finding->cause_share < CONFIDENT_CAUSE;
     if (finding->stage != NO_ENTITY) {
-        size_t measured = judged->stages[finding->stage].of[STAT_OCCUPANCY].count;
+        size_t measured = judged->stages[finding->stage]->of[STAT_OCCUPANCY].count;
         sure -= finding->distribution && measured < CONFIDENT_TASKS;
-        sure -= (double)measured < CONFIDENT_METRICS * (double)judged->facts->stages[finding->stage].winner_count;
+        sure -= measured && (double)measured < CONFIDENT_METRICS * (double)judged->facts->stages[finding->stage].winner_count;
     }
     if (time && judged->completeness < COMPLETE_FOR_PRICES)
         sure = 0;
@@ -306,7 +306,7 @@ enum err_code judge(const struct judged *judged, struct findings *ret, struct jo
         set_confidence(judged, &ret->items[i]);
     if ((rc = suppress(judged, ret, err)))
         return rc;
-    findings_sort(ret, judged->wall_ms);
+    findings_sort(ret, NULL, judged->wall_ms);
     if (pricing.allowed)
         rc = price_jointly(&pricing, ret, ret_joint, ret_joint_count, err);
     return rc ? rc : ret->out_of_memory ? err_nomem(err) : ERR_OK;

@@ -14,24 +14,22 @@
 #include "analysis/stage_stats.h"
 #include "base/buf.h"
 
+/* So many stages have their tasks looked at, one by one: what is behind them has less than a two-thousandth of the work each. */
+#define STAGES_LOOKED_AT 2000
+
 struct judged {
     const struct facts *facts;
     const struct accounts *accounts;
-    const struct stage_stats *stages;        /* by position of stage; of stages without winners all NaN, verdict muted */
-    const struct stage_extra *extras;        /* likewise: what rules ask beyond that */
+    /* By position of stage, never NULL. Of stages without winners, and of those behind the STAGES_LOOKED_AT with most work, all counts 0 and numbers NaN, verdict muted. */
+    const struct stage_stats *const *stages;
+    const struct stage_extra *const *extras; /* what rules ask beyond that */
     const struct simulation *simulation;
     struct calibration calibration;
     const struct chain *chain;
-    const struct what_if *what_ifs;          /* of the whole run; analyse.c */
+    const struct what_if *what_ifs;          /* of the whole run */
     size_t what_if_count;
     int completeness;                        /* C of 2.2 */
     int64_t wall_ms;                         /* W */
-};
-
-/* The whole run with one thing otherwise (6.5). */
-struct what_if {
-    const char *scenario, *subject;          /* static: W9 and "2": slots twice as many; "+1": one executor more; W4 and "" */
-    int64_t wall_ms, low_ms, high_ms;
 };
 
 struct findings {

@@ -2,9 +2,11 @@
 #include "analysis/report.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "analysis/analysis_rows.h"
+#include "analysis/finding_order.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
@@ -92,102 +94,26 @@ static enum err_code read_account(struct report *self, struct err *err)
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static int name_index(struct str name, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (names[i] && str_is(name, names[i]))
-            return i;
-    return 0;
-}
-
-/* Text that is no JSON would be a fault of ours; it must not spoil an answer all the same. */
-#define JSON_OR(column, empty) "CASE WHEN json_valid(" column ") THEN " column " ELSE '" empty "' END"
-
-static const char *const finding_sql =
-    "SELECT rule_id, subject_kind, subject_key, measure, price_ms, price_low_ms, price_high_ms, scenario, weak, mute, suppressed_by, confidence, grade_shift, at_most, at_least, "
-    "cause, " JSON_OR("args", "{}") ", " JSON_OR("measures", "{}") ", " JSON_OR("evidence", "[]") ", finding_no FROM finding ORDER BY finding_no";
-
-static int clamp(int64_t value, int low, int high)
-{
-    return value < low ? low : value > high ? high : (int)value;
-}
-
-static enum err_code take_finding(struct report *self, sqlite3_stmt *row, struct report_finding *ret)
-{
-    enum err_code rc = ERR_OK;
-    struct finding *f = &ret->finding;
-    *f = (struct finding){.rule = rule_find(db_str(row, 0)), .measure = db_f64(row, 3), .weak = db_i64(row, 8) == 1, .local_saving_ms = (double)NAN, .cause_share = (double)NAN};
-    f->subject_kind = (enum subject_kind)name_index(db_str(row, 1), subject_kind_names, SUBJECT_KIND_COUNT);
-    f->subject_key = keep(self, row, 2, &rc);
-    f->price.ms = db_i64(row, 4);
-    f->price.low_ms = db_i64(row, 5);
-    f->price.high_ms = db_i64(row, 6);
-    f->scenario = keep(self, row, 7, &rc).ptr;
-    f->mute = (enum mute)name_index(db_str(row, 9), mute_names, MUTE_COUNT);
-    f->suppressed_by = keep(self, row, 10, &rc);
-    f->confidence = clamp(db_i64(row, 11), 0, 2);
-    f->grade_shift = clamp(db_i64(row, 12), -4, 4);
-    f->at_most = (enum grade)clamp(db_i64(row, 13), GRADE_OK, GRADE_SEVERE);
-    f->at_least = (enum grade)clamp(db_i64(row, 14), GRADE_OK, GRADE_SEVERE);
-    f->cause = keep(self, row, 15, &rc).ptr;
-    f->args = keep(self, row, 16, &rc);
-    f->measures = keep(self, row, 17, &rc);
-    f->evidence = keep(self, row, 18, &rc);
-    return rc;
-}
-
 static enum err_code read_findings(struct report *self, const struct profile *profile, struct err *err)
 {
-    sqlite3_stmt *row = NULL;
-    size_t capacity = 0;
-    enum err_code rc = db_prepare(self->db, &row, finding_sql, err);
+    struct stored_findings stored;
+    enum err_code rc = analysis_rows_read(self->db, &self->arena, &stored, err);
     if (rc)
         return rc;
-    while ((rc = db_step(row, err)) == ERR_OK) {
-        if (!rule_find(db_str(row, 0)))
-            continue;                /* a rule of another version of this program */
-        if (mem_grow((void **)&self->findings, &capacity, self->finding_count + 1, (size_t)1 << 20, sizeof *self->findings)) {
-            rc = err_nomem(err);
-            break;
-        }
-        struct report_finding *f = &self->findings[self->finding_count];
-        if (take_finding(self, row, f)) {
-            rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
-            break;
-        }
-        f->grade = finding_grade(&f->finding, profile, self->wall_ms);
-        f->margin = finding_margin(&f->finding, profile);
-        f->is_shown = f->grade >= GRADE_INFO && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by);
-        self->shown_count += f->is_shown;
-        self->finding_count++;
+    struct findings sorted = {.items = stored.items, .count = stored.count};
+    findings_sort(&sorted, profile, self->wall_ms);
+    if (!(self->findings = arena_zalloc(&self->arena, stored.count + 1, sizeof *self->findings)))
+        return err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
+    self->finding_count = stored.count;
+    for (size_t i = 0; i < stored.count; i++) {
+        const struct finding *finding = &stored.items[i];
+        self->findings[i] = (struct report_finding){.finding = *finding,
+                                                    .grade = finding_grade(finding, profile, self->wall_ms),
+                                                    .margin = finding_margin(finding, profile),
+                                                    .is_shown = finding_shows(finding, profile, self->wall_ms)};
+        self->shown_count += self->findings[i].is_shown;
     }
-    db_finalize(row);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-/* Health rules that come first in their grade, before those with a price (8.2). */
-static bool leads(const struct finding *f)
-{
-    return strcmp(f->rule->id, "JOB.FAILED") == 0 || strcmp(f->rule->id, "STREAM.FAILED") == 0 || strcmp(f->rule->id, "LOG.INCOMPLETE") == 0;
-}
-
-static int compare_findings(const void *left, const void *right)
-{
-    const struct report_finding *a = left, *b = right;
-    if (a->is_shown != b->is_shown)
-        return a->is_shown ? -1 : 1;
-    if (a->is_shown && a->grade != b->grade)
-        return a->grade > b->grade ? -1 : 1;
-    if (a->is_shown && leads(&a->finding) != leads(&b->finding))
-        return leads(&a->finding) ? -1 : 1;
-    int64_t a_price = known_or(a->finding.price.ms, -1), b_price = known_or(b->finding.price.ms, -1);
-    if (a->is_shown && a_price != b_price)
-        return a_price > b_price ? -1 : 1;
-    double a_margin = isnan(a->margin) ? -1 : a->margin, b_margin = isnan(b->margin) ? -1 : b->margin;
-    if (!a->is_shown && a_margin != b_margin)
-        return a_margin > b_margin ? -1 : 1;
-    int by_rule = strcmp(a->finding.rule->id, b->finding.rule->id);
-    return by_rule ? by_rule : str_compare(a->finding.subject_key, b->finding.subject_key);
+    return ERR_OK;
 }
 
 static enum err_code read_joint(struct report *self, struct err *err)
@@ -221,8 +147,6 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
         rc = read_account(ret, err);
     if (!rc)
         rc = read_findings(ret, profile, err);
-    if (!rc && ret->finding_count)
-        qsort(ret->findings, ret->finding_count, sizeof *ret->findings, compare_findings);
     if (!rc)
         rc = read_joint(ret, err);
     if (rc)
@@ -232,14 +156,56 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
 
 void report_dispose(struct report *self)
 {
-    mem_free(self->findings);
     arena_dispose(&self->arena);
     *self = (struct report){0};
 }
 
 /* ---- the texts of a finding */
 
-enum err_code report_args(struct report *self, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
+/* A word of ours ("problems:no_max"), or several joined by ", ", said in words; STR_NONE: it is none of ours. */
+static struct str in_words(struct report *self, enum lang lang, struct str name, struct str codes)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    char entry[160];
+    buf_init(&out, 4096);
+    for (size_t at = 0; at <= codes.len;) {
+        const char *comma = memmem(codes.ptr + at, codes.len - at, ", ", 2);
+        size_t len = comma ? (size_t)(comma - codes.ptr) - at : codes.len - at;
+        int wrote = snprintf(entry, sizeof entry, "%.*s:%.*s", (int)MIN(name.len, (size_t)40), name.ptr, (int)MIN(len, (size_t)100), codes.ptr + at);
+        const char *word = wrote > 0 && (size_t)wrote < sizeof entry ? message(lang, "words", str_of(entry), NULL) : NULL;
+        if (!word)
+            return STR_NONE;
+        buf_printf(&out, "%s%s", at ? lang == LANG_ZH_CN ? "、" : ", " : "", word);
+        at += len + 2;
+    }
+    struct str kept = STR_LIT("");
+    return out.len && arena_str(&self->arena, buf_str(&out), &kept) ? STR_NONE : kept;
+}
+
+static void say_in_words(struct report *self, enum lang lang, struct word_arg *arg)
+{
+    struct str words = STR_NONE;
+    if (str_known(arg->text))
+        words = in_words(self, lang, arg->name, arg->text);
+    else if (str_is(arg->unit, "flag"))
+        words = in_words(self, lang, arg->name, arg->value == 1 ? STR_LIT("1") : STR_LIT("0"));
+    if (str_known(words))
+        arg->text = words;
+}
+
+/* The rule knows how much is missing; what that is called is said here, with what the load saw beside it. */
+static enum err_code say_missing(struct report *self, enum lang lang, struct word_arg *arg, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf missing;
+    buf_init(&missing, 4096);
+    enum err_code rc = report_missing(self, lang, &missing, err);
+    struct str kept;
+    if (!rc && missing.len && !arena_str(&self->arena, buf_str(&missing), &kept))
+        arg->text = kept;
+    return rc;
+}
+
+enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     *ret_count = 0;
@@ -251,7 +217,7 @@ enum err_code report_args(struct report *self, const struct finding *finding, st
         return rc;
     db_bind_str(row, 1, finding->args);
     db_bind_str(row, 2, finding->measures);
-    while ((rc = db_step(row, err)) == ERR_OK && *ret_count < REPORT_ARGS) {
+    while (*ret_count < REPORT_ARGS && (rc = db_step(row, err)) == ERR_OK) {
         struct word_arg *arg = &ret[*ret_count];
         enum err_code full = ERR_OK;
         *arg = (struct word_arg){.name = keep(self, row, 0, &full), .unit = keep(self, row, 2, &full), .value = (double)NAN};
@@ -263,10 +229,16 @@ enum err_code report_args(struct report *self, const struct finding *finding, st
             rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
             break;
         }
+        say_in_words(self, lang, arg);
         (*ret_count)++;
     }
     db_finalize(row);
-    return rc == ERR_EOF || rc == ERR_OK ? ERR_OK : rc;
+    if (rc == ERR_EOF)
+        rc = ERR_OK;
+    for (size_t i = 0; i < *ret_count && !rc; i++)
+        if (str_is(ret[i].name, "missing"))
+            rc = say_missing(self, lang, &ret[i], err);
+    return rc;
 }
 
 static enum err_code read_cells(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err)
@@ -337,7 +309,7 @@ enum err_code report_evidence(struct report *self, const struct finding *finding
 static void rule_text(struct buf *out, enum lang lang, const struct finding *finding, const char *part, const struct word_arg *args, size_t count)
 {
     const char *text = message(lang, "rules", str_of(finding->rule->id), part);
-    word_fill(out, lang, text ? text : finding->rule->id, args, count);
+    word_fill(out, text ? text : finding->rule->id, args, count);
 }
 
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
@@ -363,7 +335,7 @@ void report_subject(struct buf *out, enum lang lang, struct str kind, struct str
     const char *text = message(lang, "kinds", kind, NULL);
     const struct word_arg arg = {.name = STR_LIT("key"), .text = key, .unit = STR_NONE, .value = (double)NAN};
     if (text)
-        word_fill(out, lang, text, &arg, 1);
+        word_fill(out, text, &arg, 1);
     else
         word_text(out, key, 300);
 }
@@ -376,7 +348,7 @@ static void add_missing(struct buf *out, enum lang lang, const char *what, doubl
                                     {.name = STR_LIT("list"), .text = list}};
     if (out->len)
         buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
-    word_fill(out, lang, message_of(lang, "report", what), args, ARRAY_LENGTH(args));
+    word_fill(out, message_of(lang, "report", what), args, ARRAY_LENGTH(args));
 }
 
 enum err_code report_missing(struct report *self, enum lang lang, struct buf *out, struct err *err)

@@ -8,6 +8,7 @@
 
 #include "analysis/account.h"
 #include "analysis/finding.h"
+#include "analysis/messages.h"
 #include "analysis/wording.h"
 #include "base/arena.h"
 #include "base/db.h"
@@ -55,8 +56,8 @@ struct report {
 enum err_code report_load(struct report *ret, struct db *app, const struct profile *profile, struct err *err) WARN_UNUSED;
 void report_dispose(struct report *self);                    /* idempotent */
 
-/* Placeholders and further measures of a finding; texts live in the report's arena. */
-enum err_code report_args(struct report *self, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err) WARN_UNUSED;
+/* Placeholders and further measures of a finding, codes of ours in words ("sub:waiting" in section "words"); texts live in the report's arena. */
+enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err) WARN_UNUSED;
 
 /* One cell of the evidence table of a finding. Cells of a row follow one another. */
 struct report_cell {

@@ -35,6 +35,15 @@ const char *report_confidence_name(enum lang lang, int confidence)
     return message_of(lang, "confidence", names[confidence]);
 }
 
+void report_cell_name(struct buf *out, enum lang lang, struct str name)
+{
+    const char *known_name = message(lang, "cells", name, NULL);
+    if (known_name)
+        buf_text(out, known_name);
+    else
+        word_text(out, name, 60);
+}
+
 const char *report_bucket_name(enum lang lang, enum bucket bucket)
 {
     const char *name = message(lang, "buckets", str_of(bucket_names[bucket]), "name");
@@ -43,7 +52,7 @@ const char *report_bucket_name(enum lang lang, enum bucket bucket)
 
 void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count)
 {
-    word_fill(out, lang, message_of(lang, "report", what), args, count);
+    word_fill(out, message_of(lang, "report", what), args, count);
 }
 
 struct str report_keep(struct report *report, struct buf *text)
@@ -68,7 +77,7 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     buf_init(&text, TEXT_BYTES);
     const struct finding *finding = &report->findings[position].finding;
     *ret = (struct report_item){.graded = &report->findings[position], .finding = finding, .name = report_rule_name(lang, finding)};
-    enum err_code rc = report_args(report, finding, ret->args, &ret->arg_count, err);
+    enum err_code rc = report_args(report, lang, finding, ret->args, &ret->arg_count, err);
     if (!rc)
         rc = report_evidence(report, finding, &ret->evidence, err);
     if (rc)

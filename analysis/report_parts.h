@@ -49,6 +49,7 @@ struct word_arg report_text(const char *name, struct str text);
 double report_ms(int64_t ms);        /* UNKNOWN gives NaN */
 const char *report_grade_name(enum lang lang, enum grade grade);
 const char *report_confidence_name(enum lang lang, int confidence);
+void report_cell_name(struct buf *out, enum lang lang, struct str name);     /* of a column of evidence */
 const char *report_bucket_name(enum lang lang, enum bucket bucket);
 
 /* "Healthy…", as text of the arena. */
@@ -61,6 +62,8 @@ void report_facts(struct buf *out, const struct report *report, enum lang lang);
 
 /* One finding as an object of JSON, as reports and the interface have it. */
 void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item);
+
+extern const char report_css[];      /* analysis/report.css, compiled in */
 
 typedef enum err_code report_writer(struct report *report, const struct report_style *style, struct buf *out, struct err *err);
 report_writer report_write_text, report_write_json, report_write_html, report_write_markdown;

@@ -200,7 +200,7 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
         for (const char *separator = ": "; i < evidence->count && evidence->cells[i].row == row; i++, separator = ", ") {
             const struct report_cell *cell = &evidence->cells[i];
             buf_text(&line, separator);
-            word_text(&line, cell->name, 60);
+            report_cell_name(&line, style->lang, cell->name);
             buf_char(&line, ' ');
             if (str_known(cell->text))
                 word_text(&line, cell->text, 120);

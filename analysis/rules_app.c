@@ -308,9 +308,9 @@ static void off_cpu(const struct judged *judged, struct findings *findings)
     double run = 0, off = 0, cpu = 0;
     for (size_t i = 0; i < facts->stage_count; i++) {
         const struct stage_account *stage = &judged->accounts->stages[i];
-        if (facts->stages[i].is_python || !judged->stages[i].of[STAT_RUN].count)
+        if (facts->stages[i].is_python || !judged->stages[i]->of[STAT_RUN].count)
             continue;
-        run += judged->stages[i].of[STAT_RUN].sum;
+        run += judged->stages[i]->of[STAT_RUN].sum;
         cpu += stage->winner_ms[BUCKET_CPU];
         off += stage->winner_ms[BUCKET_STORAGE_IO] + stage->winner_ms[BUCKET_SPILL_IO] + stage->winner_ms[BUCKET_OTHER];
     }
@@ -498,12 +498,14 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
 
 /* ---- jobs */
 
-static double longest_task_ms(const struct judged *judged, const struct job_fact *job)
+static double longest_task_ms(const struct facts *facts, const struct job_fact *job)
 {
-    double longest = 0;
-    for (size_t i = 0; i < job->stage_count; i++)
-        if (judged->stages[job->stages[i]].of[STAT_OCCUPANCY].count)
-            longest = MAX(longest, judged->stages[job->stages[i]].of[STAT_OCCUPANCY].max);
+    int32_t longest = 0;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage_fact *stage = &facts->stages[job->stages[i]];
+        for (size_t k = 0; k < stage->attempt_count; k++)
+            longest = MAX(longest, facts->attempts[stage->first_attempt + k].occupancy_ms);
+    }
     return longest;
 }
 
@@ -519,7 +521,7 @@ static void many_small(const struct judged *judged, struct findings *findings)
         if (length >= SMALL_JOB_MS)
             continue;
         count++;
-        lost += MAX(0.0, (double)length - longest_task_ms(judged, &facts->jobs[i]));
+        lost += MAX(0.0, (double)length - longest_task_ms(facts, &facts->jobs[i]));
     }
     struct finding *finding = findings_add(findings, "JOB.MANY_SMALL", SUBJECT_APP, "-");
     finding->measure = lost / (double)judged->wall_ms;

@@ -284,7 +284,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
         return;
     }
     for (size_t i = 0; i < facts->stage_count; i++) {
-        const struct stage_stats *stats = &judged->stages[i];
+        const struct stage_stats *stats = judged->stages[i];
         if (!stats->of[STAT_RUN].count)
             continue;
         collected += stats->of[STAT_GC].sum;

@@ -272,7 +272,7 @@ static enum err_code slow_hosts(const struct judged *judged, struct findings *fi
     if (!all || !slow)
         return err_nomem(err);
     for (uint32_t i = 0; i < facts->stage_count; i++) {
-        const struct slow_executor *found = &judged->stages[i].slow_executor;
+        const struct slow_executor *found = &judged->stages[i]->slow_executor;
         struct stage_view view;
         if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !found->slow || !stage_view(judged, i, &view) || mute_of(judged, rule, i))
             continue;

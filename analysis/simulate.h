@@ -10,15 +10,15 @@
 #include "analysis/facts.h"
 #include "analysis/stage_stats.h"
 
-struct simulation;
+struct simulation;                   /* simulation.h */
 
-/* `accounts` gives gaps and slots. */
+/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; 32 more while it is made. */
 enum err_code simulation_make(struct simulation **ret, const struct facts *facts, const struct accounts *accounts, struct err *err) WARN_UNUSED;
 void simulation_free(struct simulation *self);
 
 /* Changes of 6.5. Applied in the order of 6.6 whatever their order here. */
 enum change_kind { CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_PART, CHANGE_FACTOR, CHANGE_SPLIT, CHANGE_MERGE, CHANGE_GAPS, CHANGE_SLOTS, CHANGE_RAMP,
-                   CHANGE_STARTUP, CHANGE_ZERO };
+                   CHANGE_STARTUP, CHANGE_ZERO /* no work, all lags: what is saved is the stage's highest price (6.6) */ };
 struct change {
     enum change_kind kind;
     uint32_t stage;                  /* position; NO_ENTITY: all, or not a stage's */
@@ -26,8 +26,8 @@ struct change {
     uint32_t lost_kinds;             /* NO_LOST: bits 1 << enum lost_kind; 0: all */
     const bool *lost_attempts;       /* NO_LOST, may be NULL: only these, by position of attempt */
     enum bucket part;                /* PART, FACTOR */
-    double number;                   /* HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k; GAPS, STARTUP: τ in ms */
-    int64_t slots_delta;             /* SLOTS: executors more or less instead of a factor, when not 0 */
+    double number;                   /* HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
+    int64_t executors;               /* SLOTS: executors of the usual size more or less instead of a factor, when not 0; one stays */
     const size_t *gaps;              /* GAPS: positions in accounts->gaps */
     size_t gap_count;
 };
@@ -36,6 +36,7 @@ struct simulated {
     int64_t wall_ms;
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
 };
+/* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
 
 struct calibration {
@@ -46,12 +47,26 @@ struct calibration {
 };
 enum err_code simulation_calibrate(const struct simulation *self, struct calibration *ret, struct err *err) WARN_UNUSED;
 
+/* e of one job: simulated ÷ observed length − 1; NaN where it had none. */
+double simulation_job_error(const struct simulation *self, uint32_t job);
+
 struct price {
     int64_t ms, low_ms, high_ms;     /* ≥ 0; UNKNOWN: none */
 };
 /* A price with its band (6.4). */
 enum band { BAND_NORMAL, BAND_WEAK, BAND_SLOTS };
 struct price price_of(const struct calibration *calibration, int64_t saved_ms, enum band band);
+
+/* What-ifs of the whole run, for table what_if: the scaling curve (W9: list of slots × k, one executor more and less), W4, W5 (gaps between and after jobs to 1 s), W10. None where no prices are
+ * allowed. `wall_ms` is the observed wall less what the scenario saves. */
+struct what_if {
+    const char *scenario;            /* static */
+    char subject[24];                /* W9 "0.1" … "5", "+1", "-1"; else "" */
+    int64_t wall_ms, low_ms, high_ms;
+};
+struct what_if what_if_of(const struct calibration *calibration, const char *scenario, const char *subject, int64_t simulated_ms, enum band band);
+enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, struct err *err) WARN_UNUSED;
+void what_ifs_free(struct what_if *self);
 
 /* One segment of the observed critical chain (6.1). */
 struct chain_segment {

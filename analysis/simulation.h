@@ -42,6 +42,7 @@ struct sim_node {
     double gap_ms;                   /* what lies between two tasks of the stage on one slot while others wait: part of each item's cost */
     int64_t lag_ms;                  /* from the end of its parents to its first launch */
     int64_t first_begin_ms;
+    bool lossy;                      /* it has lost work, speculative copies or retries */
     struct sim_costs costs;          /* as observed */
 };
 
@@ -93,6 +94,7 @@ struct simulation {
     int64_t *job_begin_ms, *job_end_ms;                /* simulated, as observed */
     size_t node_count, job_count, pool_count, queue_count, slot_count, item_count;
     double work_ms;                  /* Σ w */
+    int64_t first_executor_ms;       /* when the first one was there; 0: none ever was */
     int64_t wall_ms;                 /* observed */
     int64_t last_end_ms;             /* observed end of the last job */
     int64_t as_observed_ms;          /* simulated wall */

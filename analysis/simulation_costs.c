@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "base/mem.h"
 
 /* A node of more items than this is run in blocks of consecutive ones, but for its largest (6.3). */
@@ -35,7 +36,7 @@ enum err_code sim_work_load(const struct simulation *sim, const struct sim_node 
     }
     for (size_t i = 0; i < ret->count; i++) {
         ret->attempt[i] = (uint32_t)(stage->first_attempt + i);
-        ret->cost_ms[i] = sim->facts->attempts[ret->attempt[i]].occupancy_ms + node->gap_ms;
+        ret->cost_ms[i] = (double)sim->facts->attempts[ret->attempt[i]].occupancy_ms + node->gap_ms;
     }
     return ERR_OK;
 }
@@ -49,21 +50,19 @@ void sim_work_dispose(struct sim_work *self)
 
 /* --- changes --- */
 
-static int compare_doubles(const void *a, const void *b)
+/* Quantiles of costs; ERR_NOMEM. */
+static enum err_code spread_of(const double *values, size_t count, struct distribution *ret, struct err *err)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Quantile of type 7 of `values`, which it sorts; NaN: none. */
-static double quantile_of(double *values, size_t count, double q)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return count ? quantile_type7(values, count, q) : NAN;
+    int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
+    if (!scratch)
+        return err_nomem(err);
+    *ret = distribution_of(values, count, 1, scratch);
+    mem_free(scratch);
+    return ERR_OK;
 }
 
 /* W1, W2: what winners do beyond 1.5 × p75 is cut off, and spread over them all. */
-static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread, struct err *err)
+static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread_out, struct err *err)
 {
     double *costs = mem_alloc((work->count + 1) * sizeof *costs);
     if (!costs)
@@ -72,15 +71,19 @@ static enum err_code cap(const struct simulation *sim, struct sim_work *work, bo
     for (size_t i = 0; i < work->count; i++)
         if (is_winner(sim, work, i))
             costs[count++] = work->cost_ms[i];
-    double limit = 1.5 * quantile_of(costs, count, 0.75), cut = 0;
+    struct distribution spread;
+    enum err_code rc = spread_of(costs, count, &spread, err);
     mem_free(costs);
+    if (rc)
+        return rc;
+    double limit = 1.5 * spread.p75, cut = 0;
     for (size_t i = 0; i < work->count; i++) {
         if (is_winner(sim, work, i) && work->cost_ms[i] > limit) {
             cut += work->cost_ms[i] - limit;
             work->cost_ms[i] = limit;
         }
     }
-    for (size_t i = 0; spread && i < work->count; i++)
+    for (size_t i = 0; spread_out && i < work->count; i++)
         if (is_winner(sim, work, i))
             work->cost_ms[i] += cut / (double)count;
     return ERR_OK;
@@ -111,7 +114,7 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
                 target *= (double)known_or(values.of[VALUE_RUN_MS][row], 0) + (double)known_or(values.of[VALUE_DESERIALIZE_MS][row], 0);
             saved = fmax(0, parts[change->part] - target);
         }
-        double scale = work->cost_ms[i] / (attempt->occupancy_ms + node->gap_ms);
+        double scale = work->cost_ms[i] / ((double)attempt->occupancy_ms + node->gap_ms);
         work->cost_ms[i] = fmax(0, work->cost_ms[i] - saved * scale);
     }
     task_values_dispose(&values);
@@ -133,12 +136,12 @@ static enum err_code overhead_of(const struct simulation *sim, const struct sim_
         const struct attempt *attempt = &sim->facts->attempts[stage->first_attempt + i];
         int64_t run = values.of[VALUE_RUN_MS][i];
         if (attempt->kind == WINNER && attempt->has_metrics && known(run))
-            overheads[count++] = fmax(0, attempt->occupancy_ms - (double)run);
+            overheads[count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
     }
-    if (overheads && count)
-        *ret = quantile_of(overheads, count, 0.5);
-    if (!overheads)
-        rc = err_nomem(err);
+    struct distribution spread;
+    rc = overheads ? spread_of(overheads, count, &spread, err) : err_nomem(err);
+    if (!rc && count)
+        *ret = spread.p50;
     mem_free(overheads);
     task_values_dispose(&values);
     return rc;
@@ -229,7 +232,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
             if (is_dropped(change, &facts->attempts[position], position))
                 continue;
             work->attempt[work->count] = position;
-            work->cost_ms[work->count++] = facts->attempts[position].occupancy_ms + sim->nodes[sim->stage_node[retry]].gap_ms;
+            work->cost_ms[work->count++] = (double)facts->attempts[position].occupancy_ms + sim->nodes[sim->stage_node[retry]].gap_ms;
         }
     }
     return ERR_OK;
@@ -299,7 +302,7 @@ static size_t make_blocks(int64_t *items, size_t count, size_t length)
     size_t out = 0, open = SIZE_MAX, in_open = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t item = items[i];
-        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1)) {
+        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1) && item_cost(items[open]) < SIM_MAX_MS) {
             items[open] += item & ~(int64_t)1;
             in_open++;
             continue;

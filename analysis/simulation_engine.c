@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/attributes.h"
 #include "base/mem.h"
 
 /* A binary heap of keys in ascending order: coming events, nodes that are ready, scheduler pools by running tasks. */
@@ -45,6 +46,9 @@ static void heap_pop(struct heap *self)
     if (self->count)
         self->entries[i] = last;
 }
+
+/* Times beyond do not grow any more: tasks of a thousand years in a row must not overflow. */
+#define END_MAX_MS ((int64_t)1 << 61)
 
 /* Running items by their end: the hot one. Four children a parent, and a popped root is filled by the next push, for an item's end usually begins another. */
 struct running {
@@ -159,12 +163,12 @@ struct engine {
     int64_t now_ms, last_end_ms;
     size_t next_slots, released, finished;
     uint32_t last_turn;              /* largest of finished jobs */
-    bool stopped;
+    bool stopped, returned;
 };
 
 static enum err_code event_push(struct engine *self, int64_t at_ms, enum event_kind kind, uint32_t subject)
 {
-    return heap_push(&self->events, (struct entry){at_ms, (uint32_t)kind, subject}, self->err);
+    return heap_push(&self->events, (struct entry){MIN(at_ms, END_MAX_MS), (uint32_t)kind, subject}, self->err);
 }
 
 static int64_t gap_of(const struct engine *self, uint32_t job)
@@ -316,12 +320,12 @@ static enum err_code job_end(struct engine *self, uint32_t job)
     if (self->run->record)
         sim->job_end_ms[job] = self->now_ms;
     struct sim_cut *cut = &sim->cuts[self->finished];
-    if (cut->pivot == job && self->released == self->finished && self->last_turn + 1 == self->finished && self->running.count == self->running.hole) {
+    if (cut->pivot == job && self->released == self->finished && self->last_turn + 1 == self->finished && self->running.count == self->running.hole && !self->returned) {
         if (self->run->record)
             cut->time_ms = self->now_ms;
         else if (self->run->partial && cut->time_ms >= 0 && self->finished > self->run->last_turn && !slots_change_later(self, cut->time_ms)) {
             self->stopped = true;
-            self->last_end_ms = sim->last_end_ms + self->now_ms - cut->time_ms;
+            self->last_end_ms = sim->as_observed_ms - (sim->wall_ms - sim->last_end_ms) + self->now_ms - cut->time_ms;
             return ERR_OK;
         }
     }
@@ -392,7 +396,7 @@ static enum err_code pool_dispatch(struct engine *self, uint32_t pool)
             int64_t item = node->late_next < node->late_due ? node->costs->late[node->late_next++].item : node->costs->items[node->next++];
             state->running++;
             self->queues[queue].running++;
-            rc = running_push(&self->running, (struct running){self->now_ms + item_cost(item), id, (uint32_t)(item & 1)}, self->err);
+            rc = running_push(&self->running, (struct running){MIN(self->now_ms + item_cost(item), END_MAX_MS), id, (uint32_t)(item & 1)}, self->err);
             if (!fifo)
                 break;
         }
@@ -415,8 +419,12 @@ static void slots_change(struct engine *self, const struct sim_slots *slots)
 /* Nothing runs and nothing is to come, but jobs are left: their executors went when, in the log, the work was done. They would have stayed. */
 static void slots_return(struct engine *self)
 {
+    self->returned = true;
     for (uint32_t pool = 0; pool < self->sim->pool_count; pool++)
-        slots_change(self, &(struct sim_slots){self->now_ms, pool, self->sim->pools[pool].peak});
+        slots_change(self, &(struct sim_slots){self->now_ms, pool, 1});
+    for (size_t i = 0; i < self->run->slot_count; i++)
+        if (self->run->slots[i].capacity > self->pools[self->run->slots[i].pool].capacity)
+            slots_change(self, &self->run->slots[i]);
 }
 
 /* All that happens at the next time; then free slots are given out. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/executor_times.h"
-#include "analysis/sort_items.h"
+#include "analysis/sort_packed.h"
 #include "base/attributes.h"
 #include "base/int_column.h"
 #include "base/mem.h"
@@ -54,10 +54,10 @@ static double slope_of(const double *sizes, const struct executor_times *run, ui
 {
     size_t count = run->count, half = count / 2, slope_count = 0;
     for (size_t rank = 0; rank < count; rank++)
-        items[rank] = sort_item(sizes[run->order[rank]], (uint32_t)rank);
-    sort_items(items, count, items + count);
+        items[rank] = packed_item(sizes[run->order[rank]], (uint32_t)rank);
+    sort_packed(items, count, items + count);
     for (size_t i = 0; i + half < count; i++) {
-        double dx = (double)sort_item_value(items[i + half]) - (double)sort_item_value(items[i]);
+        double dx = (double)packed_value(items[i + half]) - (double)packed_value(items[i]);
         slopes[slope_count] = order_key((run->sorted[(uint32_t)items[i + half]] - run->sorted[(uint32_t)items[i]]) / dx);
         slope_count += dx > 0;
     }

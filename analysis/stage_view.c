@@ -18,7 +18,7 @@ static double sum_of(const struct stage_stats *stats, enum stat_column column)
 bool stage_view(const struct judged *judged, uint32_t position, struct stage_view *ret)
 {
     const struct stage_fact *fact = &judged->facts->stages[position];
-    const struct stage_stats *stats = &judged->stages[position];
+    const struct stage_stats *stats = judged->stages[position];
     if (!fact->completed_seen || !stats->of[STAT_OCCUPANCY].count)
         return false;
     int64_t wall_ms = elapsed_known(fact->first_launch_ms, fact->last_finish_ms);
@@ -26,7 +26,7 @@ bool stage_view(const struct judged *judged, uint32_t position, struct stage_vie
                                .fact = fact,
                                .account = &judged->accounts->stages[position],
                                .stats = stats,
-                               .extra = &judged->extras[position],
+                               .extra = judged->extras[position],
                                .count = (double)stats->of[STAT_OCCUPANCY].count,
                                .slots = MAX(1.0, judged->accounts->stages[position].slots),
                                .wall_ms = (double)known_or(wall_ms, 0),

@@ -57,12 +57,12 @@ static bool same_executor(const struct judged *judged, const struct finding *win
 
 static bool spill_in_outliers(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
-    return touches(winner, loser->stage) && judged->extras[loser->stage].spill_outlier_share >= IN_OUTLIERS;
+    return touches(winner, loser->stage) && judged->extras[loser->stage]->spill_outlier_share >= IN_OUTLIERS;
 }
 
 static bool gc_in_outliers(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
-    return touches(winner, loser->stage) && judged->extras[loser->stage].gc_outlier_share >= IN_OUTLIERS;
+    return touches(winner, loser->stage) && judged->extras[loser->stage]->gc_outlier_share >= IN_OUTLIERS;
 }
 
 static bool ran_on(const struct facts *facts, uint32_t stage, uint32_t executor)

@@ -33,7 +33,7 @@ static void say(struct buf *out, enum lang lang, const char *what, const struct 
 {
     if (out->len && lang == LANG_EN)
         buf_char(out, ' ');
-    word_fill(out, lang, message_of(lang, "verdict", what), args, count);
+    word_fill(out, message_of(lang, "verdict", what), args, count);
 }
 
 static enum err_code say_finding(struct report *report, enum lang lang, size_t position, struct buf *out, struct err *err)
@@ -41,7 +41,7 @@ static enum err_code say_finding(struct report *report, enum lang lang, size_t p
     struct word_arg args[REPORT_ARGS];
     size_t count;
     const struct finding *finding = &report->findings[position].finding;
-    enum err_code rc = report_args(report, finding, args, &count, err);
+    enum err_code rc = report_args(report, lang, finding, args, &count, err);
     if (rc)
         return rc;
     if (out->len && lang == LANG_EN)
@@ -246,7 +246,7 @@ enum err_code verdict_empty(struct db *app, enum empty_page page, enum lang lang
         if (known_or(holds, 0) <= 0)
             continue;
         const struct word_arg n = number("n", (double)holds, "count");
-        word_fill(out, lang, message_of(lang, "empty", empty_reasons[i].what), &n, 1);
+        word_fill(out, message_of(lang, "empty", empty_reasons[i].what), &n, 1);
         return ERR_OK;
     }
     return ERR_OK;

@@ -112,6 +112,10 @@ void word_value(struct buf *out, double value, struct str unit)
         word_duration(out, value * 1000);
     else if (str_is(unit, "ns"))
         word_duration(out, value / 1e6);
+    else if (str_is(unit, "h"))
+        word_duration(out, value * 3600000);
+    else if (str_is(unit, "id"))
+        buf_printf(out, "%.0f", value);
     else if (str_is(unit, "time"))
         word_time(out, value);
     else if (str_is(unit, "bytes"))
@@ -160,15 +164,12 @@ void word_text(struct buf *out, struct str text, size_t max)
     }
 }
 
-static void fill_one(struct buf *out, enum lang lang, struct str name, const struct word_arg *args, size_t count)
+static void fill_one(struct buf *out, struct str name, const struct word_arg *args, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!str_eq(args[i].name, name))
             continue;
-        const char *word = str_known(args[i].text) ? message(lang, "words", args[i].text, NULL) : NULL;
-        if (word)
-            buf_text(out, word);
-        else if (str_known(args[i].text))
+        if (str_known(args[i].text))
             word_text(out, args[i].text, TEXT_MAX);
         else
             word_value(out, args[i].value, args[i].unit);
@@ -177,7 +178,7 @@ static void fill_one(struct buf *out, enum lang lang, struct str name, const str
     buf_text(out, WORDING_UNKNOWN);
 }
 
-void word_fill(struct buf *out, enum lang lang, const char *sentence, const struct word_arg *args, size_t count)
+void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count)
 {
     for (const char *p = sentence; *p;) {
         size_t plain = strcspn(p, "{"), name = p[plain] ? strcspn(p + plain, "}") : 0;
@@ -185,7 +186,7 @@ void word_fill(struct buf *out, enum lang lang, const char *sentence, const stru
         p += plain;
         if (!*p)
             break;
-        fill_one(out, lang, (struct str){p + 1, name - 1}, args, count);
+        fill_one(out, (struct str){p + 1, name - 1}, args, count);
         p += name + (p[name] == '}');
     }
 }

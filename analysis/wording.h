@@ -8,13 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/messages.h"
 #include "base/buf.h"
 #include "base/str.h"
 
 #define WORDING_UNKNOWN "—"
 
-/* One placeholder's value: `text` when it is known, else the number in its unit. A text that is a code of ours (section "words" of the messages) is said in words. */
+/* One placeholder's value: `text` when it is known, else the number in its unit. */
 struct word_arg {
     struct str name, text, unit;
     double value;
@@ -25,12 +24,12 @@ void word_bytes(struct buf *out, double bytes);              /* "532 B" "12.3 Mi
 void word_count(struct buf *out, double count);              /* "1,234,567" */
 void word_share(struct buf *out, double share);              /* "3.4 %", "42 %" */
 void word_time(struct buf *out, double epoch_ms);            /* "2026-11-29 20:57:00", UTC */
-/* Any number by its unit: ms s ns time bytes bytes_per_s share ratio hours and what is counted. NaN: a dash. */
+/* Any number by its unit: ms s h ns time bytes bytes_per_s share id (no separators) and what is counted. NaN: a dash. */
 void word_value(struct buf *out, double value, struct str unit);
 /* Text from a log, at most `max` bytes, with … where it was cut. */
 void word_text(struct buf *out, struct str text, size_t max);
 
 /* `sentence` with each {name} filled from `args`; a name without a value is a dash. Texts are cut after 300 bytes. */
-void word_fill(struct buf *out, enum lang lang, const char *sentence, const struct word_arg *args, size_t count);
+void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count);
 
 #endif

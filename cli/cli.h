@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The command line: one verb a file, cmd_<verb>.c, with argv[0] the verb itself. A verb returns the exit status (design.md 2): 0 done, 1 failed, 2 usage,
- * 3 done but some input was damaged. What all verbs share is here: options, help, settings.
+ * 3 done but some input was damaged, 4 a finding at or above --fail-on. What all verbs share is here: options, help, settings.
  *
  *   static const struct cli_option options[] = {{"--store", "DIR", SETTING_STORE, "…"}, {"--watch", NULL, CLI_OWN, "…"}, {NULL, NULL, 0, NULL}};
  *   static const struct cli_verb verb = {"ingest", "…usage…", "…what it does…", options};
@@ -20,7 +20,7 @@
 
 #include "base/settings.h"
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_DAMAGED = 3 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_DAMAGED = 3, EXIT_FINDING = 4 };
 
 #define CLI_OWN (-1)                 /* an option of the verb alone, no setting */
 
@@ -74,6 +74,8 @@ const char *cli_local_path(const char *uri);
 int cmd_serve(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_analyze(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_settings(int argc, char **argv);
 

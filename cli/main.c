@@ -17,6 +17,8 @@ static const struct {
 } verbs[] = {
     {"serve", cmd_serve, "Answer HTTP: pages and REST interface over the store, and keep the store up to date."},
     {"ingest", cmd_ingest, "Read event logs into the store."},
+    {"analyze", cmd_analyze, "Run the rules again over the facts of a store, without the logs."},
+    {"report", cmd_report, "Say what was wrong with a run, what it cost and what to change."},
     {"list", cmd_list, "Show every log the store knows, its state, and the run in it."},
     {"dump", cmd_dump, "Print the stored tables of one run as sorted text."},
     {"settings", cmd_settings, "Print the table of all settings as Markdown."},
@@ -29,7 +31,8 @@ static void print_help(FILE *out)
         fprintf(out, "  %-10s%s\n", verbs[i].name, verbs[i].summary);
     fputs("\n'afterglow VERB --help' explains a verb; 'afterglow --version' names the version.\n\n"
           "From a directory of logs to pages in a browser:\n  afterglow serve --logs /var/log/spark --store /var/lib/afterglow\n\n"
-          "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 done, but some input was damaged (what was readable is stored).\n", out);
+          "Exit status: 0 done; 1 failed; 2 the command line is wrong; 3 done, but some input was damaged (what was readable is stored);\n"
+          "4 a finding at or above --fail-on.\n", out);
 }
 
 int cmd_settings(int argc, char **argv)

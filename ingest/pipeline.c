@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/analyse.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
@@ -28,6 +29,7 @@
 #define LARGE_LOG_BYTES ((int64_t)2 << 20)       /* stored: ten thousand tasks and more where it is compressed */
 #define CHECKPOINT_NS 1000000000                 /* pages show what is at most a second old (design.md §3) */
 #define PROGRESS_NS 200000000
+#define ANALYSIS_PAUSE 10                        /* a growing log is judged again when this many times as long as that took has passed: a tenth of the time */
 #define MAX_EVENT_NAMES 10000                    /* kinds of events counted one by one; real logs have some fifty */
 #define EVENT_NAME_BYTES 300
 #define MISSING_TEXT_BYTES 8192
@@ -44,6 +46,7 @@ struct load {
     bool published;
     /* what was met on the way */
     int64_t started_ms, started_ns, last_checkpoint_ns, last_progress_ns;
+    int64_t next_analysis_ns;                    /* not before that, while the log grows */
     int64_t line_count, good_count, bad_line_count, unknown_event_count, glued_zero_count;
     struct smap event_names;                     /* name → index + 1 into events */
     size_t last_of_kind[EVENT_KIND_MAX_];        /* index + 1 of the name seen last for a kind: nearly always the same */
@@ -557,9 +560,31 @@ static bool may_go_on(const struct load *self, const struct log_entry *entry)
     return self->options.keep && !entry->finished_name;
 }
 
+/* Judgements belong into the file that is published. A log is no worse where they fail: the file then has none, and the report says why. */
+static enum err_code judge_run(struct load *self, const struct log_entry *entry, struct load_report *report, struct err *err)
+{
+    struct db *app;
+    struct err why = {0};
+    int64_t begun_ns = time_monotonic_ns();
+    if (may_go_on(self, entry) && begun_ns < self->next_analysis_ns)
+        return ERR_OK;
+    enum err_code rc = app_writer_db(self->writer, &app, err);
+    if (rc)
+        return rc;
+    if (analyse(app, &why)) {
+        size_t len = strlen(report->message);
+        snprintf(report->message + len, sizeof report->message - len, "%sit could not be judged: %s", len ? "; " : "", why.message);
+    }
+    int64_t ended_ns = time_monotonic_ns();
+    self->next_analysis_ns = ended_ns + ANALYSIS_PAUSE * (ended_ns - begun_ns);
+    return ERR_OK;
+}
+
 static enum err_code finish(struct load *self, const struct log_entry *entry, struct load_report *report, struct err *err)
 {
     enum err_code rc = write_store(self, entry, true, err);
+    if (!rc)
+        rc = judge_run(self, entry, report, err);
     if (!rc)
         rc = app_writer_publish(self->writer, self->path, may_go_on(self, entry), err);
     self->published |= rc == ERR_OK;

@@ -36,6 +36,8 @@ unit_tests(model ag_model)
 unit_tests(store ag_store)
 unit_tests(ingest ag_ingest)
 unit_tests(analysis ag_analysis)
+add_executable(print_stages tests/unit/analysis/print_stages.c)
+target_link_libraries(print_stages PRIVATE ag_analysis)
 unit_tests(server ag_server PkgConfig::CJSON PkgConfig::ARCHIVE)
 
 # script_test(NAME LABEL SECONDS COMMAND…): the program under test is in $AFTERGLOW_BINARY, the top of the tree in $AFTERGLOW_ROOT.

@@ -412,6 +412,12 @@ enum err_code app_writer_finish(struct app_writer *self, struct app_model *model
     return write_all(self, model, facts, true, err);
 }
 
+enum err_code app_writer_db(struct app_writer *self, struct db **ret, struct err *err)
+{
+    *ret = &self->db;
+    return drain(self, err);
+}
+
 enum err_code app_writer_publish(struct app_writer *self, const char *path, bool go_on, struct err *err)
 {
     enum err_code rc = drain(self, err);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/db.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "ingest/model/app_model.h"
@@ -59,6 +60,9 @@ enum err_code app_writer_checkpoint(struct app_writer *self, struct app_model *m
 
 /* The log has (for now) ended; app_model_finish was called. As a checkpoint, and the quantiles of all stages are brought up to date; load.state becomes done. app_writer_publish commits it. */
 enum err_code app_writer_finish(struct app_writer *self, struct app_model *model, const struct load_facts *facts, struct err *err) WARN_UNUSED;
+
+/* After finish: the connection, with all rows written and a transaction open, for whoever reads the rows and adds to them before they are published. Borrowed until app_writer_publish. */
+enum err_code app_writer_db(struct app_writer *self, struct db **ret, struct err *err) WARN_UNUSED;
 
 /* After finish: gives the file its lasting name, whole by itself and on disk, in place of what was there. With `go_on` it is opened again, for app_writer_resume. */
 enum err_code app_writer_publish(struct app_writer *self, const char *path, bool go_on, struct err *err) WARN_UNUSED;

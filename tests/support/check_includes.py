@@ -11,12 +11,14 @@ import re
 
 import tree
 
-# Folder: what it may include besides itself. Ingest, analysis and server share base/ and schema.sql, nothing else, but for the judgements that the server asks analysis for.
+# Folder: what it may include besides itself. Ingest, analysis and server share base/ and schema.sql, nothing else, but for the judgements that the end of a load and the server ask
+# analysis for.
 INGEST = ["ingest/source", "ingest/event", "ingest/model", "ingest/store", "ingest"]
 BELOW = {
     "base": [],
     **{floor: ["base"] + INGEST[:i] for i, floor in enumerate(INGEST)},
     "analysis": ["base"],
+    "ingest": ["base", "analysis"] + INGEST[:-1],
     "server": ["base", "analysis"],
     "cli": ["base", "analysis", "server"] + INGEST,
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/sort_items.h"
+#include "analysis/sort_packed.h"
 
 #define INSERTION_COUNT 64 /* up to here an insertion sort is faster than counting bytes */
 #define KEY_BYTES 4
@@ -20,7 +20,7 @@ static size_t byte_of(uint64_t item, size_t byte)
     return item >> (32 + 8 * byte) & 0xff;
 }
 
-void sort_items(uint64_t *items, size_t count, uint64_t *scratch)
+void sort_packed(uint64_t *items, size_t count, uint64_t *scratch)
 {
     if (count <= INSERTION_COUNT) {
         insertion_sort(items, count);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report as one HTML file: opens offline, needs no script, loads nothing (its own policy forbids it), light or dark as the reader has it, and prints. Every text is escaped. */
+#include <string.h>
+
+#include "analysis/report_parts.h"
+#include "analysis/snippets.h"
+#include "base/attributes.h"
+
+static void escape(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        switch (text.ptr[i]) {
+        case '&':
+            buf_text(out, "&amp;");
+            break;
+        case '<':
+            buf_text(out, "&lt;");
+            break;
+        case '>':
+            buf_text(out, "&gt;");
+            break;
+        case '"':
+            buf_text(out, "&quot;");
+            break;
+        case '\'':
+            buf_text(out, "&#39;");
+            break;
+        default:
+            buf_char(out, text.ptr[i]);
+        }
+    }
+}
+
+/* `open` and `close` are marks of ours. */
+static void element(struct buf *out, const char *open, struct str text, const char *close)
+{
+    buf_text(out, open);
+    escape(out, text);
+    buf_text(out, close);
+}
+
+static struct str said(enum lang lang, const char *what)
+{
+    return str_of(message_of(lang, "report", what));
+}
+
+/* Takes what is in `text`. */
+static void element_of(struct buf *out, const char *open, struct buf *text, const char *close)
+{
+    element(out, open, buf_str(text), close);
+    buf_clear(text);
+}
+
+static void write_account(struct buf *out, struct buf *text, const struct report *report, enum lang lang)
+{
+    enum bucket buckets[BUCKET_COUNT];
+    size_t count = report_buckets(report, buckets);
+    const struct word_arg slots = report_number("slots", (double)report->slot_peak, "count");
+    element(out, "<h2>", said(lang, "account"), "</h2>\n");
+    element(out, "<table>\n<tr><th>", said(lang, "bucket"), "</th>");
+    element(out, "<th class=\"number\">", said(lang, "time"), "</th>");
+    element(out, "<th class=\"number\">", said(lang, "share"), "</th><th></th></tr>\n");
+    for (size_t i = 0; i < count; i++) {
+        double ms = report_ms(report->account[buckets[i]].wall_ms), share = report->wall_ms > 0 ? ms / (double)report->wall_ms : 0;
+        const char *meaning = message(lang, "buckets", str_of(bucket_names[buckets[i]]), "meaning");
+        element(out, "<tr><td title=\"", str_of(meaning ? meaning : ""), "\">");
+        escape(out, str_of(report_bucket_name(lang, buckets[i])));
+        word_duration(text, ms);
+        element_of(out, "</td><td class=\"number\">", text, "</td>");
+        word_share(text, share);
+        element_of(out, "<td class=\"number\">", text, "</td>");
+        buf_printf(out,
+                   "<td class=\"bar\"><svg viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"track\" width=\"100\" height=\"12\"/>"
+                   "<rect class=\"mark\" width=\"%.1f\" height=\"12\"/></svg></td></tr>\n",
+                   MIN(MAX(share, 0.0), 1.0) * 100);
+    }
+    buf_text(out, "</table>\n");
+    report_say(text, lang, "account_note", &slots, 1);
+    element_of(out, "<p class=\"note\">", text, "</p>\n");
+}
+
+/* Rows of one kind have the same columns as a rule, so a line of "name value" pairs reads better than a table with holes. */
+static void write_evidence(struct buf *out, struct buf *text, const struct report_item *item, enum lang lang)
+{
+    const struct report_evidence *evidence = &item->evidence;
+    if (!item->formula.len && !evidence->count)
+        return;
+    element(out, "<div class=\"evidence\"><span class=\"label\">", said(lang, "evidence"), "</span> ");
+    escape(out, item->formula);
+    buf_text(out, "\n<ul>\n");
+    for (size_t i = 0; i < evidence->count;) {
+        size_t row = evidence->cells[i].row;
+        report_subject(text, lang, evidence->cells[i].kind, evidence->cells[i].key);
+        element_of(out, "<li>", text, ": ");
+        for (const char *separator = ""; i < evidence->count && evidence->cells[i].row == row; i++, separator = ", ") {
+            const struct report_cell *cell = &evidence->cells[i];
+            buf_text(text, separator);
+            report_cell_name(text, lang, cell->name);
+            buf_char(text, ' ');
+            if (str_known(cell->text))
+                word_text(text, cell->text, 300);
+            else
+                word_value(text, cell->value, cell->unit);
+        }
+        element_of(out, "", text, "</li>\n");
+    }
+    buf_text(out, "</ul></div>\n");
+}
+
+static void write_fixes(struct buf *out, struct buf *text, const struct report_item *item, enum lang lang)
+{
+    size_t count = 0;
+    for (const char *p = item->finding->rule->fixes; *p;) {
+        size_t len = strcspn(p, " ");
+        const struct snippet *snippet = snippet_find((struct str){p, len});
+        p += len;
+        p += *p == ' ';
+        if (!snippet)
+            continue;
+        buf_text(out, count++ ? "<details><summary>" : "<details open><summary>");
+        escape(out, str_of(message_of(lang, "snippets", snippet->id)));
+        snippet_fill(text, snippet, item->args, item->arg_count);
+        element_of(out, "</summary><pre>", text, "</pre></details>\n");
+    }
+}
+
+static void write_others(struct buf *out, struct buf *text, const struct report *report, const struct report_group *group, enum lang lang)
+{
+    if (group->count < 2)
+        return;
+    element(out, "<p><span class=\"label\">", said(lang, "others"), "</span> ");
+    for (size_t i = 0; i < group->other_count; i++) {
+        const struct finding *finding = &report->findings[group->others[i]].finding;
+        buf_text(text, i ? ", " : "");
+        report_subject(text, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+        if (known(finding->price.ms)) {
+            buf_text(text, " (");
+            word_duration(text, (double)finding->price.ms);
+            buf_text(text, ")");
+        }
+    }
+    if (group->count > group->other_count + 1) {
+        const struct word_arg n = report_number("n", (double)(group->count - group->other_count - 1), "count");
+        buf_text(text, ", ");
+        report_say(text, lang, "others_more", &n, 1);
+    }
+    element_of(out, "", text, "</p>\n");
+}
+
+static enum err_code write_finding(struct buf *out, struct buf *text, struct report *report, const struct report_group *group, size_t number, enum lang lang, struct err *err)
+{
+    struct report_item item;
+    enum err_code rc = report_item(report, group->first, lang, &item, err);
+    if (rc)
+        return rc;
+    buf_printf(out, "<section class=\"finding %s\">\n<h3>%zu. ", grade_names[item.graded->grade], number);
+    escape(out, str_of(item.name));
+    element(out, " · ", item.subject, "</h3>\n<p>");
+    element(out, "<span class=\"grade\">", str_of(report_grade_name(lang, item.graded->grade)), "</span>");
+    if (item.saving.len)
+        element(out, "<span class=\"saving\">", item.saving, "</span>");
+    element(out, "</p>\n<p>", item.sentence, "</p>\n");
+    element(out, "<p><strong>", said(lang, "first"), "</strong> ");
+    element(out, "", item.advice, "</p>\n");
+    write_evidence(out, text, &item, lang);
+    write_others(out, text, report, group, lang);
+    write_fixes(out, text, &item, lang);
+    buf_text(out, "</section>\n");
+    return ERR_OK;
+}
+
+static enum err_code write_notes(struct buf *out, struct report *report, const struct report_groups *groups, enum lang lang, struct err *err)
+{
+    if (groups->full_count == groups->count)
+        return ERR_OK;
+    element(out, "<h2>", said(lang, "notes"), "</h2>\n<ul>\n");
+    for (size_t i = groups->full_count; i < groups->count; i++) {
+        struct report_item item;
+        enum err_code rc = report_item(report, groups->of[i].first, lang, &item, err);
+        if (rc)
+            return rc;
+        element(out, "<li><strong>", str_of(item.name), "</strong> ");
+        element(out, "", item.sentence, "</li>\n");
+    }
+    buf_text(out, "</ul>\n");
+    return ERR_OK;
+}
+
+static void write_head(struct buf *out, struct buf *text, const struct report *report, enum lang lang)
+{
+    buf_printf(out,
+               "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>",
+               lang_names[lang]);
+    escape(out, said(lang, "title"));
+    report_head(text, report);
+    element(out, ": ", buf_str(text), "</title>\n<style>\n");
+    buf_text(out, report_css);
+    buf_text(out, "</style>\n</head>\n<body>\n");
+    element_of(out, "<h1>", text, "</h1>\n");
+    report_facts(text, report, lang);
+    element_of(out, "<p class=\"facts\">", text, "</p>\n");
+}
+
+static void write_together(struct buf *out, struct buf *text, const struct report *report, enum lang lang)
+{
+    if (report->joint_count < 2)
+        return;
+    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
+                                    report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
+    report_say(text, lang, "together", args, ARRAY_LENGTH(args));
+    element_of(out, "<p>", text, "</p>\n");
+}
+
+enum err_code report_write_html(struct report *report, const struct report_style *style, struct buf *out, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    enum lang lang = style->lang;
+    struct report_groups groups;
+    struct str verdict, judged[8];
+    size_t judged_count;
+    buf_init(&text, (size_t)64 << 10);
+    enum err_code rc = report_verdict(report, lang, &verdict, err);
+    if (rc)
+        return rc;
+    report_group(report, &groups);
+    write_head(out, &text, report, lang);
+    element(out, "<p class=\"verdict\">", verdict, "</p>\n");
+    write_account(out, &text, report, lang);
+    element(out, "<h2>", said(lang, "findings"), "</h2>\n");
+    if (groups.full_count == 0)
+        element(out, "<p>", said(lang, "no_findings"), "</p>\n");
+    for (size_t i = 0; i < groups.full_count; i++)
+        if ((rc = write_finding(out, &text, report, &groups.of[i], i + 1, lang, err)))
+            return rc;
+    write_together(out, &text, report, lang);
+    if ((rc = write_notes(out, report, &groups, lang, err)) || (rc = report_judged(report, lang, judged, &judged_count, err)))
+        return rc;
+    element(out, "<h2>", said(lang, "judged"), "</h2>\n<ul class=\"judged\">\n");
+    for (size_t i = 0; i < judged_count; i++)
+        element(out, "<li>", judged[i], "</li>\n");
+    const struct word_arg version = report_text("version", STR_LIT(AFTERGLOW_VERSION));
+    report_say(&text, lang, "made_by", &version, 1);
+    element_of(out, "</ul>\n<footer>", &text, "</footer>\n</body>\n</html>\n");
+    return ERR_OK;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report for a ticket: Markdown as GitHub, GitLab and Jira's importers read it. Everything but our own marks is escaped. */
+#include <string.h>
+
+#include "analysis/report_parts.h"
+#include "analysis/snippets.h"
+#include "base/attributes.h"
+
+/* Backslash before what Markdown would read; a line break cannot come here (wording.c). */
+static void escape(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] && strchr("\\`*_{}[]<>#|~@&!$", text.ptr[i]))
+            buf_char(out, '\\');
+        buf_char(out, text.ptr[i]);
+    }
+}
+
+static void say(struct buf *out, enum lang lang, const char *what)
+{
+    escape(out, str_of(message_of(lang, "report", what)));
+}
+
+static void heading(struct buf *out, enum lang lang, const char *what)
+{
+    buf_text(out, "\n## ");
+    say(out, lang, what);
+    buf_text(out, "\n\n");
+}
+
+static void write_account(struct buf *out, const struct report *report, enum lang lang)
+{
+    enum bucket buckets[BUCKET_COUNT];
+    size_t count = report_buckets(report, buckets);
+    heading(out, lang, "account");
+    buf_text(out, "| ");
+    say(out, lang, "bucket");
+    buf_text(out, " | ");
+    say(out, lang, "time");
+    buf_text(out, " | ");
+    say(out, lang, "share");
+    buf_text(out, " |\n|---|---:|---:|\n");
+    for (size_t i = 0; i < count; i++) {
+        double ms = report_ms(report->account[buckets[i]].wall_ms), share = report->wall_ms > 0 ? ms / (double)report->wall_ms : 0;
+        if (share < REPORT_SMALL_BUCKET)
+            continue;
+        buf_text(out, "| ");
+        escape(out, str_of(report_bucket_name(lang, buckets[i])));
+        buf_text(out, " | ");
+        word_duration(out, ms);
+        buf_text(out, " | ");
+        word_share(out, share);
+        buf_text(out, " |\n");
+    }
+}
+
+static void write_first_fix(struct buf *out, enum lang lang, const struct report_item *item)
+{
+    const char *fixes = item->finding->rule->fixes;
+    const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
+    if (!snippet)
+        return;
+    buf_text(out, "\n**");
+    say(out, lang, "fixes");
+    buf_text(out, "**: ");
+    escape(out, str_of(message_of(lang, "snippets", snippet->id)));
+    buf_printf(out, "\n\n```%s\n", strcmp(snippet->language, "conf") == 0 ? "sh" : snippet->language);
+    snippet_fill(out, snippet, item->args, item->arg_count);
+    buf_text(out, "\n```\n");
+}
+
+static void write_finding(struct buf *out, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item)
+{
+    buf_printf(out, "### %zu. ", number);
+    escape(out, str_of(item->name));
+    buf_text(out, " · ");
+    escape(out, item->subject);
+    buf_text(out, "\n\n**");
+    escape(out, str_of(report_grade_name(lang, item->graded->grade)));
+    buf_text(out, "**");
+    if (item->saving.len) {
+        buf_text(out, " · ");
+        escape(out, item->saving);
+    }
+    if (group->count > 1) {
+        const struct word_arg n = report_number("n", (double)(group->count - 1), "count");
+        buf_text(out, " · ");
+        report_say(out, lang, "others_more", &n, 1);
+    }
+    buf_text(out, "\n\n");
+    escape(out, item->sentence);
+    if (item->formula.len) {
+        buf_text(out, "\n\n**");
+        say(out, lang, "evidence");
+        buf_text(out, "**: ");
+        escape(out, item->formula);
+    }
+    buf_text(out, "\n\n**");
+    say(out, lang, "first");
+    buf_text(out, "**: ");
+    escape(out, item->advice);
+    buf_char(out, '\n');
+    write_first_fix(out, lang, item);
+    buf_char(out, '\n');
+}
+
+static enum err_code write_findings(struct buf *out, struct report *report, enum lang lang, struct err *err)
+{
+    struct report_groups groups;
+    struct report_item item;
+    enum err_code rc = ERR_OK;
+    report_group(report, &groups);
+    heading(out, lang, "findings");
+    if (groups.full_count == 0) {
+        say(out, lang, "no_findings");
+        buf_char(out, '\n');
+    }
+    for (size_t i = 0; i < groups.full_count; i++) {
+        if ((rc = report_item(report, groups.of[i].first, lang, &item, err)))
+            return rc;
+        write_finding(out, lang, i + 1, &groups.of[i], &item);
+    }
+    if (groups.full_count < groups.count)
+        heading(out, lang, "notes");
+    for (size_t i = groups.full_count; i < groups.count; i++) {
+        if ((rc = report_item(report, groups.of[i].first, lang, &item, err)))
+            return rc;
+        buf_text(out, "- ");
+        escape(out, str_of(item.name));
+        buf_text(out, ": ");
+        escape(out, item.sentence);
+        buf_char(out, '\n');
+    }
+    return ERR_OK;
+}
+
+enum err_code report_write_markdown(struct report *report, const struct report_style *style, struct buf *out, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    struct str verdict, judged[8];
+    size_t judged_count;
+    buf_init(&text, (size_t)64 << 10);
+    enum err_code rc = report_verdict(report, style->lang, &verdict, err);
+    if (rc)
+        return rc;
+    report_head(&text, report);
+    buf_text(out, "# ");
+    escape(out, report_keep(report, &text));
+    report_facts(&text, report, style->lang);
+    buf_text(out, "\n\n");
+    escape(out, report_keep(report, &text));
+    buf_text(out, "\n\n> ");
+    escape(out, verdict);
+    buf_char(out, '\n');
+    write_account(out, report, style->lang);
+    if ((rc = write_findings(out, report, style->lang, err)) || (rc = report_judged(report, style->lang, judged, &judged_count, err)))
+        return rc;
+    heading(out, style->lang, "judged");
+    for (size_t i = 0; i < judged_count; i++) {
+        buf_text(out, "- ");
+        escape(out, judged[i]);
+        buf_char(out, '\n');
+    }
+    return ERR_OK;
+}

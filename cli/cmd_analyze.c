@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * afterglow analyze: runs the rules again over the facts of a store. A finished file never changes: the new judgements go into a copy, which takes its name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/analyse.h"
+#include "base/attributes.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/run_lookup.h"
+#include "ingest/app_lock.h"
+
+#define PATH_BYTES 4600
+#define RUNS_MAX ((size_t)1 << 24)
+
+static const struct cli_option options[] = {
+    {"--store", "DIR", SETTING_STORE, "Directory of the store (environment: AFTERGLOW_STORE)."},
+    {NULL, NULL, 0, NULL},
+};
+
+static const struct cli_verb verb = {
+    "analyze", "analyze --store DIR [APP[/ATTEMPT]…]", "Run the rules again over the facts of a store, without the logs.", options,
+    "Without APP all runs of the store are judged anew. Facts stay as they are. A run whose log is being read at the moment\n"
+    "is left out, and judged at the end of that.\n\n"
+    "Exit status: 0 done; 1 a run could not be judged; 2 usage.\n",
+};
+
+static enum err_code copy_file(const char *from, const char *to, struct err *err)
+{
+    struct stat info;
+    int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
+    enum err_code rc = ERR_OK;
+    if (in < 0 || fstat(in, &info))
+        rc = err_set_errno(err, errno, "%s", from);
+    else if ((out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, info.st_mode & 0777)) < 0)
+        rc = err_set_errno(err, errno, "%s", to);
+    for (off_t left = rc ? 0 : info.st_size; left > 0;) {
+        ssize_t sent = sendfile(out, in, NULL, (size_t)MIN(left, (off_t)1 << 30));
+        if (sent <= 0) {
+            rc = err_set_errno(err, sent < 0 ? errno : EIO, "%s", to);
+            break;
+        }
+        left -= sent;
+    }
+    if (in >= 0)
+        close(in);
+    if (out >= 0 && close(out) && !rc)
+        rc = err_set_errno(err, errno, "%s", to);
+    return rc;
+}
+
+static enum err_code judge_copy(const char *store, const char *copy_key, struct err *err)
+{
+    struct db app;
+    enum err_code rc = run_open(store, copy_key, DB_BULK, &app, err);
+    if (rc)
+        return rc;
+    rc = db_begin(&app, err);
+    if (!rc)
+        rc = analyse(&app, err);
+    if (!rc)
+        rc = db_exec(&app, "UPDATE load SET generation = generation + 1", err);
+    if (!rc)
+        rc = db_commit(&app, err);
+    if (rc) {
+        db_close(&app);
+        return rc;
+    }
+    return db_seal(&app, err);
+}
+
+/* Readers compare generations to see that a run has changed. */
+static enum err_code tell_catalogue(const char *store, const char *key, struct err *err)
+{
+    char path[PATH_BYTES];
+    struct db catalog;
+    sqlite3_stmt *stmt = NULL;
+    snprintf(path, sizeof path, "%s/catalog.db", store);
+    enum err_code rc = db_open(&catalog, path, DB_WRITE, schema_catalog_sql, DB_CATALOG_ID, DB_CATALOG_VERSION, err);
+    if (rc)
+        return rc;
+    if (!(rc = db_prepare(&catalog, &stmt, "UPDATE app SET generation = generation + 1 WHERE app_key = ?1", err))) {
+        db_bind_str(stmt, 1, str_of(key));
+        rc = db_run(stmt, err);
+    }
+    db_finalize(stmt);
+    db_close(&catalog);
+    return rc;
+}
+
+/* The copy has the name of a load that is going on, so that the next load clears it away if this program is killed. */
+static enum err_code analyse_locked(const char *store, const char *key, struct err *err)
+{
+    char path[PATH_BYTES], copy[PATH_BYTES], copy_key[RUN_KEY_BYTES + 10];
+    snprintf(copy_key, sizeof copy_key, "%s.loading", key);
+    snprintf(path, sizeof path, "%s/apps/%s.db", store, key);
+    snprintf(copy, sizeof copy, "%s/apps/%s.db", store, copy_key);
+    enum err_code rc = copy_file(path, copy, err);
+    if (!rc)
+        rc = judge_copy(store, copy_key, err);
+    if (!rc && rename(copy, path))
+        rc = err_set_errno(err, errno, "%s", path);
+    if (rc) {
+        unlink(copy);
+        return rc;
+    }
+    return tell_catalogue(store, key, err);
+}
+
+static enum err_code analyse_run(const char *store, const char *key, struct err *err)
+{
+    int lock = -1;
+    int64_t began_ns = time_monotonic_ns();
+    char time[FORMAT_BYTES];
+    enum err_code rc = app_lock_acquire(store, key, &lock, err);
+    if (rc == ERR_BUSY) {
+        printf("left out  %s: it is being read at the moment\n", key);
+        return ERR_OK;
+    }
+    if (rc)
+        return rc;
+    rc = analyse_locked(store, key, err);
+    app_lock_release(store, key, lock);
+    if (!rc)
+        printf("analysed  %s in %s\n", key, format_duration((time_monotonic_ns() - began_ns) / 1000000, time));
+    return rc;
+}
+
+struct keys {
+    char (*items)[RUN_KEY_BYTES];    /* owned */
+    size_t count, capacity;
+};
+
+static enum err_code add_key(struct keys *keys, const char *key, struct err *err)
+{
+    if (mem_grow((void **)&keys->items, &keys->capacity, keys->count + 1, RUNS_MAX, sizeof *keys->items))
+        return err_nomem(err);
+    snprintf(keys->items[keys->count++], RUN_KEY_BYTES, "%s", key);
+    return ERR_OK;
+}
+
+static enum err_code all_keys(const char *store, struct keys *keys, struct err *err)
+{
+    char path[PATH_BYTES];
+    struct db catalog;
+    sqlite3_stmt *stmt = NULL;
+    snprintf(path, sizeof path, "%s/catalog.db", store);
+    enum err_code rc = db_open(&catalog, path, DB_READ, schema_catalog_sql, DB_CATALOG_ID, DB_CATALOG_VERSION, err);
+    if (rc) {
+        err_prefix(err, "%s", path);
+        return rc;
+    }
+    rc = db_prepare(&catalog, &stmt, "SELECT app_key FROM app WHERE loaded ORDER BY app_key", err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        rc = add_key(keys, db_str(stmt, 0).ptr, err);
+    db_finalize(stmt);
+    db_close(&catalog);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code named_keys(const struct cli *cli, const char *store, struct keys *keys, struct err *err)
+{
+    char key[RUN_KEY_BYTES];
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < cli->argument_count && !rc; i++)
+        if (!(rc = run_find(store, cli->arguments[i], key, err)))
+            rc = add_key(keys, key, err);
+    return rc;
+}
+
+int cmd_analyze(int argc, char **argv)
+{
+    struct cli cli;
+    struct keys keys = {0};
+    struct err err = {0};
+    int status = cli_begin(&cli, &verb, argc, argv);
+    if (status >= 0)
+        return status;
+    const char *store = cli_store(&cli);
+    status = store ? EXIT_DONE : EXIT_USAGE;
+    if (store && (cli.argument_count ? named_keys(&cli, store, &keys, &err) : all_keys(store, &keys, &err)))
+        status = cli_failed(&verb, "%s", err.message);
+    for (size_t i = 0; i < keys.count && status != EXIT_USAGE; i++)
+        if (analyse_run(store, keys.items[i], &err))
+            status = cli_failed(&verb, "%s: %s", keys.items[i], err.message);
+    mem_free(keys.items);
+    cli_end(&cli);
+    return status;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/simulate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "app_fixture.h"
+#include "base/attributes.h"
+
+static struct simulation *make(struct app *app, struct calibration *calibration)
+{
+    struct simulation *sim;
+    struct err err = {0};
+    app_done(app);
+    if (simulation_make(&sim, &app->facts, &app->accounts, &err))
+        fail_msg("simulation_make: %s", err.message);
+    if (simulation_calibrate(sim, calibration, &err))
+        fail_msg("simulation_calibrate: %s", err.message);
+    return sim;
+}
+
+static int64_t run(const struct simulation *sim, const struct change *changes, size_t count)
+{
+    struct simulated simulated;
+    struct err err = {0};
+    if (simulation_run(sim, changes, count, &simulated, &err))
+        fail_msg("simulation_run: %s", err.message);
+    return simulated.wall_ms;
+}
+
+static int64_t run_one(const struct simulation *sim, struct change change)
+{
+    return run(sim, &change, 1);
+}
+
+static struct change slots_times(double factor)
+{
+    return (struct change){.kind = CHANGE_SLOTS, .stage = NO_ENTITY, .number = factor};
+}
+
+/* --- closed forms --- */
+
+/* 1 s to the first job, 100 tasks of 700 ms on 8 slots, 2 s at the end. */
+static void equal_tasks_take_the_waves_they_need(void **state)
+{
+    (void)state;
+    int64_t costs[100];
+    for (size_t i = 0; i < 100; i++)
+        costs[i] = 700;
+    struct app app;
+    app_init(&app, 1000 + 13 * 700 + 2000);
+    app_executor(&app, 8, 500, 1000 + 13 * 700 + 2000);
+    uint32_t job = app_job(&app, 1000, 1000 + 13 * 700);
+    assert_int_equal(app_run_stage(&app, job, 1000, NO_ENTITY, costs, 100, 8), 1000 + 13 * 700);
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 12100);
+    assert_true(calibration.prices_allowed);
+    assert_int_equal(calibration.t_inf_ms, 1000 + 700 + 2000);
+    assert_int_equal(calibration.t_work_ms, 100 * 700 / 8 + 3000);
+    static const double factors[] = {0.125, 0.25, 0.5, 1, 1.5, 2, 4, 12.5, 100};
+    for (size_t i = 0; i < ARRAY_LENGTH(factors); i++) {
+        int64_t slots = (int64_t)(8 * factors[i]);
+        assert_int_equal(run_one(sim, slots_times(factors[i])), 3000 + (100 + slots - 1) / slots * 700);
+    }
+    /* one executor more: 16 slots; the only one stays */
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_SLOTS, .executors = 1}), 3000 + 7 * 700);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_SLOTS, .executors = -1}), 12100);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+/* Four tasks of 1 s, then three of 1 s and one of 9 s, on 4 slots: 1 + 9. */
+static void two_stages_with_a_straggler_take_one_and_the_longest(void **state)
+{
+    (void)state;
+    static const int64_t first[] = {1000, 1000, 1000, 1000}, second[] = {1000, 1000, 1000, 9000};
+    struct app app;
+    app_init(&app, 12000);
+    app_executor(&app, 4, 0, 12000);
+    uint32_t job = app_job(&app, 1000, 11500);
+    assert_int_equal(app_run_stage(&app, job, 1000, NO_ENTITY, first, 4, 4), 2000);
+    assert_int_equal(app_run_stage(&app, job, 2000, 0, second, 4, 4), 11000);
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 12000);
+    assert_int_equal(calibration.t_inf_ms, 12000);
+    /* cap: p75 of 1 1 1 9 is 3 s, so 4.5 s stay and 4.5 s go; spread: each gets 1.125 s of them, and the longest is 5.625 s */
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_CAP, .stage = 1}), 12000 - 4500);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_SPREAD, .stage = 1}), 12000 - 9000 + 5625);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_ZERO, .stage = 1}), 3000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_DROP, .stage = 0}), 11000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_HOST, .stage = 1, .executor = 0, .number = 3}), 12000 - 6000);
+    /* both caps at once, and one of them twice, which is once */
+    const struct change both[] = {{.kind = CHANGE_CAP, .stage = 1}, {.kind = CHANGE_DROP, .stage = 0}, {.kind = CHANGE_CAP, .stage = 1}};
+    assert_int_equal(run(sim, both, 3), 12000 - 4500 - 1000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+/* Two seconds, 10 s of work, a gap of 6 s, 10 s, another of 0.4 s, 10 s, and 5 s at the end. */
+static void gaps_shrink_where_they_are_chosen(void **state)
+{
+    (void)state;
+    static const int64_t costs[] = {10000};
+    struct app app;
+    app_init(&app, 43400);
+    app_executor(&app, 1, 0, 43400);
+    static const int64_t begins[] = {2000, 18000, 28400};
+    for (size_t i = 0; i < 3; i++)
+        app_run_stage(&app, app_job(&app, begins[i], begins[i] + 10000), begins[i], NO_ENTITY, costs, 1, 1);
+    app_gap(&app, 0, 2000, BUCKET_GAP_STARTUP);
+    app_gap(&app, 12000, 14000, BUCKET_GAP_SQL);
+    app_gap(&app, 14000, 18000, BUCKET_GAP_USER);
+    app_gap(&app, 28000, 28400, BUCKET_GAP_USER);
+    app_gap(&app, 38400, 43400, BUCKET_GAP_SHUTDOWN);
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 43400);
+    static const size_t user[] = {2, 3, 3, 99}, last[] = {4}, all[] = {0, 1, 2, 3, 4};
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_GAPS, .number = 1000, .gaps = user, .gap_count = 4}), 43400 - 3000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_GAPS, .number = 1000, .gaps = last, .gap_count = 1}), 43400 - 4000);
+    const struct change both[] = {{.kind = CHANGE_GAPS, .number = 1000, .gaps = user, .gap_count = 2}, {.kind = CHANGE_GAPS, .number = 1000, .gaps = last, .gap_count = 1}};
+    assert_int_equal(run(sim, both, 2), 43400 - 7000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_GAPS, .number = 0, .gaps = all, .gap_count = 5}), 30000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+/* An executor that is there from 20 s on; the job begins at 21 s. With it at 5 s all is 15 s sooner. Another two come while the job runs. */
+static void executors_may_come_sooner(void **state)
+{
+    (void)state;
+    struct app app;
+    app_init(&app, 40000);
+    app_executor(&app, 1, 20000, 40000);
+    app_executor(&app, 1, 31000, 40000);
+    uint32_t job = app_job(&app, 21000, 40000);
+    app_stage(&app, job, 21000, 3, NO_ENTITY);
+    app_task(&app, 0, 21000, 9000, WINNER);
+    app_task(&app, 0, 30000, 9000, WINNER);
+    app_task(&app, 1, 31000, 9000, WINNER);
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 40000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_STARTUP, .number = 5000}), 25000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_STARTUP, .number = 50000}), 40000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_RAMP}), 39000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+/* Two slots. Task 0 fails after 4 s and runs again for 5 s; task 1 runs 10 s, its copy, begun at 6 s, is killed with it. */
+static void lost_work_can_be_left_out(void **state)
+{
+    (void)state;
+    struct app app;
+    app_init(&app, 12000);
+    app_executor(&app, 3, 0, 12000);
+    uint32_t job = app_job(&app, 1000, 11000);
+    app_stage(&app, job, 1000, 2, NO_ENTITY);
+    app_task(&app, 0, 1000, 4000, LOST_FAILED);
+    app_task(&app, 0, 1000, 3000, WINNER);
+    struct attempt *again = app_task(&app, 0, 5000, 6000, WINNER);
+    again->again = true;
+    struct attempt *copy = app_task(&app, 0, 6000, 1000, LOST_SPECULATIVE);
+    copy->again = true;
+    copy->speculative = true;
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    /* the engine does not know which item follows on which: with three slots the second try would not wait for the first */
+    assert_int_equal(calibration.as_observed_ms, 8000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}), 8000);
+    /* on one slot the lost 4 s count; the copy does not gate, but takes the slot from the one that waits */
+    assert_int_equal(run_one(sim, slots_times(0.333)), 12000 + 4000);
+    const struct change both[] = {slots_times(0.333), {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}};
+    assert_int_equal(run(sim, both, 2), 2000 + 9000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+/* Two jobs side by side on one slot: FIFO takes the earlier job's tasks first, whatever is free. */
+static void jobs_that_overlap_share_slots_in_order(void **state)
+{
+    (void)state;
+    struct app app;
+    app_init(&app, 10000);
+    app_executor(&app, 1, 0, 10000);
+    uint32_t a = app_job(&app, 1000, 7000), b = app_job(&app, 1500, 9000);
+    app_stage(&app, a, 1000, 3, NO_ENTITY);
+    for (int i = 0; i < 3; i++)
+        app_task(&app, 0, 1000 + i * 2000, 2000, WINNER);
+    app_stage(&app, b, 1500, 1, NO_ENTITY);
+    app_task(&app, 0, 7000, 2000, WINNER);
+    app.accounts.jobs_ms = 8000;
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 10000);
+    assert_true(fabs(simulation_job_error(sim, b)) < 1e-9);
+    assert_int_equal(run_one(sim, slots_times(2)), 1000 + 4000 + 1000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+static void prices_have_bands(void **state)
+{
+    (void)state;
+    struct calibration calibration = {.observed_ms = 100000, .as_observed_ms = 101000, .error = 0.08, .prices_allowed = true};
+    struct price price = price_of(&calibration, 10000, BAND_NORMAL);
+    assert_int_equal(price.ms, 10000);
+    assert_int_equal(price.low_ms, 9200);
+    assert_int_equal(price.high_ms, 10800);
+    price = price_of(&calibration, 10000, BAND_WEAK);
+    assert_int_equal(price.low_ms, 5000);
+    price = price_of(&calibration, 10000, BAND_SLOTS);
+    assert_int_equal(price.high_ms, 12500);
+    price = price_of(&calibration, -5, BAND_NORMAL);
+    assert_int_equal(price.ms, 0);
+    struct what_if slower = what_if_of(&calibration, "W9", "0.5", 141000, BAND_SLOTS);
+    assert_int_equal(slower.wall_ms, 140000);
+    assert_int_equal(slower.low_ms, 130000);
+    assert_int_equal(slower.high_ms, 150000);
+    calibration.prices_allowed = false;
+    assert_false(known(price_of(&calibration, 10000, BAND_NORMAL).ms));
+}
+
+/* --- properties --- */
+
+static uint32_t seed;
+static uint32_t roll(uint32_t below)
+{
+    seed = seed * 1664525 + 1013904223;
+    return below ? (uint32_t)((uint64_t)(seed >> 8) * below >> 24) : 0;
+}
+
+/* Anything a database may hold after facts_load: jobs that overlap, without stages, stages without jobs, circles among parents, executors that vanish, zero lengths, far times. */
+static void random_app(struct app *app)
+{
+    bool far = roll(10) == 0;
+    int64_t wall = far ? INT64_C(400000000000) : 1 + roll(20000);
+    app_init(app, wall);
+    uint32_t executors = 1 + roll(4), jobs = roll(6), stages = jobs ? roll(10) : roll(2);
+    for (uint32_t i = 0; i < executors; i++) {
+        int64_t from = roll((uint32_t)(far ? 20000 : wall)), to = roll(3) ? wall : from + roll((uint32_t)(far ? 20000 : wall - from));
+        app_executor(app, roll(8) ? 1 + roll(4) : roll(2) ? 0 : INT64_C(1) << 40, from, to);
+        app->facts.executors[i].profile_id = roll(4) ? 0 : roll(3) ? 1 : UNKNOWN;
+    }
+    for (uint32_t i = 0; i < jobs; i++) {
+        int64_t begin = roll((uint32_t)(far ? 20000 : wall)), end = begin + (roll(5) ? roll((uint32_t)(far ? 20000 : wall - begin)) : 0);
+        app_job(app, begin, roll(20) ? end : wall);
+    }
+    for (uint32_t s = 0; s < stages; s++) {
+        uint32_t job = jobs && roll(10) ? roll(jobs) : NO_ENTITY;
+        int64_t submission = roll(10) ? (int64_t)roll((uint32_t)(far ? 20000 : wall)) : -1;
+        uint32_t stage = app_stage(app, job, submission, roll(20) ? roll(8) : INT64_MAX, roll(2) ? roll(stages) : NO_ENTITY);
+        if (s && roll(6) == 0) {
+            app->facts.stages[stage].stage_id = app->facts.stages[stage - 1].stage_id;
+            app->facts.stages[stage].attempt = 1;
+        }
+        uint32_t tasks = roll(4) ? roll(8) : roll(60);
+        int64_t launch = submission < 0 ? 0 : submission;
+        for (uint32_t i = 0; i < tasks; i++) {
+            launch += roll(2) ? roll(50) : 0;
+            launch = launch < wall ? launch : wall;
+            int64_t most = wall - launch;
+            struct attempt *attempt = app_task(app, roll(executors), launch, roll(6) ? roll((uint32_t)(most < 500 ? most : 500)) : most < 2000000000 ? most : 2000000000, roll(5) ? WINNER : (enum lost_kind)roll(LOST_KIND_COUNT));
+            attempt->again = roll(2);
+            attempt->speculative = roll(8) == 0;
+        }
+    }
+    for (uint32_t i = 0; i < roll(4); i++)
+        app_gap(app, i * wall / 4, i * wall / 4 + roll(1000), BUCKET_GAP_USER);
+}
+
+static size_t random_changes(const struct app *app, struct change *changes)
+{
+    static const size_t gaps[] = {0, 1, 2};
+    static const enum change_kind kinds[] = {CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_GAPS, CHANGE_ZERO};
+    size_t count = 1 + roll(3);
+    for (size_t i = 0; i < count; i++) {
+        changes[i] = (struct change){.kind = kinds[roll(ARRAY_LENGTH(kinds))], .stage = app->facts.stage_count && roll(4) ? roll((uint32_t)app->facts.stage_count) : NO_ENTITY,
+                                     .executor = roll(4), .number = 1 + roll(300) / 100.0, .gaps = gaps, .gap_count = 3, .lost_kinds = roll(2) ? 0 : roll(255)};
+        if (changes[i].kind == CHANGE_GAPS)
+            changes[i].number = roll(500);
+    }
+    return count;
+}
+
+static void check_random(uint32_t of)
+{
+    seed = of * 7919 + 1;
+    struct app app;
+    random_app(&app);
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_true(calibration.as_observed_ms >= 0 && calibration.t_inf_ms >= 0 && calibration.t_work_ms >= 0 && !isnan(calibration.error));
+    if (calibration.t_inf_ms > calibration.as_observed_ms)
+        fail_msg("seed %u: T_inf %lld above as observed %lld", of, (long long)calibration.t_inf_ms, (long long)calibration.as_observed_ms);
+    for (int round = 0; round < 4; round++) {
+        struct change changes[6];
+        size_t count = random_changes(&app, changes);
+        int64_t once = run(sim, changes, count);
+        changes[count] = slots_times(1);
+        int64_t whole = run(sim, changes, count + 1);
+        changes[count] = slots_times(INFINITY);
+        int64_t bound = run(sim, changes, count + 1);
+        if (once < 0 || once != run(sim, changes, count))
+            fail_msg("seed %u round %d: %lld", of, round, (long long)once);
+        if (once != whole)
+            fail_msg("seed %u round %d: from cut to cut %lld, from begin to end %lld", of, round, (long long)once, (long long)whole);
+        if (bound > once)
+            fail_msg("seed %u round %d: T_inf %lld, run %lld", of, round, (long long)bound, (long long)once);
+    }
+    static const struct change whole_run[] = {{.kind = CHANGE_SLOTS, .number = 0.1}, {.kind = CHANGE_SLOTS, .number = 3}, {.kind = CHANGE_SLOTS, .executors = -1}, {.kind = CHANGE_SLOTS, .executors = 2},
+                                              {.kind = CHANGE_RAMP}};
+    for (size_t i = 0; i < ARRAY_LENGTH(whole_run); i++)
+        if (run_one(sim, whole_run[i]) < calibration.t_inf_ms)
+            fail_msg("seed %u: whole run %zu is below T_inf", of, i);
+    struct what_if *rows;
+    size_t row_count;
+    struct err err;
+    assert_int_equal(what_ifs_make(&rows, &row_count, sim, &calibration, &err), ERR_OK);
+    for (size_t i = 0; i < row_count; i++)
+        assert_true(rows[i].low_ms >= 0 && rows[i].low_ms <= rows[i].wall_ms + 1 && rows[i].wall_ms <= rows[i].high_ms);
+    what_ifs_free(rows);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
+static void any_application_ends_and_keeps_the_bounds(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4000; i++)
+        check_random(i);
+}
+
+/* 100 000 jobs at once, and as many one after another, in a second or so each. */
+static void many_jobs_take_no_square(void **state)
+{
+    (void)state;
+    for (int side_by_side = 0; side_by_side < 2; side_by_side++) {
+        struct app app;
+        app_init(&app, 2000000);
+        app_executor(&app, 16, 0, 2000000);
+        for (uint32_t i = 0; i < 100000; i++) {
+            int64_t begin = side_by_side ? i : i * 20;
+            app_stage(&app, app_job(&app, begin, side_by_side ? 1999999 : begin + 15), begin, 2, NO_ENTITY);
+            app_task(&app, 0, begin, 10, WINNER);
+            app_task(&app, 0, begin, 15, WINNER);
+        }
+        app.accounts.jobs_ms = 1500000;
+        struct calibration calibration;
+        clock_t start = clock();
+        struct simulation *sim = make(&app, &calibration);
+        int64_t all = 0;
+        for (uint32_t i = 0; i < 100000; i += side_by_side ? 20000 : 10)
+            all += run_one(sim, (struct change){.kind = CHANGE_ZERO, .stage = i});
+        assert_true(all > 0);
+        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        printf("  %s: %.2f s\n", side_by_side ? "side by side" : "one after another, a price for every tenth", seconds);
+        assert_true(seconds < 20);
+        simulation_free(sim);
+        app_dispose(&app);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_tasks_take_the_waves_they_need),
+        cmocka_unit_test(two_stages_with_a_straggler_take_one_and_the_longest),
+        cmocka_unit_test(gaps_shrink_where_they_are_chosen),
+        cmocka_unit_test(executors_may_come_sooner),
+        cmocka_unit_test(lost_work_can_be_left_out),
+        cmocka_unit_test(jobs_that_overlap_share_slots_in_order),
+        cmocka_unit_test(prices_have_bands),
+        cmocka_unit_test(any_application_ends_and_keeps_the_bounds),
+        cmocka_unit_test(many_jobs_take_no_square),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
