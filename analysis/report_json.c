@@ -115,6 +115,56 @@ static void write_fixes(struct json_writer *w, enum lang lang, const struct repo
     json_array_end(w);
 }
 
+static void write_value(struct json_writer *w, struct str name, struct str text, double value, struct str unit)
+{
+    json_object_begin(w);
+    json_kv_str(w, "name", name);
+    json_key(w, "value");
+    if (str_known(text))
+        json_str(w, text);
+    else
+        json_f64(w, value);
+    json_kv_str(w, "unit", unit);
+    json_object_end(w);
+}
+
+/* What the sentence is made of, and what was measured beside it. */
+static void write_measures(struct json_writer *w, const struct report_item *item)
+{
+    json_key(w, "measures");
+    json_array_begin(w);
+    for (size_t i = 0; i < item->arg_count; i++)
+        write_value(w, item->args[i].name, item->args[i].text, item->args[i].value, item->args[i].unit);
+    json_array_end(w);
+}
+
+static void write_evidence(struct json_writer *w, const struct report_evidence *evidence)
+{
+    json_key(w, "evidence");
+    json_object_begin(w);
+    json_kv_str(w, "formula", evidence->formula);
+    json_kv_f64(w, "threshold", evidence->threshold);
+    json_kv_str(w, "source", evidence->source);
+    json_kv_str(w, "filter", evidence->filter);
+    json_key(w, "rows");
+    json_array_begin(w);
+    for (size_t i = 0; i < evidence->count;) {
+        size_t row = evidence->cells[i].row;
+        json_object_begin(w);
+        json_kv_str(w, "kind", evidence->cells[i].kind);
+        json_kv_str(w, "key", evidence->cells[i].key);
+        json_kv_str(w, "role", evidence->cells[i].role);
+        json_key(w, "cells");
+        json_array_begin(w);
+        for (; i < evidence->count && evidence->cells[i].row == row; i++)
+            write_value(w, evidence->cells[i].name, evidence->cells[i].text, evidence->cells[i].value, evidence->cells[i].unit);
+        json_array_end(w);
+        json_object_end(w);
+    }
+    json_array_end(w);
+    json_object_end(w);
+}
+
 void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item)
 {
     static const char *const confidence[] = {"low", "medium", "high"};
@@ -142,17 +192,11 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_kv_text(w, "cause", f->cause);
     json_kv_str(w, "sentence", item->sentence);
     json_kv_str(w, "advice", item->advice);
-    json_key(w, "args");
-    json_raw(w, f->args);
-    json_key(w, "measures");
-    json_raw(w, f->measures);
-    json_key(w, "evidence");
-    json_raw(w, f->evidence);
+    write_measures(w, item);
+    write_evidence(w, &item->evidence);
     write_fixes(w, lang, item);
-    if (!item->graded->is_shown) {
-        json_kv_text(w, "mute", mute_names[f->mute]);
-        json_kv_str(w, "suppressedBy", f->suppressed_by);
-    }
+    json_kv_text(w, "mute", mute_names[f->mute]);
+    json_kv_str(w, "suppressedBy", f->suppressed_by);
     json_object_end(w);
 }
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What analysis found out: findings graded with the thresholds of the request, the time account, the critical chain, what-ifs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report_parts.h"
+#include "analysis/verdict.h"
+#include "base/mem.h"
+#include "server/api/handlers.h"
+
+#define DEFAULT_FINDINGS 200
+#define MOST_FINDINGS 1000
+#define THRESHOLD "threshold."
+
+/* Language of the texts: parameter lang. */
+static enum err_code lang_of(const struct request *request, enum lang *ret, struct err *err)
+{
+    struct str name = request_param(request, "lang");
+    *ret = LANG_EN;
+    return !name.len || lang_find(name, ret) ? ERR_OK : err_set(err, ERR_INVALID, "lang is en or zh-CN");
+}
+
+/* "0.1,0.2,0.3,0.5" or "0.1,-,-,0.5": four steps, a minus for one that does not exist. */
+static bool read_steps(struct str text, double ret[4])
+{
+    char number[64];
+    for (int i = 0; i < 4; i++) {
+        const char *comma = i < 3 ? memchr(text.ptr, ',', text.len) : NULL;
+        size_t len = i == 3 ? text.len : comma ? (size_t)(comma - text.ptr) : SIZE_MAX;
+        char *end = NULL;
+        if (len == 0 || len >= sizeof number)
+            return false;
+        memcpy(number, text.ptr, len);
+        number[len] = '\0';
+        ret[i] = strcmp(number, "-") == 0 ? (double)NAN : strtod(number, &end);
+        if (end && (*end || !isfinite(ret[i])))
+            return false;
+        text.ptr += len + (i < 3);
+        text.len -= len + (i < 3);
+    }
+    return true;
+}
+
+/* Steps must not turn back, or a higher grade would be easier to reach than a lower one. */
+static bool is_ladder(const struct ladder *ladder)
+{
+    double last = (double)NAN;
+    for (int i = 0; i < 4; i++) {
+        if (isnan(ladder->step[i]))
+            continue;
+        if (!isnan(last) && (ladder->down ? ladder->step[i] > last : ladder->step[i] < last))
+            return false;
+        last = ladder->step[i];
+    }
+    return true;
+}
+
+/* The default ladders with those of parameters threshold.RULE. *ret NULL: no parameter names one. In the request's arena. */
+static enum err_code ladders_of(const struct request *request, struct ladder **ret, struct err *err)
+{
+    *ret = NULL;
+    for (size_t i = 0; i < request->param_count; i++) {
+        const struct request_param *param = &request->params[i];
+        if (!str_starts(param->name, THRESHOLD))
+            continue;
+        struct str id = {param->name.ptr + strlen(THRESHOLD), param->name.len - strlen(THRESHOLD)};
+        const struct rule *rule = rule_find(id);
+        if (!rule)
+            return err_set(err, ERR_INVALID, "%.*s: there is no such rule", (int)MIN(id.len, (size_t)60), id.ptr);
+        if (!*ret) {
+            if (!(*ret = arena_zalloc(request->arena, rule_count, sizeof **ret)))
+                return err_nomem(err);
+            for (size_t r = 0; r < rule_count; r++)
+                (*ret)[r] = rules[r].ladder;
+        }
+        struct ladder *ladder = &(*ret)[rule - rules];
+        if (!read_steps(param->value, ladder->step) || !is_ladder(ladder))
+            return err_set(err, ERR_INVALID, "threshold.%s is four numbers from info to severe, comma-separated, each %s the one before or - for none", rule->id,
+                           rule->ladder.down ? "at most" : "at least");
+    }
+    return ERR_OK;
+}
+
+/* Positions of the findings that the parameters kind, key and rule ask for. */
+struct picked {
+    size_t *positions;               /* owned */
+    size_t count, shown_count;
+};
+
+static enum err_code pick(const struct report *report, const struct request *request, struct picked *ret, struct err *err)
+{
+    struct str kind = request_param(request, "kind"), key = request_param(request, "key"), rule = request_param(request, "rule");
+    *ret = (struct picked){.positions = mem_array(report->finding_count + 1, sizeof *ret->positions)};
+    if (!ret->positions)
+        return err_nomem(err);
+    for (size_t i = 0; i < report->finding_count; i++) {
+        const struct finding *f = &report->findings[i].finding;
+        if ((kind.len && !str_is(kind, subject_kind_names[f->subject_kind])) || (key.len && !str_eq(key, f->subject_key)) || (rule.len && !str_is(rule, f->rule->id)))
+            continue;
+        ret->positions[ret->count++] = i;
+        ret->shown_count += report->findings[i].is_shown;
+    }
+    return ERR_OK;
+}
+
+/* An application that was not analysed is no fault: its load goes on, or an older version made it. */
+static bool not_analysed(struct response *response, enum err_code *rc, const struct err *err)
+{
+    if (*rc != ERR_NOT_FOUND)
+        return false;
+    *rc = ERR_OK;
+    response_error(response, 409, "not_analysed", "%s", err->message);
+    return true;
+}
+
+static enum err_code write_findings(struct json_writer *json, struct report *report, const struct picked *picked, enum lang lang, bool all, size_t limit, struct err *err)
+{
+    size_t count = all ? picked->count : picked->shown_count;
+    enum err_code rc = ERR_OK;
+    json_kv_i64(json, "total", (int64_t)count);
+    json_key(json, "findings");
+    json_array_begin(json);
+    for (size_t i = 0; i < count && i < limit && !rc; i++) {
+        struct report_item item;
+        if (!(rc = report_item(report, picked->positions[i], lang, &item, err)))
+            report_json_finding(json, lang, &item);
+    }
+    json_array_end(json);
+    return rc;
+}
+
+static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, enum lang lang, int64_t limit, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf verdict;
+    struct picked picked;
+    buf_init(&verdict, (size_t)64 << 10);
+    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len;
+    enum err_code rc = pick(report, request, &picked, err);
+    if (!rc)
+        rc = whole ? verdict_app(report, lang, &verdict, err) : verdict_page(report, lang, picked.positions, picked.count, &verdict, err);
+    if (!rc) {
+        struct json_writer *json = response_json(response, false);
+        json_object_begin(json);
+        json_kv_i64(json, "analysisVersion", report->analysis_version);
+        json_kv_i64(json, "wallMs", report->wall_ms);
+        json_kv_i64(json, "completeness", report->completeness);
+        json_kv_str(json, "verdict", buf_str(&verdict));
+        rc = write_findings(json, report, &picked, lang, request_param_true(request, "all", false), (size_t)limit, err);
+        report_json_joint(json, report);
+        json_object_end(json);
+    }
+    mem_free(picked.positions);
+    return rc;
+}
+
+enum err_code api_findings(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
+{
+    struct api_app app;
+    struct report report;
+    struct profile profile = {NULL};
+    struct ladder *ladders;
+    enum lang lang;
+    int64_t limit;
+    enum err_code rc;
+    if (lang_of(request, &lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &limit, err)) {
+        api_bad_parameter(response, err);
+        return ERR_OK;
+    }
+    if (!api_app_open(ctx, request, response, &app, &rc, err))
+        return rc;
+    profile.ladders = ladders;
+    rc = report_load(&report, app.db, &profile, err);
+    if (!rc) {
+        rc = answer_findings(&report, request, response, lang, limit, err);
+        report_dispose(&report);
+    } else {
+        not_analysed(response, &rc, err);
+    }
+    api_app_close(ctx, &app);
+    return rc;
+}
