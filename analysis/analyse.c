@@ -5,6 +5,8 @@
 
 #include "analysis/analysis_rows.h"
 #include "analysis/completeness.h"
+#include "analysis/fingerprint.h"
+#include "analysis/run_key.h"
 #include "analysis/stage_sample.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -189,6 +191,10 @@ enum err_code analyse(struct db *app, struct err *err)
         result.duration_ms = (time_monotonic_ns() - begun_ns) / NS_PER_MS;
         rc = analysis_rows_write(app, &result, err);
     }
+    if (!rc)
+        rc = fingerprints_write(app, err);
+    if (!rc)
+        rc = run_identity_write(app, err);
     if (rc) {
         struct err ignored;
         enum err_code cleared = analysis_rows_clear(app, &ignored);

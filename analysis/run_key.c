@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/fingerprint.h"
+#include "base/arena.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
