@@ -5,7 +5,7 @@
 
 #include "analysis/account_parts.h"
 
-#define BUSY_COUNT (BUCKET_LOST + 1)     /* buckets of attempts come first */
+#define BUSY_COUNT (BUCKET_LOST + 1) /* buckets of attempts come first */
 
 static double ms_of(const struct task_values *values, enum task_value value, size_t i)
 {
@@ -20,7 +20,7 @@ static bool is_positive(const struct task_values *values, enum task_value value,
 
 static double take(double *from, double at_most)
 {
-    double taken = fmin(*from, at_most);
+    double taken = *from < at_most ? *from : at_most;
     *from -= taken;
     return taken;
 }
@@ -89,41 +89,62 @@ static bool inside(const struct stage_fact *stage, int64_t from_ms, int64_t to_m
     return stage->first_launch_ms >= from_ms && stage->last_finish_ms <= to_ms;
 }
 
-static void add_attempts(struct accounts *self, const struct facts *facts, const struct slot_curve *curve, const struct stage_fact *stage, const struct task_values *values)
+struct stage_sums {
+    struct accounts *accounts;
+    const struct facts *facts;
+    const struct slot_curve *curve;
+    const struct stage_fact *stage;
+    struct stage_account *account;
+    const struct job_fact *job; /* NULL: nobody's */
+    bool in_stage, in_job;      /* all attempts lie inside its window, its job's window: then their sums do */
+};
+
+static void add_attempt(struct stage_sums *self, const struct attempt *attempt, const struct task_values *values, size_t i)
 {
-    struct stage_account *account = &self->stages[stage - facts->stages];
-    const struct job_fact *job = stage->job == NO_ENTITY ? NULL : &facts->jobs[stage->job];
-    bool in_stage = inside(stage, stage->begin_ms, stage->end_ms), in_job = !job || inside(stage, job->begin_ms, job->end_ms);
-    for (size_t i = 0; i < stage->attempt_count; i++) {
-        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
-        if (!attempt->occupancy_ms)
-            continue;
-        double parts[BUCKET_COUNT], length = (double)attempt->occupancy_ms, wall = slot_curve_per_slot(curve, attempt->begin_ms, attempt->finish_ms) / length;
-        attempt_buckets(facts, attempt, values, i, parts);
-        account->occupancy_ms += length;
-        for (size_t b = 0; b < BUSY_COUNT; b++) {
-            account->cost.slot_ms[b] += parts[b];
-            account->cost.wall_ms[b] += parts[b] * wall;
-        }
-        if (attempt->kind == WINNER) {
-            account->winner_occupancy_ms += length;
-            for (size_t b = 0; attempt->has_metrics && b < BUSY_COUNT; b++)
-                account->winner_ms[b] += parts[b];
-        }
-        if (!in_stage)
-            add_window(&account->window, parts, attempt, curve, stage->begin_ms, stage->end_ms);
-        if (!in_job)
-            add_window(&self->job_windows[stage->job], parts, attempt, curve, job->begin_ms, job->end_ms);
+    struct stage_account *account = self->account;
+    double parts[BUCKET_COUNT], length = (double)attempt->occupancy_ms;
+    double wall = slot_curve_per_slot(self->curve, attempt->begin_ms, attempt->finish_ms) / length;
+    attempt_buckets(self->facts, attempt, values, i, parts);
+    account->occupancy_ms += length;
+    for (size_t b = 0; b < BUSY_COUNT; b++) {
+        account->cost.slot_ms[b] += parts[b];
+        account->cost.wall_ms[b] += parts[b] * wall;
     }
-    if (in_stage)
-        add_account(&account->window, &account->cost);
-    if (job && in_job)
-        add_account(&self->job_windows[stage->job], &account->cost);
-    if (job)
-        add_account(&self->job_costs[stage->job], &account->cost);
+    if (attempt->kind == WINNER) {
+        account->winner_occupancy_ms += length;
+        for (size_t b = 0; attempt->has_metrics && b < BUSY_COUNT; b++)
+            account->winner_ms[b] += parts[b];
+    }
+    if (!self->in_stage)
+        add_window(&account->window, parts, attempt, self->curve, self->stage->begin_ms, self->stage->end_ms);
+    if (!self->in_job)
+        add_window(&self->accounts->job_windows[self->stage->job], parts, attempt, self->curve, self->job->begin_ms, self->job->end_ms);
+}
+
+static enum err_code add_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
+{
+    (void)err;
+    struct stage_sums *self = to;
+    const struct attempt *attempts = self->facts->attempts + self->stage->first_attempt;
+    for (size_t i = 0; i < values->count; i++)
+        if (attempts[places[i]].occupancy_ms)
+            add_attempt(self, &attempts[places[i]], values, i);
+    return ERR_OK;
+}
+
+static void add_stage(struct stage_sums *self)
+{
+    struct accounts *accounts = self->accounts;
+    const struct account *cost = &self->account->cost;
+    if (self->in_stage)
+        add_account(&self->account->window, cost);
+    if (self->job && self->in_job)
+        add_account(&accounts->job_windows[self->stage->job], cost);
+    if (self->job)
+        add_account(&accounts->job_costs[self->stage->job], cost);
     else
-        self->unowned_ms += account->occupancy_ms;
-    add_account(&self->app, &account->cost);
+        accounts->unowned_ms += self->account->occupancy_ms;
+    add_account(&accounts->app, cost);
 }
 
 static double mean_slots(const struct slot_curve *curve, const struct stage_fact *stage)
@@ -138,13 +159,20 @@ enum err_code account_busy(struct accounts *self, const struct facts *facts, con
         const struct stage_fact *stage = &facts->stages[i];
         if (!stage->attempt_count)
             continue;
-        struct task_values values;
-        enum err_code rc = facts_values(facts, (uint32_t)i, ACCOUNT_VALUES, &values, err);
+        const struct job_fact *job = stage->job == NO_ENTITY ? NULL : &facts->jobs[stage->job];
+        struct stage_sums sums = {.accounts = self,
+                                  .facts = facts,
+                                  .curve = curve,
+                                  .stage = stage,
+                                  .account = &self->stages[i],
+                                  .job = job,
+                                  .in_stage = inside(stage, stage->begin_ms, stage->end_ms),
+                                  .in_job = !job || inside(stage, job->begin_ms, job->end_ms)};
+        enum err_code rc = facts_value_batches(facts, (uint32_t)i, ACCOUNT_VALUES, add_batch, &sums, err);
         if (rc)
             return rc;
         self->stages[i].slots = mean_slots(curve, stage);
-        add_attempts(self, facts, curve, stage, &values);
-        task_values_dispose(&values);
+        add_stage(&sums);
     }
     return ERR_OK;
 }

@@ -52,9 +52,8 @@ static enum err_code add_executions(struct gap_state *self, struct err *err)
 }
 
 /* The log does not say when a query ended, only that it did: with its last trigger, or later, when it was last seen idle. */
-static const char queries_sql[] =
-    "SELECT q.start_ms, min(p.trigger_ms), q.end_seen, max(p.trigger_ms + coalesce(p.batch_duration_ms, 0)), q.last_idle_ms FROM streaming_query q"
-    "  LEFT JOIN streaming_progress p USING (run_ref) GROUP BY q.run_ref";
+static const char queries_sql[] = "SELECT q.start_ms, min(p.trigger_ms), q.end_seen, max(p.trigger_ms + coalesce(p.batch_duration_ms, 0)), q.last_idle_ms FROM streaming_query q"
+                                  "  LEFT JOIN streaming_progress p USING (run_ref) GROUP BY q.run_ref";
 
 static enum err_code query_row(struct gap_state *self, sqlite3_stmt *stmt, struct err *err)
 {
@@ -130,29 +129,14 @@ void gap_state_apply(struct gap_state *self, const struct gap_change *change)
         self->open[self->open_count++] = change->sql;
         self->sql_left--;
         break;
-    case GAP_SQL_END:
-        self->ended[change->sql] = true;
-        break;
-    case GAP_STREAM_BEGIN:
-        self->streams++;
-        break;
-    case GAP_STREAM_END:
-        self->streams--;
-        break;
-    case GAP_SESSION_BEGIN:
-        self->sessions++;
-        break;
-    case GAP_SESSION_END:
-        self->sessions--;
-        break;
-    case GAP_OPERATION_BEGIN:
-        self->operations++;
-        break;
-    case GAP_OPERATION_END:
-        self->operations--;
-        break;
-    case GAP_TRIGGER:
-        break;
+    case GAP_SQL_END: self->ended[change->sql] = true; break;
+    case GAP_STREAM_BEGIN: self->streams++; break;
+    case GAP_STREAM_END: self->streams--; break;
+    case GAP_SESSION_BEGIN: self->sessions++; break;
+    case GAP_SESSION_END: self->sessions--; break;
+    case GAP_OPERATION_BEGIN: self->operations++; break;
+    case GAP_OPERATION_END: self->operations--; break;
+    case GAP_TRIGGER: break;
     }
 }
 

@@ -13,13 +13,31 @@
 #define MAX_OPEN ((size_t)1 << 26)
 
 /* Kinds of running sums: what slots did, in the two views. The first ones are shared among the jobs that run, the first of these among their stages. */
-enum sum_kind { SUM_SCHED_WAIT, SUM_FEW_TASKS, SUM_TAIL, SUM_UNKNOWN, STAGE_SUMS, SUM_STAGE_GAP = STAGE_SUMS, SUM_WAIT_EXEC, JOB_SUMS, SUM_STARTUP = JOB_SUMS, SUM_GAP_SQL, SUM_GAP_STREAM,
-                SUM_GAP_SERVER, SUM_GAP_STARTUP, SUM_GAP_SHUTDOWN, SUM_GAP_USER, SUM_BUSY, SUM_COUNT };
-static const enum bucket bucket_of_sum[SUM_BUSY] = {BUCKET_SCHED_WAIT, BUCKET_FEW_TASKS, BUCKET_TAIL, BUCKET_UNKNOWN_WORK, BUCKET_STAGE_GAP, BUCKET_WAIT_EXEC, BUCKET_STARTUP,
-                                                    BUCKET_GAP_SQL, BUCKET_GAP_STREAM, BUCKET_GAP_SERVER, BUCKET_GAP_STARTUP, BUCKET_GAP_SHUTDOWN, BUCKET_GAP_USER};
+enum sum_kind {
+    SUM_SCHED_WAIT,
+    SUM_FEW_TASKS,
+    SUM_TAIL,
+    SUM_UNKNOWN,
+    STAGE_SUMS,
+    SUM_STAGE_GAP = STAGE_SUMS,
+    SUM_WAIT_EXEC,
+    JOB_SUMS,
+    SUM_STARTUP = JOB_SUMS,
+    SUM_GAP_SQL,
+    SUM_GAP_STREAM,
+    SUM_GAP_SERVER,
+    SUM_GAP_STARTUP,
+    SUM_GAP_SHUTDOWN,
+    SUM_GAP_USER,
+    SUM_BUSY,
+    SUM_COUNT
+};
+static const enum bucket bucket_of_sum[SUM_BUSY] = {BUCKET_SCHED_WAIT,  BUCKET_FEW_TASKS,    BUCKET_TAIL,    BUCKET_UNKNOWN_WORK, BUCKET_STAGE_GAP,
+                                                    BUCKET_WAIT_EXEC,   BUCKET_STARTUP,      BUCKET_GAP_SQL, BUCKET_GAP_STREAM,   BUCKET_GAP_SERVER,
+                                                    BUCKET_GAP_STARTUP, BUCKET_GAP_SHUTDOWN, BUCKET_GAP_USER};
 
 struct both {
-    struct exact_sum slot, wall;     /* slot: of slots that are there */
+    struct exact_sum slot, wall; /* slot: of slots that are there */
 };
 
 static struct sum_pair {
@@ -36,18 +54,18 @@ static void both_add(struct both *to, double slot, double wall)
 }
 
 struct open_stage {
-    struct both then[SUM_COUNT];     /* the running sums at its begin */
-    struct both share[STAGE_SUMS];   /* its job's `spread` when it joined */
-    bool joined;                     /* its job runs */
+    struct both then[SUM_COUNT];   /* the running sums at its begin */
+    struct both share[STAGE_SUMS]; /* its job's `spread` when it joined */
+    bool joined;                   /* its job runs */
     uint32_t next_free;
 };
 
 struct open_job {
     struct both then[SUM_COUNT];
-    struct both share[JOB_SUMS];     /* the shares of a running job at its begin */
-    struct both last[STAGE_SUMS];    /* the same when the number of its active stages last changed */
-    struct both spread[STAGE_SUMS];  /* what one active stage of it has got since its begin */
-    size_t stages;                   /* active ones */
+    struct both share[JOB_SUMS];    /* the shares of a running job at its begin */
+    struct both last[STAGE_SUMS];   /* the same when the number of its active stages last changed */
+    struct both spread[STAGE_SUMS]; /* what one active stage of it has got since its begin */
+    size_t stages;                  /* active ones */
     uint32_t next_free;
 };
 
@@ -60,25 +78,26 @@ struct sweep {
     struct accounts *accounts;
     const struct facts *facts;
     struct gap_state gaps;
-    struct sort_item *rare;          /* by time; owned */
+    struct sort_item *rare; /* by time; owned */
     size_t rare_count;
-    int64_t *begins, *ends, *launches;             /* of attempts that occupied a slot; first launches of indexes: sorted; owned */
+    uint32_t *launched;                /* indexes that a stage launched, at most its tasks; owned */
+    int64_t *begins, *ends, *launches; /* of attempts that occupied a slot; first launches of indexes: sorted; owned */
     size_t begin_count, end_count, launch_count, begin, end, launch;
     const struct slot_curve *curve;
 
     int64_t now_ms, first_executor_ms;
-    int64_t slots, busy, pending, tasks;           /* S B P N of 3.5 */
-    size_t jobs, jobs_begun, unsure_stages;      /* unsure: their completeness is low */
-    uint32_t last_job;               /* that ended */
-    bool cut;                        /* the gap at hand ends here */
+    int64_t slots, busy, pending, tasks;    /* S B P N of 3.5 */
+    size_t jobs, jobs_begun, unsure_stages; /* unsure: their completeness is low */
+    uint32_t last_job;                      /* that ended */
+    bool cut;                               /* the gap at hand ends here */
 
     struct both sums[SUM_COUNT], shares[JOB_SUMS];
-    double frame_wait_exec_ms, frame_not_alloc_ms, frame_empty_ms[SUM_COUNT];      /* of the frame: slots that were not there */
-    struct open_stage *open_stages;  /* owned */
-    struct open_job *open_jobs;      /* owned */
+    double frame_wait_exec_ms, frame_not_alloc_ms, frame_empty_ms[SUM_COUNT]; /* of the frame: slots that were not there */
+    struct open_stage *open_stages;                                           /* owned */
+    struct open_job *open_jobs;                                               /* owned */
     size_t open_stage_count, open_stage_capacity, open_job_count, open_job_capacity, gap_capacity;
     uint32_t free_stage, free_job;
-    uint32_t *stage_place, *job_place;             /* in the two arrays; NOT_OPEN; owned */
+    uint32_t *stage_place, *job_place; /* in the two arrays; NOT_OPEN; owned */
 };
 
 /* Ends that are missing make it unsure what slots waited for. Where a stage failed or had not ended there need be none: the tasks were killed later, or ran. */
@@ -99,18 +118,19 @@ static int64_t task_count(const struct facts *facts, const struct stage_fact *st
     return count;
 }
 
-static void collect_attempts(struct sweep *self, const struct stage_fact *stage)
+static void collect_attempts(struct sweep *self, size_t position)
 {
-    int64_t launches_left = task_count(self->facts, stage);
+    const struct stage_fact *stage = &self->facts->stages[position];
+    int64_t tasks = task_count(self->facts, stage);
     for (size_t i = 0; i < stage->attempt_count; i++) {
         const struct attempt *attempt = &self->facts->attempts[stage->first_attempt + i];
         if (attempt->occupancy_ms) {
             self->begins[self->begin_count++] = attempt->begin_ms;
             self->ends[self->end_count++] = attempt->finish_ms;
         }
-        if (!attempt->again && launches_left > 0) {
+        if (!attempt->again && self->launched[position] < tasks) {
             self->launches[self->launch_count++] = MAX(attempt->launch_ms, stage->begin_ms);
-            launches_left--;
+            self->launched[position]++;
         }
     }
 }
@@ -121,11 +141,12 @@ static enum err_code collect_times(struct sweep *self, struct err *err)
     self->begins = mem_array(count + 1, sizeof *self->begins);
     self->ends = mem_array(count + 1, sizeof *self->ends);
     self->launches = mem_array(count + 1, sizeof *self->launches);
+    self->launched = mem_array(self->facts->stage_count + 1, sizeof *self->launched);
     CLEANUP(mem_freep) int64_t *scratch = mem_array(count + 1, sizeof *scratch);
-    if (!self->begins || !self->ends || !self->launches || !scratch)
+    if (!self->launched || !self->begins || !self->ends || !self->launches || !scratch)
         return err_nomem(err);
     for (size_t i = 0; i < self->facts->stage_count; i++)
-        collect_attempts(self, &self->facts->stages[i]);
+        collect_attempts(self, i);
     sort_times(self->begins, scratch, self->begin_count);
     sort_times(self->ends, scratch, self->end_count);
     sort_times(self->launches, scratch, self->launch_count);
@@ -165,7 +186,7 @@ static enum err_code collect_rare(struct sweep *self, struct err *err)
 /* ---- Between two rare changes ---- */
 
 struct span {
-    double busy, sched_wait, few_tasks, tail, wait_exec;      /* slot-ms */
+    double busy, sched_wait, few_tasks, tail, wait_exec; /* slot-ms */
 };
 
 /* The next time at which an attempt begins or ends or an index is launched, or `to_ms` if that is earlier; what happens now is done before. */
@@ -392,11 +413,9 @@ static void end_stage(struct sweep *self, uint32_t position)
     self->open_stages[place].next_free = self->free_stage;
     self->free_stage = place;
     self->stage_place[position] = NOT_OPEN;
-    int64_t tasks = task_count(self->facts, stage), launched = 0;
-    for (size_t i = 0; i < stage->attempt_count && launched < tasks; i++)
-        launched += !self->facts->attempts[stage->first_attempt + i].again;
+    int64_t tasks = task_count(self->facts, stage);
     self->tasks -= tasks;
-    self->pending -= tasks - launched;
+    self->pending -= tasks - self->launched[position];
     self->unsure_stages -= is_unsure(stage);
 }
 
@@ -450,19 +469,11 @@ static void end_job(struct sweep *self, uint32_t position)
 static enum err_code apply(struct sweep *self, const struct sort_item *rare, struct err *err)
 {
     switch (rare->tie) {
-    case RARE_SLOTS:
-        self->slots = self->curve->slots[rare->position];
-        return ERR_OK;
-    case RARE_JOB_BEGIN:
-        return begin_job(self, rare->position, err);
-    case RARE_STAGE_BEGIN:
-        return begin_stage(self, rare->position, err);
-    case RARE_STAGE_END:
-        end_stage(self, rare->position);
-        return ERR_OK;
-    case RARE_JOB_END:
-        end_job(self, rare->position);
-        return ERR_OK;
+    case RARE_SLOTS: self->slots = self->curve->slots[rare->position]; return ERR_OK;
+    case RARE_JOB_BEGIN: return begin_job(self, rare->position, err);
+    case RARE_STAGE_BEGIN: return begin_stage(self, rare->position, err);
+    case RARE_STAGE_END: end_stage(self, rare->position); return ERR_OK;
+    case RARE_JOB_END: end_job(self, rare->position); return ERR_OK;
     default: {
         const struct gap_change *change = &self->gaps.changes[rare->position];
         gap_state_apply(&self->gaps, change);
@@ -513,7 +524,13 @@ static enum err_code run(struct sweep *self, struct err *err)
 
 enum err_code account_idle(struct accounts *self, const struct facts *facts, const struct slot_curve *curve, struct err *err)
 {
-    struct sweep sweep = {.accounts = self, .facts = facts, .curve = curve, .now_ms = facts->begin_ms, .first_executor_ms = INT64_MAX, .last_job = NO_ENTITY, .free_stage = NOT_OPEN,
+    struct sweep sweep = {.accounts = self,
+                          .facts = facts,
+                          .curve = curve,
+                          .now_ms = facts->begin_ms,
+                          .first_executor_ms = INT64_MAX,
+                          .last_job = NO_ENTITY,
+                          .free_stage = NOT_OPEN,
                           .free_job = NOT_OPEN};
     for (size_t i = 0; i < curve->count && sweep.first_executor_ms == INT64_MAX; i++)
         if (curve->slots[i] > 0)
@@ -521,6 +538,7 @@ enum err_code account_idle(struct accounts *self, const struct facts *facts, con
     enum err_code rc = run(&sweep, err);
     gap_state_dispose(&sweep.gaps);
     mem_free(sweep.rare);
+    mem_free(sweep.launched);
     mem_free(sweep.begins);
     mem_free(sweep.ends);
     mem_free(sweep.launches);

@@ -9,23 +9,37 @@
 
 const char *const lost_kind_names[LOST_KIND_COUNT] = {"winner", "fetch", "executor", "unfinished", "speculative", "cancelled", "failed", "recomputed"};
 
+struct facts_scratch {
+    struct sort_item *items; /* owned */
+    size_t room;
+};
+
+struct sort_item *facts_scratch(struct facts *self, size_t count)
+{
+    struct facts_scratch *scratch = self->scratch;
+    return mem_grow((void **)&scratch->items, &scratch->room, 2 * count + 1, 2 * FACTS_MAX_ATTEMPTS + 1, sizeof *scratch->items) ? NULL : scratch->items;
+}
+
+static enum err_code load(struct facts *self, struct err *err)
+{
+    enum err_code rc;
+    if ((rc = facts_read_entities(self, err)) || (rc = facts_read_tasks(self, err)) || (rc = facts_bound(self, err)) || (rc = facts_classify(self, err)) ||
+        (rc = facts_lanes(self, err)))
+        return rc;
+    return facts_own(self, err);
+}
+
 enum err_code facts_load(struct facts *ret, struct db *db, struct err *err)
 {
     *ret = (struct facts){.db = db, .spark_major = -1, .spark_minor = -1};
     arena_init(&ret->arena, FACTS_ARENA_BYTES);
     smap_init(&ret->texts, MAX_TEXTS, FACTS_ARENA_BYTES);
     smap_init(&ret->conf, MAX_SETTINGS, FACTS_ARENA_BYTES);
-    enum err_code rc = facts_read_entities(ret, err);
-    if (!rc)
-        rc = facts_read_tasks(ret, err);
-    if (!rc)
-        rc = facts_bound(ret, err);
-    if (!rc)
-        rc = facts_classify(ret, err);
-    if (!rc)
-        rc = facts_lanes(ret, err);
-    if (!rc)
-        rc = facts_own(ret, err);
+    struct facts_scratch scratch = {0};
+    ret->scratch = &scratch;
+    enum err_code rc = load(ret, err);
+    mem_free(scratch.items);
+    ret->scratch = NULL;
     if (rc)
         facts_dispose(ret);
     return rc;

@@ -56,6 +56,7 @@ struct executor_fact {
     int64_t slots;                   /* s_e ≥ 1; 0: no executor (a driver that runs no tasks, an id that was only named) */
     bool slots_inferred;             /* more tasks ran side by side than its cores allow */
     int64_t from_ms, to_ms;          /* alive, inside the application's interval; from = to where slots is 0 */
+    int64_t first_launch_ms, last_finish_ms;       /* over its attempts; UNKNOWN: none */
     size_t first_attempt, attempt_count;           /* its attempts: facts->by_executor[first_attempt …] */
     int64_t max_memory_bytes;
     bool has_peaks;
@@ -136,7 +137,8 @@ struct facts {
     struct arena arena;
     struct db *db;                   /* borrowed; for facts_values */
     struct smap texts, conf;         /* each name once; settings: texts of arena */
-    struct task_reader *tasks;       /* of the columns of tasks; internal */
+    struct task_reader *tasks;       /* of the columns of tasks; internal, as is */
+    struct facts_scratch *scratch;   /* what is sorted while facts are loaded */
     struct str app_id, attempt_id, name, user, spark_version;
     int spark_major, spark_minor;    /* −1: unknown */
     int64_t begin_ms, end_ms;        /* A0 ≤ A1 */
@@ -186,6 +188,11 @@ struct task_values {
     size_t count;
     int64_t *of[TASK_VALUE_COUNT];   /* NULL: not asked for. Owned; give back with task_values_dispose */
 };
+/* The same without the memory, for who goes over all tasks once: batches of up to 16384 tasks in the order of the store. places[i]: which of the stage's attempts the values at i belong to.
+ * Borrowed for the call; other values are not asked for meanwhile. */
+typedef enum err_code values_fn(void *to, const struct task_values *batch, const uint32_t *places, struct err *err);
+enum err_code facts_value_batches(const struct facts *self, uint32_t stage, uint32_t wanted, values_fn *take, void *to, struct err *err) WARN_UNUSED;
+
 /* `wanted`: bits 1 << enum task_value. 8 bytes an attempt and value: callers ask for what they look at. */
 enum err_code facts_values(const struct facts *self, uint32_t stage, uint32_t wanted, struct task_values *ret, struct err *err) WARN_UNUSED;
 void task_values_dispose(struct task_values *self);

@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "analysis/facts_parts.h"
-#include "analysis/sort.h"
 #include "base/mem.h"
 
 #define OFFSET_BITS 17 /* of a stage attempt among those of its stage, above a time of 45 bits: no log has more */
 
 struct group {
     struct facts *facts;
-    size_t first, end;       /* stage attempts of one stage id */
-    struct sort_item *items; /* twice as many as the group has attempts; owned */
-    size_t room;
+    size_t first, end; /* stage attempts of one stage id */
+    uint64_t *seen;    /* bits: work with a success; owned */
+    size_t seen_room;
     int64_t *indexes; /* with a success, of one stage attempt; twice; owned */
     size_t index_room;
 };
@@ -63,12 +62,35 @@ static void judge_successes(struct facts *facts, const struct sort_item *items, 
     }
 }
 
+/* Nearly always each piece of work has one success, and nothing has to be compared. */
+static bool all_distinct(struct group *group, size_t first, size_t end)
+{
+    const struct facts *facts = group->facts;
+    int64_t limit = 8 * (int64_t)(end - first) + 64;
+    size_t words = (size_t)limit / 64 + 1;
+    if (mem_grow((void **)&group->seen, &group->seen_room, words, FACTS_MAX_ATTEMPTS, sizeof *group->seen))
+        return false;
+    memset(group->seen, 0, words * sizeof *group->seen);
+    for (size_t i = first; i < end; i++) {
+        const struct attempt *attempt = &facts->attempts[i];
+        int64_t key = attempt->ended && attempt->success ? work_key(group, attempt) : -1;
+        if (key < 0)
+            continue;
+        if (key >= limit || group->seen[key / 64] >> (key % 64) & 1)
+            return false;
+        group->seen[key / 64] |= UINT64_C(1) << (key % 64);
+    }
+    return true;
+}
+
 static enum err_code judge_group(struct group *group, struct err *err)
 {
     struct facts *facts = group->facts;
     size_t first = facts->stages[group->first].first_attempt;
     size_t end = facts->stages[group->end - 1].first_attempt + facts->stages[group->end - 1].attempt_count, count = 0;
-    if (mem_grow((void **)&group->items, &group->room, 2 * (end - first), 2 * FACTS_MAX_ATTEMPTS, sizeof *group->items))
+    bool distinct = all_distinct(group, first, end);
+    struct sort_item *items = distinct ? NULL : facts_scratch(facts, end - first);
+    if (!distinct && !items)
         return err_nomem(err);
     for (size_t i = first; i < end; i++) {
         struct attempt *attempt = &facts->attempts[i];
@@ -77,15 +99,17 @@ static enum err_code judge_group(struct group *group, struct err *err)
             continue;
         }
         int64_t key = work_key(group, attempt), offset = MIN((int64_t)(attempt->stage - group->first), (INT64_C(1) << OFFSET_BITS) - 1);
-        if (key < 0) {
+        if (distinct || key < 0) {
             facts->stages[attempt->stage].seen_success++;
             win(facts, attempt);
         } else {
-            group->items[count++] = (struct sort_item){key, (offset << 45) + (attempt->finish_ms - facts->begin_ms), (uint32_t)i};
+            items[count++] = (struct sort_item){key, (offset << 45) + (attempt->finish_ms - facts->begin_ms), (uint32_t)i};
         }
     }
-    sort_items(group->items, group->items + count, count);
-    judge_successes(facts, group->items, count);
+    if (!count)
+        return ERR_OK;
+    sort_items(items, items + count, count);
+    judge_successes(facts, items, count);
     return ERR_OK;
 }
 
@@ -153,7 +177,7 @@ enum err_code facts_classify(struct facts *self, struct err *err)
     }
     for (size_t i = 0; i < self->stage_count && !rc; i++)
         rate(self, &self->stages[i]);
-    mem_free(group.items);
+    mem_free(group.seen);
     mem_free(group.indexes);
     return rc;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/facts_parts.h"
-#include "analysis/sort.h"
 #include "base/mem.h"
 
 #define MAX_ENTITIES ((size_t)1 << 26) /* of one kind: 64 million stages are beyond what the store writes in a day */
@@ -96,18 +95,25 @@ static enum err_code conf_row(struct rows *rows, struct err *err)
     return text(rows, 1, value, err);
 }
 
+/* A count of the store: none is negative or beyond what doubles hold exactly, unless somebody made it up. */
+static int64_t count_of(struct rows *rows, int column)
+{
+    int64_t count = known_or(db_i64(rows->stmt, column), 0);
+    return count < 0 ? 0 : MIN(count, INT64_C(1) << 53);
+}
+
 static enum err_code health_row(struct rows *rows, struct err *err)
 {
     (void)err;
     struct completeness_counts *counts = &rows->facts->counts;
     counts->app_end = db_i64(rows->stmt, 0) == 1;
-    counts->lines_bad = known_or(db_i64(rows->stmt, 1), 0);
+    counts->lines_bad = count_of(rows, 1);
     counts->tail_cut = db_i64(rows->stmt, 2) == 1;
     counts->compacted = db_i64(rows->stmt, 3) == 1;
     counts->app_start = db_i64(rows->stmt, 4) == 0;
-    counts->task_open = known_or(db_i64(rows->stmt, 5), 0);
-    counts->task_end_only = known_or(db_i64(rows->stmt, 6), 0);
-    counts->lines = known_or(db_i64(rows->stmt, 7), 0);
+    counts->task_open = count_of(rows, 5);
+    counts->task_end_only = count_of(rows, 6);
+    counts->lines = count_of(rows, 7);
     counts->in_progress = !counts->app_end && db_i64(rows->stmt, 8) == 0;
     return ERR_OK;
 }
@@ -136,6 +142,7 @@ static enum err_code executor_row(struct rows *rows, struct err *err)
     enum err_code rc;
     if ((rc = text(rows, 1, &executor->id, err)) || (rc = text(rows, 2, &executor->host, err)) || (rc = text(rows, 3, &executor->remove_reason, err)))
         return rc;
+    executor->first_launch_ms = executor->last_finish_ms = UNKNOWN;
     executor->is_driver = str_is(executor->id, "driver");
     executor->announced = db_i64(stmt, 4) == 1;
     executor->superseded = db_i64(stmt, 5) == 1;
@@ -220,13 +227,13 @@ static enum err_code stage_row(struct rows *rows, struct err *err)
     stage->skipped = db_i64(stmt, 13) == 4;
     stage->profile_id = db_i64(stmt, 14);
     stage->sql_execution_id = db_i64(stmt, 15);
-    stage->attempt_count = (size_t)MAX(known_or(db_i64(stmt, 16), 0), 0); /* rows, until facts_read_tasks has read them */
+    stage->attempt_count = (size_t)count_of(rows, 16); /* rows, until facts_read_tasks has read them */
     self->has_cpu_time |= !db_is_null(stmt, 17);
     stage->first_launch_ms = stage->last_finish_ms = stage->begin_ms = stage->end_ms = UNKNOWN;
     stage->job = NO_ENTITY;
     self->counts.stage_sub += stage->submitted_seen;
     self->counts.stage_done += stage->completed_seen;
-    self->counts.task_end += known_or(db_i64(stmt, 18), 0);
+    self->counts.task_end = add_known(self->counts.task_end, count_of(rows, 18));
     return ERR_OK;
 }
 
@@ -464,13 +471,12 @@ static enum err_code read_stages(struct facts *self, struct err *err)
     enum err_code rc = read_rows(self, stages_sql, stage_row, err);
     if (rc)
         return rc;
-    CLEANUP(mem_freep) struct sort_item *refs = mem_array(self->stage_count + 1, sizeof *refs);
-    CLEANUP(mem_freep) struct sort_item *scratch = mem_array(self->stage_count + 1, sizeof *scratch);
-    if (!refs || !scratch)
+    struct sort_item *refs = facts_scratch(self, self->stage_count);
+    if (!refs)
         return err_nomem(err);
     for (size_t i = 0; i < self->stage_count; i++)
         refs[i] = (struct sort_item){self->stages[i].stage_ref, 0, (uint32_t)i};
-    sort_items(refs, scratch, self->stage_count);
+    sort_items(refs, refs + self->stage_count, self->stage_count);
     struct rows rows = {.facts = self, .stage_refs = refs};
     if ((rc = read_lists(&rows, "SELECT stage_id, parent_id FROM stage_parent ORDER BY stage_id, parent_id", parent_row, give_parents, err)))
         return rc;

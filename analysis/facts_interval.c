@@ -2,8 +2,6 @@
  *
  * The interval that is judged (spec/findings.md 3.1), and jobs, stages and attempts inside it. */
 #include "analysis/facts_parts.h"
-#include "analysis/sort.h"
-#include "base/mem.h"
 
 #define DAY_MS INT64_C(86400000) /* by how much an executor's time may lengthen a run; hand-edited logs have ones years away */
 
@@ -23,14 +21,12 @@ static void find_events(const struct facts *self, int64_t *first, int64_t *last)
     for (size_t i = 0; i < self->stage_count; i++) {
         stretch(self->stages[i].submission_ms, first, last);
         stretch(self->stages[i].completion_ms, first, last);
+        stretch(self->stages[i].first_launch_ms, first, last); /* still as logged */
+        stretch(self->stages[i].last_finish_ms, first, last);
     }
     for (size_t i = 0; i < self->sql_count; i++) {
         stretch(self->sqls[i].begin_ms, first, last);
         stretch(self->sqls[i].end_ms, first, last);
-    }
-    for (size_t i = 0; i < self->attempt_count; i++) {
-        stretch(self->attempts[i].launch_ms, first, last);
-        stretch(self->attempts[i].finish_ms, first, last);
     }
 }
 
@@ -64,14 +60,17 @@ static void set_interval(struct facts *self)
 
 static void bound_attempts(struct facts *self)
 {
+    for (size_t i = 0; i < self->stage_count; i++)
+        self->stages[i].first_launch_ms = self->stages[i].last_finish_ms = UNKNOWN;
     for (size_t i = 0; i < self->attempt_count; i++) {
         struct attempt *attempt = &self->attempts[i];
         struct stage_fact *stage = &self->stages[attempt->stage];
+        struct executor_fact *executor = &self->executors[attempt->executor];
         if (!known(attempt->launch_ms))
             attempt->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
         if (!attempt->ended || !known(attempt->finish_ms)) {
             /* The first of these that is not before the launch (3.3). Tasks of a stage that failed run on behind its end until they are killed. */
-            const int64_t ends[] = {stage->failed ? UNKNOWN : stage->completion_ms, self->executors[attempt->executor].remove_ms};
+            const int64_t ends[] = {stage->failed ? UNKNOWN : stage->completion_ms, executor->remove_ms};
             attempt->finish_ms = MAX(self->end_ms, attempt->launch_ms);
             for (size_t e = 0; e < ARRAY_LENGTH(ends); e++)
                 if (known(ends[e]) && ends[e] >= attempt->launch_ms && ends[e] < attempt->finish_ms)
@@ -85,6 +84,9 @@ static void bound_attempts(struct facts *self)
         attempt->finish_ms = clip_time(self, attempt->finish_ms);
         stage->first_launch_ms = min_known(stage->first_launch_ms, attempt->launch_ms);
         stage->last_finish_ms = max_known(stage->last_finish_ms, attempt->finish_ms);
+        executor->first_launch_ms = min_known(executor->first_launch_ms, attempt->launch_ms);
+        executor->last_finish_ms = max_known(executor->last_finish_ms, attempt->finish_ms);
+        executor->attempt_count++;
     }
 }
 
@@ -103,11 +105,11 @@ static void bound_stages(struct facts *self)
 }
 
 /* Sorts a stage's attempts by (launch, task id): keys first, then each attempt moves once. */
-static enum err_code sort_attempts(struct attempt *attempts, size_t count, struct sort_item **keys, size_t *room, struct err *err)
+static enum err_code sort_attempts(struct facts *self, struct attempt *attempts, size_t count, struct err *err)
 {
-    if (mem_grow((void **)keys, room, 2 * count, 2 * FACTS_MAX_ATTEMPTS, sizeof **keys))
+    struct sort_item *items = facts_scratch(self, count);
+    if (!items)
         return err_nomem(err);
-    struct sort_item *items = *keys;
     for (size_t i = 0; i < count; i++)
         items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
     sort_items(items, items + count, count);
@@ -129,12 +131,10 @@ static enum err_code sort_attempts(struct attempt *attempts, size_t count, struc
 
 static enum err_code sort_stages(struct facts *self, struct err *err)
 {
-    CLEANUP(mem_freep) struct sort_item *keys = NULL;
-    size_t room = 0;
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->stage_count && !rc; i++)
         if (self->stages[i].attempt_count > 1)
-            rc = sort_attempts(self->attempts + self->stages[i].first_attempt, self->stages[i].attempt_count, &keys, &room, err);
+            rc = sort_attempts(self, self->attempts + self->stages[i].first_attempt, self->stages[i].attempt_count, err);
     return rc;
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Slots of executors and which lane each attempt ran on (spec/findings.md 3.2). */
-#include <string.h>
-
 #include "analysis/facts_parts.h"
-#include "analysis/sort.h"
 #include "base/mem.h"
 
 #define MORE_SLOTS_MAX INT64_C(4096)  /* that are inferred on top of what the cores say */
 #define CLEAR_OVERLAP_MS INT64_C(250) /* from here on, and half of its time, an attempt's overlap is more than a late time stamp */
 #define OVERLAP_SHARE 0.05            /* of an executor's time in such attempts: it has more slots than its cores say */
+#define AHEAD ((size_t)16)            /* attempts of one executor lie apart: they are on their way into the cache while others are looked at */
 
 struct lane {
     int64_t free_ms;
@@ -58,8 +56,11 @@ static bool fill_lanes(struct lanes *self, const struct executor_fact *executor,
     for (size_t i = 0; i < count; i++)
         heap[i] = (struct lane){executor->from_ms, (uint32_t)i};
     self->overlap_ms = self->total_ms = self->clear_ms = 0;
+    const uint32_t *positions = self->facts->by_executor + executor->first_attempt;
     for (size_t i = 0; i < executor->attempt_count; i++) {
-        struct attempt *attempt = &self->facts->attempts[self->facts->by_executor[executor->first_attempt + i]];
+        if (i + AHEAD < executor->attempt_count)
+            __builtin_prefetch(&self->facts->attempts[positions[i + AHEAD]], 1);
+        struct attempt *attempt = &self->facts->attempts[positions[i]];
         int64_t length = attempt->finish_ms - attempt->launch_ms;
         attempt->begin_ms = MIN(MAX(attempt->launch_ms, heap[0].free_ms), attempt->finish_ms);
         attempt->occupancy_ms = attempt->finish_ms - attempt->begin_ms;
@@ -110,35 +111,53 @@ static bool infer_slots(struct lanes *self, struct executor_fact *executor)
 
 /* ---- Which attempts an executor has ---- */
 
-static enum err_code sort_by_executor(struct facts *self, struct err *err)
+/* The place of an executor's next attempt, and its last one: while stages come one after the other its attempts come in their order. */
+struct order {
+    size_t next;
+    int64_t launch_ms, task_id;
+    bool unsorted;
+};
+
+static enum err_code sort_executor(struct facts *self, const struct executor_fact *executor, struct err *err)
 {
-    CLEANUP(mem_freep) size_t *next = mem_array(self->executor_count + 1, sizeof *next);
-    self->by_executor = mem_array(self->attempt_count + 1, sizeof *self->by_executor);
-    if (!next || !self->by_executor)
-        return err_nomem(err);
-    for (size_t i = 0; i < self->attempt_count; i++)
-        self->executors[self->attempts[i].executor].attempt_count++;
-    size_t first = 0, largest = 0;
-    for (size_t e = 0; e < self->executor_count; e++) {
-        self->executors[e].first_attempt = next[e] = first;
-        first += self->executors[e].attempt_count;
-        largest = MAX(largest, self->executors[e].attempt_count);
-    }
-    for (size_t i = 0; i < self->attempt_count; i++)
-        self->by_executor[next[self->attempts[i].executor]++] = (uint32_t)i;
-    CLEANUP(mem_freep) struct sort_item *items = mem_array(2 * largest + 1, sizeof *items);
+    size_t count = executor->attempt_count;
+    uint32_t *positions = self->by_executor + executor->first_attempt;
+    struct sort_item *items = facts_scratch(self, count);
     if (!items)
         return err_nomem(err);
-    for (size_t e = 0; e < self->executor_count; e++) {
-        size_t count = self->executors[e].attempt_count;
-        uint32_t *positions = self->by_executor + self->executors[e].first_attempt;
-        for (size_t i = 0; i < count; i++)
-            items[i] = (struct sort_item){self->attempts[positions[i]].launch_ms, self->attempts[positions[i]].task_id, positions[i]};
-        sort_items(items, items + count, count);
-        for (size_t i = 0; i < count; i++)
-            positions[i] = items[i].position;
-    }
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct sort_item){self->attempts[positions[i]].launch_ms, self->attempts[positions[i]].task_id, positions[i]};
+    sort_items(items, items + count, count);
+    for (size_t i = 0; i < count; i++)
+        positions[i] = items[i].position;
     return ERR_OK;
+}
+
+static enum err_code sort_by_executor(struct facts *self, struct err *err)
+{
+    CLEANUP(mem_freep) struct order *orders = mem_array(self->executor_count + 1, sizeof *orders);
+    self->by_executor = mem_array(self->attempt_count + 1, sizeof *self->by_executor);
+    if (!orders || !self->by_executor)
+        return err_nomem(err);
+    size_t first = 0;
+    for (size_t e = 0; e < self->executor_count; e++) {
+        self->executors[e].first_attempt = orders[e].next = first;
+        orders[e].launch_ms = orders[e].task_id = INT64_MIN;
+        first += self->executors[e].attempt_count;
+    }
+    for (size_t i = 0; i < self->attempt_count; i++) {
+        const struct attempt *attempt = &self->attempts[i];
+        struct order *order = &orders[attempt->executor];
+        self->by_executor[order->next++] = (uint32_t)i;
+        order->unsorted |= attempt->launch_ms < order->launch_ms || (attempt->launch_ms == order->launch_ms && attempt->task_id < order->task_id);
+        order->launch_ms = attempt->launch_ms;
+        order->task_id = attempt->task_id;
+    }
+    enum err_code rc = ERR_OK;
+    for (size_t e = 0; e < self->executor_count && !rc; e++)
+        if (orders[e].unsorted)
+            rc = sort_executor(self, &self->executors[e], err);
+    return rc;
 }
 
 /* Most attempts at the same time. */
@@ -244,23 +263,17 @@ static enum err_code set_slots(const struct facts *self, const struct profiles *
 
 static void set_life(const struct facts *self, struct executor_fact *executor)
 {
-    int64_t first = UNKNOWN, last = UNKNOWN;
-    for (size_t i = 0; i < executor->attempt_count; i++) {
-        const struct attempt *attempt = &self->attempts[self->by_executor[executor->first_attempt + i]];
-        first = min_known(first, attempt->launch_ms);
-        last = max_known(last, attempt->finish_ms);
-    }
     /* The driver's block manager is there long before a task can run in it; only ExecutorAdded, which says the cores, makes it an executor before its first task. */
     int64_t add_ms = executor->is_driver && !known(executor->cores) ? UNKNOWN : executor->add_ms;
-    executor->from_ms = clip_time(self, known_or(min_known(add_ms, first), self->end_ms));
-    executor->to_ms = clip_time(self, max_known(executor->removed && known(executor->remove_ms) ? executor->remove_ms : self->end_ms, last));
+    executor->from_ms = clip_time(self, known_or(min_known(add_ms, executor->first_launch_ms), self->end_ms));
+    executor->to_ms = clip_time(self, max_known(executor->removed && known(executor->remove_ms) ? executor->remove_ms : self->end_ms, executor->last_finish_ms));
     if (!executor->slots || executor->to_ms < executor->from_ms)
         executor->to_ms = executor->from_ms;
 }
 
 static enum err_code set_slot_peak(struct facts *self, struct err *err)
 {
-    CLEANUP(mem_freep) struct sort_item *items = mem_array(4 * self->executor_count + 1, sizeof *items);
+    struct sort_item *items = facts_scratch(self, 2 * self->executor_count);
     if (!items)
         return err_nomem(err);
     size_t count = 0;

@@ -3,7 +3,6 @@
  * Jobs' intervals (spec/findings.md 3.6), which job a stage attempt belongs to (3.8), and which stage attempts it waited for (6.2). */
 
 #include "analysis/facts_parts.h"
-#include "analysis/sort.h"
 #include "base/mem.h"
 
 #define MAX_LISTED ((size_t)1 << 28)
@@ -194,7 +193,7 @@ static enum err_code own_stage(struct owners *self, size_t first, const struct s
 
 static enum err_code own_stages(struct listing *listing, struct err *err)
 {
-    CLEANUP(mem_freep) struct sort_item *scratch = mem_array(listing->count + 1, sizeof *scratch);
+    struct sort_item *scratch = facts_scratch(listing->facts, listing->count);
     if (!scratch)
         return err_nomem(err);
     sort_items(listing->items, scratch, listing->count);

@@ -5,6 +5,7 @@
 #define ANALYSIS_FACTS_PARTS_H
 
 #include "analysis/facts.h"
+#include "analysis/sort.h"
 
 /* Entities: everything but tasks, as logged. facts_entities.c */
 enum err_code facts_read_entities(struct facts *self, struct err *err) WARN_UNUSED;
@@ -14,10 +15,14 @@ void facts_close_tasks(struct facts *self);
 /* begin_ms, end_ms; then stages and attempts are moved inside, what has no begin or end gets one, and attempts are sorted by (stage, launch, task id). facts_interval.c */
 enum err_code facts_bound(struct facts *self, struct err *err) WARN_UNUSED;
 /* Winners and kinds; of stages: winner_count, seen_success, completeness. */
-enum err_code facts_classify(struct facts *self, struct err *err) WARN_UNUSED;     /* facts_classify.c */
-enum err_code facts_lanes(struct facts *self, struct err *err) WARN_UNUSED;        /* facts_lanes.c */
+enum err_code facts_classify(struct facts *self, struct err *err) WARN_UNUSED; /* facts_classify.c */
+enum err_code facts_lanes(struct facts *self, struct err *err) WARN_UNUSED;    /* facts_lanes.c */
 /* The rest of jobs, owners, parents. */
-enum err_code facts_own(struct facts *self, struct err *err) WARN_UNUSED;          /* facts_own.c */
+enum err_code facts_own(struct facts *self, struct err *err) WARN_UNUSED; /* facts_own.c */
+
+/* Room for sorting `count` items, items[count …] for sort_items to work in; good until the next call, freed when facts are loaded. One for all steps: fresh memory costs more than what
+ * is done with it. NULL: out of memory. */
+struct sort_item *facts_scratch(struct facts *self, size_t count);
 
 /* A time of the log, or UNKNOWN where it cannot be one. */
 static inline int64_t sound_time(int64_t ms)
@@ -30,7 +35,8 @@ static inline int64_t clip_time(const struct facts *self, int64_t ms)
     return ms < self->begin_ms ? self->begin_ms : ms > self->end_ms ? self->end_ms : ms;
 }
 
-/* Why a task ended, as task.end_reason in schema.sql. */
+/* task.status and task.end_reason of schema.sql. */
+enum { STATUS_NO_END = 0, STATUS_SUCCESS = 1, STATUS_KILLED = 3 };
 enum { END_SUCCESS = 0, END_FETCH_FAILED = 2, END_KILLED = 5, END_EXECUTOR_LOST = 7 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks, from table task_column: chunk by chunk, one statement a stage attempt, and nothing a task. */
+ * Tasks, from table task_column, batch by batch: a stage attempt that fits into one with one statement, the others chunk by chunk, and no statement a task. */
 #include <string.h>
 
 #include "analysis/facts_parts.h"
@@ -86,45 +86,57 @@ static const enum task_column column_of_value[TASK_VALUE_COUNT] = {COLUMN_RUN,  
                                                                    COLUMN_PEAK_MEMORY,  COLUMN_LOCALITY,       COLUMN_END_REASON,   COLUMN_ERROR};
 
 #define COLUMN_IDS 64 /* column_id below: bits of a mask */
-#define MAX_CHUNKS ((size_t)1 << 20)
 #define NO_COLUMN COLUMN_COUNT
+#define BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */
+#define ATTEMPT_COLUMNS                                                                                                                                              \
+    (UINT64_C(1) << COLUMN_INDEX | UINT64_C(1) << COLUMN_ATTEMPT | UINT64_C(1) << COLUMN_PARTITION | UINT64_C(1) << COLUMN_EXECUTOR | UINT64_C(1) << COLUMN_LAUNCH | \
+     UINT64_C(1) << COLUMN_FINISH | UINT64_C(1) << COLUMN_SPECULATIVE | UINT64_C(1) << COLUMN_STATUS | UINT64_C(1) << COLUMN_END_REASON | UINT64_C(1) << COLUMN_HAS_METRICS)
 
-/* Where a chunk's tasks stand among the rows of the stage. */
 struct chunk {
     int64_t number;
-    size_t first, count;
+    size_t first, count; /* among the rows of the batch */
 };
 
 struct task_reader {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *read_stage, *read_chunk, *list_chunks;
     enum task_column column_of_id[COLUMN_IDS];
-    struct chunk *chunks; /* of the stage at hand; owned */
+    int id_of_column[COLUMN_COUNT]; /* −1: the log has no such column */
+    /* The batch at hand: values of the rows from `first` on, by column. */
+    int64_t *values;                           /* COLUMN_COUNT × BATCH_ROWS; owned */
+    size_t first, count, filled[COLUMN_COUNT]; /* filled: rows whose values are there; they are unknown from there on */
+    struct chunk *chunks;                      /* that the batch is made of, or is to be made of one by one; owned */
     size_t chunk_count, chunk_capacity;
-    int64_t *values; /* of one column of one chunk; owned */
-    size_t value_room;
-    uint32_t *places; /* facts_values: place of each row among the stage's attempts; owned */
+    uint32_t *places; /* of each row of a stage among its attempts; owned */
     size_t place_room;
     struct imap executors; /* executor_ref → position + 1 */
 };
 
-static enum err_code name_row(struct task_reader *self, int64_t id, struct str name)
+static int64_t *column(const struct task_reader *self, enum task_column which)
+{
+    return self->values + (size_t)which * BATCH_ROWS;
+}
+
+static void name_row(struct task_reader *self, int64_t id, struct str name)
 {
     for (size_t i = 0; id >= 0 && id < COLUMN_IDS && i < COLUMN_COUNT; i++)
-        if (str_is(name, column_names[i]))
+        if (str_is(name, column_names[i])) {
             self->column_of_id[id] = (enum task_column)i;
-    return ERR_OK;
+            self->id_of_column[i] = (int)id;
+        }
 }
 
 static enum err_code read_names(struct task_reader *self, struct db *db, struct err *err)
 {
     for (size_t i = 0; i < COLUMN_IDS; i++)
         self->column_of_id[i] = NO_COLUMN;
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        self->id_of_column[i] = -1;
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(db, &stmt, "SELECT column_id, name FROM task_column_name", err);
     if (rc)
         return rc;
-    while ((rc = db_step(stmt, err)) == ERR_OK && (rc = name_row(self, db_i64(stmt, 0), db_str(stmt, 1))) == ERR_OK)
-        ;
+    while ((rc = db_step(stmt, err)) == ERR_OK)
+        name_row(self, db_i64(stmt, 0), db_str(stmt, 1));
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
@@ -132,16 +144,19 @@ static enum err_code read_names(struct task_reader *self, struct db *db, struct 
 static enum err_code reader_open(struct facts *facts, struct err *err)
 {
     struct task_reader *self = facts->tasks = mem_zalloc(sizeof *self);
-    if (!self)
+    if (!self || !(self->values = mem_alloc(COLUMN_COUNT * BATCH_ROWS * sizeof *self->values)))
         return err_nomem(err);
     imap_init(&self->executors, FACTS_MAX_ATTEMPTS);
     for (size_t i = 0; i < facts->executor_count; i++)
         if (imap_put(&self->executors, facts->executors[i].executor_ref, (void *)(uintptr_t)(i + 1)))
             return err_nomem(err);
-    enum err_code rc = read_names(self, facts->db, err);
-    return rc ? rc
-              : db_prepare(facts->db, &self->stmt, "SELECT column_id, chunk, packed FROM task_column WHERE stage_ref = ?1 AND (?2 >> column_id) & 1 ORDER BY column_id, chunk",
-                           err);
+    enum err_code rc;
+    if ((rc = read_names(self, facts->db, err)) ||
+        (rc = db_prepare(facts->db, &self->read_stage, "SELECT column_id, chunk, packed FROM task_column WHERE stage_ref = ?1 AND (?2 >> column_id) & 1 ORDER BY column_id, chunk",
+                         err)) ||
+        (rc = db_prepare(facts->db, &self->read_chunk, "SELECT packed FROM task_column WHERE stage_ref = ?1 AND column_id = ?2 AND chunk = ?3", err)))
+        return rc;
+    return db_prepare(facts->db, &self->list_chunks, "SELECT chunk FROM task_column WHERE stage_ref = ?1 AND column_id = ?2 ORDER BY chunk", err);
 }
 
 void facts_close_tasks(struct facts *self)
@@ -149,7 +164,9 @@ void facts_close_tasks(struct facts *self)
     struct task_reader *reader = TAKE(self->tasks);
     if (!reader)
         return;
-    db_finalize(reader->stmt);
+    db_finalize(reader->read_stage);
+    db_finalize(reader->read_chunk);
+    db_finalize(reader->list_chunks);
     imap_dispose(&reader->executors);
     mem_free(reader->chunks);
     mem_free(reader->values);
@@ -157,69 +174,141 @@ void facts_close_tasks(struct facts *self)
     mem_free(reader);
 }
 
-/* Gives the values of one column of one chunk: those of rows `first` …. False: out of memory. */
-typedef bool take_fn(void *to, enum task_column column, size_t first, size_t count, const int64_t *values);
+/* What is done with each batch: rows `first` … of the stage. */
+typedef enum err_code batch_fn(void *to, struct task_reader *batch, struct err *err);
 
-static enum err_code add_chunk(struct task_reader *self, int64_t number, size_t count, size_t room, struct err *err)
+#define MAX_CHUNKS ((size_t)1 << 20)
+
+static enum err_code add_chunk(struct task_reader *self, int64_t number, size_t count, struct err *err)
 {
     if (mem_grow((void **)&self->chunks, &self->chunk_capacity, self->chunk_count + 1, MAX_CHUNKS, sizeof *self->chunks))
-        return err_nomem(err);
+        return err_set(err, ERR_LIMIT, "more chunks of tasks than analysis takes");
     const struct chunk *last = self->chunk_count ? &self->chunks[self->chunk_count - 1] : NULL;
-    struct chunk chunk = {number, last ? last->first + last->count : 0, count};
-    if (count > room - chunk.first)
-        return err_set(err, ERR_LIMIT, "more tasks than analysis takes");
-    self->chunks[self->chunk_count++] = chunk;
+    self->chunks[self->chunk_count++] = (struct chunk){number, last ? last->first + last->count : 0, count};
     return ERR_OK;
 }
 
-static enum err_code unpack(struct task_reader *self, struct str packed, size_t count, struct err *err)
+static void fill_unknown(struct task_reader *self, enum task_column which, size_t to)
 {
-    if (mem_grow((void **)&self->values, &self->value_room, count, FACTS_MAX_ATTEMPTS, sizeof *self->values))
-        return err_nomem(err);
-    return int_column_unpack(packed, self->values, count, err);
+    int64_t *values = column(self, which);
+    for (size_t i = self->filled[which]; i < to; i++)
+        values[i] = UNKNOWN;
+    self->filled[which] = to;
 }
 
-/* One row of the statement. `at`: where its chunk is looked for, columns have theirs in the same order. */
-static enum err_code take_row(struct task_reader *self, size_t *at, enum task_column *before, size_t room, take_fn *take, void *to, struct err *err)
+/* One column of one chunk. The ids of tasks come first and make the batch; every other chunk must have its place there. */
+static enum err_code add_values(struct task_reader *self, enum task_column which, int64_t number, struct str packed, size_t *at, struct err *err)
 {
-    int64_t id = db_i64(self->stmt, 0), number = db_i64(self->stmt, 1);
-    enum task_column column = self->column_of_id[id & (COLUMN_IDS - 1)];
-    struct str packed = db_blob(self->stmt, 2);
     size_t count;
     enum err_code rc = int_column_count(packed, &count, err);
-    if (!rc && column == COLUMN_TASK_ID)
-        rc = add_chunk(self, number, count, room, err);
     if (rc)
         return rc;
-    if (column != *before)
-        *at = 0;
-    *before = column;
+    if (which == COLUMN_TASK_ID) {
+        if (count > BATCH_ROWS - self->count)
+            return err_set(err, ERR_CORRUPT, "a stage has more tasks in its columns than it says");
+        if ((rc = add_chunk(self, number, count, err)))
+            return rc;
+        self->count += count;
+        *at = self->chunk_count - 1;
+    }
     while (*at < self->chunk_count && self->chunks[*at].number < number)
         ++*at;
-    if (*at == self->chunk_count || self->chunks[*at].number != number || self->chunks[*at].count != count)
+    if (*at == self->chunk_count || self->chunks[*at].number != number || self->chunks[*at].count != count || self->filled[which] > self->chunks[*at].first)
         return err_set(err, ERR_CORRUPT, "the columns of a stage are not equally long");
-    if ((rc = unpack(self, packed, count, err)))
-        return rc;
-    return take(to, column, self->chunks[*at].first, count, self->values) ? ERR_OK : err_nomem(err);
+    fill_unknown(self, which, self->chunks[*at].first);
+    self->filled[which] += count;
+    return int_column_unpack(packed, column(self, which) + self->chunks[*at].first, count, err);
 }
 
-/* `columns`: bits 1 << enum task_column; the ids of tasks are read in any case. At most `room` tasks. */
-static enum err_code read_stage(struct task_reader *self, int64_t stage_ref, uint64_t columns, size_t room, take_fn *take, void *to, struct err *err)
+static void clear_batch(struct task_reader *self)
+{
+    self->count = self->chunk_count = 0;
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        self->filled[i] = 0;
+}
+
+static enum err_code give_batch(struct task_reader *self, uint64_t columns, batch_fn *take, void *to, struct err *err)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        if (columns >> i & 1)
+            fill_unknown(self, (enum task_column)i, self->count);
+    enum err_code rc = self->count ? take(to, self, err) : ERR_OK;
+    self->first += self->count;
+    return rc;
+}
+
+static enum err_code read_whole(struct task_reader *self, int64_t stage_ref, uint64_t columns, batch_fn *take, void *to, struct err *err)
 {
     uint64_t ids = 0;
-    for (size_t i = 0; i < COLUMN_IDS; i++)
-        if (self->column_of_id[i] != NO_COLUMN && (columns | UINT64_C(1) << COLUMN_TASK_ID) >> self->column_of_id[i] & 1)
-            ids |= UINT64_C(1) << i;
-    self->chunk_count = 0;
-    db_bind_i64(self->stmt, 1, stage_ref);
-    db_bind_i64(self->stmt, 2, (int64_t)ids);
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        if (columns >> i & 1 && self->id_of_column[i] >= 0)
+            ids |= UINT64_C(1) << self->id_of_column[i];
+    clear_batch(self);
+    db_bind_i64(self->read_stage, 1, stage_ref);
+    db_bind_i64(self->read_stage, 2, (int64_t)ids);
     size_t at = 0;
     enum task_column before = NO_COLUMN;
     enum err_code rc;
-    while ((rc = db_step(self->stmt, err)) == ERR_OK && (rc = take_row(self, &at, &before, room, take, to, err)) == ERR_OK)
-        ;
-    db_reset(self->stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    while ((rc = db_step(self->read_stage, err)) == ERR_OK) {
+        enum task_column which = self->column_of_id[db_i64(self->read_stage, 0) & (COLUMN_IDS - 1)];
+        if (which != before)
+            at = 0;
+        before = which;
+        if ((rc = add_values(self, which, db_i64(self->read_stage, 1), db_blob(self->read_stage, 2), &at, err)))
+            break;
+    }
+    db_reset(self->read_stage);
+    return rc == ERR_EOF ? give_batch(self, columns, take, to, err) : rc;
+}
+
+static enum err_code read_one_chunk(struct task_reader *self, int64_t stage_ref, int64_t number, uint64_t columns, batch_fn *take, void *to, struct err *err)
+{
+    clear_batch(self);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (!(columns >> i & 1) || self->id_of_column[i] < 0)
+            continue;
+        db_bind_i64(self->read_chunk, 1, stage_ref);
+        db_bind_i64(self->read_chunk, 2, self->id_of_column[i]);
+        db_bind_i64(self->read_chunk, 3, number);
+        size_t at = 0;
+        enum err_code rc = db_step(self->read_chunk, err);
+        if (rc == ERR_OK)
+            rc = add_values(self, (enum task_column)i, number, db_blob(self->read_chunk, 0), &at, err);
+        db_reset(self->read_chunk);
+        if (rc && rc != ERR_EOF)
+            return rc;
+    }
+    return give_batch(self, columns, take, to, err);
+}
+
+static enum err_code read_chunks(struct task_reader *self, int64_t stage_ref, uint64_t columns, batch_fn *take, void *to, struct err *err)
+{
+    CLEANUP(mem_freep) int64_t *numbers = NULL;
+    size_t count = 0, capacity = 0;
+    db_bind_i64(self->list_chunks, 1, stage_ref);
+    db_bind_i64(self->list_chunks, 2, self->id_of_column[COLUMN_TASK_ID]);
+    enum err_code rc;
+    while ((rc = db_step(self->list_chunks, err)) == ERR_OK) {
+        if (mem_grow((void **)&numbers, &capacity, count + 1, MAX_CHUNKS, sizeof *numbers)) {
+            rc = err_set(err, ERR_LIMIT, "more chunks of tasks than analysis takes");
+            break;
+        }
+        numbers[count++] = db_i64(self->list_chunks, 0);
+    }
+    db_reset(self->list_chunks);
+    if (rc == ERR_EOF)
+        rc = ERR_OK;
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = read_one_chunk(self, stage_ref, numbers[i], columns, take, to, err);
+    return rc;
+}
+
+/* `columns`: bits 1 << enum task_column; the ids of tasks are read in any case. `rows`: how many tasks the stage is said to have. */
+static enum err_code read_batches(struct task_reader *self, int64_t stage_ref, size_t rows, uint64_t columns, batch_fn *take, void *to, struct err *err)
+{
+    columns |= UINT64_C(1) << COLUMN_TASK_ID;
+    self->first = 0;
+    return rows <= BATCH_ROWS ? read_whole(self, stage_ref, columns, take, to, err) : read_chunks(self, stage_ref, columns, take, to, err);
 }
 
 /* ---- Attempts ---- */
@@ -230,43 +319,20 @@ struct attempts {
     uint32_t stage;
 };
 
-static bool add_attempts(struct attempts *self, size_t count)
-{
-    struct facts *facts = self->facts;
-    if (mem_grow((void **)&facts->attempts, &self->capacity, facts->attempt_count + count, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        facts->attempts[facts->attempt_count + i] = (struct attempt){.launch_ms = UNKNOWN,
-                                                                     .finish_ms = UNKNOWN,
-                                                                     .stage = self->stage,
-                                                                     .executor = NO_ENTITY,
-                                                                     .row = (uint32_t)(facts->attempt_count + i - self->first),
-                                                                     .index = -1,
-                                                                     .partition = -1};
-    facts->attempt_count += count;
-    return true;
-}
-
 static int32_t index_of(int64_t logged)
 {
     return logged >= 0 && logged <= INT32_MAX ? (int32_t)logged : -1;
 }
 
-/* Why and whether it ended wait in `kind` and `success` for facts_classify, which looks at more than one attempt. */
-static void set_status(struct attempt *attempt, int64_t status)
+/* As far as it can be said of the attempt alone; facts_classify looks at others too. The reason of an end says more than the flags that `status` is made of. */
+static enum lost_kind kind_of(int64_t status, int64_t reason)
 {
-    attempt->ended = status > 0;
-    attempt->success = status == 1;
-    attempt->kind = status == 3 ? LOST_CANCELLED : LOST_FAILED;
-}
-
-static void set_end_reason(struct attempt *attempt, int64_t reason)
-{
-    if (!known(reason))
-        return;
-    attempt->ended = true;
-    attempt->success = reason == END_SUCCESS;
-    attempt->kind = reason == END_FETCH_FAILED ? LOST_FETCH : reason == END_EXECUTOR_LOST ? LOST_EXECUTOR : reason == END_KILLED ? LOST_CANCELLED : LOST_FAILED;
+    switch (reason) {
+    case END_FETCH_FAILED: return LOST_FETCH;
+    case END_EXECUTOR_LOST: return LOST_EXECUTOR;
+    case END_KILLED: return LOST_CANCELLED;
+    default: return !known(reason) && status == STATUS_KILLED ? LOST_CANCELLED : LOST_FAILED;
+    }
 }
 
 static uint32_t position_of(const struct imap *executors, int64_t ref)
@@ -275,84 +341,72 @@ static uint32_t position_of(const struct imap *executors, int64_t ref)
     return place ? (uint32_t)place - 1 : NO_ENTITY;
 }
 
-#define SET(statement)                    \
-    for (size_t i = 0; i < count; i++) {  \
-        struct attempt *a = &attempts[i]; \
-        int64_t v = values[i];            \
-        statement;                        \
-    }                                     \
-    break
-
-static bool take_attempts(void *to, enum task_column column, size_t first, size_t count, const int64_t *values)
-{
-    struct attempts *self = to;
-    if (column == COLUMN_TASK_ID && !add_attempts(self, count))
-        return false;
-    struct attempt *attempts = self->facts->attempts + self->first + first;
-    const struct imap *executors = &self->facts->tasks->executors;
-    int64_t ref = UNKNOWN;
-    uint32_t position = NO_ENTITY;
-    switch (column) {
-    case COLUMN_TASK_ID: SET(a->task_id = v);
-    case COLUMN_INDEX: SET(a->index = index_of(v));
-    case COLUMN_ATTEMPT: SET(a->again = v > 0);
-    case COLUMN_PARTITION: SET(a->partition = index_of(v));
-    case COLUMN_EXECUTOR: SET(if (v != ref) position = position_of(executors, ref = v); a->executor = position);
-    case COLUMN_LAUNCH: SET(a->launch_ms = sound_time(v));
-    case COLUMN_FINISH: SET(a->finish_ms = sound_time(v));
-    case COLUMN_SPECULATIVE: SET(a->speculative = v == 1);
-    case COLUMN_STATUS: SET(set_status(a, v));
-    case COLUMN_END_REASON: SET(set_end_reason(a, v));
-    case COLUMN_HAS_METRICS: SET(a->has_metrics = v == 1);
-    default: break;
-    }
-    return true;
-}
-
-#define ATTEMPT_COLUMNS                                                                                                                                              \
-    (UINT64_C(1) << COLUMN_INDEX | UINT64_C(1) << COLUMN_ATTEMPT | UINT64_C(1) << COLUMN_PARTITION | UINT64_C(1) << COLUMN_EXECUTOR | UINT64_C(1) << COLUMN_LAUNCH | \
-     UINT64_C(1) << COLUMN_FINISH | UINT64_C(1) << COLUMN_SPECULATIVE | UINT64_C(1) << COLUMN_STATUS | UINT64_C(1) << COLUMN_END_REASON | UINT64_C(1) << COLUMN_HAS_METRICS)
-
 /* Tasks whose executor no row knows share one without an id; it is made when the first is met. */
-static enum err_code give_executors(struct facts *self, struct attempt *attempts, size_t count, struct err *err)
+static enum err_code nameless_executor(struct facts *self, uint32_t *ret, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (attempts[i].executor != NO_ENTITY)
-            continue;
-        struct executor_fact *last = self->executor_count ? &self->executors[self->executor_count - 1] : NULL;
-        if (!last || known(last->executor_ref)) {
-            struct executor_fact *more = mem_realloc(self->executors, (self->executor_count + 1) * sizeof *more);
-            if (!more)
-                return err_nomem(err);
-            self->executors = more;
-            last = &more[self->executor_count++];
-            *last = (struct executor_fact){.executor_ref = UNKNOWN,
-                                           .add_ms = UNKNOWN,
-                                           .remove_ms = UNKNOWN,
-                                           .cores = UNKNOWN,
-                                           .profile_id = UNKNOWN,
-                                           .max_memory_bytes = UNKNOWN,
-                                           .task_time_ms = UNKNOWN,
-                                           .gc_time_ms = UNKNOWN,
-                                           .input_bytes = UNKNOWN,
-                                           .shuffle_read_bytes = UNKNOWN,
-                                           .shuffle_write_bytes = UNKNOWN};
-        }
-        attempts[i].executor = (uint32_t)(self->executor_count - 1);
+    const struct executor_fact *last = self->executor_count ? &self->executors[self->executor_count - 1] : NULL;
+    if (!last || known(last->executor_ref)) {
+        struct executor_fact *more = mem_realloc(self->executors, (self->executor_count + 1) * sizeof *more);
+        if (!more)
+            return err_nomem(err);
+        self->executors = more;
+        more[self->executor_count++] = (struct executor_fact){.executor_ref = UNKNOWN,
+                                                              .add_ms = UNKNOWN,
+                                                              .remove_ms = UNKNOWN,
+                                                              .cores = UNKNOWN,
+                                                              .profile_id = UNKNOWN,
+                                                              .max_memory_bytes = UNKNOWN,
+                                                              .first_launch_ms = UNKNOWN,
+                                                              .last_finish_ms = UNKNOWN,
+                                                              .task_time_ms = UNKNOWN,
+                                                              .gc_time_ms = UNKNOWN,
+                                                              .input_bytes = UNKNOWN,
+                                                              .shuffle_read_bytes = UNKNOWN,
+                                                              .shuffle_write_bytes = UNKNOWN};
     }
+    *ret = (uint32_t)(self->executor_count - 1);
     return ERR_OK;
 }
 
-static enum err_code read_attempts(struct attempts *to, struct stage_fact *stage, struct err *err)
+static enum err_code take_attempts(void *to, struct task_reader *batch, struct err *err)
 {
-    struct facts *self = to->facts;
-    to->first = self->attempt_count;
-    enum err_code rc = read_stage(self->tasks, stage->stage_ref, ATTEMPT_COLUMNS, FACTS_MAX_ATTEMPTS - self->attempt_count, take_attempts, to, err);
-    if (rc)
-        return rc;
-    stage->first_attempt = to->first;
-    stage->attempt_count = self->attempt_count - to->first;
-    return give_executors(self, self->attempts + to->first, stage->attempt_count, err);
+    struct attempts *self = to;
+    struct facts *facts = self->facts;
+    if (mem_grow((void **)&facts->attempts, &self->capacity, facts->attempt_count + batch->count, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts))
+        return err_set(err, ERR_LIMIT, "more tasks than analysis takes");
+    const int64_t *ids = column(batch, COLUMN_TASK_ID), *indexes = column(batch, COLUMN_INDEX), *tries = column(batch, COLUMN_ATTEMPT),
+                  *partitions = column(batch, COLUMN_PARTITION), *executors = column(batch, COLUMN_EXECUTOR), *launches = column(batch, COLUMN_LAUNCH),
+                  *finishes = column(batch, COLUMN_FINISH), *speculative = column(batch, COLUMN_SPECULATIVE), *statuses = column(batch, COLUMN_STATUS),
+                  *reasons = column(batch, COLUMN_END_REASON), *metrics = column(batch, COLUMN_HAS_METRICS);
+    struct stage_fact *stage = &facts->stages[self->stage];
+    int64_t ref = UNKNOWN;
+    uint32_t executor = NO_ENTITY;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (executors[i] != ref || executor == NO_ENTITY) {
+            executor = position_of(&facts->tasks->executors, ref = executors[i]);
+            enum err_code rc = executor == NO_ENTITY ? nameless_executor(facts, &executor, err) : ERR_OK;
+            if (rc)
+                return rc;
+        }
+        int64_t launch_ms = sound_time(launches[i]), finish_ms = sound_time(finishes[i]);
+        stage->first_launch_ms = min_known(stage->first_launch_ms, min_known(launch_ms, finish_ms));
+        stage->last_finish_ms = max_known(stage->last_finish_ms, max_known(launch_ms, finish_ms));
+        facts->attempts[facts->attempt_count++] = (struct attempt){.task_id = ids[i],
+                                                                   .launch_ms = launch_ms,
+                                                                   .finish_ms = finish_ms,
+                                                                   .stage = self->stage,
+                                                                   .executor = executor,
+                                                                   .row = (uint32_t)(batch->first + i),
+                                                                   .index = index_of(indexes[i]),
+                                                                   .partition = index_of(partitions[i]),
+                                                                   .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
+                                                                   .success = known(reasons[i]) ? reasons[i] == END_SUCCESS : statuses[i] == STATUS_SUCCESS,
+                                                                   .ended = known(reasons[i]) || statuses[i] > STATUS_NO_END,
+                                                                   .has_metrics = metrics[i] == 1,
+                                                                   .speculative = speculative[i] == 1,
+                                                                   .again = tries[i] > 0};
+    }
+    return ERR_OK;
 }
 
 enum err_code facts_read_tasks(struct facts *self, struct err *err)
@@ -362,8 +416,10 @@ enum err_code facts_read_tasks(struct facts *self, struct err *err)
     for (size_t i = 0; i < self->stage_count && !rc; i++) {
         struct stage_fact *stage = &self->stages[i];
         to.stage = (uint32_t)i;
+        stage->first_attempt = self->attempt_count;
         if (stage->attempt_count)
-            rc = read_attempts(&to, stage, err);
+            rc = read_batches(self->tasks, stage->stage_ref, stage->attempt_count, ATTEMPT_COLUMNS, take_attempts, &to, err);
+        stage->attempt_count = self->attempt_count - stage->first_attempt;
     }
     self->counts.task_start = MAX((int64_t)self->attempt_count - self->counts.task_end_only, 0);
     return rc;
@@ -371,37 +427,13 @@ enum err_code facts_read_tasks(struct facts *self, struct err *err)
 
 /* ---- Values ---- */
 
-struct value_taker {
-    struct task_values *to;
-    const uint32_t *places;
-};
-
-static void put(const int64_t *values, size_t first, size_t count, const uint32_t *places, int64_t *to)
+static uint64_t columns_of(uint32_t wanted)
 {
-    if (!to)
-        return;
-    for (size_t i = 0; i < count; i++)
-        to[places[first + i]] = values[i];
-}
-
-static void add(const int64_t *values, size_t first, size_t count, const uint32_t *places, int64_t *to)
-{
-    if (!to)
-        return;
-    for (size_t i = 0; i < count; i++)
-        to[places[first + i]] = add_known(to[places[first + i]], values[i]);
-}
-
-static bool take_values(void *to, enum task_column column, size_t first, size_t count, const int64_t *values)
-{
-    struct value_taker *self = to;
-    int64_t **of = self->to->of;
-    if (column == COLUMN_LOCAL_BYTES || column == COLUMN_REMOTE_BYTES)
-        add(values, first, count, self->places, of[VALUE_SHUFFLE_READ_BYTES]);
+    uint64_t columns = wanted >> VALUE_SHUFFLE_READ_BYTES & 1 ? UINT64_C(1) << COLUMN_LOCAL_BYTES : 0;
     for (size_t v = 0; v < TASK_VALUE_COUNT; v++)
-        if (column_of_value[v] == column && v != VALUE_SHUFFLE_READ_BYTES)
-            put(values, first, count, self->places, of[v]);
-    return true;
+        if (wanted >> v & 1)
+            columns |= UINT64_C(1) << column_of_value[v];
+    return columns;
 }
 
 static enum err_code make_places(struct task_reader *self, const struct attempt *attempts, size_t count, struct err *err)
@@ -413,28 +445,60 @@ static enum err_code make_places(struct task_reader *self, const struct attempt 
     return ERR_OK;
 }
 
+struct value_batches {
+    const struct stage_fact *stage;
+    uint32_t wanted;
+    values_fn *take;
+    void *to;
+};
+
+static enum err_code take_values(void *to, struct task_reader *batch, struct err *err)
+{
+    struct value_batches *self = to;
+    if (batch->first + batch->count > self->stage->attempt_count)
+        return err_set(err, ERR_CORRUPT, "a stage has more tasks in its columns than before");
+    struct task_values values = {.count = batch->count};
+    for (size_t v = 0; v < TASK_VALUE_COUNT; v++)
+        if (self->wanted >> v & 1)
+            values.of[v] = column(batch, column_of_value[v]);
+    if (self->wanted >> VALUE_SHUFFLE_READ_BYTES & 1) {
+        /* The sum takes the place of the local bytes, which nobody asks for alone. */
+        const int64_t *remote = column(batch, COLUMN_REMOTE_BYTES);
+        int64_t *sum = values.of[VALUE_SHUFFLE_READ_BYTES] = column(batch, COLUMN_LOCAL_BYTES);
+        for (size_t i = 0; i < batch->count; i++)
+            sum[i] = add_known(sum[i], remote[i]);
+    }
+    return self->take(self->to, &values, batch->places + batch->first, err);
+}
+
+enum err_code facts_value_batches(const struct facts *self, uint32_t stage, uint32_t wanted, values_fn *take, void *to, struct err *err)
+{
+    struct value_batches batches = {.stage = &self->stages[stage], .wanted = wanted, .take = take, .to = to};
+    if (!batches.stage->attempt_count)
+        return ERR_OK;
+    enum err_code rc = make_places(self->tasks, self->attempts + batches.stage->first_attempt, batches.stage->attempt_count, err);
+    return rc ? rc : read_batches(self->tasks, batches.stage->stage_ref, batches.stage->attempt_count, columns_of(wanted), take_values, &batches, err);
+}
+
+static enum err_code scatter(void *to, const struct task_values *batch, const uint32_t *places, struct err *err)
+{
+    (void)err;
+    struct task_values *all = to;
+    for (size_t v = 0; v < TASK_VALUE_COUNT; v++)
+        for (size_t i = 0; batch->of[v] && i < batch->count; i++)
+            all->of[v][places[i]] = batch->of[v][i];
+    return ERR_OK;
+}
+
 enum err_code facts_values(const struct facts *self, uint32_t stage, uint32_t wanted, struct task_values *ret, struct err *err)
 {
-    const struct stage_fact *of = &self->stages[stage];
-    *ret = (struct task_values){.count = of->attempt_count};
-    if (!ret->count)
-        return ERR_OK;
-    uint64_t columns = wanted >> VALUE_SHUFFLE_READ_BYTES & 1 ? UINT64_C(1) << COLUMN_LOCAL_BYTES : 0;
-    for (size_t v = 0; v < TASK_VALUE_COUNT; v++) {
-        if (!(wanted >> v & 1))
-            continue;
-        columns |= UINT64_C(1) << column_of_value[v];
-        if (!(ret->of[v] = mem_alloc(ret->count * sizeof *ret->of[v]))) {
+    *ret = (struct task_values){.count = self->stages[stage].attempt_count};
+    for (size_t v = 0; v < TASK_VALUE_COUNT && ret->count; v++)
+        if (wanted >> v & 1 && !(ret->of[v] = mem_alloc(ret->count * sizeof *ret->of[v]))) {
             task_values_dispose(ret);
             return err_nomem(err);
         }
-        for (size_t i = 0; i < ret->count; i++)
-            ret->of[v][i] = UNKNOWN;
-    }
-    enum err_code rc = make_places(self->tasks, self->attempts + of->first_attempt, ret->count, err);
-    struct value_taker taker = {.to = ret, .places = self->tasks->places};
-    if (!rc)
-        rc = read_stage(self->tasks, of->stage_ref, columns, ret->count, take_values, &taker, err);
+    enum err_code rc = facts_value_batches(self, stage, wanted, scatter, ret, err);
     if (rc)
         task_values_dispose(ret);
     return rc;

@@ -11,7 +11,7 @@
 
 struct worst {
     double application, jobs, stages, allocated, negative;
-    bool bad;                        /* NaN or infinity somewhere */
+    bool bad; /* NaN or infinity somewhere */
 };
 
 static void look(const struct account *account, double *error, struct worst *worst)
@@ -53,7 +53,7 @@ static double wall(const struct accounts *accounts, enum bucket first, enum buck
 static double now_ms(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
