@@ -17,8 +17,8 @@ struct walk {
     struct chain *chain;
     size_t capacity;
     int64_t now_ms;                  /* everything after is told */
-    int64_t *end_ms, *begin_ms;      /* by stage: finish of its last winner, and its launch; UNKNOWN: no winner */
-    size_t *last;                    /* by stage: that winner */
+    int64_t *end_ms, *begin_ms;      /* by stage: finish of its last winner, or where all failed of its last attempt, and its launch; UNKNOWN: no attempt */
+    size_t *last;                    /* by stage: that attempt */
     bool *stage_used, *job_used;
     uint32_t *by_end;                /* jobs, latest end first, then larger id */
     size_t next_by_end;
@@ -398,10 +398,11 @@ static enum err_code prepare(struct walk *self)
         self->end_ms[s] = UNKNOWN;
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
-            int64_t finish = attempt->finish_ms;
-            if (attempt->kind != WINNER || (known(self->end_ms[s]) && (finish < self->end_ms[s] || (finish == self->end_ms[s] && attempt->task_id < facts->attempts[self->last[s]].task_id))))
+            if (stage->winner_count && attempt->kind != WINNER)
                 continue;
-            self->end_ms[s] = finish;
+            if (known(self->end_ms[s]) && (attempt->finish_ms < self->end_ms[s] || (attempt->finish_ms == self->end_ms[s] && attempt->task_id < facts->attempts[self->last[s]].task_id)))
+                continue;
+            self->end_ms[s] = attempt->finish_ms;
             self->begin_ms[s] = attempt->launch_ms;
             self->last[s] = i;
         }

@@ -29,8 +29,8 @@ struct scenario {
     size_t override_count;
     struct sim_slots *slots;         /* NULL: as observed */
     size_t slot_count;
-    int64_t *gaps_ms;                /* by job; NULL: as observed */
-    int64_t tail_ms;                 /* from the last job's end to the end */
+    int64_t *gaps_us;                /* by job; NULL: as observed */
+    int64_t tail_us;                 /* from the last job's end to the end */
     bool more_slots, unlimited;
     uint32_t first_turn, last_turn;  /* first > last: no job differs */
     struct err *err;
@@ -41,6 +41,12 @@ static void turn_changes(struct scenario *self, uint32_t job)
     uint32_t turn = self->sim->jobs[job].turn;
     self->first_turn = turn < self->first_turn ? turn : self->first_turn;
     self->last_turn = turn > self->last_turn ? turn : self->last_turn;
+}
+
+/* What is told is whole ms. */
+static int64_t ms_of(int64_t us)
+{
+    return (us + US_PER_MS / 2) / US_PER_MS;
 }
 
 /* --- order --- */
@@ -156,13 +162,13 @@ static enum err_code change_items(struct scenario *self)
 /* --- gaps --- */
 
 /* What chosen gaps that are over by then give together. `saved[i]` is that of the gaps before i. */
-static int64_t saved_until(const struct simulation *sim, const int64_t *saved, int64_t at_ms)
+static int64_t saved_until(const struct simulation *sim, const int64_t *saved, int64_t at_us)
 {
     const struct accounts *accounts = sim->accounts;
     size_t low = 0, high = accounts->gap_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (accounts->gaps[middle].to_ms - sim->facts->begin_ms <= at_ms)
+        if ((accounts->gaps[middle].to_ms - sim->facts->begin_ms) * US_PER_MS <= at_us)
             low = middle + 1;
         else
             high = middle;
@@ -172,21 +178,21 @@ static int64_t saved_until(const struct simulation *sim, const int64_t *saved, i
 
 static enum err_code own_gaps(struct scenario *self)
 {
-    if (self->gaps_ms)
+    if (self->gaps_us)
         return ERR_OK;
-    self->gaps_ms = mem_array(self->sim->job_count + 1, sizeof *self->gaps_ms);
-    if (!self->gaps_ms)
+    self->gaps_us = mem_array(self->sim->job_count + 1, sizeof *self->gaps_us);
+    if (!self->gaps_us)
         return err_nomem(self->err);
     for (size_t j = 0; j < self->sim->job_count; j++)
-        self->gaps_ms[j] = self->sim->jobs[j].gap_ms;
+        self->gaps_us[j] = self->sim->jobs[j].gap_us;
     return ERR_OK;
 }
 
-static void shorten(struct scenario *self, uint32_t job, int64_t by_ms)
+static void shorten(struct scenario *self, uint32_t job, int64_t by_us)
 {
-    if (by_ms <= 0)
+    if (by_us <= 0)
         return;
-    self->gaps_ms[job] = self->gaps_ms[job] > by_ms ? self->gaps_ms[job] - by_ms : 0;
+    self->gaps_us[job] = self->gaps_us[job] > by_us ? self->gaps_us[job] - by_us : 0;
     turn_changes(self, job);
 }
 
@@ -207,7 +213,7 @@ static enum err_code change_gaps(struct scenario *self)
             if (change->gaps[k] >= count)
                 continue;
             const struct driver_gap *gap = &sim->accounts->gaps[change->gaps[k]];
-            int64_t saves = gap->to_ms - gap->from_ms - (int64_t)fmax(0, change->number);
+            int64_t saves = (gap->to_ms - gap->from_ms) * US_PER_MS - (int64_t)(fmax(0, change->number) * US_PER_MS);
             if (saves > saved[change->gaps[k] + 1])
                 saved[change->gaps[k] + 1] = saves;
         }
@@ -216,11 +222,11 @@ static enum err_code change_gaps(struct scenario *self)
         saved[i + 1] += saved[i];
     for (uint32_t j = 0; j < sim->job_count && !rc; j++) {
         const struct sim_job *job = &sim->jobs[j];
-        shorten(self, j, saved_until(sim, saved, job->begin_ms) - (job->predecessor == SIM_NONE ? 0 : saved_until(sim, saved, sim->jobs[job->predecessor].end_ms)));
+        shorten(self, j, saved_until(sim, saved, job->begin_us) - (job->predecessor == SIM_NONE ? 0 : saved_until(sim, saved, sim->jobs[job->predecessor].end_us)));
     }
     if (!rc) {
-        self->tail_ms -= saved[count] - saved_until(sim, saved, sim->last_end_ms);
-        self->tail_ms = self->tail_ms > 0 ? self->tail_ms : 0;
+        self->tail_us -= saved[count] - saved_until(sim, saved, sim->last_end_us);
+        self->tail_us = self->tail_us > 0 ? self->tail_us : 0;
     }
     mem_free(saved);
     return rc;
@@ -259,7 +265,7 @@ static void change_capacity(struct scenario *self, const struct change *change)
         } else {
             now = floor(now * change->number + 0.5);
         }
-        slots->capacity = (int64_t)fmin(fmax(now, least), (double)SIM_MAX_MS);
+        slots->capacity = (int64_t)fmin(fmax(now, least), (double)SIM_SLOTS_MAX);
     }
 }
 
@@ -272,30 +278,30 @@ static enum err_code ramp(struct scenario *self)
     for (size_t i = 0; i < self->slot_count; i++)
         if (self->slots[i].capacity > peaks[self->slots[i].pool])
             peaks[self->slots[i].pool] = self->slots[i].capacity;
-    int64_t first_ms = self->slot_count ? self->slots[0].time_ms : 0;
+    int64_t first_us = self->slot_count ? self->slots[0].time_us : 0;
     self->slot_count = 0;
     for (uint32_t pool = 0; pool < self->sim->pool_count; pool++)
         if (peaks[pool])
-            self->slots[self->slot_count++] = (struct sim_slots){first_ms, pool, peaks[pool]};
+            self->slots[self->slot_count++] = (struct sim_slots){first_us, pool, peaks[pool]};
     mem_free(peaks);
     return ERR_OK;
 }
 
 /* W13: the first executor comes so long after the begin; all that began after it moves with it. */
-static enum err_code change_startup(struct scenario *self, double wanted_ms)
+static enum err_code change_startup(struct scenario *self, double wanted_us)
 {
     const struct simulation *sim = self->sim;
-    if (!((double)sim->first_executor_ms > wanted_ms))
+    if (!((double)sim->first_executor_us > wanted_us))
         return ERR_OK;
-    int64_t first_ms = sim->first_executor_ms, earlier_ms = first_ms - (int64_t)fmax(0, wanted_ms);
+    int64_t first_us = sim->first_executor_us, earlier_us = first_us - (int64_t)fmax(0, wanted_us);
     enum err_code rc = own_gaps(self);
     if (rc)
         return rc;
     for (size_t i = 0; i < self->slot_count; i++)
-        self->slots[i].time_ms = self->slots[i].time_ms > earlier_ms ? self->slots[i].time_ms - earlier_ms : 0;
+        self->slots[i].time_us = self->slots[i].time_us > earlier_us ? self->slots[i].time_us - earlier_us : 0;
     for (uint32_t j = 0; j < sim->job_count; j++)
-        if (sim->jobs[j].predecessor == SIM_NONE && sim->jobs[j].begin_ms >= first_ms)
-            shorten(self, j, earlier_ms);
+        if (sim->jobs[j].predecessor == SIM_NONE && sim->jobs[j].begin_us >= first_us)
+            shorten(self, j, earlier_us);
     return ERR_OK;
 }
 
@@ -308,7 +314,7 @@ static enum err_code change_slots(struct scenario *self)
             continue;
         rc = own_slots(self);
         if (rc || change->kind == CHANGE_STARTUP)
-            rc = rc ? rc : change_startup(self, change->number);
+            rc = rc ? rc : change_startup(self, change->number * US_PER_MS);
         else if (change->kind == CHANGE_RAMP)
             rc = ramp(self);
         else if (!change->executors && isinf(change->number))
@@ -332,21 +338,21 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
         rc = change_slots(self);
     if (rc)
         return rc;
-    int64_t end_ms = sim->as_observed_ms - (sim->wall_ms - sim->last_end_ms);
+    int64_t end_us = sim->as_observed_us - (sim->wall_us - sim->last_end_us);
     if (self->first_turn <= self->last_turn || self->slots) {
         struct sim_run run = {.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
-                              .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_ms = self->gaps_ms, .unlimited = self->unlimited, .partial = !self->slots,
+                              .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_us = self->gaps_us, .unlimited = self->unlimited, .partial = !self->slots,
                               .first_turn = self->first_turn, .last_turn = self->last_turn};
-        rc = sim_engine(&run, &end_ms, self->err);
+        rc = sim_engine(&run, &end_us, self->err);
     }
-    ret->wall_ms = end_ms + self->tail_ms;
-    ret->grew = self->more_slots && ret->wall_ms > sim->as_observed_ms;
+    ret->wall_ms = ms_of(end_us + self->tail_us);
+    ret->grew = self->more_slots && end_us + self->tail_us > sim->as_observed_us;
     return rc;
 }
 
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err)
 {
-    struct scenario scenario = {.sim = self, .tail_ms = self->wall_ms - self->last_end_ms, .first_turn = SIM_NONE, .err = err};
+    struct scenario scenario = {.sim = self, .tail_us = self->wall_us - self->last_end_us, .first_turn = SIM_NONE, .err = err};
     arena_init(&scenario.arena, SIZE_MAX);
     *ret = (struct simulated){0};
     enum err_code rc = take_changes(&scenario, changes, count);
@@ -355,7 +361,7 @@ enum err_code simulation_run(const struct simulation *self, const struct change 
     mem_free(scenario.changes);
     mem_free(scenario.overrides);
     mem_free(scenario.slots);
-    mem_free(scenario.gaps_ms);
+    mem_free(scenario.gaps_us);
     arena_dispose(&scenario.arena);
     return rc;
 }
@@ -364,10 +370,10 @@ enum err_code simulation_calibrate(const struct simulation *self, struct calibra
 {
     double jobs_ms = self->accounts ? self->accounts->jobs_ms : 0;
     int64_t slots = self->facts->slot_peak;
-    *ret = (struct calibration){.observed_ms = self->wall_ms, .as_observed_ms = self->as_observed_ms};
-    ret->error = jobs_ms > 0 ? (double)(self->as_observed_ms - self->wall_ms) / jobs_ms : 0;
+    *ret = (struct calibration){.observed_ms = ms_of(self->wall_us), .as_observed_ms = ms_of(self->as_observed_us)};
+    ret->error = jobs_ms > 0 ? (double)(self->as_observed_us - self->wall_us) / US_PER_MS / jobs_ms : 0;
     ret->prices_allowed = fabs(ret->error) <= ERROR_AT_MOST;
-    double work_ms = (slots > 0 ? self->work_ms / (double)slots : 0) + fmax(0, (double)self->wall_ms - jobs_ms);
+    double work_ms = (slots > 0 ? self->work_ms / (double)slots : 0) + fmax(0, (double)self->wall_us / US_PER_MS - jobs_ms);
     ret->t_work_ms = (int64_t)fmin(work_ms + 0.5, (double)INT64_MAX / 2);
     struct simulated unlimited;
     enum err_code rc = simulation_run(self, &(struct change){.kind = CHANGE_SLOTS, .stage = NO_ENTITY, .number = INFINITY}, 1, &unlimited, err);
@@ -377,9 +383,9 @@ enum err_code simulation_calibrate(const struct simulation *self, struct calibra
 
 double simulation_job_error(const struct simulation *self, uint32_t job)
 {
-    if (job >= self->job_count || self->jobs[job].end_ms <= self->jobs[job].begin_ms)
+    if (job >= self->job_count || self->jobs[job].end_us <= self->jobs[job].begin_us)
         return NAN;
-    return (double)(self->job_end_ms[job] - self->job_begin_ms[job]) / (double)(self->jobs[job].end_ms - self->jobs[job].begin_ms) - 1;
+    return (double)(self->job_end_us[job] - self->job_begin_us[job]) / (double)(self->jobs[job].end_us - self->jobs[job].begin_us) - 1;
 }
 
 /* --- prices --- */

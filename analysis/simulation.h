@@ -3,7 +3,7 @@
  * What the parts of the simulator share; others use simulate.h. simulation_make.c calibrates a log into nodes, items, jobs and slots (spec/findings.md 6.2), simulation_costs.c
  * makes and changes the items of a node (6.5), simulation_engine.c runs them (6.3), simulate.c puts scenarios, bounds and bands together (6.4–6.6).
  *
- * Times are ms from the begin of the application's interval. Positions of jobs are those of facts; nodes are in the order in which Spark's FIFO takes stages: (job, stage, attempt).
+ * Times are µs from the begin of the application's interval, for what lies between two short tasks is less than a ms. Positions of jobs are those of facts; nodes are in the order in which Spark's FIFO takes stages: (job, stage, attempt).
  *
  * Turns and cuts. Jobs in the order of (begin, id) have turns 0, 1, …. A cut k lies between turns k − 1 and k and is there when all jobs from turn k on follow, directly or through
  * each other, on one job before it: the pivot. If a run reaches the pivot's end with nothing else running, the rest depends on that time alone. A scenario that changes a few jobs
@@ -15,10 +15,12 @@
 #include "base/arena.h"
 
 #define SIM_NONE UINT32_MAX
-/* Beyond any application's length, and far from overflow when such times are added up: 2⁵⁰ ms are 35 000 years. */
-#define SIM_MAX_MS ((int64_t)1 << 50)
+/* Longer than an application can be (SOUND_TIME_MAX_MS), and far from overflow when such times are added up: 2⁵⁶ µs are 2 283 years. */
+#define SIM_MAX_US ((int64_t)1 << 56)
+/* More slots or waiting tasks than this are not told apart. */
+#define SIM_SLOTS_MAX ((int64_t)1 << 50)
 
-/* An item: its cost in ms, doubled, + 1 if its node waits for it. */
+/* An item: its cost in µs, doubled, + 1 if its node waits for it. */
 static inline int64_t item_cost(int64_t item)
 {
     return item >> 1;
@@ -26,37 +28,37 @@ static inline int64_t item_cost(int64_t item)
 
 /* A speculative copy: it cannot begin before this long after its node's first item. */
 struct sim_late {
-    int64_t offset_ms, item;
+    int64_t offset_us, item;
 };
 
 struct sim_costs {
     const int64_t *items;            /* in the order of launch */
     const struct sim_late *late;     /* by offset */
     size_t count, late_count, gating_count;
-    int64_t longest_ms;              /* from begin to end of the node if all could run at once */
+    int64_t longest_us;              /* from begin to end of the node if all could run at once */
 };
 
 struct sim_node {
     uint32_t stage, job, queue;
     uint32_t parent_count, first_child, child_count;
     double gap_ms;                   /* what lies between two tasks of the stage on one slot while others wait: part of each item's cost */
-    int64_t lag_ms;                  /* from the end of its parents to its first launch */
-    int64_t first_begin_ms;
+    int64_t lag_us;                  /* from the end of its parents to its first launch */
+    int64_t first_begin_us;
     bool lossy;                      /* it has lost work, speculative copies or retries */
     struct sim_costs costs;          /* as observed */
 };
 
 struct sim_job {
     uint32_t predecessor, turn;
-    int64_t gap_ms;                  /* from the predecessor's end; without one from the begin of the interval */
-    int64_t tail_ms;                 /* from its last node's end */
-    int64_t begin_ms, end_ms;        /* observed */
+    int64_t gap_us;                  /* from the predecessor's end; without one from the begin of the interval */
+    int64_t tail_us;                 /* from its last node's end */
+    int64_t begin_us, end_us;        /* observed */
     uint32_t first_node, node_count, first_successor, successor_count;
 };
 
 /* From then on the pool has so many slots. */
 struct sim_slots {
-    int64_t time_ms;
+    int64_t time_us;
     uint32_t pool;
     int64_t capacity;
 };
@@ -73,7 +75,7 @@ struct sim_queue {
 
 struct sim_cut {
     uint32_t pivot;                  /* SIM_NONE: no cut here */
-    int64_t time_ms;                 /* in the run as observed; −1: it was not reached with nothing running */
+    int64_t time_us;                 /* in the run as observed; −1: it was not reached with nothing running */
 };
 
 struct simulation {
@@ -88,16 +90,16 @@ struct simulation {
     uint32_t *pool_queue;            /* the pool's only queue; SIM_NONE: several */
     struct sim_slots *slots;         /* by time */
     uint32_t *executor_pool;
-    int64_t *executor_from_ms, *executor_to_ms;        /* when its slots take tasks; to: INT64_MAX if it outlived the last job */
+    int64_t *executor_from_us, *executor_to_us;        /* when its slots take tasks; to: INT64_MAX if it outlived the last job */
     uint32_t *stage_node;
     struct sim_cut *cuts;            /* by k, job_count + 1 */
-    int64_t *job_begin_ms, *job_end_ms;                /* simulated, as observed */
+    int64_t *job_begin_us, *job_end_us;                /* simulated, as observed */
     size_t node_count, job_count, pool_count, queue_count, slot_count, item_count;
     double work_ms;                  /* Σ w */
-    int64_t first_executor_ms;       /* when the first one was there; 0: none ever was */
-    int64_t wall_ms;                 /* observed */
-    int64_t last_end_ms;             /* observed end of the last job */
-    int64_t as_observed_ms;          /* simulated wall */
+    int64_t first_executor_us;       /* when the first one was there; 0: none ever was */
+    int64_t wall_us;                 /* observed */
+    int64_t last_end_us;             /* observed end of the last job */
+    int64_t as_observed_us;          /* simulated wall */
 };
 
 /* One run: the simulation, and what is different. */
@@ -112,13 +114,13 @@ struct sim_run {
     size_t override_count;
     const struct sim_slots *slots;
     size_t slot_count;
-    const int64_t *gaps_ms;          /* by job; NULL: as observed */
+    const int64_t *gaps_us;          /* by job; NULL: as observed */
     bool unlimited;                  /* slots */
     bool partial;                    /* cuts may be used: nothing but jobs of these turns differs from the run as observed */
     uint32_t first_turn, last_turn;
     bool record;                     /* the run as observed: fill cuts and simulated times of jobs */
 };
-enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_ms, struct err *err) WARN_UNUSED;
+enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err) WARN_UNUSED;
 
 /* Items of a node while they are changed. */
 struct sim_work {

@@ -302,7 +302,7 @@ static size_t make_blocks(int64_t *items, size_t count, size_t length)
     size_t out = 0, open = SIZE_MAX, in_open = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t item = items[i];
-        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1) && item_cost(items[open]) < SIM_MAX_MS) {
+        if (item_cost(item) <= single && open != SIZE_MAX && in_open < length && (items[open] & 1) == (item & 1) && item_cost(items[open]) < SIM_MAX_US) {
             items[open] += item & ~(int64_t)1;
             in_open++;
             continue;
@@ -319,7 +319,7 @@ static size_t make_blocks(int64_t *items, size_t count, size_t length)
 static int compare_late(const void *a, const void *b)
 {
     const struct sim_late *x = a, *y = b;
-    return x->offset_ms != y->offset_ms ? (x->offset_ms > y->offset_ms) - (x->offset_ms < y->offset_ms) : (x->item > y->item) - (x->item < y->item);
+    return x->offset_us != y->offset_us ? (x->offset_us > y->offset_us) - (x->offset_us < y->offset_us) : (x->item > y->item) - (x->item < y->item);
 }
 
 enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node *node, const struct sim_work *work, struct arena *arena, struct sim_costs *ret, struct err *err)
@@ -337,23 +337,23 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
         return err_nomem(err);
     }
     *ret = (struct sim_costs){.items = items, .late = late};
-    double carry = 0;      /* whole ms an item, and still the exact sum */
+    double carry = 0;      /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = attempt_of(sim, work, i);
-        double exact = fmin(work->cost_ms[i] + carry, (double)SIM_MAX_MS);
+        double exact = fmin(work->cost_ms[i] * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;
         int64_t gates = attempt->kind != LOST_SPECULATIVE, item = cost * 2 + gates, offset = 0;
         if (attempt->speculative && !work->no_copies) {
-            offset = attempt->begin_ms - (sim->facts->begin_ms + node->first_begin_ms);
+            offset = (attempt->begin_ms - sim->facts->begin_ms) * US_PER_MS - node->first_begin_us;
             offset = offset > 0 ? offset : 0;
             late[ret->late_count++] = (struct sim_late){offset, item};
         } else {
             items[ret->count++] = item;
         }
         ret->gating_count += (size_t)gates;
-        if (gates && offset + cost > ret->longest_ms)
-            ret->longest_ms = offset + cost;
+        if (gates && offset + cost > ret->longest_us)
+            ret->longest_us = offset + cost;
     }
     if (late_count)
         qsort(late, late_count, sizeof *late, compare_late);

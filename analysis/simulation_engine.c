@@ -48,11 +48,11 @@ static void heap_pop(struct heap *self)
 }
 
 /* Times beyond do not grow any more: tasks of a thousand years in a row must not overflow. */
-#define END_MAX_MS ((int64_t)1 << 61)
+#define END_MAX_US ((int64_t)1 << 61)
 
 /* Running items by their end: the hot one. Four children a parent, and a popped root is filled by the next push, for an item's end usually begins another. */
 struct running {
-    int64_t end_ms;
+    int64_t end_us;
     uint32_t node, gates;
 };
 struct running_heap {
@@ -71,8 +71,8 @@ static void sift_down(struct running_heap *self, struct running moved)
             break;
         size_t end = child + 4 < count ? child + 4 : count;
         for (size_t c = child + 1; c < end; c++)
-            best = at[c].end_ms < at[best].end_ms ? c : best;
-        if (at[best].end_ms >= moved.end_ms)
+            best = at[c].end_us < at[best].end_us ? c : best;
+        if (at[best].end_us >= moved.end_us)
             break;
         at[i] = at[best];
         i = best;
@@ -90,7 +90,7 @@ static enum err_code running_push(struct running_heap *self, struct running item
     if (self->count == self->capacity && mem_grow((void **)&self->at, &self->capacity, self->count + 1, SIZE_MAX / sizeof item, sizeof item))
         return err_nomem(err);
     size_t i = self->count++;
-    for (; i > 0 && item.end_ms < self->at[(i - 1) / 4].end_ms; i = (i - 1) / 4)
+    for (; i > 0 && item.end_us < self->at[(i - 1) / 4].end_us; i = (i - 1) / 4)
         self->at[i] = self->at[(i - 1) / 4];
     self->at[i] = item;
     return ERR_OK;
@@ -107,18 +107,18 @@ static void running_close(struct running_heap *self)
 }
 
 /* The next item that ends by then; the hole stays open where there is none. */
-static bool running_pop(struct running_heap *self, int64_t now_ms, struct running *ret)
+static bool running_pop(struct running_heap *self, int64_t now_us, struct running *ret)
 {
     if (self->hole) {
         size_t end = self->count < 5 ? self->count : 5;
         bool due = false;
         for (size_t i = 1; i < end; i++)
-            due |= self->at[i].end_ms <= now_ms;
+            due |= self->at[i].end_us <= now_us;
         if (!due)
             return false;
         running_close(self);
     }
-    if (!self->count || self->at[0].end_ms > now_ms)
+    if (!self->count || self->at[0].end_us > now_us)
         return false;
     *ret = self->at[0];
     self->hole = true;
@@ -132,7 +132,7 @@ struct node_state {
     const struct sim_costs *costs;
     size_t next, gating_left;
     uint32_t late_next, late_due;    /* late items that have begun; whose time has come */
-    int64_t start_ms;                /* of its first item */
+    int64_t start_us;                /* of its first item */
     uint32_t parents_left;
     bool started, queued, ended;
 };
@@ -160,20 +160,20 @@ struct engine {
     size_t dirty_count;
     struct heap events;
     struct running_heap running;
-    int64_t now_ms, last_end_ms;
+    int64_t now_us, last_end_us;
     size_t next_slots, released, finished;
     uint32_t last_turn;              /* largest of finished jobs */
     bool stopped, returned;
 };
 
-static enum err_code event_push(struct engine *self, int64_t at_ms, enum event_kind kind, uint32_t subject)
+static enum err_code event_push(struct engine *self, int64_t at_us, enum event_kind kind, uint32_t subject)
 {
-    return heap_push(&self->events, (struct entry){MIN(at_ms, END_MAX_MS), (uint32_t)kind, subject}, self->err);
+    return heap_push(&self->events, (struct entry){MIN(at_us, END_MAX_US), (uint32_t)kind, subject}, self->err);
 }
 
 static int64_t gap_of(const struct engine *self, uint32_t job)
 {
-    return self->run->gaps_ms ? self->run->gaps_ms[job] : self->sim->jobs[job].gap_ms;
+    return self->run->gaps_us ? self->run->gaps_us[job] : self->sim->jobs[job].gap_us;
 }
 
 static const struct sim_override *override_of(const struct engine *self, uint32_t node)
@@ -227,20 +227,20 @@ static enum err_code next_late_item(struct engine *self, uint32_t node)
     struct node_state *state = &self->nodes[node];
     if (state->ended || state->late_due >= state->costs->late_count)
         return ERR_OK;
-    return event_push(self, state->start_ms + state->costs->late[state->late_due].offset_ms, LATE_ITEM, node);
+    return event_push(self, state->start_us + state->costs->late[state->late_due].offset_us, LATE_ITEM, node);
 }
 
 static enum err_code node_start(struct engine *self, uint32_t node)
 {
     self->nodes[node].started = true;
-    self->nodes[node].start_ms = self->now_ms;
+    self->nodes[node].start_us = self->now_us;
     return next_late_item(self, node);
 }
 
 static enum err_code parents_done(struct engine *self, uint32_t node)
 {
     const struct sim_override *override = override_of(self, node);
-    return event_push(self, self->now_ms + (override && override->no_lag ? 0 : self->sim->nodes[node].lag_ms), NODE_READY, node);
+    return event_push(self, self->now_us + (override && override->no_lag ? 0 : self->sim->nodes[node].lag_us), NODE_READY, node);
 }
 
 static enum err_code job_release(struct engine *self, uint32_t job)
@@ -249,8 +249,8 @@ static enum err_code job_release(struct engine *self, uint32_t job)
     self->released++;
     self->nodes_left[job] = of->node_count;
     if (self->run->record)
-        self->sim->job_begin_ms[job] = self->now_ms;
-    enum err_code rc = of->node_count ? ERR_OK : event_push(self, self->now_ms + of->tail_ms, JOB_END, job);
+        self->sim->job_begin_us[job] = self->now_us;
+    enum err_code rc = of->node_count ? ERR_OK : event_push(self, self->now_us + of->tail_us, JOB_END, job);
     for (uint32_t node = of->first_node; node < of->first_node + of->node_count && !rc; node++) {
         const struct sim_override *override = override_of(self, node);
         struct node_state *state = &self->nodes[node];
@@ -273,7 +273,7 @@ static enum err_code node_end(struct engine *self, uint32_t node)
             rc = parents_done(self, child);
     }
     if (!rc && --self->nodes_left[of->job] == 0)
-        rc = event_push(self, self->now_ms + self->sim->jobs[of->job].tail_ms, JOB_END, of->job);
+        rc = event_push(self, self->now_us + self->sim->jobs[of->job].tail_us, JOB_END, of->job);
     return rc;
 }
 
@@ -283,7 +283,7 @@ static enum err_code node_ready(struct engine *self, uint32_t node)
     if (!state->gating_left)
         return node_end(self, node);
     if (self->run->unlimited)
-        return running_push(&self->running, (struct running){self->now_ms + state->costs->longest_ms, node, 1}, self->err);
+        return running_push(&self->running, (struct running){self->now_us + state->costs->longest_us, node, 1}, self->err);
     if (!state->costs->count)
         return node_start(self, node);
     return node_queue(self, node);
@@ -296,36 +296,36 @@ static enum err_code release_successors(struct engine *self, uint32_t job, uint3
     for (uint32_t i = 0; i < of->successor_count && !rc; i++) {
         uint32_t next = self->sim->successors[of->first_successor + i];
         if (self->sim->jobs[next].turn >= from_turn)
-            rc = event_push(self, self->now_ms + gap_of(self, next), JOB_RELEASE, next);
+            rc = event_push(self, self->now_us + gap_of(self, next), JOB_RELEASE, next);
     }
     return rc;
 }
 
 /* From here on slots change while the rest of the run would last, in this run or the one as observed. */
-static bool slots_change_later(const struct engine *self, int64_t observed_ms)
+static bool slots_change_later(const struct engine *self, int64_t observed_us)
 {
     const struct sim_run *run = self->run;
-    int64_t first = self->now_ms < observed_ms ? self->now_ms : observed_ms;
-    return run->slot_count && run->slots[run->slot_count - 1].time_ms > first;
+    int64_t first = self->now_us < observed_us ? self->now_us : observed_us;
+    return run->slot_count && run->slots[run->slot_count - 1].time_us > first;
 }
 
 static enum err_code job_end(struct engine *self, uint32_t job)
 {
     const struct simulation *sim = self->sim;
     self->finished++;
-    if (self->now_ms > self->last_end_ms)
-        self->last_end_ms = self->now_ms;
+    if (self->now_us > self->last_end_us)
+        self->last_end_us = self->now_us;
     if (sim->jobs[job].turn > self->last_turn || self->finished == 1)
         self->last_turn = sim->jobs[job].turn;
     if (self->run->record)
-        sim->job_end_ms[job] = self->now_ms;
+        sim->job_end_us[job] = self->now_us;
     struct sim_cut *cut = &sim->cuts[self->finished];
     if (cut->pivot == job && self->released == self->finished && self->last_turn + 1 == self->finished && self->running.count == self->running.hole && !self->returned) {
         if (self->run->record)
-            cut->time_ms = self->now_ms;
-        else if (self->run->partial && cut->time_ms >= 0 && self->finished > self->run->last_turn && !slots_change_later(self, cut->time_ms)) {
+            cut->time_us = self->now_us;
+        else if (self->run->partial && cut->time_us >= 0 && self->finished > self->run->last_turn && !slots_change_later(self, cut->time_us)) {
             self->stopped = true;
-            self->last_end_ms = sim->as_observed_ms - (sim->wall_ms - sim->last_end_ms) + self->now_ms - cut->time_ms;
+            self->last_end_us = sim->as_observed_us - (sim->wall_us - sim->last_end_us) + self->now_us - cut->time_us;
             return ERR_OK;
         }
     }
@@ -396,7 +396,7 @@ static enum err_code pool_dispatch(struct engine *self, uint32_t pool)
             int64_t item = node->late_next < node->late_due ? node->costs->late[node->late_next++].item : node->costs->items[node->next++];
             state->running++;
             self->queues[queue].running++;
-            rc = running_push(&self->running, (struct running){MIN(self->now_ms + item_cost(item), END_MAX_MS), id, (uint32_t)(item & 1)}, self->err);
+            rc = running_push(&self->running, (struct running){MIN(self->now_us + item_cost(item), END_MAX_US), id, (uint32_t)(item & 1)}, self->err);
             if (!fifo)
                 break;
         }
@@ -421,7 +421,7 @@ static void slots_return(struct engine *self)
 {
     self->returned = true;
     for (uint32_t pool = 0; pool < self->sim->pool_count; pool++)
-        slots_change(self, &(struct sim_slots){self->now_ms, pool, 1});
+        slots_change(self, &(struct sim_slots){self->now_us, pool, 1});
     for (size_t i = 0; i < self->run->slot_count; i++)
         if (self->run->slots[i].capacity > self->pools[self->run->slots[i].pool].capacity)
             slots_change(self, &self->run->slots[i]);
@@ -432,21 +432,21 @@ static enum err_code engine_step(struct engine *self)
 {
     const struct sim_run *run = self->run;
     running_close(&self->running);
-    int64_t next = self->running.count ? self->running.at[0].end_ms : INT64_MAX;
+    int64_t next = self->running.count ? self->running.at[0].end_us : INT64_MAX;
     if (self->events.count && self->events.entries[0].key < next)
         next = self->events.entries[0].key;
-    if (self->next_slots < run->slot_count && run->slots[self->next_slots].time_ms < next)
-        next = run->slots[self->next_slots].time_ms;
+    if (self->next_slots < run->slot_count && run->slots[self->next_slots].time_us < next)
+        next = run->slots[self->next_slots].time_us;
     if (next == INT64_MAX)
         slots_return(self);
-    else if (next > self->now_ms)
-        self->now_ms = next;
+    else if (next > self->now_us)
+        self->now_us = next;
     enum err_code rc = ERR_OK;
-    for (struct running item; !rc && running_pop(&self->running, self->now_ms, &item);)
+    for (struct running item; !rc && running_pop(&self->running, self->now_us, &item);)
         rc = item_ends(self, item);
-    for (; self->next_slots < run->slot_count && run->slots[self->next_slots].time_ms <= self->now_ms; self->next_slots++)
+    for (; self->next_slots < run->slot_count && run->slots[self->next_slots].time_us <= self->now_us; self->next_slots++)
         slots_change(self, &run->slots[self->next_slots]);
-    while (!rc && !self->stopped && self->events.count && self->events.entries[0].key <= self->now_ms) {
+    while (!rc && !self->stopped && self->events.count && self->events.entries[0].key <= self->now_us) {
         struct entry event = self->events.entries[0];
         heap_pop(&self->events);
         rc = event_happens(self, event);
@@ -464,7 +464,7 @@ static enum err_code engine_begin(struct engine *self)
     enum err_code rc = ERR_OK;
     size_t from = 0;
     if (self->run->partial) {
-        for (from = self->run->first_turn; from > 0 && (sim->cuts[from].pivot == SIM_NONE || sim->cuts[from].time_ms < 0); from--)
+        for (from = self->run->first_turn; from > 0 && (sim->cuts[from].pivot == SIM_NONE || sim->cuts[from].time_us < 0); from--)
             continue;
     }
     if (!from) {
@@ -475,13 +475,13 @@ static enum err_code engine_begin(struct engine *self)
     }
     self->finished = self->released = from;
     self->last_turn = (uint32_t)from - 1;
-    self->now_ms = self->last_end_ms = sim->cuts[from].time_ms;
-    for (; self->next_slots < self->run->slot_count && self->run->slots[self->next_slots].time_ms <= self->now_ms; self->next_slots++)
+    self->now_us = self->last_end_us = sim->cuts[from].time_us;
+    for (; self->next_slots < self->run->slot_count && self->run->slots[self->next_slots].time_us <= self->now_us; self->next_slots++)
         slots_change(self, &self->run->slots[self->next_slots]);
     return release_successors(self, sim->cuts[from].pivot, (uint32_t)from);
 }
 
-enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_ms, struct err *err)
+enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err)
 {
     const struct simulation *sim = run->simulation;
     struct engine self = {.run = run, .sim = sim, .err = err};
@@ -494,7 +494,7 @@ enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_ms, st
     enum err_code rc = self.nodes && self.nodes_left && self.queues && self.pools && self.dirty ? engine_begin(&self) : err_nomem(err);
     while (!rc && !self.stopped && self.finished < sim->job_count)
         rc = engine_step(&self);
-    *ret_last_end_ms = self.last_end_ms;
+    *ret_last_end_us = self.last_end_us;
     for (size_t i = 0; self.queues && i < sim->queue_count; i++)
         mem_free(self.queues[i].ready.entries);
     for (size_t i = 0; self.pools && i < sim->pool_count; i++)

@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attributes.h"
 #include "base/mem.h"
 
 /* Registration (6.2): an executor that was added while a stage waited, or up to so long before one did, takes tasks from its first launch on if that came within so long. */
-#define WAITING_STAGE_MS 1000
-#define REGISTRATION_MS 5000
+#define WAITING_STAGE_US (1000 * US_PER_MS)
+#define REGISTRATION_US (5000 * US_PER_MS)
 
-/* What one pass over the attempts of a stage finds. Times from the begin of the interval; −1: none. */
+/* What one pass over the attempts of a stage finds; −1: none. */
 struct stage_times {
-    int64_t submission_ms, first_begin_ms, last_winner_ms, last_gating_ms, last_finish_ms;
+    int64_t submission_us, first_begin_us, last_winner_us, last_gating_us, last_finish_us;
     double gap_ms;                   /* an item */
-    int64_t lag_ms;                  /* from submission to first launch, with slots free */
+    double lag_ms;                   /* from submission to first launch, with slots free */
     bool any_lost;                   /* or a speculative copy */
 };
 
@@ -28,21 +29,22 @@ struct maker {
     struct err *err;
 };
 
-/* From the begin of the interval; all times of facts but submissions are inside it. */
+/* µs from the begin of the interval; all times of facts but submissions are inside it. */
 static int64_t since_begin(const struct facts *facts, int64_t at_ms)
 {
-    return MIN(MAX(at_ms, facts->begin_ms), facts->end_ms) - facts->begin_ms;
+    return (MIN(MAX(at_ms, facts->begin_ms), facts->end_ms) - facts->begin_ms) * US_PER_MS;
 }
 
 /* --- events in the order of time --- */
 
-/* An event is one number: time (32 bits, in steps of 2^shift ms), kind (3), position of a stage or executor (29). */
-enum sweep_kind { SWEEP_SUBMIT, SWEEP_FIRST /* launch of a task */, SWEEP_AGAIN /* another attempt */, SWEEP_FINISH, SWEEP_STAGE_END, SWEEP_SLOTS_COME, SWEEP_SLOTS_GO };
+/* An event is one number: time (32 bits, in steps of 2^shift ms), kind (3), position of a stage or executor (29). A task leaves the queue when it is launched, and takes its slot when
+ * that is free for it, which is mostly the same moment: ENTER. Second attempts of an index (AGAIN) left no queue. */
+enum sweep_kind { SWEEP_SUBMIT, SWEEP_ENTER, SWEEP_LAUNCH, SWEEP_AGAIN, SWEEP_FINISH, SWEEP_STAGE_END, SWEEP_SLOTS_COME, SWEEP_SLOTS_GO };
 #define SWEEP_SUBJECTS ((size_t)1 << 29)
 
-static void event_add(struct maker *self, int64_t at_ms, enum sweep_kind kind, size_t subject)
+static void event_add(struct maker *self, int64_t at_us, enum sweep_kind kind, size_t subject)
 {
-    uint64_t at = (uint64_t)at_ms >> self->shift;
+    uint64_t at = (uint64_t)(at_us / US_PER_MS) >> self->shift;
     self->events[self->event_count++] = (at < UINT32_MAX ? at : UINT32_MAX) << 32 | (uint64_t)kind << 29 | (uint64_t)subject;
 }
 
@@ -76,6 +78,19 @@ static void sort_events(struct maker *self)
     self->spare = to;
 }
 
+static bool waits_for_slot(const struct attempt *attempt)
+{
+    return !attempt->again && attempt->begin_ms != attempt->launch_ms;
+}
+
+static size_t count_events(const struct facts *facts)
+{
+    size_t count = 2 * (facts->attempt_count + facts->stage_count + facts->executor_count);
+    for (size_t i = 0; i < facts->attempt_count; i++)
+        count += waits_for_slot(&facts->attempts[i]);
+    return count;
+}
+
 /* One pass over attempts: times of stages and executors, and the events of the sweep. */
 static void collect(struct maker *self)
 {
@@ -83,42 +98,43 @@ static void collect(struct maker *self)
     for (size_t s = 0; s < facts->stage_count; s++) {
         const struct stage_fact *stage = &facts->stages[s];
         struct stage_times *times = &self->stages[s];
-        *times = (struct stage_times){.first_begin_ms = -1, .last_winner_ms = -1, .last_gating_ms = -1, .last_finish_ms = -1};
+        *times = (struct stage_times){.first_begin_us = -1, .last_winner_us = -1, .last_gating_us = -1, .last_finish_us = -1};
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
-            int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms;
-            event_add(self, begin, attempt->again ? SWEEP_AGAIN : SWEEP_FIRST, s);
+            int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms * US_PER_MS;
+            if (waits_for_slot(attempt))
+                event_add(self, since_begin(facts, attempt->launch_ms), SWEEP_LAUNCH, s);
+            event_add(self, begin, attempt->again || waits_for_slot(attempt) ? SWEEP_AGAIN : SWEEP_ENTER, s);
             event_add(self, finish, SWEEP_FINISH, s);
-            if (times->first_begin_ms < 0 || begin < times->first_begin_ms)
-                times->first_begin_ms = begin;
+            if (times->first_begin_us < 0 || begin < times->first_begin_us)
+                times->first_begin_us = begin;
             times->any_lost |= attempt->kind != WINNER || attempt->speculative;
-            if (attempt->kind == WINNER && finish > times->last_winner_ms)
-                times->last_winner_ms = finish;
-            if (attempt->kind != LOST_SPECULATIVE && finish > times->last_gating_ms)
-                times->last_gating_ms = finish;
-            if (finish > times->last_finish_ms)
-                times->last_finish_ms = finish;
+            if (attempt->kind == WINNER && finish > times->last_winner_us)
+                times->last_winner_us = finish;
+            if (attempt->kind != LOST_SPECULATIVE && finish > times->last_gating_us)
+                times->last_gating_us = finish;
+            if (finish > times->last_finish_us)
+                times->last_finish_us = finish;
         }
         if (!stage->attempt_count)
             continue;
-        times->submission_ms = known(stage->submission_ms) ? since_begin(facts, stage->submission_ms) : times->first_begin_ms;
-        if (times->submission_ms > times->first_begin_ms)
-            times->submission_ms = times->first_begin_ms;
-        event_add(self, times->submission_ms, SWEEP_SUBMIT, s);
-        event_add(self, times->last_finish_ms, SWEEP_STAGE_END, s);
+        int64_t first_us = since_begin(facts, stage->first_launch_ms);
+        times->submission_us = known(stage->submission_ms) ? MIN(since_begin(facts, stage->submission_ms), first_us) : first_us;
+        event_add(self, times->submission_us, SWEEP_SUBMIT, s);
+        event_add(self, times->last_finish_us, SWEEP_STAGE_END, s);
     }
 }
 
 /* --- slots --- */
 
 struct waiting {                     /* [submission, end) of a stage */
-    int64_t from_ms, to_ms;
+    int64_t from_us, to_us;
 };
 
 static int compare_waiting(const void *a, const void *b)
 {
     const struct waiting *x = a, *y = b;
-    return (x->from_ms > y->from_ms) - (x->from_ms < y->from_ms);
+    return (x->from_us > y->from_us) - (x->from_us < y->from_us);
 }
 
 static int compare_i64(const void *a, const void *b)
@@ -138,6 +154,12 @@ static uint32_t pool_of(const struct simulation *sim, int64_t profile)
             high = middle;
     }
     return (uint32_t)low;
+}
+
+/* Where its first attempt ran: with dynamic allocation off, stages of task profiles run on the executors of another. */
+static uint32_t stage_pool(const struct simulation *sim, uint32_t stage)
+{
+    return sim->executor_pool[sim->facts->attempts[sim->facts->stages[stage].first_attempt].executor];
 }
 
 static enum err_code make_pools(struct maker *self)
@@ -173,21 +195,21 @@ static enum err_code make_availability(struct maker *self)
     struct simulation *sim = self->sim;
     const struct facts *facts = self->facts;
     struct waiting *waiting = mem_array(facts->stage_count + 1, sizeof *waiting);
-    sim->executor_from_ms = arena_zalloc(&sim->arena, facts->executor_count + 1, sizeof *sim->executor_from_ms);
-    sim->executor_to_ms = arena_zalloc(&sim->arena, facts->executor_count + 1, sizeof *sim->executor_to_ms);
-    if (!waiting || !sim->executor_from_ms || !sim->executor_to_ms) {
+    sim->executor_from_us = arena_zalloc(&sim->arena, facts->executor_count + 1, sizeof *sim->executor_from_us);
+    sim->executor_to_us = arena_zalloc(&sim->arena, facts->executor_count + 1, sizeof *sim->executor_to_us);
+    if (!waiting || !sim->executor_from_us || !sim->executor_to_us) {
         mem_free(waiting);
         return err_nomem(self->err);
     }
-    sim->first_executor_ms = UNKNOWN;
+    sim->first_executor_us = UNKNOWN;
     size_t count = 0;
     for (size_t s = 0; s < facts->stage_count; s++)
         if (facts->stages[s].attempt_count)
-            waiting[count++] = (struct waiting){self->stages[s].submission_ms, self->stages[s].last_finish_ms};
+            waiting[count++] = (struct waiting){self->stages[s].submission_us, self->stages[s].last_finish_us};
     qsort(waiting, count, sizeof *waiting, compare_waiting);
     for (size_t i = 1; i < count; i++)
-        if (waiting[i].to_ms < waiting[i - 1].to_ms)
-            waiting[i].to_ms = waiting[i - 1].to_ms;
+        if (waiting[i].to_us < waiting[i - 1].to_us)
+            waiting[i].to_us = waiting[i - 1].to_us;
     for (size_t e = 0; e < facts->executor_count; e++) {
         const struct executor_fact *executor = &facts->executors[e];
         int64_t from = since_begin(facts, executor->from_ms), to = since_begin(facts, executor->to_ms);
@@ -195,25 +217,25 @@ static enum err_code make_availability(struct maker *self)
         size_t low = 0, high = count;
         while (low < high) {
             size_t middle = low + (high - low) / 2;
-            if (waiting[middle].from_ms <= from + WAITING_STAGE_MS)
+            if (waiting[middle].from_us <= from + WAITING_STAGE_US)
                 low = middle + 1;
             else
                 high = middle;
         }
         if (executor->slots > 0)
-            sim->first_executor_ms = min_known(sim->first_executor_ms, from);
-        if (low && waiting[low - 1].to_ms > from && first > from && first - from <= REGISTRATION_MS)
+            sim->first_executor_us = min_known(sim->first_executor_us, from);
+        if (low && waiting[low - 1].to_us > from && first > from && first - from <= REGISTRATION_US)
             from = first;
         if (to < from)
             to = from;
-        sim->executor_from_ms[e] = from;
-        sim->executor_to_ms[e] = to;
+        sim->executor_from_us[e] = from;
+        sim->executor_to_us[e] = to;
         if (executor->slots <= 0)
             continue;
         event_add(self, from, SWEEP_SLOTS_COME, e);
         event_add(self, to, SWEEP_SLOTS_GO, e);
     }
-    sim->first_executor_ms = known_or(sim->first_executor_ms, 0);
+    sim->first_executor_us = known_or(sim->first_executor_us, 0);
     mem_free(waiting);
     return ERR_OK;
 }
@@ -221,7 +243,7 @@ static enum err_code make_availability(struct maker *self)
 static int compare_slots(const void *a, const void *b)
 {
     const struct sim_slots *x = a, *y = b;
-    return x->time_ms != y->time_ms ? (x->time_ms > y->time_ms) - (x->time_ms < y->time_ms) : (x->pool > y->pool) - (x->pool < y->pool);
+    return x->time_us != y->time_us ? (x->time_us > y->time_us) - (x->time_us < y->time_us) : (x->pool > y->pool) - (x->pool < y->pool);
 }
 
 /* Capacities over time. Executors that outlive the last job stay: their end is the application's, whatever the scenario makes of it. */
@@ -239,11 +261,11 @@ static enum err_code make_slots(struct maker *self)
     for (size_t e = 0; e < facts->executor_count; e++) {
         if (facts->executors[e].slots <= 0)
             continue;
-        if (sim->executor_to_ms[e] >= sim->last_end_ms)
-            sim->executor_to_ms[e] = INT64_MAX;
+        if (sim->executor_to_us[e] >= sim->last_end_us)
+            sim->executor_to_us[e] = INT64_MAX;
         else
-            sim->slots[sim->slot_count++] = (struct sim_slots){sim->executor_to_ms[e], sim->executor_pool[e], -facts->executors[e].slots};
-        sim->slots[sim->slot_count++] = (struct sim_slots){sim->executor_from_ms[e], sim->executor_pool[e], facts->executors[e].slots};
+            sim->slots[sim->slot_count++] = (struct sim_slots){sim->executor_to_us[e], sim->executor_pool[e], -facts->executors[e].slots};
+        sim->slots[sim->slot_count++] = (struct sim_slots){sim->executor_from_us[e], sim->executor_pool[e], facts->executors[e].slots};
     }
     qsort(sim->slots, sim->slot_count, sizeof *sim->slots, compare_slots);
     size_t kept = 0;
@@ -255,7 +277,7 @@ static enum err_code make_slots(struct maker *self)
             continue;
         if (now > sim->pools[slots->pool].peak)
             sim->pools[slots->pool].peak = now;
-        sim->slots[kept++] = (struct sim_slots){slots->time_ms, slots->pool, now};
+        sim->slots[kept++] = (struct sim_slots){slots->time_us, slots->pool, now};
     }
     sim->slot_count = kept;
     size_t size_count = 0;
@@ -275,95 +297,110 @@ static enum err_code make_slots(struct maker *self)
 
 /* --- the sweep: what tasks and stages waited for with slots free --- */
 
-/* Per stage while it is open. */
+/* Two integrals over time serve all stages of a pool: H = ∫ min(idle, P) ÷ P, of which a stage has the part of its own waiting tasks, and Z = ∫ [idle > 0]. P: tasks that wait. */
+struct pool_time {
+    int64_t slots, busy, waiting, last;
+    double share_ms, idle_ms;        /* H, Z */
+};
+
 struct open_stage {
-    double share_at_first;           /* H at its first launch */
-    double idle_at_submission;       /* Z at its submission */
+    double share_at_first_ms;        /* H at its first launch */
+    double idle_at_submission_ms;
     int64_t left;                    /* tasks to be launched */
     bool first_seen;
 };
 
-/* Two integrals over time serve all stages: H = ∫ min(idle, P) ÷ P, of which a stage has the part of its own waiting tasks, and Z = ∫ [idle > 0]. P: tasks that wait. */
+static void pool_advance(struct pool_time *pool, int64_t now, double step_ms)
+{
+    double length_ms = (double)(now - pool->last) * step_ms;
+    int64_t idle = pool->slots - pool->busy;
+    if (idle > 0) {
+        pool->idle_ms += length_ms;
+        if (pool->waiting > 0)
+            pool->share_ms += length_ms * (idle < pool->waiting ? (double)idle / (double)pool->waiting : 1);
+    }
+    pool->last = now;
+}
+
+static void stage_event(struct open_stage *stage, struct stage_times *times, struct pool_time *pool, enum sweep_kind kind, int64_t num_tasks)
+{
+    switch (kind) {
+    case SWEEP_SUBMIT:
+        stage->left = MIN(MAX(num_tasks, 0), SIM_SLOTS_MAX);
+        pool->waiting = add_known(pool->waiting, stage->left);
+        stage->idle_at_submission_ms = pool->idle_ms;
+        break;
+    case SWEEP_ENTER:
+    case SWEEP_LAUNCH:
+    case SWEEP_AGAIN:
+        pool->busy += kind != SWEEP_LAUNCH;
+        if (!stage->first_seen) {
+            stage->first_seen = true;
+            stage->share_at_first_ms = pool->share_ms;
+            times->lag_ms = pool->idle_ms - stage->idle_at_submission_ms;
+        }
+        if (kind != SWEEP_AGAIN && stage->left > 0) {
+            stage->left--;
+            pool->waiting--;
+            times->gap_ms += pool->share_ms - stage->share_at_first_ms;
+        }
+        break;
+    case SWEEP_FINISH: pool->busy--; break;
+    case SWEEP_STAGE_END:
+        times->gap_ms += (double)stage->left * (pool->share_ms - stage->share_at_first_ms);
+        pool->waiting -= stage->left;
+        stage->left = 0;
+        break;
+    case SWEEP_SLOTS_COME:
+    case SWEEP_SLOTS_GO: break;
+    }
+}
+
 static enum err_code sweep(struct maker *self)
 {
     const struct facts *facts = self->facts;
+    const struct simulation *sim = self->sim;
     struct open_stage *open = mem_array(facts->stage_count + 1, sizeof *open);
-    if (!open)
-        return err_nomem(self->err);
-    double share = 0, idle_time = 0;
-    int64_t slots = 0, busy = 0, waiting = 0, last = 0, step = (int64_t)1 << self->shift;
-    for (size_t i = 0; i < self->event_count; i++) {
+    struct pool_time *pools = mem_array(sim->pool_count, sizeof *pools);
+    enum err_code rc = open && pools ? ERR_OK : err_nomem(self->err);
+    double step_ms = (double)((int64_t)1 << self->shift);
+    for (size_t i = 0; i < self->event_count && !rc; i++) {
         uint64_t event = self->events[i];
-        int64_t now = (int64_t)(event >> 32);
         size_t subject = event & (SWEEP_SUBJECTS - 1);
-        if (now > last) {
-            double length = (double)((now - last) * step);
-            int64_t idle = slots - busy;
-            if (idle > 0) {
-                idle_time += length;
-                if (waiting > 0)
-                    share += length * (idle < waiting ? (double)idle / (double)waiting : 1);
-            }
-            last = now;
-        }
-        struct open_stage *stage = &open[subject];
-        struct stage_times *times = &self->stages[subject];
-        switch ((enum sweep_kind)(event >> 29 & 7)) {
-        case SWEEP_SUBMIT: {
-            int64_t tasks = facts->stages[subject].num_tasks;
-            stage->left = tasks > 0 ? tasks < SIM_MAX_MS ? tasks : SIM_MAX_MS : 0;
-            waiting = add_known(waiting, stage->left);
-            stage->idle_at_submission = idle_time;
-            break;
-        }
-        case SWEEP_FIRST:
-        case SWEEP_AGAIN:
-            busy++;
-            if (!stage->first_seen) {
-                stage->first_seen = true;
-                stage->share_at_first = share;
-                times->lag_ms = (int64_t)(idle_time - stage->idle_at_submission + 0.5);
-            }
-            if ((event >> 29 & 7) == SWEEP_FIRST && stage->left > 0) {
-                stage->left--;
-                waiting--;
-                times->gap_ms += share - stage->share_at_first;
-            }
-            break;
-        case SWEEP_FINISH: busy--; break;
-        case SWEEP_STAGE_END:
-            times->gap_ms += (double)stage->left * (share - stage->share_at_first);
-            waiting -= stage->left;
-            stage->left = 0;
-            break;
-        case SWEEP_SLOTS_COME: slots = add_known(slots, facts->executors[subject].slots); break;
-        case SWEEP_SLOTS_GO: slots = add_known(slots, -facts->executors[subject].slots); break;
-        }
+        enum sweep_kind kind = (enum sweep_kind)(event >> 29 & 7);
+        bool of_executor = kind == SWEEP_SLOTS_COME || kind == SWEEP_SLOTS_GO;
+        struct pool_time *pool = &pools[of_executor ? sim->executor_pool[subject] : stage_pool(sim, (uint32_t)subject)];
+        pool_advance(pool, (int64_t)(event >> 32), step_ms);
+        if (of_executor)
+            pool->slots = add_known(pool->slots, kind == SWEEP_SLOTS_COME ? facts->executors[subject].slots : -facts->executors[subject].slots);
+        else
+            stage_event(&open[subject], &self->stages[subject], pool, kind, facts->stages[subject].num_tasks);
     }
     for (size_t s = 0; s < facts->stage_count; s++)
         if (facts->stages[s].attempt_count)
             self->stages[s].gap_ms /= (double)facts->stages[s].attempt_count;
     mem_free(open);
-    return ERR_OK;
+    mem_free(pools);
+    return rc;
 }
 
 /* --- jobs --- */
 
 struct job_order {
-    int64_t begin_ms, end_ms;
+    int64_t begin_us, end_us;
     uint32_t job, turn;
 };
 
 static int compare_turns(const void *a, const void *b)
 {
     const struct job_order *x = a, *y = b;
-    return x->begin_ms != y->begin_ms ? (x->begin_ms > y->begin_ms) - (x->begin_ms < y->begin_ms) : (x->job > y->job) - (x->job < y->job);
+    return x->begin_us != y->begin_us ? (x->begin_us > y->begin_us) - (x->begin_us < y->begin_us) : (x->job > y->job) - (x->job < y->job);
 }
 
 static int compare_ends(const void *a, const void *b)
 {
     const struct job_order *x = a, *y = b;
-    return x->end_ms != y->end_ms ? (x->end_ms > y->end_ms) - (x->end_ms < y->end_ms) : (x->turn > y->turn) - (x->turn < y->turn);
+    return x->end_us != y->end_us ? (x->end_us > y->end_us) - (x->end_us < y->end_us) : (x->turn > y->turn) - (x->turn < y->turn);
 }
 
 /* Position of the job's root SQL execution; NO_ENTITY. */
@@ -404,7 +441,7 @@ static enum err_code make_predecessors(struct maker *self)
         return err_nomem(self->err);
     }
     for (size_t i = 0; i < count; i++)
-        turns[i] = (struct job_order){sim->jobs[i].begin_ms, sim->jobs[i].end_ms, (uint32_t)i, 0};
+        turns[i] = (struct job_order){sim->jobs[i].begin_us, sim->jobs[i].end_us, (uint32_t)i, 0};
     for (size_t i = 0; i < facts->sql_count; i++)
         last_of_root[i] = SIM_NONE;
     qsort(turns, count, sizeof *turns, compare_turns);
@@ -419,15 +456,15 @@ static enum err_code make_predecessors(struct maker *self)
     for (size_t i = 0; i < count; i++) {
         struct sim_job *job = &sim->jobs[turns[i].job];
         uint32_t root = root_of(facts, &facts->jobs[turns[i].job]);
-        for (; ended < count && ends[ended].end_ms <= job->begin_ms + 1 && sim->jobs[ends[ended].job].turn < i; ended++) {
+        for (; ended < count && ends[ended].end_us <= job->begin_us + 1 && sim->jobs[ends[ended].job].turn < i; ended++) {
             last = ends[ended].job;
             uint32_t its_root = root_of(facts, &facts->jobs[last]);
             if (its_root != NO_ENTITY)
                 last_of_root[its_root] = last;
         }
         job->predecessor = root != NO_ENTITY && last_of_root[root] != SIM_NONE ? last_of_root[root] : last;
-        int64_t gap = job->begin_ms - (job->predecessor == SIM_NONE ? 0 : sim->jobs[job->predecessor].end_ms);
-        job->gap_ms = gap > 0 ? gap : 0;
+        int64_t gap = job->begin_us - (job->predecessor == SIM_NONE ? 0 : sim->jobs[job->predecessor].end_us);
+        job->gap_us = gap > 0 ? gap : 0;
     }
     mem_free(turns);
     mem_free(ends);
@@ -513,9 +550,7 @@ static enum err_code make_queues(struct maker *self)
             else
                 high = middle;
         }
-        /* where its first attempt ran: with dynamic allocation off, stages of task profiles run on the executors of another */
-        uint32_t pool = sim->executor_pool[facts->attempts[facts->stages[node->stage].first_attempt].executor];
-        pairs[i] = sorted[i] = (uint64_t)pool << 32 | low;
+        pairs[i] = sorted[i] = (uint64_t)stage_pool(sim, node->stage) << 32 | low;
     }
     if (!rc)
         qsort(sorted, sim->node_count, sizeof *sorted, compare_i64);
@@ -588,23 +623,23 @@ static enum err_code make_nodes(struct maker *self)
         struct sim_job *job = &sim->jobs[facts->stages[s].job];
         uint32_t node = job->first_node + job->node_count++;
         sim->stage_node[s] = node;
-        sim->nodes[node] = (struct sim_node){.stage = s, .job = facts->stages[s].job, .gap_ms = self->stages[s].gap_ms, .first_begin_ms = self->stages[s].first_begin_ms};
+        sim->nodes[node] = (struct sim_node){.stage = s, .job = facts->stages[s].job, .gap_ms = self->stages[s].gap_ms, .first_begin_us = self->stages[s].first_begin_us};
     }
     for (size_t n = 0; n < sim->node_count; n++) {
         struct sim_node *node = &sim->nodes[n];
         const struct stage_fact *stage = &facts->stages[node->stage];
-        int64_t ready = sim->jobs[node->job].begin_ms, wait;
+        int64_t ready = sim->jobs[node->job].begin_us, wait;
         for (size_t i = 0; i < stage->parent_count; i++) {
             if (!depends(sim, node->stage, stage->parents[i]))
                 continue;
             node->parent_count++;
             sim->nodes[sim->stage_node[stage->parents[i]]].child_count++;
-            if (self->stages[stage->parents[i]].last_gating_ms > ready)
-                ready = self->stages[stage->parents[i]].last_gating_ms;
+            if (self->stages[stage->parents[i]].last_gating_us > ready)
+                ready = self->stages[stage->parents[i]].last_gating_us;
         }
         node->lossy = self->stages[node->stage].any_lost || is_retry(facts, node->stage) || is_retry(facts, node->stage + 1);
-        wait = self->stages[node->stage].submission_ms - ready;
-        node->lag_ms = (wait > 0 ? wait : 0) + self->stages[node->stage].lag_ms;
+        wait = self->stages[node->stage].submission_us - ready;
+        node->lag_us = (wait > 0 ? wait : 0) + (int64_t)(self->stages[node->stage].lag_ms * US_PER_MS);
     }
     uint32_t total = 0;
     for (size_t n = 0; n < sim->node_count; n++) {
@@ -624,17 +659,18 @@ static enum err_code make_nodes(struct maker *self)
     return ERR_OK;
 }
 
+/* A job without any winner waited for its losers. */
 static void make_tails(struct maker *self)
 {
     struct simulation *sim = self->sim;
     for (size_t j = 0; j < sim->job_count; j++) {
         struct sim_job *job = &sim->jobs[j];
-        int64_t last = -1;
-        for (uint32_t n = job->first_node; n < job->first_node + job->node_count; n++)
-            if (self->stages[sim->nodes[n].stage].last_gating_ms > last)
-                last = self->stages[sim->nodes[n].stage].last_gating_ms;
-        int64_t tail = job->end_ms - (last < 0 ? job->begin_ms : last);
-        job->tail_ms = tail > 0 ? tail : 0;
+        int64_t winner = -1, any = -1;
+        for (uint32_t n = job->first_node; n < job->first_node + job->node_count; n++) {
+            winner = MAX(winner, self->stages[sim->nodes[n].stage].last_winner_us);
+            any = MAX(any, self->stages[sim->nodes[n].stage].last_gating_us);
+        }
+        job->tail_us = MAX(0, job->end_us - (winner >= 0 ? winner : any >= 0 ? any : job->begin_us));
     }
 }
 
@@ -661,31 +697,31 @@ static enum err_code make_all(struct maker *self)
     struct simulation *sim = self->sim;
     const struct facts *facts = self->facts;
     sim->job_count = facts->job_count;
-    sim->wall_ms = since_begin(facts, facts->end_ms);
+    sim->wall_us = since_begin(facts, facts->end_ms);
     sim->jobs = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->jobs);
     sim->by_turn = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->by_turn);
     sim->successors = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->successors);
     sim->cuts = arena_zalloc(&sim->arena, sim->job_count + 1, sizeof *sim->cuts);
-    sim->job_begin_ms = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_begin_ms);
-    sim->job_end_ms = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_end_ms);
+    sim->job_begin_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_begin_us);
+    sim->job_end_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_end_us);
     sim->stage_node = arena_zalloc(&sim->arena, facts->stage_count, sizeof *sim->stage_node);
-    size_t events = 2 * (facts->attempt_count + facts->stage_count + facts->executor_count) + 1;
+    size_t events = count_events(facts) + 1;
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
     self->events = mem_alloc(events * sizeof *self->events);
     self->spare = mem_alloc(events * sizeof *self->spare);
-    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_ms || !sim->job_end_ms || !sim->stage_node || !self->stages || !self->events || !self->spare)
+    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages || !self->events || !self->spare)
         return err_nomem(self->err);
     if (facts->stage_count >= SWEEP_SUBJECTS || facts->executor_count >= SWEEP_SUBJECTS)
         return err_set(self->err, ERR_LIMIT, "more than %zu stages or executors", SWEEP_SUBJECTS);
-    while (sim->wall_ms >> self->shift > UINT32_MAX)
+    while (sim->wall_us / US_PER_MS >> self->shift > UINT32_MAX)
         self->shift++;
     for (size_t j = 0; j < sim->job_count; j++) {
-        sim->jobs[j].begin_ms = since_begin(facts, facts->jobs[j].begin_ms);
-        sim->jobs[j].end_ms = since_begin(facts, facts->jobs[j].end_ms);
-        if (sim->jobs[j].end_ms < sim->jobs[j].begin_ms)
-            sim->jobs[j].end_ms = sim->jobs[j].begin_ms;
-        if (sim->jobs[j].end_ms > sim->last_end_ms)
-            sim->last_end_ms = sim->jobs[j].end_ms;
+        sim->jobs[j].begin_us = since_begin(facts, facts->jobs[j].begin_ms);
+        sim->jobs[j].end_us = since_begin(facts, facts->jobs[j].end_ms);
+        if (sim->jobs[j].end_us < sim->jobs[j].begin_us)
+            sim->jobs[j].end_us = sim->jobs[j].begin_us;
+        if (sim->jobs[j].end_us > sim->last_end_us)
+            sim->last_end_us = sim->jobs[j].end_us;
     }
     collect(self);
     enum err_code rc = make_pools(self);
@@ -713,7 +749,7 @@ static enum err_code make_all(struct maker *self)
         return rc;
     int64_t end;
     rc = sim_engine(&(struct sim_run){.simulation = sim, .slots = sim->slots, .slot_count = sim->slot_count, .record = true}, &end, self->err);
-    sim->as_observed_ms = end + sim->wall_ms - sim->last_end_ms;
+    sim->as_observed_us = end + sim->wall_us - sim->last_end_us;
     return rc;
 }
 

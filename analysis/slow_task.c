@@ -212,18 +212,19 @@ static void take_data(struct excess *self, const struct stage_sample *sample, co
     for (size_t c = 0; c < ARRAY_LENGTH(data_columns); c++) {
         enum stat_column column = data_columns[c];
         const struct distribution *sizes = &medians->of[column];
-        double size = at(sample, column, k), enough = column == STAT_READ_RECORDS || column == STAT_INPUT_RECORDS ? DATA_RECORDS : DATA_BYTES;
-        if (size < enough || size < DATA_RATIO * fmax(sizes->p50, 1))
+        double size = at(sample, column, k);
+        if (size <= 0 || size < DATA_RATIO * fmax(sizes->p50, 1))
             continue;
         double explained = sizes->p50 > 0 ? median_run * (size / sizes->p50 - 1) : limit * fmin(1, 2 * size / sizes->sum);
         explained = fmax(explained, medians->slopes[c] * (size - sizes->p50));
         if (explained > best) {
             best = explained;
             self->task->data = column;
+            self->task->data_counts = size >= (column == STAT_READ_RECORDS || column == STAT_INPUT_RECORDS ? DATA_RECORDS : DATA_BYTES);
         }
     }
     if (take(self, CAUSE_DATA, fmin(best, limit)) <= 0)
-        self->task->data = STAT_COLUMN_COUNT;
+        self->task->data = STAT_COLUMN_COUNT, self->task->data_counts = false;
 }
 
 static void take_executor(struct excess *self, const struct stage_sample *sample, const struct stage_medians *medians, size_t k)
@@ -238,6 +239,15 @@ static void take_executor(struct excess *self, const struct stage_sample *sample
     double ratio = executor_quantile_without(&medians->run, executor, run, 0.5) / fmax(1, others_quantile(&medians->run, executor, 0.5));
     if (ratio >= EXECUTOR_RATIO)
         take(self, CAUSE_EXECUTOR, run * (1 - 1 / ratio));
+}
+
+enum cause largest_cause(const double ms[CAUSE_COUNT], bool data_counts)
+{
+    enum cause largest = CAUSE_NONE;
+    for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
+        if (ms[cause] > (largest == CAUSE_NONE ? 0 : ms[largest]) && (cause != CAUSE_DATA || data_counts))
+            largest = (enum cause)cause;
+    return largest;
 }
 
 struct slow_task why_slow(const struct stage_sample *sample, const struct stage_medians *medians, size_t k)
@@ -280,10 +290,7 @@ struct slow_task why_slow(const struct stage_sample *sample, const struct stage_
         take(&excess, CAUSE_UNEXPLAINED, excess.rest);
     }
 
-    task.first = CAUSE_DELAY;
-    for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
-        if (task.ms[cause] > task.ms[task.first])
-            task.first = (enum cause)cause;
-    task.first_share = task.ms[task.first] / task.excess_ms;
+    task.first = largest_cause(task.ms, task.data_counts);
+    task.first_share = task.first == CAUSE_NONE ? 0 : task.ms[task.first] / task.excess_ms;
     return task;
 }

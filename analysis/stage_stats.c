@@ -186,6 +186,7 @@ static void find_outliers(struct outliers *self, const struct stage_sample *samp
 static void add_causes(struct outliers *self, const struct stage_sample *sample, const struct stage_medians *medians)
 {
     double of_data[STAT_COLUMN_COUNT + 1] = {0};
+    bool data_counts = false;
     for (size_t i = 0; i < self->member_count; i++) {
         size_t k = self->members[i];
         struct slow_task task = why_slow(sample, medians, k);
@@ -195,17 +196,15 @@ static void add_causes(struct outliers *self, const struct stage_sample *sample,
         for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
             self->ms[cause] += weight * task.ms[cause];
         of_data[task.data] += weight * task.ms[CAUSE_DATA];
+        data_counts |= task.data_counts;
     }
-    self->cause = CAUSE_DELAY;
-    for (size_t cause = 0; cause < CAUSE_COUNT; cause++) {
+    for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
         self->total_ms += self->ms[cause];
-        if (self->ms[cause] > self->ms[self->cause])
-            self->cause = (enum cause)cause;
-    }
+    self->cause = largest_cause(self->ms, data_counts);
     for (size_t column = 0; column < STAT_COLUMN_COUNT; column++)
         if (of_data[column] > (self->data == STAT_COLUMN_COUNT ? 0 : of_data[self->data]))
             self->data = (enum stat_column)column;
-    self->cause_share = self->ms[self->cause] / self->total_ms;
+    self->cause_share = self->cause == CAUSE_NONE ? 0 : self->ms[self->cause] / self->total_ms;
     self->warmup_share = self->ms[CAUSE_WARMUP] / self->total_ms;
     self->warmup_mutes = self->warmup_share >= WARMUP_MUTES;
 }

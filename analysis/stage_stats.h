@@ -71,7 +71,8 @@ struct slow_task {
     double excess_ms;                /* E; ≤ 0: not slower than the median, or fewer than three winners, and nothing below is set */
     double ms[CAUSE_COUNT];          /* ≥ 0 */
     enum stat_column data;           /* which size explains CAUSE_DATA: READ_RECORDS … INPUT_BYTES; STAT_COLUMN_COUNT: none */
-    enum cause first;                /* the largest; CAUSE_NONE */
+    bool data_counts;                /* that size is a MiB or a thousand records at least; data is not named the cause otherwise */
+    enum cause first;                /* the largest that may be named; CAUSE_NONE */
     double first_share;              /* of excess: name it at 0.2, call it the cause at 0.6 */
     bool retried;
 };
@@ -81,6 +82,7 @@ struct stage_medians;
 enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
 enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
 void stage_medians_free(struct stage_medians *self);
+enum cause largest_cause(const double ms[CAUSE_COUNT], bool data_counts);
 struct slow_task why_slow(const struct stage_sample *sample, const struct stage_medians *medians, size_t k);
 
 /* The outliers together (5.2). */
@@ -88,7 +90,7 @@ struct outliers {
     size_t count;                    /* with o' > cut_ms, all of them */
     double cut_ms;                   /* 1.5 × p75(o') */
     double ms[CAUSE_COUNT], total_ms;
-    enum cause cause;                /* largest; CAUSE_NONE without outliers */
+    enum cause cause;                /* largest that may be named; CAUSE_NONE without outliers */
     double cause_share;              /* of total_ms */
     double warmup_share;
     bool warmup_mutes;               /* ≥ 50 % */

@@ -10,6 +10,7 @@
 
 #define UNKNOWN INT64_MIN
 #define NS_PER_MS 1000000
+#define US_PER_MS 1000
 
 static inline bool known(int64_t value)
 {

@@ -36,8 +36,10 @@ unit_tests(model ag_model)
 unit_tests(store ag_store)
 unit_tests(ingest ag_ingest)
 unit_tests(analysis ag_analysis)
-add_executable(print_stages tests/unit/analysis/print_stages.c)
-target_link_libraries(print_stages PRIVATE ag_analysis)
+foreach(name print_simulation print_stages)      # what analysis says of a database, for tests in Python
+    add_executable(${name} tests/unit/analysis/${name}.c)
+    target_link_libraries(${name} PRIVATE ag_analysis)
+endforeach()
 unit_tests(server ag_server PkgConfig::CJSON PkgConfig::ARCHIVE)
 
 # script_test(NAME LABEL SECONDS COMMAND…): the program under test is in $AFTERGLOW_BINARY, the top of the tree in $AFTERGLOW_ROOT.
@@ -58,6 +60,7 @@ foreach(golden IN LISTS goldens)
     script_test(golden_${name} golden 60 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/golden.py ${name})
 endforeach()
 
+script_test(golden_stages shared 300 ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)

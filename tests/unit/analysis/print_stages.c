@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * print_stages APP.db: the statistics of every stage attempt as JSON, one object a line, for tests that compare them with tables of worked values (tests/golden/stages.py). */
-#include <math.h>
 #include <stdio.h>
 
+#include "analysis/account.h"
 #include "analysis/stage_sample.h"
 #include "base/buf.h"
 #include "base/json_writer.h"
-
-/* S_s: mean of the slots alive over the stage, as a whole number of at least one. */
-static double slots_of(const struct facts *facts, const struct stage_fact *stage)
-{
-    double whole = 0, length = (double)(stage->last_finish_ms - stage->first_launch_ms);
-    for (size_t i = 0; i < facts->executor_count; i++) {
-        const struct executor_fact *executor = &facts->executors[i];
-        double from = fmax((double)executor->from_ms, (double)stage->first_launch_ms), to = fmin((double)executor->to_ms, (double)stage->last_finish_ms);
-        whole += (double)executor->slots * fmax(0, to - from);
-    }
-    return length > 0 ? fmax(1, floor(whole / length + 0.5)) : 1;
-}
 
 static void print_stage(struct json_writer *w, const struct facts *facts, const struct stage_fact *stage, const struct stage_samples *samples, const struct stage_stats *stats)
 {
@@ -58,11 +46,14 @@ static enum err_code to_stdout(void *context, const char *bytes, size_t len)
 static enum err_code print_stages(const struct facts *facts, struct err *err)
 {
     struct stage_samples samples = {0};
-    enum err_code rc = ERR_OK;
+    struct accounts accounts;
+    enum err_code rc = accounts_make(&accounts, facts, err);
+    if (rc)
+        return rc;
     for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {
         const struct stage_fact *stage = &facts->stages[i];
         struct stage_stats stats;
-        if (!stage->attempt_count || (rc = stage_samples_read(&samples, facts, i, slots_of(facts, stage), err)) || (rc = stage_stats_make(&stats, &samples.sample, err)))
+        if (!stage->attempt_count || (rc = stage_samples_read(&samples, facts, i, accounts.stages[i].slots, err)) || (rc = stage_stats_make(&stats, &samples.sample, err)))
             continue;
         struct json_writer w;
         json_writer_init(&w, to_stdout, NULL, false);
@@ -71,6 +62,7 @@ static enum err_code print_stages(const struct facts *facts, struct err *err)
         putchar('\n');
     }
     stage_samples_dispose(&samples);
+    accounts_dispose(&accounts);
     return rc;
 }
 

@@ -200,18 +200,30 @@ static void where_most_read_nothing_the_share_counts(void **state)
     NEAR(why(SLOW).ms[CAUSE_DATA], 1000);
 }
 
-static void little_or_ordinary_data_is_no_cause(void **state)
+static void little_data_is_not_named_and_ordinary_data_explains_nothing(void **state)
 {
     (void)state;
     even_stage(COUNT);
     slower(STAT_RUN, SLOW, 1000);
     stage.of[STAT_INPUT_BYTES][SLOW] = 1048575;
+    struct slow_task task = why(SLOW);
+    NEAR(task.ms[CAUSE_DATA], 1000);
+    assert_true(!task.data_counts && task.first == CAUSE_NONE && task.first_share == 0);
+    stage.of[STAT_INPUT_BYTES][SLOW] = 1048576;
+    task = why(SLOW);
+    assert_true(task.data_counts && task.first == CAUSE_DATA && task.first_share == 1);
+    stage.of[STAT_INPUT_BYTES][SLOW] = 0;
     stage.of[STAT_INPUT_RECORDS][SLOW] = 999;
-    assert_true(why(SLOW).ms[CAUSE_DATA] == 0 && why(SLOW).data == STAT_COLUMN_COUNT);
+    assert_true(!why(SLOW).data_counts);
+    stage.of[STAT_INPUT_RECORDS][SLOW] = 1000;
+    assert_true(why(SLOW).data_counts);
+
+    even_stage(COUNT);
+    slower(STAT_RUN, SLOW, 1000);
     for (size_t i = 0; i < COUNT; i++)
         stage.of[STAT_INPUT_BYTES][i] = 1e7;
     stage.of[STAT_INPUT_BYTES][SLOW] = 1.19e7;
-    assert_true(why(SLOW).ms[CAUSE_DATA] == 0);
+    assert_true(why(SLOW).ms[CAUSE_DATA] == 0 && why(SLOW).data == STAT_COLUMN_COUNT);
     stage.of[STAT_INPUT_BYTES][SLOW] = 1.2e7;
     NEAR(why(SLOW).ms[CAUSE_DATA], 20);
 }
@@ -349,7 +361,7 @@ int main(void)
         cmocka_unit_test(fewer_than_three_warm_tasks_say_nothing_of_warmth),
         cmocka_unit_test(ten_times_the_data_take_ten_times_as_long),
         cmocka_unit_test(where_most_read_nothing_the_share_counts),
-        cmocka_unit_test(little_or_ordinary_data_is_no_cause),
+        cmocka_unit_test(little_data_is_not_named_and_ordinary_data_explains_nothing),
         cmocka_unit_test(the_slope_speaks_where_it_says_more_than_the_ratio),
         cmocka_unit_test(falling_times_have_no_slope),
         cmocka_unit_test(a_slow_executor_needs_three_peers_and_three_elsewhere),
