@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/analysis_rows.h"
-#include "analysis/completeness.h"
 #include "analysis/fingerprint.h"
 #include "analysis/run_key.h"
 #include "analysis/stage_sample.h"
@@ -24,6 +23,7 @@ struct analysis {
     struct arena arena;
     struct facts facts;
     struct accounts accounts;
+    struct completeness log;
     struct stage_samples samples;
     struct looked_at nothing, *looked_at;
     const struct stage_stats **stages;
@@ -169,7 +169,9 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
     judged->stages = self->stages;
     judged->extras = self->extras;
     judged->chain = &self->chain;
-    judged->completeness = completeness_of(&self->facts);
+    self->log = completeness_of(&self->facts);
+    judged->completeness = self->log.score;
+    judged->log = &self->log;
     judged->wall_ms = self->facts.end_ms - self->facts.begin_ms;
     self->findings.arena = &self->arena;
     return ERR_OK;

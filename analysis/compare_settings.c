@@ -138,7 +138,8 @@ enum err_code compare_settings(struct comparison *self, struct err *err)
     for (size_t i = 0, k = 0; i < base->setting_count || k < new_run->setting_count;) {
         const struct run_setting *before = i < base->setting_count ? &base->settings[i] : NULL, *after = k < new_run->setting_count ? &new_run->settings[k] : NULL;
         int order = !before ? 1 : !after ? -1 : str_compare(before->name, after->name);
-        struct str name = order <= 0 ? before->name : after->name, old = order <= 0 ? before->value : STR_NONE, value = order >= 0 ? after->value : STR_NONE;
+        struct str name = before && order <= 0 ? before->name : after ? after->name : STR_NONE;
+        struct str old = before && order <= 0 ? before->value : STR_NONE, value = after && order >= 0 ? after->value : STR_NONE;
         i += order <= 0;
         k += order >= 0;
         if (!same_value(old, value, &scratch) && !like_any(name, noise_keys, ARRAY_LENGTH(noise_keys)))

@@ -151,17 +151,17 @@ static struct pricing pricing_of(const struct judged *judged)
     return out;
 }
 
-/* What the run would win; false: the budget is used up. */
+/* What the run would win; *ret_within false: the budget was used up before. The last run may overdraw it. */
 static enum err_code saving(struct pricing *self, const struct change *changes, size_t count, bool *ret_within, int64_t *ret_ms, struct err *err)
 {
-    size_t cost = simulation_run_cost(self->judged->simulation);
     struct simulated simulated;
-    *ret_within = cost <= self->budget;
+    *ret_within = self->budget > 0;
     if (!*ret_within)
         return ERR_OK;
-    self->budget -= cost;
     enum err_code rc = simulation_run(self->judged->simulation, changes, count, &simulated, err);
     *ret_ms = rc ? 0 : MAX(0, self->judged->calibration.as_observed_ms - simulated.wall_ms);
+    if (!rc)
+        self->budget -= MIN(self->budget, simulated.items + 1);
     return rc;
 }
 
@@ -269,7 +269,7 @@ static enum err_code price_jointly(struct pricing *self, const struct findings *
 
 /* ---- confidence (1.8) */
 
-static void set_confidence(const struct judged *judged, struct finding *finding)
+int confidence_of(const struct judged *judged, const struct finding *finding)
 {
     bool time = finding->rule->kind == RULE_TIME;
     int sure = finding->confidence;
@@ -283,8 +283,8 @@ static void set_confidence(const struct judged *judged, struct finding *finding)
         sure -= measured && (double)measured < CONFIDENT_METRICS * (double)judged->facts->stages[finding->stage].winner_count;
     }
     if (time && judged->completeness < COMPLETE_FOR_PRICES)
-        sure = 0;
-    finding->confidence = MAX(sure, 0);
+        return 0;
+    return MAX(sure, 0);
 }
 
 enum err_code judge(const struct judged *judged, struct findings *ret, struct joint_price ret_joint[JOINT_PRICES], size_t *ret_joint_count, struct err *err)
@@ -303,7 +303,7 @@ enum err_code judge(const struct judged *judged, struct findings *ret, struct jo
     if ((rc = price_all(&pricing, ret, err)))
         return rc;
     for (size_t i = 0; i < ret->count; i++)
-        set_confidence(judged, &ret->items[i]);
+        ret->items[i].confidence = confidence_of(judged, &ret->items[i]);
     if ((rc = suppress(judged, ret, err)))
         return rc;
     findings_sort(ret, NULL, judged->wall_ms);

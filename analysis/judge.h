@@ -7,6 +7,7 @@
 #define ANALYSIS_JUDGE_H
 
 #include "analysis/account.h"
+#include "analysis/completeness.h"
 #include "analysis/facts.h"
 #include "analysis/finding.h"
 #include "analysis/simulate.h"
@@ -29,6 +30,7 @@ struct judged {
     const struct what_if *what_ifs;          /* of the whole run */
     size_t what_if_count;
     int completeness;                        /* C of 2.2 */
+    const struct completeness *log;          /* what is missing */
     int64_t wall_ms;                         /* W */
 };
 
@@ -79,13 +81,15 @@ void findings_close(struct findings *self);
 /* 1.6, 2.3: whether subjects of this rule are to be judged at all: a tiny or incomplete application or stage; MUTE_NONE: yes. stage: NO_ENTITY for rules that are about no single one. */
 enum mute mute_of(const struct judged *judged, const struct rule *rule, uint32_t stage);
 
+/* 1.8: 0 low, 1 medium, 2 high; what the rule itself took off is in finding->confidence. */
+int confidence_of(const struct judged *judged, const struct finding *finding);
+
 /* Families; each in its file. */
 typedef enum err_code rules_fn(const struct judged *judged, struct findings *findings, struct err *err);
 rules_fn rules_app, rules_stage, rules_memory, rules_shuffle, rules_failure, rules_reuse, rules_sql, rules_conf, rules_stream, rules_log;
 
-/* Attempts that prices of one application may simulate, all scenarios together: what is worth most is priced first, and what is left over says `unpriced`: budget. A simulated attempt costs
- * some 0.3 µs. */
-#define PRICE_BUDGET_ITEMS(attempt_count) ((size_t)400000 + (size_t)(attempt_count) / 2)
+/* Items that prices of one application may simulate, all scenarios together: what is worth most is priced first, the last one may overdraw it, and what is left over says `unpriced`: budget. */
+#define PRICE_BUDGET_ITEMS(attempt_count) ((size_t)100000 + (size_t)(attempt_count) / 2)
 
 /* Savings of the first findings together (6.6); order: that of prices. */
 struct joint_price {

@@ -339,7 +339,7 @@ static enum err_code most_at_once(const struct judged *judged, int64_t *ret, str
         const struct attempt *attempt = &facts->attempts[i];
         if (attempt->occupancy_ms <= 0)
             continue;
-        double from = (double)(attempt->begin_ms - facts->begin_ms), to = from + attempt->occupancy_ms - 1;
+        double from = (double)(attempt->begin_ms - facts->begin_ms), to = from + (double)attempt->occupancy_ms - 1;
         step[(size_t)MIN(MAX(from / piece, 0.0), (double)BUSY_PIECES)]++;
         step[(size_t)MIN(MAX(to / piece, 0.0), (double)BUSY_PIECES) + 1]--;
     }
@@ -354,7 +354,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
 {
     const struct facts *facts = judged->facts;
     CLEANUP(mem_freep) bool *worked = mem_array(facts->executor_count + 1, sizeof *worked);
-    int64_t at_once;
+    int64_t at_once = 0;
     enum err_code rc = worked ? most_at_once(judged, &at_once, err) : err_nomem(err);
     if (rc)
         return rc;
@@ -500,13 +500,13 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
 
 static double longest_task_ms(const struct facts *facts, const struct job_fact *job)
 {
-    int32_t longest = 0;
+    int64_t longest = 0;
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage_fact *stage = &facts->stages[job->stages[i]];
         for (size_t k = 0; k < stage->attempt_count; k++)
             longest = MAX(longest, facts->attempts[stage->first_attempt + k].occupancy_ms);
     }
-    return longest;
+    return (double)longest;
 }
 
 static void many_small(const struct judged *judged, struct findings *findings)
@@ -544,13 +544,17 @@ static void many_small(const struct judged *judged, struct findings *findings)
     }
 }
 
-static void job_failed(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, double share, bool is_last)
+static enum err_code job_failed(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, double share, bool is_last, struct err *err)
 {
     const struct job_fact *job = &judged->facts->jobs[position];
     struct finding *finding = findings_consider(findings, rule, MUTE_NONE, share, is_last ? (double)INT64_MAX : (double)NAN, SUBJECT_JOB, "%lld", (long long)job->job_id);
     if (!finding)
-        return;
+        return ERR_OK;
     const struct facts *facts = judged->facts;
+    struct str failure;
+    enum err_code rc = facts_text(facts, job->failure_text_id, findings->arena, &failure, err);
+    if (rc)
+        return rc;
     char key[24], signature[ERROR_SIGNATURE_BYTES];
     const struct attempt *first = NULL;
     double attempts = 0;
@@ -572,13 +576,13 @@ static void job_failed(const struct judged *judged, struct findings *findings, c
         }
     }
     finding->stage = stage;
-    error_signature(job->failure, signature);
+    error_signature(failure, signature);
     finding_arg(findings, "id", (double)job->job_id, "id");
     finding_arg(findings, "dur", (double)known_or(elapsed_known(job->begin_ms, job->end_ms), 0), "ms");
-    finding_arg_text(findings, "class", str_known(error_class_of(job->failure)) ? error_class_of(job->failure) : error_message_of(job->failure));
-    finding_arg_text(findings, "reason", error_message_of(job->failure));
+    finding_arg_text(findings, "class", str_known(error_class_of(failure)) ? error_class_of(failure) : error_message_of(failure));
+    finding_arg_text(findings, "reason", error_message_of(failure));
     finding_arg_text(findings, "signature", str_of(signature));
-    finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(job->failure)]));
+    finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(failure)]));
     finding_arg(findings, "attempts", attempts, "count");
     if (first) {
         char stage_key[48];
@@ -592,9 +596,10 @@ static void job_failed(const struct judged *judged, struct findings *findings, c
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
     finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
     finding_formula(findings, "failed jobs / jobs", rule->ladder.step[0], "DE", NULL);
+    return ERR_OK;
 }
 
-static void jobs_failed(const struct judged *judged, struct findings *findings)
+static enum err_code jobs_failed(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
     const struct rule *rule = rule_find(STR_LIT("JOB.FAILED"));
@@ -608,17 +613,19 @@ static void jobs_failed(const struct judged *judged, struct findings *findings)
             last_failed = i;
     }
     if (!facts->job_count)
-        return;
+        return ERR_OK;
     if (!failed) {
         struct finding *none = findings_add(findings, rule->id, SUBJECT_APP, "-");
         none->measure = 0;
         finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"jobs", (double)facts->job_count, "count"}}, 1);
-        return;
+        return ERR_OK;
     }
     bool app_failed = known(facts->exit_code) && facts->exit_code != 0;
-    for (uint32_t i = 0; i < facts->job_count; i++)
+    enum err_code rc = ERR_OK;
+    for (uint32_t i = 0; i < facts->job_count && !rc; i++)
         if (facts->jobs[i].failed)
-            job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, i == last_failed && (app_failed || last == last_failed));
+            rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, i == last_failed && (app_failed || last == last_failed), err);
+    return rc;
 }
 
 enum err_code rules_app(const struct judged *judged, struct findings *findings, struct err *err)
@@ -638,6 +645,5 @@ enum err_code rules_app(const struct judged *judged, struct findings *findings, 
     off_cpu(judged, findings);
     scaling(judged, findings);
     many_small(judged, findings);
-    jobs_failed(judged, findings);
-    return rc;
+    return rc ? rc : jobs_failed(judged, findings, err);
 }

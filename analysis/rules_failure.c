@@ -20,6 +20,7 @@
 #define FETCH_AFTER_MS 120000
 /* Different texts of one stage that are told apart; failures with others count as `other`. */
 #define TEXTS_MAX 200
+#define TEXT_BYTES ((size_t)256 << 20)       /* of those together; a line of a log is 64 MiB at most */
 #define GROUPS_SHOWN 3
 
 #define FAILURE_KINDS (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
@@ -55,20 +56,17 @@ static void copy(char *out, size_t size, struct str from)
     out[len] = '\0';
 }
 
-static enum err_code read_text(struct db *db, sqlite3_stmt **stmt, int64_t text_id, struct group *ret, struct err *err)
+static enum err_code read_text(const struct facts *facts, int64_t text_id, struct arena *arena, struct group *ret, struct err *err)
 {
-    enum err_code rc = *stmt ? ERR_OK : db_prepare(db, stmt, "SELECT body FROM text WHERE text_id = ?", err);
+    struct str body;
+    enum err_code rc = facts_text(facts, text_id, arena, &body, err);
     if (rc)
         return rc;
-    db_bind_i64(*stmt, 1, text_id);
-    rc = db_step(*stmt, err);
-    struct str body = rc == ERR_OK ? db_str(*stmt, 0) : STR_NONE;
     error_signature(body, ret->signature);
     copy(ret->error_class, sizeof ret->error_class, error_class_of(body));
     copy(ret->message, sizeof ret->message, error_message_of(body));
     ret->kind = error_kind_of(body);
-    db_reset(*stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return ERR_OK;
 }
 
 /* The group of this signature; the last one takes what no longer fits. */
@@ -99,7 +97,7 @@ static int by_count(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->signature, y->signature);
 }
 
-static enum err_code read_failures(const struct facts *facts, uint32_t stage, sqlite3_stmt **text, struct failures *ret, struct err *err)
+static enum err_code read_failures(const struct facts *facts, uint32_t stage, struct arena *texts, struct failures *ret, struct err *err)
 {
     const struct stage_fact *fact = &facts->stages[stage];
     struct task_values values;
@@ -118,7 +116,7 @@ static enum err_code read_failures(const struct facts *facts, uint32_t stage, sq
         if (!place) {
             struct group like = {.example = attempt, .kind = ERROR_OTHER};
             if (by_text.count < TEXTS_MAX)
-                rc = read_text(facts->db, text, text_id, &like, err);
+                rc = read_text(facts, text_id, texts, &like, err);
             else
                 snprintf(like.signature, sizeof like.signature, "other");
             place = (size_t)(group_of(ret, &like) - ret->groups) + 1;
@@ -141,7 +139,7 @@ static void evidence_attempt(struct findings *findings, const struct attempt *at
 {
     char key[24];
     snprintf(key, sizeof key, "%lld", (long long)attempt->task_id);
-    struct evidence_cell cells[] = {{"finished", (double)attempt->finish_ms, "time"}, {"lost", attempt->occupancy_ms, "ms"}, {"alike", group_count, "count"}};
+    struct evidence_cell cells[] = {{"finished", (double)attempt->finish_ms, "time"}, {"lost", (double)attempt->occupancy_ms, "ms"}, {"alike", group_count, "count"}};
     finding_evidence(findings, SUBJECT_TASK, str_of(key), role, cells, ARRAY_LENGTH(cells));
 }
 
@@ -169,7 +167,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     double all = (double)fact->attempt_count, failed = (double)failures->failed, lost_ms = 0;
     for (size_t i = 0; i < fact->attempt_count; i++)
         if (is_failure(&judged->facts->attempts[fact->first_attempt + i]))
-            lost_ms += judged->facts->attempts[fact->first_attempt + i].occupancy_ms;
+            lost_ms += (double)judged->facts->attempts[fact->first_attempt + i].occupancy_ms;
     struct finding *finding =
         findings_consider(findings, rule, MUTE_NONE, failed / all, lost_ms / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
     if (!finding)
@@ -248,7 +246,7 @@ static void work_lost(const struct facts *facts, struct lost_executor *self)
     for (size_t i = 0; i < facts->attempt_count; i++) {
         const struct attempt *attempt = &facts->attempts[i];
         if (attempt->executor == self->executor && (attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED)) {
-            self->work_ms += attempt->occupancy_ms;
+            self->work_ms += (double)attempt->occupancy_ms;
             self->attempts++;
         }
     }
@@ -340,10 +338,11 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
 /* ---- stages that ran again; copies; exclusions */
 
 /* Attempts of one stage id lie side by side, ascending. */
-static void retries(const struct judged *judged, struct findings *findings, const struct rule *rule)
+static enum err_code retries(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
 {
     const struct facts *facts = judged->facts;
-    for (uint32_t begin = 0, end; begin < facts->stage_count; begin = end) {
+    enum err_code rc = ERR_OK;
+    for (uint32_t begin = 0, end; begin < facts->stage_count && !rc; begin = end) {
         size_t ran = 0;
         double again_ms = 0;
         uint32_t last = NO_ENTITY;
@@ -375,7 +374,10 @@ static void retries(const struct judged *judged, struct findings *findings, cons
             snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
             finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"task_time", judged->accounts->stages[i].occupancy_ms, "ms"}, {"attempts", (double)fact->attempt_count, "count"}}, 2);
             if (fact->failed && len < sizeof chain) {
-                struct str why = error_message_of(fact->failure);
+                struct str why;
+                if ((rc = facts_text(facts, fact->failure_text_id, findings->arena, &why, err)))
+                    return rc;
+                why = error_message_of(why);
                 len += (size_t)snprintf(chain + len, sizeof chain - len, "%s%.*s", len ? " → " : "", (int)MIN(why.len, (size_t)100), why.ptr ? why.ptr : "failed");
             }
             finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = i, .lost_kinds = RETRY_KINDS});
@@ -385,6 +387,7 @@ static void retries(const struct judged *judged, struct findings *findings, cons
         finding_arg_text(findings, "chain", (struct str){chain, utf8_valid_prefix(chain, strlen(chain))});
         finding_formula(findings, "attempts of the stage beyond the first", rule->ladder.step[0], "own", NULL);
     }
+    return rc;
 }
 
 static void speculation(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage)
@@ -399,7 +402,7 @@ static void speculation(const struct judged *judged, struct findings *findings, 
         won += attempt->speculative && attempt->kind == WINNER;
         if (attempt->kind != LOST_SPECULATIVE)
             continue;
-        wasted += attempt->occupancy_ms;
+        wasted += (double)attempt->occupancy_ms;
         if (!worst || attempt->occupancy_ms > worst->occupancy_ms)
             worst = attempt;
     }
@@ -455,23 +458,26 @@ enum err_code rules_failure(const struct judged *judged, struct findings *findin
     const struct facts *facts = judged->facts;
     const struct rule *failing = rule_find(STR_LIT("TASK.FAILURES")), *memory = rule_find(STR_LIT("TASK.OOM")), *copies = rule_find(STR_LIT("TASK.SPECULATION"));
     CLEANUP(mem_freep) struct failures *failures = mem_alloc(sizeof *failures);
-    sqlite3_stmt *text = NULL;
+    struct arena texts;              /* of one stage's failures */
+    arena_init(&texts, TEXT_BYTES);
     enum err_code rc = failures ? ERR_OK : err_nomem(err);
     for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {
         if (!facts->stages[i].attempt_count)
             continue;
         failures->failed = failures->group_count = failures->out_of_memory = 0;
         if (has_failures(facts, i))
-            rc = read_failures(facts, i, &text, failures, err);
+            rc = read_failures(facts, i, &texts, failures, err);
+        arena_reset(&texts);
         if (rc)
             break;
         task_failures(judged, findings, failing, i, failures);
         task_oom(judged, findings, memory, i, failures);
         speculation(judged, findings, copies, i);
     }
-    db_finalize(text);
+    arena_dispose(&texts);
     if (!rc)
         rc = executors_lost(judged, findings, err);
-    retries(judged, findings, rule_find(STR_LIT("STAGE.RETRY_CHAIN")));
+    if (!rc)
+        rc = retries(judged, findings, rule_find(STR_LIT("STAGE.RETRY_CHAIN")), err);
     return rc ? rc : excluded(judged, findings, rule_find(STR_LIT("EXEC.EXCLUDED")), err);
 }

@@ -5,39 +5,29 @@
 
 #include "analysis/judge.h"
 
-/* One line of what is missing: "4212 of 128152 task ends". */
-struct missing {
-    const char *name;
-    int64_t missing, all;
-};
-
 static void incomplete(const struct judged *judged, struct findings *findings)
 {
-    const struct completeness_counts *counts = &judged->facts->counts;
-    const struct missing missing[] = {{"task_ends", counts->task_open, counts->task_start},
-                                      {"stage_ends", counts->stage_sub - counts->stage_done, counts->stage_sub},
-                                      {"job_ends", counts->job_start - counts->job_end, counts->job_start},
-                                      {"sql_ends", counts->sql_start - counts->sql_end, counts->sql_start},
-                                      {"lines", counts->lines_bad, counts->lines},
-                                      {"files", counts->rolling ? counts->roll_max - counts->roll_min + 1 - counts->roll_present : 0, counts->roll_present}};
+    const struct completeness *log = judged->log;
     struct finding *finding = findings_add(findings, "LOG.INCOMPLETE", SUBJECT_LOG, "-");
-    char text[200];
-    size_t len = 0;
-    finding->measure = judged->completeness;
-    for (size_t i = 0; i < ARRAY_LENGTH(missing); i++) {
-        if (missing[i].missing <= 0)
+    struct evidence_cell cells[MISSING_KIND_COUNT + 1] = {{"completeness", log->score, "points"}};
+    char text[300];
+    size_t len = 0, count = 1;
+    text[0] = '\0';
+    finding->measure = log->score;
+    for (int kind = 0; kind < MISSING_KIND_COUNT; kind++) {
+        const struct missing *missing = &log->missing[kind];
+        if (missing->count <= 0)
             continue;
-        finding_measure(findings, missing[i].name, (double)missing[i].missing, "count");
+        cells[count++] = (struct evidence_cell){missing_kind_names[kind], (double)missing->count, "count"};
         if (len < sizeof text)
-            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s: %lld of %lld", len ? "; " : "", missing[i].name, (long long)missing[i].missing, (long long)missing[i].all);
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s: %lld of %lld", len ? "; " : "", missing_kind_names[kind], (long long)missing->count, (long long)missing->of);
     }
-    if (!counts->app_end && len < sizeof text)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%sno end of the application", len ? "; " : "");
-    if (!len)
-        snprintf(text, sizeof text, "nothing");
+    for (int cap = 0; cap < COMPLETENESS_CAP_COUNT; cap++)
+        if ((log->caps >> cap & 1) && len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? "; " : "", completeness_cap_names[cap]);
     finding_arg_text(findings, "missing", str_of(text));
-    finding_arg(findings, "C", judged->completeness, "points");
-    finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"completeness", judged->completeness, "points"}}, 1);
+    finding_arg(findings, "C", log->score, "points");
+    finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", cells, count);
     finding_formula(findings, "completeness of the log, 0 … 100", finding->rule->ladder.step[0], "own", NULL);
 }
 

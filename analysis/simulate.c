@@ -342,7 +342,9 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
     if (self->first_turn <= self->last_turn || self->slots) {
         struct sim_run run = {.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
                               .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_us = self->gaps_us, .unlimited = self->unlimited, .partial = !self->slots,
-                              .first_turn = self->first_turn, .last_turn = self->last_turn};
+                              .first_turn = self->first_turn, .last_turn = self->last_turn, .items = &ret->items};
+        for (size_t i = 0; i < self->override_count; i++)
+            ret->items += sim->facts->stages[sim->nodes[self->overrides[i].node].stage].attempt_count;
         rc = sim_engine(&run, &end_us, self->err);
     }
     ret->wall_ms = ms_of(end_us + self->tail_us);
@@ -428,29 +430,29 @@ static size_t *long_gaps(const struct accounts *accounts, size_t *ret_count)
 
 enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, struct err *err)
 {
-    /* Of executors: the list of Sparklens, in executors of the same size or in slots. */
+    /* Of executors: the list of Sparklens, in executors of the same size or in slots. What is asked for most comes first: of a large run only that is in the budget. */
     static const struct {
         const char *scenario, *subject;
         struct change change;
         enum band band;
     } rows[] = {
-        {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}, BAND_SLOTS},
-        {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}, BAND_SLOTS},
-        {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}, BAND_SLOTS},
-        {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}, BAND_SLOTS},
-        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}, BAND_SLOTS},
-        {"W9", "1.1", {.kind = CHANGE_SLOTS, .number = 1.1}, BAND_SLOTS},
-        {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}, BAND_SLOTS},
-        {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}, BAND_SLOTS},
         {"W9", "2", {.kind = CHANGE_SLOTS, .number = 2}, BAND_SLOTS},
-        {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}, BAND_SLOTS},
-        {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}, BAND_SLOTS},
-        {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}, BAND_SLOTS},
-        {"W9", "-1", {.kind = CHANGE_SLOTS, .executors = -1}, BAND_SLOTS},
-        {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}, BAND_SLOTS},
+        {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}, BAND_SLOTS},
         {"W4", "", {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}, BAND_NORMAL},
         {"W5", "", {.kind = CHANGE_GAPS, .number = GAP_LEFT_MS}, BAND_NORMAL},
+        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}, BAND_SLOTS},
+        {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}, BAND_SLOTS},
+        {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}, BAND_SLOTS},
+        {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}, BAND_SLOTS},
+        {"W9", "-1", {.kind = CHANGE_SLOTS, .executors = -1}, BAND_SLOTS},
         {"W10", "", {.kind = CHANGE_RAMP}, BAND_SLOTS},
+        {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}, BAND_SLOTS},
+        {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}, BAND_SLOTS},
+        {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}, BAND_SLOTS},
+        {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}, BAND_SLOTS},
+        {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}, BAND_SLOTS},
+        {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}, BAND_SLOTS},
+        {"W9", "1.1", {.kind = CHANGE_SLOTS, .number = 1.1}, BAND_SLOTS},
     };
     *ret = NULL;
     *ret_count = 0;
@@ -460,7 +462,8 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
     size_t *gaps = long_gaps(simulation->accounts, &gap_count);
     struct what_if *out = mem_array(ARRAY_LENGTH(rows), sizeof *out);
     enum err_code rc = gaps && out ? ERR_OK : err_nomem(err);
-    for (size_t i = 0; i < ARRAY_LENGTH(rows) && !rc; i++) {
+    size_t budget = WHAT_IF_BUDGET_ITEMS(simulation->facts->attempt_count);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows) && budget && !rc; i++) {
         struct change change = rows[i].change;
         if (change.executors && simulation->facts->is_local)
             continue;
@@ -470,6 +473,7 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
         }
         struct simulated simulated;
         rc = simulation_run(simulation, &change, 1, &simulated, err);
+        budget -= MIN(budget, simulated.items);
         if (!rc)
             out[(*ret_count)++] = what_if_of(calibration, rows[i].scenario, rows[i].subject, simulated.wall_ms, rows[i].band);
     }

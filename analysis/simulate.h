@@ -35,6 +35,7 @@ struct change {
 struct simulated {
     int64_t wall_ms;
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
+    size_t items;                    /* that it went through: its cost, for budgets. Some 0.1 µs each */
 };
 /* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
@@ -59,6 +60,7 @@ struct price price_of(const struct calibration *calibration, int64_t saved_ms, e
 
 /* What-ifs of the whole run, for table what_if: the scaling curve (W9: list of slots × k, one executor more and less), W4, W5 (gaps between and after jobs to 1 s), W10. None where no prices are
  * allowed. `wall_ms` is the observed wall less what the scenario saves. */
+#define WHAT_IF_BUDGET_ITEMS(attempt_count) ((size_t)100000 + (size_t)(attempt_count))     /* all together; the last one may overdraw it. A small run gets all rows, a large one the first ones */
 struct what_if {
     const char *scenario;            /* static */
     char subject[24];                /* W9 "0.1" … "5", "+1", "-1"; else "" */

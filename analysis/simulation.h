@@ -118,6 +118,7 @@ struct sim_run {
     bool unlimited;                  /* slots */
     bool partial;                    /* cuts may be used: nothing but jobs of these turns differs from the run as observed */
     uint32_t first_turn, last_turn;
+    size_t *items;                   /* counts those of released jobs and their nodes; NULL: nobody asks */
     bool record;                     /* the run as observed: fill cuts and simulated times of jobs */
 };
 enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err) WARN_UNUSED;

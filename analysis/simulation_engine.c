@@ -255,6 +255,8 @@ static enum err_code job_release(struct engine *self, uint32_t job)
         const struct sim_override *override = override_of(self, node);
         struct node_state *state = &self->nodes[node];
         *state = (struct node_state){.costs = override ? &override->costs : &self->sim->nodes[node].costs, .parents_left = self->sim->nodes[node].parent_count};
+        if (self->run->items)
+            *self->run->items += 1 + (self->run->unlimited ? 0 : state->costs->count);
         state->gating_left = self->run->unlimited ? state->costs->gating_count > 0 : state->costs->gating_count;
         if (!state->parents_left)
             rc = parents_done(self, node);

@@ -55,6 +55,12 @@ static bool same_executor(const struct judged *judged, const struct finding *win
     return winner->executor != NO_ENTITY && winner->executor == loser->executor;
 }
 
+/* Of two with one cure the graver one is told. */
+static bool not_weaker(const struct judged *judged, const struct finding *winner, const struct finding *loser)
+{
+    return touches(winner, loser->stage) && finding_grade(winner, NULL, judged->wall_ms) >= finding_grade(loser, NULL, judged->wall_ms);
+}
+
 static bool spill_in_outliers(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
     return touches(winner, loser->stage) && judged->extras[loser->stage]->spill_outlier_share >= IN_OUTLIERS;
@@ -144,7 +150,10 @@ static const struct {
     {"STAGE.SLOW_HOST", "STAGE.STRAGGLER", same_stage},
     {"STAGE.SLOW_HOST", "STAGE.UNEVEN", same_stage},
     {"STAGE.SLOW_HOST", "EXEC.HOTSPOT", same_executor},
-    {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS", same_stage},
+    {"STAGE.SKEW_DATA", "STAGE.UNEVEN", same_stage},     /* few slow tasks make run times vary: one cure */
+    {"STAGE.STRAGGLER", "STAGE.UNEVEN", same_stage},
+    {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS", not_weaker},
+    {"STAGE.FEW_TASKS", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.SINGLE_TASK", "STAGE.BIG_PARTITION", same_stage},
     {"SQL.AQE_OVERCOALESCED", "STAGE.FEW_TASKS", same_stage},
     {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK", same_stage},
