@@ -73,8 +73,21 @@ static bool is_name_byte(char c)
     return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '$';
 }
 
+/* What Python said: its own error stands on the first line of the traceback that is not indented, below the calls. Other texts come back as they are. */
+static struct str innermost(struct str text)
+{
+    static const char head[] = "Traceback (most recent call last):";
+    text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
+    const char *found = text.len ? memmem(text.ptr, text.len, head, sizeof head - 1) : NULL;
+    for (const char *end = text.ptr + text.len; found && (found = memchr(found, '\n', (size_t)(end - found))) != NULL && ++found < end;)
+        if (!isspace((unsigned char)*found))
+            return (struct str){found, (size_t)(end - found)};
+    return text;
+}
+
 struct str error_class_of(struct str text)
 {
+    text = innermost(text);
     text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
     for (size_t begin = 0; begin < text.len;) {
         size_t end = begin;
@@ -102,6 +115,7 @@ static struct str line_at(struct str text, size_t begin)
 
 struct str error_message_of(struct str text)
 {
+    text = innermost(text);
     struct str class = error_class_of(text);
     if (str_known(class)) {
         size_t at = (size_t)(class.ptr + class.len - text.ptr);

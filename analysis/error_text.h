@@ -17,6 +17,8 @@ extern const char *const error_kind_names[ERROR_KIND_COUNT];
 enum error_kind error_kind_of(struct str text);
 bool error_is_oom(enum error_kind kind);
 
+/* Of a Python traceback, class and message are those of its last line ("ValueError: no such key"), not of the exception that Spark wraps it in. */
+
 /* The first word that is a class name ending in Exception or Error (with its package), a part of `text`; STR_NONE. */
 struct str error_class_of(struct str text);
 

@@ -182,13 +182,43 @@ static struct str in_words(struct report *self, enum lang lang, struct str name,
     return out.len && arena_str(&self->arena, buf_str(&out), &kept) ? STR_NONE : kept;
 }
 
-static void say_in_words(struct report *self, enum lang lang, struct word_arg *arg)
+/* Where a placeholder may be of several units, the sentence cannot name them: "x:records" does. */
+static struct str with_unit(struct report *self, enum lang lang, const struct word_arg *arg)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    char entry[80];
+    buf_init(&out, 4096);
+    snprintf(entry, sizeof entry, "%.*s:%.*s", (int)MIN(arg->name.len, (size_t)30), arg->name.ptr, (int)MIN(arg->unit.len, (size_t)30), arg->unit.ptr ? arg->unit.ptr : "");
+    const char *word = message(lang, "words", str_of(entry), NULL);
+    const struct word_arg value = {.name = STR_LIT("v"), .value = arg->value, .unit = arg->unit};
+    if (!word)
+        return STR_NONE;
+    word_fill(&out, word, &value, 1);
+    struct str kept;
+    return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
+}
+
+/* A place is a machine or an executor, and its key alone does not say which. */
+static struct str as_subject(struct report *self, enum lang lang, const struct finding *finding)
+{
+    CLEANUP(buf_dispose) struct buf out;
+    struct str kept;
+    buf_init(&out, 4096);
+    report_subject(&out, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    return out.len && !arena_str(&self->arena, buf_str(&out), &kept) ? kept : STR_NONE;
+}
+
+static void say_in_words(struct report *self, enum lang lang, const struct finding *finding, struct word_arg *arg)
 {
     struct str words = STR_NONE;
-    if (str_known(arg->text))
+    if (str_known(arg->text) && (str_is(arg->name, "host") || str_is(arg->name, "who")) && str_eq(arg->text, finding->subject_key))
+        words = as_subject(self, lang, finding);
+    else if (str_known(arg->text))
         words = in_words(self, lang, arg->name, arg->text);
     else if (str_is(arg->unit, "flag"))
         words = in_words(self, lang, arg->name, arg->value == 1 ? STR_LIT("1") : STR_LIT("0"));
+    else
+        words = with_unit(self, lang, arg);
     if (str_known(words))
         arg->text = words;
 }
@@ -229,7 +259,7 @@ enum err_code report_args(struct report *self, enum lang lang, const struct find
             rc = err_set(err, ERR_LIMIT, "the findings of this run take more than %zu bytes", REPORT_BYTES);
             break;
         }
-        say_in_words(self, lang, arg);
+        say_in_words(self, lang, finding, arg);
         (*ret_count)++;
     }
     db_finalize(row);

@@ -93,9 +93,13 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
         size_t row = evidence->cells[i].row;
         report_subject(text, lang, evidence->cells[i].kind, evidence->cells[i].key);
         element_of(out, "<li>", text, ": ");
-        for (const char *separator = ""; i < evidence->count && evidence->cells[i].row == row; i++, separator = ", ") {
+        const char *separator = "";
+        for (; i < evidence->count && evidence->cells[i].row == row; i++) {
             const struct report_cell *cell = &evidence->cells[i];
+            if (!report_cell_is_news(cell))
+                continue;
             buf_text(text, separator);
+            separator = ", ";
             report_cell_name(text, lang, cell->name);
             buf_char(text, ' ');
             if (str_known(cell->text))

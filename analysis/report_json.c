@@ -200,7 +200,7 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_object_end(w);
 }
 
-static void write_joint(struct json_writer *w, const struct report *report)
+void report_json_joint(struct json_writer *w, const struct report *report)
 {
     json_key(w, "joint");
     json_array_begin(w);
@@ -265,7 +265,7 @@ enum err_code report_write_json(struct report *report, const struct report_style
     write_simulation(&w, report);
     if (!rc)
         rc = write_findings(&w, report, style->lang, err);
-    write_joint(&w, report);
+    report_json_joint(&w, report);
     write_closest(&w, report, style->lang);
     json_object_end(&w);
     enum err_code written = json_writer_end(&w);

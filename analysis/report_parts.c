@@ -35,6 +35,11 @@ const char *report_confidence_name(enum lang lang, int confidence)
     return message_of(lang, "confidence", names[confidence]);
 }
 
+bool report_cell_is_news(const struct report_cell *cell)
+{
+    return str_known(cell->text) || cell->value > 0 || cell->value < 0;
+}
+
 void report_cell_name(struct buf *out, enum lang lang, struct str name)
 {
     const char *known_name = message(lang, "cells", name, NULL);
@@ -155,7 +160,7 @@ static void say_closest(struct buf *out, const struct report *report, enum lang 
         bool again = false;
         for (size_t j = 0; j < count; j++)
             again |= said[j] == f->finding.rule;
-        if (again || f->finding.mute != MUTE_NONE || str_known(f->finding.suppressed_by) || isnan(f->margin) || f->margin <= 0)
+        if (again || !verdict_may_be_closest(f))
             continue;
         said[count++] = f->finding.rule;
         if (count == 1)

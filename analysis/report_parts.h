@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the writers of reports share: a finding with all its texts, findings of one rule together, and texts in the report's arena. For report_*.c alone. */
+ * What the writers of reports share: a finding with all its texts, findings of one rule together, and texts in the report's arena. For report_*.c, and for answers that hold findings. */
 #ifndef ANALYSIS_REPORT_PARTS_H
 #define ANALYSIS_REPORT_PARTS_H
 
@@ -49,6 +49,8 @@ struct word_arg report_text(const char *name, struct str text);
 double report_ms(int64_t ms);        /* UNKNOWN gives NaN */
 const char *report_grade_name(enum lang lang, enum grade grade);
 const char *report_confidence_name(enum lang lang, int confidence);
+/* A readable report leaves out cells that say nothing happened: nothing spilled, nothing read. */
+bool report_cell_is_news(const struct report_cell *cell);
 void report_cell_name(struct buf *out, enum lang lang, struct str name);     /* of a column of evidence */
 const char *report_bucket_name(enum lang lang, enum bucket bucket);
 
@@ -62,6 +64,8 @@ void report_facts(struct buf *out, const struct report *report, enum lang lang);
 
 /* One finding as an object of JSON, as reports and the interface have it. */
 void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item);
+/* "joint":[…] */
+void report_json_joint(struct json_writer *w, const struct report *report);
 
 extern const char report_css[];      /* analysis/report.css, compiled in */
 

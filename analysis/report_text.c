@@ -182,7 +182,7 @@ static void labelled(struct buf *out, const struct report_style *style, const ch
     colour(out, style, BLUE);
     buf_append(out, name.ptr, name.len);
     colour(out, style, PLAIN);
-    buf_text(out, ": ");
+    buf_text(out, style->lang == LANG_ZH_CN ? "：" : ": ");
     paragraph(out, text, 6, 4 + width_of(name) + 2);
 }
 
@@ -197,9 +197,13 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     for (size_t i = 0; i < evidence->count && rows < REPORT_EVIDENCE_ROWS; rows++) {
         size_t row = evidence->cells[i].row;
         report_subject(&line, style->lang, evidence->cells[i].kind, evidence->cells[i].key);
-        for (const char *separator = ": "; i < evidence->count && evidence->cells[i].row == row; i++, separator = ", ") {
+        const char *separator = ": ";
+        for (; i < evidence->count && evidence->cells[i].row == row; i++) {
             const struct report_cell *cell = &evidence->cells[i];
+            if (!report_cell_is_news(cell))
+                continue;
             buf_text(&line, separator);
+            separator = ", ";
             report_cell_name(&line, style->lang, cell->name);
             buf_char(&line, ' ');
             if (str_known(cell->text))
@@ -220,9 +224,9 @@ static void write_first_fix(struct buf *out, const struct report_style *style, c
 {
     const char *fixes = item->finding->rule->fixes;
     const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
-    CLEANUP(buf_dispose) struct buf code;
     if (!snippet)
         return;
+    CLEANUP(buf_dispose) struct buf code;
     buf_init(&code, (size_t)64 << 10);
     snippet_fill(&code, snippet, item->args, item->arg_count);
     labelled(out, style, "fixes", str_of(message_of(style->lang, "snippets", snippet->id)));
@@ -313,10 +317,10 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
 
 static void write_together(struct buf *out, struct report *report, const struct report_style *style)
 {
-    CLEANUP(buf_dispose) struct buf line;
-    buf_init(&line, 4096);
     if (report->joint_count < 2)
         return;
+    CLEANUP(buf_dispose) struct buf line;
+    buf_init(&line, 4096);
     const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
                                     report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
     report_say(&line, style->lang, "together", args, ARRAY_LENGTH(args));

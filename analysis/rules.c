@@ -44,7 +44,7 @@ const struct rule rules[] = {
     {"STAGE.SKEW_DATA", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
      "KEYSAMPLE FILTER_KEY TWOSTAGE SALT AQE_SKEW HOTSPLIT EXPLODE_JOIN SHUFPART"},                                               /* S2 3×; S1 S3 DF CP 10×; own 30 */
     {"STAGE.SKEW_WRITE", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(10, 30, NO, NO), LOW, "REPART SALT"},                      /* S3 10× */
-    {"STAGE.STRAGGLER", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "THREADS SPECULATE KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
+    {"STAGE.STRAGGLER", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
     {"STAGE.SLOW_HOST", 1, TIME, "slow", SUBJECT_EXECUTOR, "ratio", UP(1.3, 1.5, 2.5, 5), SEVERE, "EXCLUDE SPECULATE"},           /* own */
     {"STAGE.SLOW_STORAGE", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(3, 5, 10, 30), SEVERE, "LOCALITY"},                        /* CP 10 */
     {"STAGE.UNEVEN", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(0.5, 0.75, 1.0, NO), MODERATE, "REPART DYNALLOC EXCLUDE"},       /* ST cv > 1 */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/error_text.h"
 #include "base/attributes.h"
 
 #define COMPLETE_ENOUGH 80           /* below it numbers are lower bounds (2.3) */
@@ -50,13 +51,18 @@ static enum err_code say_finding(struct report *report, enum lang lang, size_t p
     return ERR_OK;
 }
 
+bool verdict_may_be_closest(const struct report_finding *f)
+{
+    return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && strcmp(f->finding.rule->id, "LOG.INCOMPLETE") != 0;
+}
+
 size_t verdict_closest(const struct report *report, const size_t *findings, size_t count)
 {
     size_t best = report->finding_count;
     for (size_t i = 0; i < (findings ? count : report->finding_count); i++) {
         size_t at = findings ? findings[i] : i;
         const struct report_finding *f = &report->findings[at];
-        if (f->is_shown || f->finding.mute != MUTE_NONE || str_known(f->finding.suppressed_by) || isnan(f->margin) || f->margin <= 0)
+        if (!verdict_may_be_closest(f))
             continue;
         if (best == report->finding_count || f->margin > report->findings[best].margin)
             best = at;
@@ -126,13 +132,16 @@ static void say_waiting(const struct report *report, enum lang lang, int64_t wai
 
 static void say_failed(const struct report *report, enum lang lang, struct buf *out)
 {
-    struct str why = report->app.failure;
-    const char *line_end = str_known(why) ? memchr(why.ptr, '\n', why.len) : NULL;
-    if (line_end)
-        why.len = (size_t)(line_end - why.ptr);
-    if (why.len > FAILURE_BYTES)
-        why.len = utf8_valid_prefix(why.ptr, FAILURE_BYTES);
-    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", why)};
+    CLEANUP(buf_dispose) struct buf why;
+    struct str class = error_class_of(report->app.failure), reason = error_message_of(report->app.failure);
+    buf_init(&why, 4096);
+    if (class.len) {
+        word_text(&why, class, FAILURE_BYTES);
+        buf_text(&why, ": ");
+    }
+    if (reason.len)
+        word_text(&why, reason, FAILURE_BYTES);
+    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", buf_str(&why))};
     say(out, lang, why.len ? "failed" : "failed_unknown", args, ARRAY_LENGTH(args));
 }
 

@@ -164,18 +164,36 @@ void word_text(struct buf *out, struct str text, size_t max)
     }
 }
 
-static void fill_one(struct buf *out, struct str name, const struct word_arg *args, size_t count)
+static const struct word_arg *arg_named(struct str name, const struct word_arg *args, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!str_eq(args[i].name, name))
-            continue;
-        if (str_known(args[i].text))
-            word_text(out, args[i].text, TEXT_MAX);
-        else
-            word_value(out, args[i].value, args[i].unit);
-        return;
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(args[i].name, name))
+            return &args[i];
+    return NULL;
+}
+
+/* "n", or "n?stage|stages": the first word where n is 1. */
+static void fill_one(struct buf *out, struct str inside, const struct word_arg *args, size_t count)
+{
+    const char *question = memchr(inside.ptr, '?', inside.len);
+    struct str name = {inside.ptr, question ? (size_t)(question - inside.ptr) : inside.len};
+    const struct word_arg *arg = arg_named(name, args, count);
+    if (question) {
+        struct str one = {question + 1, inside.len - name.len - 1}, many = one;
+        const char *bar = memchr(one.ptr, '|', one.len);
+        if (bar) {
+            one.len = (size_t)(bar - one.ptr);
+            many = (struct str){bar + 1, many.len - one.len - 1};
+        }
+        bool is_one = arg && !str_known(arg->text) && arg->value == 1;
+        buf_append(out, is_one ? one.ptr : many.ptr, is_one ? one.len : many.len);
+    } else if (!arg) {
+        buf_text(out, WORDING_UNKNOWN);
+    } else if (str_known(arg->text)) {
+        word_text(out, arg->text, TEXT_MAX);
+    } else {
+        word_value(out, arg->value, arg->unit);
     }
-    buf_text(out, WORDING_UNKNOWN);
 }
 
 void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count)

@@ -29,7 +29,8 @@ void word_value(struct buf *out, double value, struct str unit);
 /* Text from a log, at most `max` bytes, with … where it was cut. */
 void word_text(struct buf *out, struct str text, size_t max);
 
-/* `sentence` with each {name} filled from `args`; a name without a value is a dash. Texts are cut after 300 bytes. */
+/* `sentence` with each {name} filled from `args`; a name without a value is a dash. {n?task|tasks} is the first word where n is 1. Texts are cut after 300
+ * bytes. */
 void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What analysis found out: findings graded with the thresholds of the request, the time account, the critical chain, what-ifs. */
+ * What analysis found out, graded with the thresholds of the request. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,7 @@
 #define MOST_FINDINGS 1000
 #define THRESHOLD "threshold."
 
-/* Language of the texts: parameter lang. */
-static enum err_code lang_of(const struct request *request, enum lang *ret, struct err *err)
+enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err)
 {
     struct str name = request_param(request, "lang");
     *ret = LANG_EN;
@@ -105,14 +104,13 @@ static enum err_code pick(const struct report *report, const struct request *req
     return ERR_OK;
 }
 
-/* An application that was not analysed is no fault: its load goes on, or an older version made it. */
-static bool not_analysed(struct response *response, enum err_code *rc, const struct err *err)
+bool analysis_is_there(const struct api_app *app, struct response *response, enum err_code *ret_rc, struct err *err)
 {
-    if (*rc != ERR_NOT_FOUND)
-        return false;
-    *rc = ERR_OK;
-    response_error(response, 409, "not_analysed", "%s", err->message);
-    return true;
+    int64_t count = 0;
+    *ret_rc = db_query_i64(app->db, "SELECT count(*) FROM analysis", &count, err);
+    if (!*ret_rc && count <= 0)
+        response_error(response, 409, "not_analysed", "this run has not been judged: its log is being read, or 'afterglow analyze' must run");
+    return !*ret_rc && count > 0;
 }
 
 static enum err_code write_findings(struct json_writer *json, struct report *report, const struct picked *picked, enum lang lang, bool all, size_t limit, struct err *err)
@@ -164,19 +162,16 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
     enum lang lang;
     int64_t limit;
     enum err_code rc;
-    if (lang_of(request, &lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &limit, err)) {
+    if (request_lang(request, &lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &limit, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
     profile.ladders = ladders;
-    rc = report_load(&report, app.db, &profile, err);
-    if (!rc) {
+    if (analysis_is_there(&app, response, &rc, err) && !(rc = report_load(&report, app.db, &profile, err))) {
         rc = answer_findings(&report, request, response, lang, limit, err);
         report_dispose(&report);
-    } else {
-        not_analysed(response, &rc, err);
     }
     api_app_close(ctx, &app);
     return rc;

@@ -4,11 +4,13 @@
 #ifndef SERVER_API_HANDLERS_H
 #define SERVER_API_HANDLERS_H
 
+#include "analysis/messages.h"
 #include "server/api/api.h"
 #include "server/api/list.h"
 
 api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
 api_handler api_sql_list, api_sql, api_sql_plan;
+api_handler api_findings, api_account, api_chain, api_what_ifs, api_stage_analysis;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;
 
 /* The members of an application's item; the caller's object is open. ERR_NOT_FOUND: no such key. */
@@ -26,6 +28,15 @@ enum err_code stage_find(struct db *db, const struct request *request, int64_t *
 
 /* "health":{…} */
 enum err_code health_object(struct json_writer *json, const struct api_app *app, struct err *err) WARN_UNUSED;
+
+/* Whether the run was judged. False: the answer is made (409 not_analysed) or *ret_rc is not ERR_OK. */
+bool analysis_is_there(const struct api_app *app, struct response *response, enum err_code *ret_rc, struct err *err);
+
+/* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
+enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
+
+/* Under the key the buckets of one time account (table account), in the order of pages. */
+enum err_code account_buckets(struct json_writer *json, const char *key, struct db *db, int64_t scope, int64_t owner, enum lang lang, struct err *err) WARN_UNUSED;
 
 /* What "slowest" means, for lists of stages and for an application's page. */
 extern const char stage_duration_sql[];

@@ -69,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "streaming", "sessions", "dstreams", "list"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -123,6 +123,8 @@ test("real answers are as the document says", async (t) => {
     await check(`${app}/sessions`, "/apps/{ref}/sessions");
     for (const { id } of (await check(`${app}/operations`, "/apps/{ref}/operations")).items) await check(`${app}/operations/${id}`, "/apps/{ref}/operations/{id}");
     await check(`${app}/dstreams`, "/apps/{ref}/dstreams");
+    for (const each of ["findings", "findings?all=true&lang=zh-CN&limit=1000", "account", "account?job=0&view=cost", "account?stage=0.0", "chain", "what-ifs", "what-ifs?executors=3"])
+      await check(`${app}/${each}`, `/apps/{ref}/${each.split("?")[0]}`);
     for (const { jobId } of (await check(`${app}/jobs?limit=1000`, "/apps/{ref}/jobs")).items) await check(`${app}/jobs/${jobId}`, "/apps/{ref}/jobs/{id}");
     for (const { id } of (await check(`${app}/sql?limit=1000`, "/apps/{ref}/sql")).items) {
       const { plans } = await check(`${app}/sql/${id}`, "/apps/{ref}/sql/{id}");

@@ -32,11 +32,11 @@ static void has_the_same_paths_in_both_languages(void **state)
     assert_int_equal(en_count, zh_count);
 }
 
-/* Which of "{a}" stand in `text`; each must be closed. */
+/* "{a}" or "{a?one|many}" stands in `text`. */
 static bool has_placeholder(const char *text, const char *name, size_t len)
 {
     for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{'))
-        if (strncmp(p + 1, name, len) == 0 && p[1 + len] == '}')
+        if (strncmp(p + 1, name, len) == 0 && (p[1 + len] == '}' || p[1 + len] == '?'))
             return true;
     return false;
 }
@@ -44,8 +44,8 @@ static bool has_placeholder(const char *text, const char *name, size_t len)
 static void assert_placeholders_of(const struct message *one, const struct message *other)
 {
     for (const char *p = strchr(one->text, '{'); p; p = strchr(p + 1, '{')) {
-        size_t len = strcspn(p + 1, "}");
-        assert_int_equal(p[1 + len], '}');
+        size_t len = strcspn(p + 1, "?}");
+        assert_non_null(strchr(p, '}'));
         if (!has_placeholder(other->text, p + 1, len))
             fail_msg("%s: %.*s stands in one language alone", one->path, (int)len, p + 1);
     }

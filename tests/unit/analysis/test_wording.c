@@ -106,6 +106,16 @@ static void fills_placeholders(void **state)
     assert_string_equal(out.data, "Stage 1.0 took 5.7 s, —; 5.7 s");
 }
 
+static void chooses_words_by_number(void **state)
+{
+    struct word_arg n = {.name = STR_LIT("n"), .value = 1, .unit = STR_LIT("count")};
+    (void)state;
+    word_fill(&out, "{n} {n?task|tasks}", &n, 1);
+    n.value = 2;
+    word_fill(&out, ", {n} {n?task|tasks}, {m?is|are}{n?}", &n, 1);
+    assert_string_equal(out.data, "1 task, 2 tasks, are");
+}
+
 static void does_not_fill_what_came_from_a_log(void **state)
 {
     const struct word_arg args[] = {{.name = STR_LIT("s"), .text = STR_LIT("{dur} {"), .value = (double)NAN}, {.name = STR_LIT("dur"), .value = 5660, .unit = STR_LIT("ms")}};
@@ -136,6 +146,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(says_shares_ratios_and_counts, start, stop),
         cmocka_unit_test_setup_teardown(says_a_dash_for_what_is_not_known, start, stop),
         cmocka_unit_test_setup_teardown(fills_placeholders, start, stop),
+        cmocka_unit_test_setup_teardown(chooses_words_by_number, start, stop),
         cmocka_unit_test_setup_teardown(does_not_fill_what_came_from_a_log, start, stop),
         cmocka_unit_test_setup_teardown(makes_texts_of_logs_harmless, start, stop),
         cmocka_unit_test_setup_teardown(cuts_long_texts_between_characters, start, stop),
