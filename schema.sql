@@ -618,7 +618,14 @@ CREATE TABLE rdd (
     tracked INTEGER NOT NULL,            -- 1: a submitted stage had it with a valid storage level, and it was not unpersisted
     unpersisted INTEGER NOT NULL,
     -- As first submitted with a valid level; what the storage page shows. Sizes need logged block updates.
-    storage_name TEXT, storage_level TEXT, storage_partitions INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER
+    storage_name TEXT, storage_level TEXT, storage_partitions INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER,
+    -- Over the whole log, for the cache audit. UnpersistRDD and block updates have no time of their own: the latest one in the log before them stands for it.
+    unpersist_ms INTEGER,                -- of the last time; NULL: it was not unpersisted
+    most_partitions INTEGER,             -- cached at the same time, at most; this and the rest: NULL without logged block updates
+    evicted_partitions INTEGER,          -- that left while the RDD was persisted and their executor lived; one that comes back and leaves again counts twice
+    most_memory_bytes INTEGER, most_disk_bytes INTEGER,
+    held_byte_ms REAL,                   -- Σ bytes × time up to held_to_ms; what it holds from there to the end is not in it
+    held_to_ms INTEGER
 ) STRICT;
 CREATE TABLE rdd_parent (
     rdd_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, parent_id INTEGER NOT NULL,
@@ -685,6 +692,7 @@ CREATE TABLE sql_plan (
     plan_text_id INTEGER REFERENCES plan_text,   -- physicalPlanDescription; NULL: none
     graph_plan_id INTEGER NOT NULL,      -- whose rows in sql_node, sql_edge hold its graph: its own id, or an earlier version's with the same graph
     final INTEGER NOT NULL,              -- 1: AdaptiveSparkPlan says isFinalPlan=true
+    logged_ms INTEGER,                   -- when: adaptive updates have no time of their own, the latest one in the log before them stands for it; version 0: the execution's begin
     too_large INTEGER NOT NULL,          -- 1: it has more than 100,000 nodes and no graph here
     UNIQUE (execution_id, version)
 ) STRICT;
@@ -932,6 +940,42 @@ CREATE TABLE joint_price (
     k INTEGER PRIMARY KEY,
     finding_no INTEGER NOT NULL,
     saving_ms INTEGER NOT NULL           -- of 1 … k
+) STRICT;
+
+-- One row: one persisted RDD and whether that helped (10.2).
+CREATE TABLE cache_audit (
+    rdd_id INTEGER PRIMARY KEY,
+    verdict TEXT NOT NULL,               -- untouched unused partial leaked level useful unproven: analysis/cache_audit.h
+    built_stage_ref INTEGER,             -- the stage that filled it; NULL: none did
+    read_count INTEGER NOT NULL,         -- stages that read it
+    last_read_ms INTEGER, last_stage_ref INTEGER,
+    fraction REAL,                       -- of its partitions, cached at the same time, at most; NULL: no block updates in the log, or nobody asked for all
+    missing_share REAL,                  -- of the reading tasks, those that found nothing: where there are no block updates
+    evicted_partitions INTEGER,
+    build_ms INTEGER, saved_ms INTEGER,  -- task time that filled it; wall time that its readers saved, at most
+    held_byte_ms REAL,                   -- bytes × time, to its release or the end
+    storage_share REAL                   -- most bytes ÷ mean storage memory of the executors
+) STRICT;
+
+-- One row: how one run of a streaming query kept up (10.5, analysis/stream_health.h). Medians over batches unless said otherwise; durations in ms.
+CREATE TABLE stream_health (
+    run_ref INTEGER PRIMARY KEY,
+    verdict TEXT NOT NULL,               -- failed, behind, state, watermark, overhead, keeps up, idle: the first that holds
+    batch_count INTEGER NOT NULL,        -- with input rows or a changed state
+    back_to_back INTEGER NOT NULL,       -- 1: batches follow one another without a pause: no trigger interval could be seen
+    growing INTEGER NOT NULL,            -- 1: batches have more rows, or take longer, all along
+    period INTEGER,                      -- every so many batches one is slow; NULL: no such thing
+    overhead_phase TEXT,                 -- where most of what is not addBatch went
+    interval_ms REAL, duration_ms REAL,
+    recent_ms REAL, behind REAL,         -- of the last 20 batches; ÷ interval
+    delay_ms REAL,                       -- start behind its time
+    rows REAL, input_rate REAL, processed_rate REAL,         -- a batch; a second
+    overhead REAL, overhead_phase_share REAL,
+    state_first REAL, state_rows REAL, state_bytes REAL,     -- rows at first; at last
+    state_growth REAL,                   -- over the run at the pace of its second half ÷ state_rows
+    watermark_lag_ms REAL, watermark_delay_ms REAL,          -- p95 behind the trigger; behind the latest event time by design
+    dropped_rows REAL, dropped_share REAL,                   -- later than the watermark, in all
+    offsets_behind REAL                  -- most over the last 10 batches
 ) STRICT;
 
 -- One row: what a stage attempt is, whatever its numbers are in this run (9.2): two attempts with one fingerprint do the same work. 64 bits, as signed integers.

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/account_parts.h"
+#include "analysis/task_parts.h"
 
 #define BUSY_COUNT (BUCKET_LOST + 1) /* buckets of attempts come first */
 
@@ -16,13 +17,6 @@ static double ms_of(const struct task_values *values, enum task_value value, siz
 static bool is_positive(const struct task_values *values, enum task_value value, size_t i)
 {
     return values->of[value] && known(values->of[value][i]) && values->of[value][i] > 0;
-}
-
-static double take(double *from, double at_most)
-{
-    double taken = *from < at_most ? *from : at_most;
-    *from -= taken;
-    return taken;
 }
 
 static enum bucket rest_bucket(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i)
@@ -40,26 +34,30 @@ void attempt_buckets(const struct facts *facts, const struct attempt *attempt, c
 {
     for (size_t b = 0; b < BUCKET_COUNT; b++)
         ret[b] = 0;
-    double left = (double)attempt->occupancy_ms;
     if (attempt->kind != WINNER || !attempt->has_metrics) {
-        ret[attempt->kind != WINNER ? BUCKET_LOST : BUCKET_NOMETRICS] = left;
+        ret[attempt->kind != WINNER ? BUCKET_LOST : BUCKET_NOMETRICS] = (double)attempt->occupancy_ms;
         return;
     }
     int64_t fetched_ms = values->of[VALUE_GETTING_RESULT_MS] ? values->of[VALUE_GETTING_RESULT_MS][i] : UNKNOWN;
-    double getres = known(fetched_ms) && fetched_ms > 0 && fetched_ms < attempt->finish_ms ? (double)attempt->finish_ms - (double)fetched_ms : 0;
-    /* What is more than the time there was is taken from these in the order of the specification, so the last of them gets its time first. */
-    double run = take(&left, ms_of(values, VALUE_RUN_MS, i)), deser = take(&left, ms_of(values, VALUE_DESERIALIZE_MS, i));
-    ret[BUCKET_SER] = take(&left, ms_of(values, VALUE_SERIALIZE_MS, i));
-    ret[BUCKET_GETRES] = take(&left, getres);
-    ret[BUCKET_DELAY] = left;
-    /* The JVM's collections span deserialising and running. */
-    double gc = ms_of(values, VALUE_GC_MS, i), gc_in_run = take(&run, gc);
-    ret[BUCKET_GC] = gc_in_run + take(&deser, gc - gc_in_run);
-    ret[BUCKET_DESER] = deser;
-    ret[BUCKET_FETCH] = take(&run, ms_of(values, VALUE_FETCH_WAIT_MS, i));
-    ret[BUCKET_CPU] = take(&run, ms_of(values, VALUE_CPU_NS, i) / NS_PER_MS);
-    ret[BUCKET_SHWRITE] = take(&run, ms_of(values, VALUE_SHUFFLE_WRITE_NS, i) / NS_PER_MS);
-    ret[rest_bucket(facts, attempt, values, i)] += run;
+    struct task_times times = {.occupancy = (double)attempt->occupancy_ms,
+                               .run = ms_of(values, VALUE_RUN_MS, i),
+                               .deser = ms_of(values, VALUE_DESERIALIZE_MS, i),
+                               .ser = ms_of(values, VALUE_SERIALIZE_MS, i),
+                               .getres = known(fetched_ms) && fetched_ms > 0 && fetched_ms < attempt->finish_ms ? (double)attempt->finish_ms - (double)fetched_ms : 0,
+                               .gc = ms_of(values, VALUE_GC_MS, i),
+                               .cpu = ms_of(values, VALUE_CPU_NS, i) / NS_PER_MS,
+                               .fetch = ms_of(values, VALUE_FETCH_WAIT_MS, i),
+                               .shwrite = ms_of(values, VALUE_SHUFFLE_WRITE_NS, i) / NS_PER_MS};
+    struct task_parts parts = task_parts(&times);
+    ret[BUCKET_DELAY] = parts.delay;
+    ret[BUCKET_DESER] = parts.deser - parts.gc_in_deser;
+    ret[BUCKET_SER] = parts.ser;
+    ret[BUCKET_GETRES] = parts.getres;
+    ret[BUCKET_GC] = parts.gc_in_run + parts.gc_in_deser;
+    ret[BUCKET_FETCH] = parts.fetch;
+    ret[BUCKET_CPU] = parts.cpu;
+    ret[BUCKET_SHWRITE] = parts.shwrite;
+    ret[rest_bucket(facts, attempt, values, i)] += parts.rest;
 }
 
 /* `of`: parts of the attempt's whole length that lie in the window. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis_rows.h"
+#include "analysis/audits.h"
 #include "analysis/fingerprint.h"
 #include "analysis/run_key.h"
 #include "analysis/stage_sample.h"
@@ -31,6 +32,7 @@ struct analysis {
     struct simulation *simulation;
     struct chain chain;
     struct what_if *what_ifs;
+    struct audits audits;
     struct findings findings;
     struct judged judged;
 };
@@ -40,6 +42,7 @@ static void analysis_free(struct analysis *self)
     if (!self)
         return;
     findings_dispose(&self->findings);
+    audits_dispose(&self->audits);
     what_ifs_free(self->what_ifs);
     chain_dispose(&self->chain);
     simulation_free(self->simulation);
@@ -174,7 +177,8 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
     judged->log = &self->log;
     judged->wall_ms = self->facts.end_ms - self->facts.begin_ms;
     self->findings.arena = &self->arena;
-    return ERR_OK;
+    judged->audits = &self->audits;
+    return audits_make(&self->audits, judged, err);
 }
 
 enum err_code analyse(struct db *app, struct err *err)
@@ -197,6 +201,8 @@ enum err_code analyse(struct db *app, struct err *err)
         rc = fingerprints_write(app, err);
     if (!rc)
         rc = run_identity_write(app, err);
+    if (!rc)
+        rc = audits_store(&self->audits, &self->judged, &self->findings, app, err);
     if (rc) {
         struct err ignored;
         enum err_code cleared = analysis_rows_clear(app, &ignored);

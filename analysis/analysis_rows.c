@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/analyse.h"
+#include "analysis/audits.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -13,7 +14,8 @@ enum scope { SCOPE_APP, SCOPE_JOB_WINDOW, SCOPE_JOB_COST, SCOPE_STAGE_WINDOW, SC
 
 enum err_code analysis_rows_clear(struct db *app, struct err *err)
 {
-    return db_exec(app,
+    enum err_code rc = audits_clear(app, err);
+    return rc ? rc : db_exec(app,
                    "DELETE FROM analysis; DELETE FROM account; DELETE FROM driver_gap; DELETE FROM stage_analysis; DELETE FROM stage_distribution;"
                    "DELETE FROM chain_segment; DELETE FROM what_if; DELETE FROM finding; DELETE FROM joint_price",
                    err);

@@ -2,6 +2,7 @@
 #include "analysis/error_text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attributes.h"
@@ -126,6 +127,14 @@ struct str error_message_of(struct str text)
             return rest;
     }
     return str_known(text) ? line_at(text, 0) : STR_NONE;
+}
+
+void error_summary(struct str text, char ret[ERROR_SUMMARY_BYTES])
+{
+    struct str class = error_class_of(text), message = error_message_of(text);
+    int len = snprintf(ret, ERROR_SUMMARY_BYTES, "%.*s%s%.*s", (int)MIN(class.len, (size_t)ERROR_SUMMARY_BYTES), class.len ? class.ptr : "", class.len && message.len ? ": " : "",
+                       (int)MIN(message.len, (size_t)ERROR_SUMMARY_BYTES), message.len ? message.ptr : "");
+    ret[len < 0 ? 0 : utf8_valid_prefix(ret, strlen(ret))] = '\0';
 }
 
 /* A word that differs from run to run: a number, hex, a path, an id with a digit in it. */

@@ -25,6 +25,10 @@ struct str error_class_of(struct str text);
 /* The first line with something to say: what stands behind the class name, or the first line as it is; a part of `text`. */
 struct str error_message_of(struct str text);
 
+/* Both as one line, "ValueError: no such key"; empty where the text is unknown. NUL-terminated, UTF-8 where the text is. */
+#define ERROR_SUMMARY_BYTES 301
+void error_summary(struct str text, char ret[ERROR_SUMMARY_BYTES]);
+
 /* Class and message with numbers, hex, paths and ids as '#': NUL-terminated, UTF-8 where the text is. */
 #define ERROR_SIGNATURE_BYTES 201
 void error_signature(struct str text, char ret[ERROR_SIGNATURE_BYTES]);

@@ -7,6 +7,33 @@
 #include "analysis/sort_packed.h"
 #include "base/mem.h"
 
+/* The median of all lies between that of an executor and that of the others: if one is `ratio` times the other, at least one of them is √ratio away from it. */
+enum err_code executors_differ(const double *values, const uint32_t *executors, size_t count, size_t executor_count, double median, double ratio, bool *ret, struct err *err)
+{
+    struct tally {
+        size_t all, high, low;
+    } * tallies;
+    *ret = false;
+    if (executor_count < 2)
+        return ERR_OK;
+    tallies = mem_array(executor_count, sizeof *tallies);
+    if (!tallies)
+        return err_nomem(err);
+    double high = median * sqrt(ratio) * (1 - 1e-9), low = fmax(median / sqrt(ratio), 1) * (1 + 1e-9);
+    size_t all_low = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct tally *tally = &tallies[executors[i]];
+        tally->all++;
+        tally->high += values[i] >= high;
+        tally->low += values[i] <= low;
+        all_low += values[i] <= low;
+    }
+    for (size_t e = 0; e < executor_count; e++)
+        *ret |= 2 * tallies[e].high + 2 >= tallies[e].all || 2 * (all_low - tallies[e].low) + 2 >= count - tallies[e].all;
+    mem_free(tallies);
+    return ERR_OK;
+}
+
 /* Counts, sums up, and puts each rank to its executor: in the order of ranks, so they ascend. */
 static void group(struct executor_times *self, const uint32_t *executors)
 {
@@ -24,11 +51,11 @@ enum err_code executor_times_make(struct executor_times *ret, const double *valu
     *ret = (struct executor_times){.count = count, .executor_count = executor_count};
     if (count >= UINT32_MAX)
         return err_set(err, ERR_LIMIT, "%zu tasks in a stage", count);
-    ret->sorted = mem_array(count + 1, sizeof *ret->sorted);
-    ret->order = mem_array(count + 1, sizeof *ret->order);
-    ret->ranks = mem_array(count + 1, sizeof *ret->ranks);
+    ret->sorted = mem_alloc((count + 1) * sizeof *ret->sorted);
+    ret->order = mem_alloc((count + 1) * sizeof *ret->order);
+    ret->ranks = mem_alloc((count + 1) * sizeof *ret->ranks);
     ret->begins = mem_array(executor_count + 2, sizeof *ret->begins);
-    uint64_t *items = mem_array(count + 1, 2 * sizeof *items);
+    uint64_t *items = mem_alloc((count + 1) * 2 * sizeof *items);
     if (!ret->sorted || !ret->order || !ret->ranks || !ret->begins || !items) {
         mem_free(items);
         executor_times_dispose(ret);

@@ -5,6 +5,7 @@
 #ifndef ANALYSIS_EXECUTOR_TIMES_H
 #define ANALYSIS_EXECUTOR_TIMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ static inline size_t executor_task_count(const struct executor_times *self, uint
 {
     return self->begins[executor + 1] - self->begins[executor];
 }
+
+/* Whether some executor's median can be `ratio` (> 1) times that of all others, told in one pass so that most stages need not be sorted: false is certain. `median`: of all values. */
+enum err_code executors_differ(const double *values, const uint32_t *executors, size_t count, size_t executor_count, double median, double ratio, bool *ret,
+                               struct err *err) WARN_UNUSED;
 
 /* Quantiles of type 7. NaN: nothing is left. */
 double executor_quantile(const struct executor_times *self, uint32_t executor, double q);

@@ -181,6 +181,14 @@ size_t findings_refused(const struct findings *self, const struct rule *rule)
     return self->seen ? self->seen[rule - rules].refused : 0;
 }
 
+void findings_say_unknown(struct findings *self, const struct rule *rule)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (self->items[i].rule == rule)
+            return;
+    findings_add(self, rule->id, SUBJECT_APP, "-")->mute = MUTE_NO_METRIC;
+}
+
 /* ---- texts of the newest */
 
 static void member(struct buf *into, const char *name, double value, struct str text, const char *unit)

@@ -18,6 +18,8 @@
 /* So many stages have their tasks looked at, one by one: what is behind them has less than a two-thousandth of the work each. */
 #define STAGES_LOOKED_AT 2000
 
+struct audits;
+
 struct judged {
     const struct facts *facts;
     const struct accounts *accounts;
@@ -27,6 +29,7 @@ struct judged {
     const struct simulation *simulation;
     struct calibration calibration;
     const struct chain *chain;
+    const struct audits *audits;             /* analysis/audits.h */
     const struct what_if *what_ifs;          /* of the whole run */
     size_t what_if_count;
     int completeness;                        /* C of 2.2 */
@@ -57,6 +60,9 @@ struct finding *findings_add(struct findings *self, const char *rule_id, enum su
  * came nearest to it so far. NULL: nothing to do. `mute`: of one that is muted from the start. `saving_ms` becomes local_saving_ms; NaN where seconds say nothing. */
 struct finding *findings_consider(struct findings *self, const struct rule *rule, enum mute mute, double measure, double saving_ms, enum subject_kind kind, const char *key_format, ...)
     PRINTF_LIKE(7, 8);
+
+/* There was something to judge, and the log does not hold its measure: one row says so, muted no_metric, where the rule has none yet. */
+void findings_say_unknown(struct findings *self, const struct rule *rule);
 
 /* How many it kept out that passed their first threshold. */
 size_t findings_refused(const struct findings *self, const struct rule *rule);

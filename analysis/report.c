@@ -336,28 +336,27 @@ enum err_code report_evidence(struct report *self, const struct finding *finding
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static void rule_text(struct buf *out, enum lang lang, const struct finding *finding, const char *part, const struct word_arg *args, size_t count)
+static const char *rule_text(enum lang lang, const struct finding *finding, const char *part)
 {
-    const char *text = message(lang, "rules", str_of(finding->rule->id), part);
-    word_fill(out, text ? text : finding->rule->id, args, count);
+    return message(lang, "rules", str_of(finding->rule->id), part);
 }
 
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
 {
     if (finding->confidence == 0)
         buf_text(out, message_of(lang, "verdict", "possibly"));
-    rule_text(out, lang, finding, "sentence", args, count);
+    const char *sentence = rule_text(lang, finding, "sentence"), *shorter = rule_text(lang, finding, "shorter");
+    word_fill(out, shorter && word_lacks(sentence, args, count) ? shorter : sentence, args, count);
 }
 
 void report_advice(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
 {
-    rule_text(out, lang, finding, "do", args, count);
+    word_fill(out, rule_text(lang, finding, "do"), args, count);
 }
 
 const char *report_rule_name(enum lang lang, const struct finding *finding)
 {
-    const char *name = message(lang, "rules", str_of(finding->rule->id), "name");
-    return name ? name : finding->rule->id;
+    return rule_text(lang, finding, "name");
 }
 
 void report_subject(struct buf *out, enum lang lang, struct str kind, struct str key)

@@ -74,7 +74,7 @@ struct report_evidence {
 };
 enum err_code report_evidence(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err) WARN_UNUSED;
 
-/* Its sentence, with "Possibly" before it at low confidence; the name of its rule; what to do, in words; where it is ("stage 1.0"). */
+/* Its sentence, with "Possibly" before it at low confidence, or the shorter one where the run lacks what the sentence says (a job that failed without a failed task); the name of its rule; what to do, in words; where it is ("stage 1.0"). */
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count);
 const char *report_rule_name(enum lang lang, const struct finding *finding);
 void report_advice(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count);

@@ -555,7 +555,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     enum err_code rc = facts_text(facts, job->failure_text_id, findings->arena, &failure, err);
     if (rc)
         return rc;
-    char key[24], signature[ERROR_SIGNATURE_BYTES];
+    char key[24], signature[ERROR_SIGNATURE_BYTES], reason[ERROR_SUMMARY_BYTES];
     const struct attempt *first = NULL;
     double attempts = 0;
     uint32_t stage = NO_ENTITY;
@@ -579,8 +579,9 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     error_signature(failure, signature);
     finding_arg(findings, "id", (double)job->job_id, "id");
     finding_arg(findings, "dur", (double)known_or(elapsed_known(job->begin_ms, job->end_ms), 0), "ms");
-    finding_arg_text(findings, "class", str_known(error_class_of(failure)) ? error_class_of(failure) : error_message_of(failure));
-    finding_arg_text(findings, "reason", error_message_of(failure));
+    error_summary(failure, reason);
+    finding_arg_text(findings, "class", error_class_of(failure));
+    finding_arg_text(findings, "reason", str_of(reason));
     finding_arg_text(findings, "signature", str_of(signature));
     finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(failure)]));
     finding_arg(findings, "attempts", attempts, "count");

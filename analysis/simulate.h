@@ -26,7 +26,7 @@ struct change {
     uint32_t lost_kinds;             /* NO_LOST: bits 1 << enum lost_kind; 0: all */
     const bool *lost_attempts;       /* NO_LOST, may be NULL: only these, by position of attempt */
     enum bucket part;                /* PART, FACTOR */
-    double number;                   /* HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
+    double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
     int64_t executors;               /* SLOTS: executors of the usual size more or less instead of a factor, when not 0; one stays */
     const size_t *gaps;              /* GAPS: positions in accounts->gaps */
     size_t gap_count;

@@ -243,6 +243,9 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
     switch (change->kind) {
     case CHANGE_NO_LOST: return no_lost(sim, node, work, change, err);
     case CHANGE_DROP:
+        for (size_t i = 0; i < work->count; i++)
+            work->cost_ms[i] *= MIN(MAX(change->number, 0.0), 1.0);
+        return ERR_OK;
     case CHANGE_ZERO:
         for (size_t i = 0; i < work->count; i++)
             work->cost_ms[i] = 0;

@@ -19,6 +19,7 @@
 #define DATA_RECORDS 1000.0  /* … or a thousand records */
 #define REGRESSION_COUNT 20
 #define REGRESSION_SPREAD 1.5 /* p90 ÷ p10 of a size from which its slope is worth looking at */
+#define REGRESSION_MAX ((size_t)1 << 16)
 #define EXECUTOR_PEERS 3
 #define EXECUTOR_RATIO 1.3
 
@@ -34,6 +35,7 @@ struct stage_medians {
     double warm_ms;                            /* p50 of R + D of the warm ones; NaN: fewer than three */
     double *cold_ms;                           /* R + D of the cold ones, ascending; owned */
     size_t cold_count;
+    bool executors_differ; /* else no executor reaches EXECUTOR_RATIO, and `run` is empty */
     struct executor_times run;
     int usual_locality; /* the most frequent; −1: none is known */
 };
@@ -48,17 +50,21 @@ static double run_and_deser(const struct stage_sample *sample, size_t i)
     return at(sample, STAT_RUN, i) + at(sample, STAT_DESER, i);
 }
 
-/* Incomplete Theil-Sen: the median of the slopes between each point and the one half of all points further, by size. `by_run` are the points' positions by run time, so that a stable sort by
- * size leaves equal sizes in that order. */
-static double slope_of(const double *sizes, const struct executor_times *run, uint64_t *items, int64_t *slopes)
+/* Incomplete Theil-Sen: the median of the slopes between each point and the one half of all points further, by (size, run time). Of stages with more than REGRESSION_MAX tasks every second,
+ * third … task is looked at: a median of so many slopes does not move any more. `items` has room for all points twice. */
+static double slope_of(const double *sizes, const double *run, size_t task_count, uint64_t *items, int64_t *slopes)
 {
-    size_t count = run->count, half = count / 2, slope_count = 0;
-    for (size_t rank = 0; rank < count; rank++)
-        items[rank] = packed_item(sizes[run->order[rank]], (uint32_t)rank);
+    size_t step = task_count / REGRESSION_MAX + 1, count = 0, half, slope_count = 0;
+    for (size_t i = 0; i < task_count; i += step)
+        items[count++] = packed_item(run[i], (uint32_t)i);
     sort_packed(items, count, items + count);
+    for (size_t i = 0; i < count; i++)
+        items[i] = packed_item(sizes[(uint32_t)items[i]], (uint32_t)items[i]);
+    sort_packed(items, count, items + count); /* stable: equal sizes stay in the order of their run times */
+    half = count / 2;
     for (size_t i = 0; i + half < count; i++) {
         double dx = (double)packed_value(items[i + half]) - (double)packed_value(items[i]);
-        slopes[slope_count] = order_key((run->sorted[(uint32_t)items[i + half]] - run->sorted[(uint32_t)items[i]]) / dx);
+        slopes[slope_count] = order_key((run[(uint32_t)items[i + half]] - run[(uint32_t)items[i]]) / dx);
         slope_count += dx > 0;
     }
     if (!slope_count)
@@ -78,27 +84,38 @@ static bool needs_slope(const struct stage_medians *self, size_t count, enum sta
     return count >= REGRESSION_COUNT && self->of[column].p90 >= REGRESSION_SPREAD * fmax(1, self->of[column].p10);
 }
 
-/* Run times in order, where they will be asked for, and the slopes along sizes. */
 static enum err_code find_slopes(struct stage_medians *self, const struct stage_sample *sample, struct err *err)
 {
-    bool any = false;
-    for (size_t c = 0; c < ARRAY_LENGTH(data_columns); c++)
-        any |= needs_slope(self, sample->count, data_columns[c]);
-    if (!any && sample->executor_count < 2)
-        return ERR_OK;
-    enum err_code rc = executor_times_make(&self->run, sample->of[STAT_RUN], sample->executor, sample->count, sample->executor_count, err);
-    if (rc || !any)
-        return rc;
-    uint64_t *items = mem_array(sample->count, 2 * sizeof *items);
-    int64_t *slopes = mem_array(sample->count, sizeof *slopes);
-    if (!items || !slopes)
-        rc = err_nomem(err);
-    for (size_t c = 0; !rc && c < ARRAY_LENGTH(data_columns); c++)
-        if (needs_slope(self, sample->count, data_columns[c]))
-            self->slopes[c] = slope_of(sample->of[data_columns[c]], &self->run, items, slopes);
+    size_t room = MIN(sample->count, 2 * REGRESSION_MAX);
+    uint64_t *items = NULL;
+    int64_t *slopes = NULL;
+    enum err_code rc = ERR_OK;
+    for (size_t c = 0; !rc && c < ARRAY_LENGTH(data_columns); c++) {
+        if (!needs_slope(self, sample->count, data_columns[c]))
+            continue;
+        if (!items) {
+            items = mem_alloc(room * 2 * sizeof *items);
+            slopes = mem_alloc(room * sizeof *slopes);
+        }
+        if (items && slopes)
+            self->slopes[c] = slope_of(sample->of[data_columns[c]], sample->of[STAT_RUN], sample->count, items, slopes);
+        else
+            rc = err_nomem(err);
+    }
     mem_free(items);
     mem_free(slopes);
     return rc;
+}
+
+static enum err_code find_executors(struct stage_medians *self, const struct stage_sample *sample, struct err *err)
+{
+    const double *run = sample->of[STAT_RUN];
+    bool any;
+    enum err_code rc = executors_differ(run, sample->executor, sample->count, sample->executor_count, self->of[STAT_RUN].p50, EXECUTOR_RATIO, &any, err);
+    if (rc || !any)
+        return rc;
+    self->executors_differ = true;
+    return executor_times_make(&self->run, run, sample->executor, sample->count, sample->executor_count, err);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -116,9 +133,9 @@ static enum err_code find_warmth(struct stage_medians *self, const struct stage_
         self->cold_count += sample->cold[i];
     if (!self->cold_count)
         return ERR_OK; /* nobody asks for warm_ms then */
-    self->cold_ms = mem_array(self->cold_count, sizeof *self->cold_ms);
-    double *warm = mem_array(count, sizeof *warm);
-    int64_t *keys = mem_array(count, sizeof *keys);
+    self->cold_ms = mem_alloc(self->cold_count * sizeof *self->cold_ms);
+    double *warm = mem_alloc(count * sizeof *warm);
+    int64_t *keys = mem_alloc(count * sizeof *keys);
     enum err_code rc = self->cold_ms && warm && keys ? ERR_OK : err_nomem(err);
     if (!rc) {
         size_t cold_count = 0;
@@ -156,6 +173,8 @@ enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_
         self->of[i] = of[i];
     self->usual_locality = usual_locality(sample);
     enum err_code rc = find_slopes(self, sample, err);
+    if (!rc)
+        rc = find_executors(self, sample, err);
     if (!rc)
         rc = find_warmth(self, sample, err);
     if (rc) {
@@ -230,7 +249,7 @@ static void take_data(struct excess *self, const struct stage_sample *sample, co
 static void take_executor(struct excess *self, const struct stage_sample *sample, const struct stage_medians *medians, size_t k)
 {
     uint32_t executor = sample->executor[k];
-    if (sample->executor_count < 2)
+    if (!medians->executors_differ)
         return;
     size_t own = executor_task_count(&medians->run, executor);
     double run = at(sample, STAT_RUN, k);

@@ -41,7 +41,7 @@ static bool grow_to(void *array, size_t *room, size_t need, size_t each)
     return need <= *room || !mem_grow(array, room, need, FACTS_MAX_ATTEMPTS, each);
 }
 
-static bool grow_column(struct stage_samples *self, enum stat_column column)
+static bool grow_column(struct stage_samples *self, size_t column)
 {
     return grow_to(&self->columns[column], &self->column_room[column], self->sample.count, sizeof(double));
 }
@@ -142,16 +142,23 @@ static enum err_code take_attempts(struct stage_samples *self, const struct fact
 /* One column of doubles; none where all are 0. */
 static enum err_code take_column(struct stage_samples *self, const int64_t *values, size_t first_attempt, enum stat_column column, double unit)
 {
+    const size_t spare = STAT_COLUMN_COUNT;
+    if (!grow_column(self, spare))
+        return ERR_NOMEM;
+    double *to = self->columns[spare];
     int64_t any = 0;
-    for (size_t i = 0; i < self->sample.count; i++)
-        any |= MAX(values[self->attempts[i] - first_attempt], 0);
+    for (size_t i = 0; i < self->sample.count; i++) {
+        int64_t value = MAX(values[self->attempts[i] - first_attempt], 0);
+        to[i] = (double)value / unit;
+        any |= value;
+    }
     if (!any && column != STAT_RUN)
         return ERR_OK;
-    if (!grow_column(self, column))
-        return ERR_NOMEM;
-    double *to = self->columns[column];
-    for (size_t i = 0; i < self->sample.count; i++)
-        to[i] = (double)MAX(values[self->attempts[i] - first_attempt], 0) / unit;
+    size_t room = self->column_room[spare];
+    self->columns[spare] = self->columns[column];
+    self->column_room[spare] = self->column_room[column];
+    self->columns[column] = to;
+    self->column_room[column] = room;
     self->sample.of[column] = to;
     return ERR_OK;
 }
@@ -267,7 +274,7 @@ enum err_code stage_samples_read(struct stage_samples *self, const struct facts 
 
 void stage_samples_dispose(struct stage_samples *self)
 {
-    for (size_t c = 0; c < STAT_COLUMN_COUNT; c++)
+    for (size_t c = 0; c <= STAT_COLUMN_COUNT; c++)
         mem_free(self->columns[c]);
     mem_free(self->attempts);
     mem_free(self->executors);

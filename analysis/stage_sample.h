@@ -13,8 +13,8 @@ struct stage_samples {
     uint32_t *attempts;         /* position in facts->attempts, by place in the sample */
     uint32_t *executors;        /* position in facts->executors, by the sample's number of an executor */
     /* Internal: the buffers. */
-    double *columns[STAT_COLUMN_COUNT];
-    size_t column_room[STAT_COLUMN_COUNT], room, executor_room, number_room, loser_room;
+    double *columns[STAT_COLUMN_COUNT + 1];        /* the last is filled and changes places with a column where not all is 0 */
+    size_t column_room[STAT_COLUMN_COUNT + 1], room, executor_room, number_room, loser_room;
     int64_t *task_ids;
     uint32_t *executor_numbers, *numbers; /* by place; by position of executor: number + 1, 0: none yet */
     bool *cold, *retried;

@@ -15,6 +15,7 @@
 #define MIN_COST_SHARE 0.1 /* … and a tenth of the stage */
 #define HOST_TASKS 5
 #define HOST_RATIO 1.5
+#define HOST_MIN_RATIO 1.2 /* where none reaches this, executors are alike and none is named */
 #define HOST_ABOVE_SHARE 0.7
 #define FEW_TASKS_SHARE 0.5 /* of the slots */
 #define FEW_TASKS_WALL_MS 3000.0
@@ -46,8 +47,8 @@ static double at(const struct stage_sample *sample, enum stat_column column, siz
 
 /* A list schedule while it is made. */
 struct schedule {
-    double *free_at; /* min-heap of `levels` full levels: when each slot is free; NULL: more slots than tasks */
-    unsigned levels;
+    double *free_at; /* min-heap: when each slot is free; NULL: more slots than tasks */
+    size_t slots;
     double last;
 };
 
@@ -56,37 +57,26 @@ static enum err_code schedule_begin(struct schedule *self, size_t count, double 
     *self = (struct schedule){0};
     if (slots >= (double)count)
         return ERR_OK;
-    size_t slot_count = slots >= 1 ? (size_t)slots : 1;
-    while (((size_t)1 << self->levels) - 1 < slot_count)
-        self->levels++;
-    size_t places = ((size_t)1 << self->levels) - 1;
-    self->free_at = mem_array(places, sizeof *self->free_at);
-    if (!self->free_at)
-        return ERR_NOMEM;
-    for (size_t i = slot_count; i < places; i++)
-        self->free_at[i] = (double)INFINITY; /* never free */
-    return ERR_OK;
+    self->slots = slots >= 1 ? (size_t)slots : 1;
+    self->free_at = mem_array(self->slots, sizeof *self->free_at);
+    return self->free_at ? ERR_OK : ERR_NOMEM;
 }
 
-/* The hole that the earliest slot leaves sinks to the bottom, where a slot that was just given work mostly belongs, and rises from there: no branch on the way down depends on data. */
 static inline void schedule_add(struct schedule *self, double w)
 {
-    if (!self->free_at) {
-        self->last = MAX(self->last, w);
+    double *heap = self->free_at, end = heap ? heap[0] + w : w;
+    self->last = MAX(self->last, end);
+    if (!heap)
         return;
-    }
-    double *heap = self->free_at, end = heap[0] + w;
     size_t place = 0;
-    for (unsigned level = 1; level < self->levels; level++) {
-        size_t child = 2 * place + 1;
-        child += heap[child + 1] < heap[child];
+    for (size_t child = 1; child < self->slots; child = 2 * place + 1) {
+        child += child + 1 < self->slots && heap[child + 1] < heap[child];
+        if (heap[child] >= end)
+            break;
         heap[place] = heap[child];
         place = child;
     }
-    for (; place > 0 && heap[(place - 1) / 2] > end; place = (place - 1) / 2)
-        heap[place] = heap[(place - 1) / 2];
     heap[place] = end;
-    self->last = MAX(self->last, end);
 }
 
 static double schedule_end(struct schedule *self)
@@ -107,7 +97,7 @@ double list_schedule(const double *w, size_t count, double slots)
 
 enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
 {
-    int64_t *scratch = mem_array(sample->count + 1, sizeof *scratch);
+    int64_t *scratch = mem_alloc((sample->count + 1) * sizeof *scratch);
     if (!scratch)
         return err_nomem(err);
     for (size_t c = 0; c < STAT_COLUMN_COUNT; c++) {
@@ -262,18 +252,26 @@ static void compare_executors(struct stage_stats *self, const struct stage_sampl
 }
 
 /* Between-executor sum of squares of the run time ÷ the whole one. */
-static double eta2_of(const struct stage_stats *self, const struct stage_sample *sample, const struct executor_times *times)
+static enum err_code find_eta2(struct stage_stats *self, const struct stage_sample *sample)
 {
+    struct {
+        double sum, count;
+    } *groups = mem_array(sample->executor_count, sizeof *groups);
+    if (!groups)
+        return ERR_NOMEM;
+    for (size_t i = 0; i < sample->count; i++) {
+        groups[sample->executor[i]].sum += sample->of[STAT_RUN][i];
+        groups[sample->executor[i]].count++;
+    }
     const struct distribution *run = &self->of[STAT_RUN];
     double between = 0, whole = run->sigma * run->sigma * (double)run->count;
-    for (uint32_t executor = 0; executor < sample->executor_count; executor++) {
-        double sum = 0, own = (double)executor_task_count(times, executor);
-        for (uint32_t i = times->begins[executor]; i < times->begins[executor + 1]; i++)
-            sum += sample->of[STAT_RUN][times->order[times->ranks[i]]];
-        if (own > 0)
-            between += own * (sum / own - run->mean) * (sum / own - run->mean);
+    for (size_t e = 0; e < sample->executor_count; e++) {
+        double difference = groups[e].count > 0 ? groups[e].sum / groups[e].count - run->mean : 0;
+        between += groups[e].count * difference * difference;
     }
-    return whole > 0 ? fmin(1, between / whole) : 0;
+    self->eta2 = whole > 0 ? fmin(1, between / whole) : 0;
+    mem_free(groups);
+    return ERR_OK;
 }
 
 static enum err_code find_executors(struct stage_stats *self, const struct stage_sample *sample, struct err *err)
@@ -281,18 +279,20 @@ static enum err_code find_executors(struct stage_stats *self, const struct stage
     size_t count = sample->count;
     if (sample->executor_count < 2)
         return ERR_OK;
-    double *run = mem_array(count, sizeof *run);
-    int64_t *scratch = mem_array(count, sizeof *scratch);
-    struct executor_times times = {0};
-    enum err_code rc = run && scratch ? ERR_OK : err_nomem(err);
+    double *run = mem_alloc(count * sizeof *run);
+    int64_t *scratch = mem_alloc(count * sizeof *scratch);
+    enum err_code rc = run && scratch && !find_eta2(self, sample) ? ERR_OK : err_nomem(err);
+    bool any = false;
     if (!rc) {
         normalise_run(sample, run, scratch);
+        double median = distribution_of(run, count, 1, scratch).p50;
+        rc = executors_differ(run, sample->executor, count, sample->executor_count, median, HOST_MIN_RATIO, &any, err);
+    }
+    struct executor_times times = {0};
+    if (!rc && any)
         rc = executor_times_make(&times, run, sample->executor, count, sample->executor_count, err);
-    }
-    if (!rc) {
+    if (!rc && any)
         compare_executors(self, sample, &times);
-        self->eta2 = eta2_of(self, sample, &times);
-    }
     executor_times_dispose(&times);
     mem_free(scratch);
     mem_free(run);

@@ -77,7 +77,7 @@ struct slow_task {
     bool retried;
 };
 
-/* What 5.1 compares a task with; made once a stage from its distributions. 16 bytes a task; twice that while it is made. */
+/* What 5.1 compares a task with; made once a stage from its distributions. Up to 16 bytes a task; twice that while it is made. */
 struct stage_medians;
 enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
 enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
@@ -107,7 +107,7 @@ extern const char *const stage_verdict_names[STAGE_VERDICT_COUNT];
 
 /* 5.3 step 1. Of the executors that pass its two tests the dearest; when none does, the one with the largest ratio. */
 struct slow_executor {
-    uint32_t executor;               /* as in the sample; UINT32_MAX: none has five tasks beside five elsewhere, or the stage is muted */
+    uint32_t executor;               /* as in the sample; UINT32_MAX: none has five tasks beside five elsewhere, no ratio reaches 1.2, or the stage is muted */
     double ratio;                    /* r: its median ÷ the others', run time for equal data */
     double above_share;              /* of its tasks above the others' p75 */
     double cost_ms;                  /* Σ (o − o/r) / S, ≥ 0 */

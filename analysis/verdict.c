@@ -11,7 +11,6 @@
 #define WAITING_SHARE 0.5            /* of the wall time: waiting is what the run did most (8.3) */
 #define MOST_OF_IT 0.8               /* of what the first ten would save together (8.3) */
 #define JUDGED_FROM_MS 10000         /* shorter runs are not judged (1.6 tiny_app) */
-#define FAILURE_BYTES 240
 
 const char *const empty_page_names[EMPTY_PAGE_COUNT] = {"storage", "sql", "streaming", "executors", "jobs"};
 
@@ -132,17 +131,10 @@ static void say_waiting(const struct report *report, enum lang lang, int64_t wai
 
 static void say_failed(const struct report *report, enum lang lang, struct buf *out)
 {
-    CLEANUP(buf_dispose) struct buf why;
-    struct str class = error_class_of(report->app.failure), reason = error_message_of(report->app.failure);
-    buf_init(&why, 4096);
-    if (class.len) {
-        word_text(&why, class, FAILURE_BYTES);
-        buf_text(&why, ": ");
-    }
-    if (reason.len)
-        word_text(&why, reason, FAILURE_BYTES);
-    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", buf_str(&why))};
-    say(out, lang, why.len ? "failed" : "failed_unknown", args, ARRAY_LENGTH(args));
+    char why[ERROR_SUMMARY_BYTES];
+    error_summary(report->app.failure, why);
+    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", str_of(why))};
+    say(out, lang, why[0] ? "failed" : "failed_unknown", args, ARRAY_LENGTH(args));
 }
 
 /* What the first few would save together: as few as make most of it. */
@@ -206,10 +198,16 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         say(out, lang, "not_judged", &wall, 1);
         return ERR_OK;
     }
+    if (report->end_at_least) {
+        const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
+        say(out, lang, "at_least", &wall, 1);
+    }
     if (report->wall_ms > 0 && (double)waited_ms >= WAITING_SHARE * (double)report->wall_ms) {
         say_waiting(report, lang, waited_ms, largest, out);
         if (is_worth_it)
             rc = say_finding(report, lang, 0, out, err);
+        else
+            say_closest(report, lang, verdict_closest(report, NULL, 0), out);
     } else if (is_worth_it) {
         rc = say_finding(report, lang, 0, out, err);
         say_saving(report, lang, out);

@@ -196,6 +196,16 @@ static void fill_one(struct buf *out, struct str inside, const struct word_arg *
     }
 }
 
+bool word_lacks(const char *sentence, const struct word_arg *args, size_t count)
+{
+    for (const char *p = strchr(sentence, '{'); p; p = strchr(p + 1, '{')) {
+        const struct word_arg *arg = arg_named((struct str){p + 1, strcspn(p + 1, "?}")}, args, count);
+        if (!arg || (!str_known(arg->text) && isnan(arg->value)))
+            return true;
+    }
+    return false;
+}
+
 void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count)
 {
     for (const char *p = sentence; *p;) {

@@ -5,6 +5,7 @@
 #ifndef ANALYSIS_WORDING_H
 #define ANALYSIS_WORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,8 @@ void word_text(struct buf *out, struct str text, size_t max);
 
 /* `sentence` with each {name} filled from `args`; a name without a value is a dash. {n?task|tasks} is the first word where n is 1. Texts are cut after 300
  * bytes. */
+/* A placeholder of the sentence has no value. */
+bool word_lacks(const char *sentence, const struct word_arg *args, size_t count);
 void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count);
 
 #endif

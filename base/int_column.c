@@ -115,7 +115,10 @@ enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, stru
     const char *bits = blob.ptr + HEAD_BYTES, *cell = bits + (bitmap ? (count + 7) / 8 : 0), *end = blob.ptr + blob.len;
     uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * width)) - 1;
     size_t i = 0;
-    if (width)
+    if (!width)
+        for (; i < count; i++)
+            ret[i] = (int64_t)base;
+    else
         for (; i < count && (size_t)(end - cell) >= sizeof(uint64_t); i++, cell += width) {
             uint64_t raw;
             memcpy(&raw, cell, sizeof raw);

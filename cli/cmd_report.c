@@ -3,6 +3,7 @@
  * afterglow report: what was wrong with one run, what it cost, what to change; of a run of the store, or of a log without any store. */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,22 @@ struct temporary {
     char message[300];               /* of the worker on the log */
 };
 
+/* While a temporary store exists, a signal is noted and ends the work where that store can be removed. The worker catches signals itself while it runs, and gives them back. */
+static volatile sig_atomic_t asked_to_stop;
+
+static void on_signal(int number)
+{
+    asked_to_stop = number;
+}
+
+static void catch_signals(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static void remove_files(const char *dir)
 {
     DIR *entries = opendir(dir);
@@ -82,7 +99,7 @@ static void on_result(void *context, const struct worker_result *result)
     self->is_damaged |= result->state == LOG_PARTIAL;
 }
 
-/* Reads the log into a directory of its own. SIGINT and SIGTERM end the load and come back as ERR_CANCELLED. */
+/* Reads the log into a directory of its own. Asked to stop: ERR_CANCELLED. */
 static enum err_code load(struct temporary *self, const char *log, struct err *err)
 {
     const char *base = getenv("TMPDIR");
@@ -101,7 +118,7 @@ static enum err_code load(struct temporary *self, const char *log, struct err *e
     enum err_code rc = worker_run(&run, &summary, err);
     if (rc)
         return rc;
-    if (summary.stopped)
+    if (summary.stopped || asked_to_stop)
         return err_set(err, ERR_CANCELLED, "stopped");
     if (self->run_count == 0)
         return err_set(err, ERR_INVALID, "%s: %s", log, self->message[0] ? self->message : "nothing in it can be read as an event log");
@@ -178,6 +195,7 @@ static enum err_code report_of(const struct cli *cli, const struct wish *wish, s
     struct db app;
     enum err_code rc;
     if (log && stat(log, &info) == 0) {
+        catch_signals(on_signal);
         rc = load(temporary, log, err);
     } else if ((store = settings_text(cli->settings, SETTING_STORE)) == NULL || !*store) {
         return err_set(err, ERR_NOT_FOUND, "%s: no such log, and no store is named (--store DIR)", name);
@@ -187,6 +205,7 @@ static enum err_code report_of(const struct cli *cli, const struct wish *wish, s
     if (!rc)
         rc = run_open(store, temporary->key, DB_READ, &app, err);
     temporary_remove(temporary);     /* the open file stays readable; whatever ends the program from here on leaves nothing behind */
+    catch_signals(SIG_DFL);
     if (rc)
         return rc;
     rc = write_report(&app, wish, ret_found, err);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, failure, api, shared, static, web.
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
 if(AFTERGLOW_FUZZ)
@@ -60,8 +60,15 @@ foreach(golden IN LISTS goldens)
     script_test(golden_${name} golden 60 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/golden.py ${name})
 endforeach()
 
-script_test(golden_stages shared 300 ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
+set(STAGES ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
+script_test(golden_stages golden 300 ${STAGES} own)
+script_test(golden_stages_shared shared 600 ${STAGES} shared)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
+
+script_test(golden_reports golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/reports.py)
+foreach(case statuses temporary hostile forms analyze)
+    script_test(reports_${case} report 300 ${PYTHON3} ${SUPPORT}/reports.py ${case})
+endforeach()
 
 script_test(damaged_own damaged 300 ${PYTHON3} ${SUPPORT}/damaged.py own)
 script_test(damaged_shared damaged 900 ${PYTHON3} ${SUPPORT}/damaged.py shared)

@@ -158,6 +158,10 @@ struct rdd {
     struct str storage_name;
     struct storage_level storage;
     int64_t storage_partitions, memory_used_bytes, disk_used_bytes;
+    int64_t unpersist_ms;            /* neither UnpersistRDD nor block updates have a time: the latest time in the log before them */
+    int64_t live_partitions, most_partitions, evicted_partitions;    /* that have a block; at most at any time; that lost their last one to an update */
+    int64_t most_memory_bytes, most_disk_bytes, held_to_ms;
+    double held_byte_ms;             /* Σ bytes × time up to held_to_ms */
     struct rdd_block *blocks;        /* in order of creation; owned */
     size_t block_count, block_capacity;
     struct smap block_by_name;       /* name → index + 1 */

@@ -323,6 +323,7 @@ static enum err_code add_plan(struct app_model *model, struct sql_execution *exe
 {
     struct sql_model *self = model->sql;
     struct sql_plan plan = {.plan_id = self->next_plan_id, .execution_id = execution->execution_id, .version = execution->next_version, .too_large = info->too_large};
+    plan.logged_ms = execution->next_version || !known(execution->submission_ms) ? model->last_event_ms : execution->submission_ms;
     enum err_code rc;
     if (!str_known(text) && !info->node_count && !info->too_large)
         return ERR_OK;               /* nothing was logged */

@@ -107,7 +107,7 @@ struct sql_graph {
 
 /* Rows of sql_plan and plan_text that wait for the writer; in sql_model.fresh. */
 struct sql_plan {
-    int64_t plan_id, execution_id, version, plan_text_id, graph_plan_id;
+    int64_t plan_id, execution_id, version, plan_text_id, graph_plan_id, logged_ms;
     bool too_large;
     struct sql_graph graph;          /* without nodes when graph_plan_id is an earlier one */
 };

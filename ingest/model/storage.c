@@ -32,7 +32,7 @@ static struct rdd *rdd_get(struct app_model *self, int64_t rdd_id)
     if (!rdd || imap_put(&self->rdd_by_id, rdd_id, rdd))
         return NULL;
     rdd->rdd_id = rdd_id;
-    rdd->num_partitions = rdd->barrier = rdd->determinism = rdd->storage_partitions = UNKNOWN;
+    rdd->num_partitions = rdd->barrier = rdd->determinism = rdd->storage_partitions = rdd->unpersist_ms = rdd->held_to_ms = UNKNOWN;
     smap_init(&rdd->block_by_name, MODEL_MAX_ENTITIES, MODEL_ARENA_BYTES);
     return rdd;
 }
@@ -201,6 +201,15 @@ static void drop_block(struct rdd_block *block)
     block->memory_bytes = block->disk_bytes = 0;
 }
 
+/* Before the bytes of an RDD change: what it held so far counts until now. */
+static void hold(const struct app_model *self, struct rdd *rdd)
+{
+    int64_t held_ms = elapsed_known(rdd->held_to_ms, self->last_event_ms);
+    if (known(held_ms))
+        rdd->held_byte_ms += ((double)rdd->memory_used_bytes + (double)rdd->disk_used_bytes) * (double)held_ms;
+    rdd->held_to_ms = self->last_event_ms;
+}
+
 /* The live partition of that name, made at the end of the list when there is none. */
 static struct rdd_block *block_get(struct app_model *self, struct rdd *rdd, struct str name)
 {
@@ -224,7 +233,8 @@ static enum err_code rdd_block_updated(struct app_model *self, struct rdd *rdd, 
     struct rdd_block *block = block_get(self, rdd, e->block_id);
     if (!block)
         return err_nomem(err);
-    size_t at = holder_at(block, executor);
+    size_t at = holder_at(block, executor), held_before = block->holder_count;
+    hold(self, rdd);
     if (storage_level_valid(&e->level)) {
         if (at == block->holder_count) {
             if (mem_grow((void **)&block->holders, &block->holder_capacity, block->holder_count + 1, MODEL_MAX_ENTITIES, sizeof *block->holders))
@@ -242,6 +252,12 @@ static enum err_code rdd_block_updated(struct app_model *self, struct rdd *rdd, 
         block->disk_bytes = floored(block->disk_bytes, disk);
     } else
         drop_block(block);
+    if (!held_before && block->holder_count)
+        rdd->most_partitions = MAX(rdd->most_partitions, ++rdd->live_partitions);
+    else if (held_before && !block->holder_count) {
+        rdd->live_partitions--;
+        rdd->evicted_partitions++;
+    }
     if (executor->active) {
         if (executor->rdd_blocks + *ret_delta > 0) {
             struct rdd_distribution *d = distribution_get(rdd, executor);
@@ -268,6 +284,8 @@ static enum err_code rdd_block_updated(struct app_model *self, struct rdd *rdd, 
     }
     rdd->memory_used_bytes = floored(rdd->memory_used_bytes, memory);
     rdd->disk_used_bytes = floored(rdd->disk_used_bytes, disk);
+    rdd->most_memory_bytes = MAX(rdd->most_memory_bytes, rdd->memory_used_bytes);
+    rdd->most_disk_bytes = MAX(rdd->most_disk_bytes, rdd->disk_used_bytes);
     rdd->dirty = true;
     return ERR_OK;
 }
@@ -368,6 +386,9 @@ enum err_code model_unpersist(struct app_model *self, const struct event *event,
             use_memory(d->executor, off_heap, -d->memory_used_bytes, -known_or(off_heap ? d->off_heap_used_bytes : d->on_heap_used_bytes, 0), -d->disk_used_bytes);
         d->live = false;
     }
+    hold(self, rdd);
+    rdd->live_partitions = 0;
+    rdd->unpersist_ms = self->last_event_ms;
     rdd->tracked = 0;
     rdd->unpersisted = 1;
     rdd->memory_used_bytes = rdd->disk_used_bytes = 0;
@@ -387,14 +408,17 @@ void model_storage_executor_removed(struct app_model *self, struct executor *exe
             size_t at = block->live ? holder_at(block, executor) : block->holder_count;
             if (at == block->holder_count)
                 continue;
+            hold(self, rdd);
             int64_t memory = block->memory_bytes / (int64_t)block->holder_count, disk = block->disk_bytes / (int64_t)block->holder_count;
             rdd->memory_used_bytes = floored(rdd->memory_used_bytes, -memory);
             rdd->disk_used_bytes = floored(rdd->disk_used_bytes, -disk);
             block->memory_bytes = floored(block->memory_bytes, -memory);
             block->disk_bytes = floored(block->disk_bytes, -disk);
             drop_holder(block, at);
-            if (!block->holder_count)
+            if (!block->holder_count) {
                 drop_block(block);
+                rdd->live_partitions--;
+            }
         }
         if (rdd->tracked)
             rdd->dirty = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/store/entity_rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,8 +212,9 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [PUT_SCOPE] = "INSERT OR REPLACE INTO rdd_scope (scope_id, name, parent_scope_id) VALUES (?, ?, ?)",
     [PUT_RDD] =
         "INSERT OR REPLACE INTO rdd (rdd_id, name, callsite, scope_id, use_disk, use_memory, use_off_heap, deserialized, replication, num_partitions, barrier, determinism, "
-        "tracked, unpersisted, storage_name, storage_level, storage_partitions, memory_used_bytes, disk_used_bytes) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "tracked, unpersisted, storage_name, storage_level, storage_partitions, memory_used_bytes, disk_used_bytes, unpersist_ms, most_partitions, evicted_partitions, "
+        "most_memory_bytes, most_disk_bytes, held_byte_ms, held_to_ms) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [DROP_RDD_PARENTS] = "DELETE FROM rdd_parent WHERE rdd_id = ?",
     [PUT_RDD_PARENT] = "INSERT OR REPLACE INTO rdd_parent (rdd_id, ordinal, parent_id) VALUES (?, ?, ?)",
     [DROP_PARTITIONS] = "DELETE FROM rdd_partition WHERE rdd_id = ?",
@@ -564,13 +566,14 @@ static enum err_code write_rdd(struct entity_rows *self, struct rdd *rdd, bool s
         return ERR_OK;
     char text[96];
     const struct storage_level *level = &rdd->level;
-    bool stored = known(rdd->storage_partitions);
+    bool stored = known(rdd->storage_partitions), held = stored && sizes_known;
     int64_t memory = sizes_known ? rdd->memory_used_bytes : UNKNOWN, disk = sizes_known ? rdd->disk_used_bytes : UNKNOWN;
     enum err_code rc =
         ROW(PUT_RDD, N(rdd->rdd_id), S(rdd->name), S(rdd->callsite), S(rdd->scope_id), N(level->use_disk), N(level->use_memory), N(level->use_off_heap), N(level->deserialized),
             N(level->replication), N(rdd->num_partitions), N(rdd->barrier), N(rdd->determinism), N(rdd->tracked), N(rdd->unpersisted), S(stored ? rdd->storage_name : STR_NONE),
             S(stored ? str_of(storage_level_text(&rdd->storage, rdd->storage.replication, text, sizeof text)) : STR_NONE), N(rdd->storage_partitions), N(stored ? memory : UNKNOWN),
-            N(stored ? disk : UNKNOWN));
+            N(stored ? disk : UNKNOWN), N(rdd->unpersist_ms), N(held ? rdd->most_partitions : UNKNOWN), N(held ? rdd->evicted_partitions : UNKNOWN),
+            N(held ? rdd->most_memory_bytes : UNKNOWN), N(held ? rdd->most_disk_bytes : UNKNOWN), R(held ? rdd->held_byte_ms : (double)NAN), N(held ? rdd->held_to_ms : UNKNOWN));
     if (!rc)
         rc = ROW(DROP_RDD_PARENTS, N(rdd->rdd_id));
     for (size_t i = 0; i < rdd->parents.count && !rc; i++)

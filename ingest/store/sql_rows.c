@@ -18,7 +18,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
     [REOPEN_EXECUTION] = "UPDATE sql_execution SET status = ?2, plan_id = ?3 WHERE execution_id = ?1",
     [PUT_TAG] = "INSERT OR IGNORE INTO sql_tag (tag, execution_id) VALUES (?, ?)",
     [PUT_CONFIG] = "INSERT OR REPLACE INTO sql_config (execution_id, name, value) VALUES (?, ?, ?)",
-    [PUT_PLAN] = "INSERT INTO sql_plan (plan_id, execution_id, version, plan_text_id, graph_plan_id, final, too_large) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [PUT_PLAN] = "INSERT INTO sql_plan (plan_id, execution_id, version, plan_text_id, graph_plan_id, final, logged_ms, too_large) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_PLAN_TEXT] = "INSERT INTO plan_text (plan_text_id, base_id, text_bytes, packed) VALUES (?, ?, ?, ?)",
     [PUT_NODE] = "INSERT INTO sql_node (plan_id, node_id, is_cluster, cluster_id, name, description_text_id, metadata_text_id, accumulator_ids) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [PUT_EDGE] = "INSERT INTO sql_edge (plan_id, ordinal, from_id, to_id) VALUES (?, ?, ?, ?)",
@@ -67,7 +67,7 @@ void sql_rows_free(struct sql_rows *self)
 static enum err_code write_plan(struct sql_rows *self, const struct sql_plan *plan, struct err *err)
 {
     enum err_code rc = ROW(PUT_PLAN, N(plan->plan_id), N(plan->execution_id), N(plan->version), N(plan->plan_text_id), N(plan->graph_plan_id), N(plan->graph.final),
-                           N(plan->too_large));
+                           N(plan->logged_ms), N(plan->too_large));
     for (size_t i = 0; i < plan->graph.node_count && !rc; i++) {
         const struct sql_graph_node *node = plan->graph.nodes + i;
         rc = ROW(PUT_NODE, N(plan->plan_id), N((int64_t)i), N(node->is_cluster), N(node->cluster_id), S(node->name), N(node->description_text_id), N(node->metadata_text_id),

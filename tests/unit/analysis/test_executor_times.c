@@ -82,6 +82,33 @@ static void any_executor_as_by_sorting(void **state)
     }
 }
 
+/* What one pass says is compared with all medians: where it says that executors are alike, no ratio reaches the limit. */
+static void executors_that_differ_are_never_missed(void **state)
+{
+    (void)state;
+    static double values[200], sorted[200];
+    static uint32_t executors[200];
+    unsigned seed = 11, differing = 0, alike = 0;
+    for (size_t round = 0; round < 3000; round++) {
+        size_t count = 2 + round % 60, executor_count = 2 + round % 3;
+        for (size_t i = 0; i < count; i++) {
+            seed = seed * 1664525 + 1013904223;
+            executors[i] = (seed >> 7) % (uint32_t)executor_count;
+            sorted[i] = values[i] = (double)(seed >> 16) / 65536 * (round % 5 ? 60 : 3) + (round % 2 ? 100 : 0) + (executors[i] == 0 ? (double)(round % 50) : 0);
+        }
+        qsort(sorted, count, sizeof *sorted, compare);
+        bool found;
+        assert_int_equal(executors_differ(values, executors, count, executor_count, quantile_type7(sorted, count, 0.5), 1.3, &found, NULL), 0);
+        bool any = false;
+        for (uint32_t e = 0; e < executor_count; e++)
+            any |= by_sorting(values, executors, count, e, false, 0.5) >= 1.3 * fmax(1, by_sorting(values, executors, count, e, true, 0.5));
+        assert_true(found || !any);
+        differing += any;
+        alike += !found;
+    }
+    assert_true(differing > 100 && alike > 100); /* both are met */
+}
+
 static void items_are_sorted_by_value_and_stay_in_order_where_equal(void **state)
 {
     (void)state;
@@ -107,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_executor_against_the_others),
         cmocka_unit_test(any_executor_as_by_sorting),
+        cmocka_unit_test(executors_that_differ_are_never_missed),
         cmocka_unit_test(items_are_sorted_by_value_and_stay_in_order_where_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/audits.h"
+
+enum err_code audits_make(struct audits *ret, const struct judged *judged, struct err *err)
+{
+    *ret = (struct audits){0};
+    enum err_code rc = cache_audit_make(&ret->caches, judged, err);
+    if (!rc)
+        rc = stream_health_make(&ret->streams, judged->facts, err);
+    if (rc)
+        audits_dispose(ret);
+    return rc;
+}
+
+void audits_dispose(struct audits *self)
+{
+    cache_audit_dispose(&self->caches);
+    stream_health_dispose(&self->streams);
+}
+
+enum err_code audits_store(const struct audits *self, const struct judged *judged, const struct findings *findings, struct db *db, struct err *err)
+{
+    (void)findings;
+    enum err_code rc = cache_audit_store(&self->caches, judged->facts, db, err);
+    if (!rc)
+        rc = stream_health_store(&self->streams, db, err);
+    return rc;
+}
+
+enum err_code audits_clear(struct db *db, struct err *err)
+{
+    return db_exec(db, "DELETE FROM cache_audit; DELETE FROM stream_health", err);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ledgers and audits of spec/findings.md 10, each in a file of its own: made once of everything that is known, looked at by rules, stored in tables of their own. */
+#ifndef ANALYSIS_AUDITS_H
+#define ANALYSIS_AUDITS_H
+
+#include "analysis/cache_audit.h"
+#include "analysis/stream_health.h"
+
+struct audits {
+    struct cache_audit caches;
+    struct stream_health streams;
+};
+
+/* `judged` with all but findings and audits. */
+enum err_code audits_make(struct audits *ret, const struct judged *judged, struct err *err) WARN_UNUSED;
+void audits_dispose(struct audits *self);        /* of a zeroed one, too */
+enum err_code audits_store(const struct audits *self, const struct judged *judged, const struct findings *findings, struct db *db, struct err *err) WARN_UNUSED;
+/* Deletes what was stored. */
+enum err_code audits_clear(struct db *db, struct err *err) WARN_UNUSED;
+
+#endif

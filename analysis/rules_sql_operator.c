@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Aggregates, Python, and rewrites of tables (spec/findings.md 7.7). */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/sql_pass.h"
+
+/* SQL.AGG_FALLBACK */
+#define MANY_ROWS 1e7
+#define USELESS_PARTIAL 0.9          /* of the rows are left behind a partial aggregation */
+/* SQL.PYTHON_UDF: what a function for whole columns leaves of the time (W12). */
+#define PYTHON_FACTOR 0.5
+/* SQL.WRITE_AMPLIFICATION [DF]: that few rows changed. */
+#define FEW_CHANGED 0.3
+
+/* ---- SQL.AGG_FALLBACK */
+
+static bool is_partial(const struct plan_node *node)
+{
+    return node->text.len && memmem(node->text.ptr, node->text.len, "partial_", 8) != NULL;
+}
+
+enum err_code look_at_aggregate(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+{
+    (void)err;
+    bool sorted = plan_named(node, "SortAggregate") || plan_named(node, "ObjectHashAggregate");
+    if (!sorted && !plan_named(node, "HashAggregate"))
+        return ERR_OK;
+    uint32_t child = plan_child(pass->plan, node);
+    double in = child == NO_ENTITY ? (double)NAN : pass->plan->nodes[child].rows, fell_back = plan_total(pass->plan, node, "number of sort fallback tasks");
+    double kept = node->rows / in;
+    bool useless = is_partial(node) && in >= MANY_ROWS && kept > USELESS_PARTIAL, slow = sorted && in >= MANY_ROWS;
+    if (isnan(in))
+        return ERR_OK;
+    /* One fallback is worth a word however many rows there are. */
+    double measure = useless || slow ? in : fell_back > 0 ? MAX(in, MANY_ROWS) : 0;
+    struct finding *finding = consider_node(pass, SQL_AGG_FALLBACK, node, NO_ENTITY, MUTE_NONE, measure, (double)NAN);
+    if (!finding)
+        return ERR_OK;
+    finding->cause = fell_back > 0 ? "fallback" : slow ? "sort" : useless ? "partial" : NULL;
+    finding_arg(pass->findings, "pct", kept, "share");
+    evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"rows_in", in, "records"}, {"rows_out", node->rows, "records"}, {"fallback_tasks", fell_back, "count"}}, 3);
+    finding_formula(pass->findings, "rows in, where it fell back to sorting, cannot hash, or kept most rows", finding->rule->ladder.step[0], "own", NULL);
+    return ERR_OK;
+}
+
+/* ---- SQL.PYTHON_UDF */
+
+/* "BatchEvalPython [f(x#1)#2], […]" → "f". */
+static struct str function_name(const struct plan_node *node)
+{
+    const char *open = node->text.len ? memchr(node->text.ptr, '[', node->text.len) : NULL;
+    struct str rest = open ? (struct str){open + 1, node->text.len - (size_t)(open + 1 - node->text.ptr)} : node->name;
+    size_t end = 0;
+    while (end < rest.len && rest.ptr[end] != '(' && rest.ptr[end] != ']')
+        end++;
+    rest.len = end;
+    return rest.len ? rest : node->name;
+}
+
+static bool is_row_by_row(const struct plan_node *node)
+{
+    return plan_named(node, "BatchEvalPython") || plan_named(node, "BatchEvalPythonUDTF");
+}
+
+static double python_share(const struct sql_pass *pass, uint32_t stage)
+{
+    return pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / stage_work_ms(pass, stage);
+}
+
+static double python_saving(const struct sql_pass *pass, uint32_t stage)
+{
+    return (1 - PYTHON_FACTOR) * pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / stage_slots(pass, stage);
+}
+
+static void arg_stage(struct sql_pass *pass, uint32_t stage)
+{
+    char key[48];
+    snprintf(key, sizeof key, "%lld.%lld", (long long)pass->facts->stages[stage].stage_id, (long long)pass->facts->stages[stage].attempt);
+    finding_arg_text(pass->findings, "s", str_of(key));
+}
+
+static void python_formula(struct sql_pass *pass, uint32_t stage, const struct finding *finding)
+{
+    char text[160];
+    snprintf(text, sizeof text, "python %.2f s / task time %.2f s = %.3f", pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / 1000, stage_work_ms(pass, stage) / 1000,
+             finding->measure);
+    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "ST", NULL);
+}
+
+enum err_code look_at_python(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+{
+    uint32_t stage;
+    if (!plan_is_python(node))
+        return ERR_OK;
+    enum err_code rc = stage_of_node(pass, node, &stage, err);
+    if (rc || stage == NO_ENTITY || pass->python_seen[stage])
+        return rc;
+    pass->python_seen[stage] = true;
+    struct finding *finding = consider_node(pass, SQL_PYTHON_UDF, node, stage, MUTE_NONE, python_share(pass, stage), python_saving(pass, stage));
+    if (!finding)
+        return ERR_OK;
+    finding->at_most = is_row_by_row(node) ? GRADE_SEVERE : GRADE_LOW;
+    finding->cause = is_row_by_row(node) ? "row by row" : "arrow";
+    finding_arg(pass->findings, "pct", finding->measure, "share");
+    arg_stage(pass, stage);
+    finding_arg_text(pass->findings, "udf", function_name(node));
+    finding_arg(pass->findings, "rows", node->rows, "records");
+    evidence_node(pass, node, "culprit",
+                  (struct evidence_cell[]){{"rows", node->rows, "records"},
+                                           {"sent", plan_total(pass->plan, node, "data sent to Python workers"), "bytes"},
+                                           {"run", plan_total_ms(pass->plan, node, "time to run Python workers"), "ms"}},
+                  3);
+    evidence_stage_of(pass, stage, "context");
+    python_formula(pass, stage, finding);
+    finding_change(pass->findings, "W12", BAND_WEAK, (struct change){.kind = CHANGE_FACTOR, .stage = stage, .part = BUCKET_PYTHON, .number = PYTHON_FACTOR});
+    return ERR_OK;
+}
+
+/* Stages of Python code without a plan: worth a word, but no price and no advice, for there is no other function to call. */
+enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err)
+{
+    (void)err;
+    for (uint32_t i = 0; i < pass->facts->stage_count; i++) {
+        const struct stage_fact *stage = &pass->facts->stages[i];
+        if (!stage->is_python || pass->python_seen[i] || known(stage->sql_execution_id) || !stage->winner_count)
+            continue;
+        const struct rule *rule = pass->rules[SQL_PYTHON_UDF];
+        struct finding *finding = findings_consider(pass->findings, rule, mute_of(pass->judged, rule, i), python_share(pass, i), (double)NAN, SUBJECT_STAGE, "%lld.%lld",
+                                                    (long long)stage->stage_id, (long long)stage->attempt);
+        if (!finding)
+            continue;
+        finding->stage = i;
+        finding->at_most = GRADE_INFO;
+        finding->cause = "rdd";
+        finding_arg(pass->findings, "pct", finding->measure, "share");
+        arg_stage(pass, i);
+        finding_arg_text(pass->findings, "udf", STR_LIT("Python RDD code"));
+        finding_arg(pass->findings, "rows", (double)NAN, "records");
+        evidence_stage_of(pass, i, "culprit");
+        python_formula(pass, i, finding);
+    }
+    return ERR_OK;
+}
+
+/* ---- SQL.WRITE_AMPLIFICATION */
+
+static double sum_of(const struct sql_pass *pass, const struct plan_node *node, const char *const *names, size_t count)
+{
+    double sum = (double)NAN;
+    for (size_t i = 0; i < count; i++) {
+        double value = plan_total(pass->plan, node, names[i]);
+        if (!isnan(value))
+            sum = isnan(sum) ? value : sum + value;
+    }
+    return sum;
+}
+
+/* Metrics of Delta's MERGE, UPDATE and DELETE. */
+enum err_code look_at_amplification(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+{
+    static const char *const changed_names[] = {"number of inserted rows", "number of updated rows", "number of deleted rows"};
+    static const char *const copied_names[] = {"number of target rows rewritten unmodified", "number of rows rewritten unmodified", "number of copied rows"};
+    static const char *const removed_names[] = {"number of files removed to target", "number of files removed"};
+    static const char *const all_names[] = {"number of target files before skipping", "number of files before skipping"};
+    (void)err;
+    double changed = sum_of(pass, node, changed_names, ARRAY_LENGTH(changed_names)), copied = sum_of(pass, node, copied_names, ARRAY_LENGTH(copied_names));
+    double removed = sum_of(pass, node, removed_names, ARRAY_LENGTH(removed_names)), all = sum_of(pass, node, all_names, ARRAY_LENGTH(all_names));
+    if (isnan(changed) || isnan(copied) || isnan(removed) || isnan(all) || changed + copied <= 0 || all <= 0)
+        return ERR_OK;
+    double rows = changed / (changed + copied), files = MIN(1.0, removed / all);
+    struct finding *finding = consider_node(pass, SQL_WRITE_AMPLIFICATION, node, NO_ENTITY, MUTE_NONE, rows < FEW_CHANGED ? files : 0, (double)NAN);
+    if (!finding)
+        return ERR_OK;
+    char text[160];
+    finding_arg(pass->findings, "p", files, "share");
+    finding_arg(pass->findings, "q", rows, "share");
+    evidence_node(pass, node, "culprit",
+                  (struct evidence_cell[]){{"files_replaced", removed, "count"}, {"files", all, "count"}, {"rows_changed", changed, "records"}, {"rows_copied", copied, "records"}}, 4);
+    snprintf(text, sizeof text, "%.0f of %.0f files for %.0f of %.0f rows", removed, all, changed, changed + copied);
+    finding_formula(pass->findings, text, finding->rule->ladder.step[1], "DF", NULL);
+    return ERR_OK;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading and writing tables (spec/findings.md 7.7): files, partitions, filters, and the same source read again. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/conf_value.h"
+#include "analysis/sql_pass.h"
+#include "base/mem.h"
+
+#define MIB ((double)BYTES_PER_MIB)
+#define GIB (1024 * MIB)
+
+/* SQL.SMALL_FILES_…: fewer files are no trouble; tasks read 128 MiB each where files let them. */
+#define MANY_FILES 100.0
+#define TASK_BYTES (128 * MIB)
+#define SMALL_FILE_BYTES (3 * MIB)   /* worth a word without a price [DF] */
+/* SQL.PUSHDOWN, SQL.DPP: smaller scans do not matter. */
+#define LARGE_SCAN_BYTES GIB
+#define FEW_ROWS_LEFT 0.01
+/* SQL.REPEATED_SCAN */
+#define REPEATED_LEAST_BYTES (256 * MIB)
+#define REPEATED_PRICED 1000
+#define SCHEMA_BYTES 512             /* of a schema that are compared; Spark cuts them at a hundred characters */
+
+struct scan_seen {
+    uint64_t source;                 /* location, table, partition filters */
+    struct str schema;               /* in the arena of findings */
+    struct str name;
+    int64_t execution_id, node_id;
+    uint32_t stage;
+    double bytes, scan_ms;
+};
+
+static double first_known(double a, double b)
+{
+    return isnan(a) ? b : a;
+}
+
+static double files_read(const struct plan *plan, const struct plan_node *node)
+{
+    return first_known(plan_total(plan, node, "number of files read"), plan_total(plan, node, "number of files"));
+}
+
+static void small_files_read(struct sql_pass *pass, const struct plan_node *node, uint32_t stage, double files, double bytes)
+{
+    double mean = bytes / MAX(files, 1.0), tasks = MAX((double)pass->facts->slot_peak, ceil(bytes / TASK_BYTES)), saving = (double)NAN;
+    if (stage != NO_ENTITY) {
+        double overhead = pass->judged->extras[stage]->overhead_p50_ms;
+        saving = MAX(0.0, (double)pass->facts->stages[stage].winner_count - tasks) * (isnan(overhead) ? 0 : overhead) / stage_slots(pass, stage);
+    }
+    /* The stage is in the price alone: where its tasks are too short to be judged, the files are still small. */
+    struct finding *finding = consider_node(pass, SQL_SMALL_FILES_READ, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, saving);
+    if (!finding)
+        return;
+    char text[160];
+    finding->at_least = files > MANY_FILES && mean < SMALL_FILE_BYTES ? GRADE_INFO : GRADE_OK;
+    finding_arg_text(pass->findings, "table", scan_source(pass, node));
+    finding_arg(pass->findings, "files", files, "count");
+    finding_arg(pass->findings, "mean", mean, "bytes");
+    evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}}, 2);
+    evidence_stage_of(pass, stage, "context");
+    snprintf(text, sizeof text, "%.0f bytes / %.0f files = %.0f", bytes, files, mean);
+    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    if (stage != NO_ENTITY)
+        finding_change(pass->findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks});
+}
+
+static bool is_empty_list(struct str text)
+{
+    return !text.len || str_is(text, "[]");
+}
+
+static struct str scan_property(struct sql_pass *pass, const struct plan_node *node, const char *key)
+{
+    struct str out = plan_metadata(node, key, &pass->scratch);
+    return str_known(out) ? out : plan_text_field(node, key);
+}
+
+static void full_scan(struct sql_pass *pass, const struct plan_node *node, double bytes)
+{
+    double partitions = plan_total(pass->plan, node, "number of partitions read");   /* only partitioned tables have it */
+    struct str filters = scan_property(pass, node, "PartitionFilters");
+    if (isnan(partitions) || isnan(bytes))
+        return;
+    bool whole = is_empty_list(filters) && partitions > 1;
+    struct finding *finding = consider_node(pass, SQL_FULL_SCAN, node, NO_ENTITY, MUTE_NONE, whole ? bytes : 0, (double)NAN);
+    if (!finding)
+        return;
+    finding_arg_text(pass->findings, "table", scan_source(pass, node));
+    finding_arg_text(pass->findings, "cols", STR_LIT("?"));      /* a scan without a filter on them does not name them */
+    finding_arg(pass->findings, "n", partitions, "count");
+    finding_arg(pass->findings, "bytes", bytes, "bytes");
+    evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"partitions", partitions, "count"}, {"size", bytes, "bytes"}}, 2);
+    finding_formula(pass->findings, whole ? "no partition filter: all bytes" : "a partition filter, or one partition", finding->rule->ladder.step[0], "own", NULL);
+}
+
+static bool has_join(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan_is_join(&plan->nodes[i]))
+            return true;
+    return false;
+}
+
+/* Files that were read of those that would have been without it; 1: it was of no use. */
+static void dynamic_pruning(struct sql_pass *pass, const struct plan_node *node, double files, double bytes)
+{
+    double all = plan_total(pass->plan, node, "static number of files read"), share = (double)NAN;
+    struct str filters = scan_property(pass, node, "PartitionFilters");
+    bool useless = filters.len && memmem(filters.ptr, filters.len, "dynamicpruningexpression(true)", 30) != NULL;
+    if (all > 0 && !isnan(files))
+        share = MIN(1.0, files / all);
+    else if (useless)
+        share = 1;
+    else if (!conf_true(facts_conf(pass->facts, "spark.sql.optimizer.dynamicPartitionPruning.enabled"), true) && bytes >= LARGE_SCAN_BYTES && is_empty_list(filters) &&
+             plan_total(pass->plan, node, "number of partitions read") > 1 && has_join(pass->plan))
+        share = 1;
+    struct finding *finding = findings_consider(pass->findings, pass->rules[SQL_DPP], MUTE_NONE, share, (double)NAN, SUBJECT_SQL, "%lld", (long long)pass->plan->execution_id);
+    if (!finding)
+        return;
+    char text[120], saved[64];
+    snprintf(saved, sizeof saved, "%lld", (long long)pass->plan->execution_id);
+    finding_arg_text(pass->findings, "id", str_of(saved));
+    finding_arg(pass->findings, "a", files, "count");
+    finding_arg(pass->findings, "b", all, "count");
+    finding_measure(pass->findings, "saved_bytes", plan_total(pass->plan, node, "static size of files read") - bytes, "bytes");
+    evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"files_without", all, "count"}}, 2);
+    snprintf(text, sizeof text, "%.0f / %.0f files = %.3f", files, all, share);
+    finding_formula(pass->findings, text, finding->rule->ladder.step[1], "S3", NULL);
+}
+
+static const struct plan_node *filter_above(const struct plan *plan, const struct plan_node *scan)
+{
+    const struct plan_node *node = scan;
+    for (int steps = 0; steps < 4 && node->parent_count == 1; steps++) {     /* ColumnarToRow, Project, then the filter */
+        node = &plan->nodes[node->parents[0]];
+        if (plan_named(node, "Filter"))
+            return node;
+        if (!plan_named(node, "ColumnarToRow") && !plan_named(node, "Project"))
+            return NULL;
+    }
+    return NULL;
+}
+
+static void pushdown(struct sql_pass *pass, const struct plan_node *node, double bytes)
+{
+    struct str data = scan_property(pass, node, "DataFilters"), pushed = scan_property(pass, node, "PushedFilters");
+    const struct plan_node *filter = filter_above(pass->plan, node);
+    bool not_pushed = !is_empty_list(data) && is_empty_list(pushed), few_left = filter && is_empty_list(pushed) && filter->rows < FEW_ROWS_LEFT * node->rows;
+    bool late = not_pushed || few_left;
+    struct finding *finding = consider_node(pass, SQL_PUSHDOWN, node, NO_ENTITY, MUTE_NONE, late ? bytes : 0, (double)NAN);
+    if (!finding)
+        return;
+    finding_arg_text(pass->findings, "f", filter ? filter->text : data);
+    finding_arg(pass->findings, "rows", node->rows, "records");
+    finding_arg_text(pass->findings, "table", scan_source(pass, node));
+    evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"size", bytes, "bytes"}, {"rows", node->rows, "records"}}, 2);
+    if (filter)
+        evidence_node(pass, filter, "context", (struct evidence_cell[]){{"rows", filter->rows, "records"}}, 1);
+    finding_formula(pass->findings, late ? "bytes read before the filter" : "filters were pushed down, or there are none", finding->rule->ladder.step[0], "own", NULL);
+}
+
+static enum err_code note_scan(struct sql_pass *pass, const struct plan_node *node, uint32_t stage, double bytes, struct err *err)
+{
+    struct str location = scan_property(pass, node, "Location"), filters = scan_property(pass, node, "PartitionFilters"), schema = scan_property(pass, node, "ReadSchema");
+    if (isnan(bytes) || (!location.len && !node->name.len))
+        return ERR_OK;
+    if (mem_grow((void **)&pass->scans, &pass->scan_capacity, pass->scan_count + 1, (size_t)1 << 26, sizeof *pass->scans))
+        return err_nomem(err);
+    struct scan_seen *seen = &pass->scans[pass->scan_count];
+    *seen = (struct scan_seen){.execution_id = pass->plan->execution_id, .node_id = node->node_id, .stage = stage, .bytes = bytes};
+    seen->scan_ms = plan_total_ms(pass->plan, node, "scan time");
+    /* Expression ids differ from plan to plan; a pruning expression that is made at run time is of this plan alone. */
+    seen->source = plan_text_hash(filters, plan_text_hash(location, plan_text_hash(node->name, 0)));
+    struct str name = scan_source(pass, node);
+    schema.len = MIN(schema.len, (size_t)SCHEMA_BYTES);
+    name.len = utf8_valid_prefix(name.ptr ? name.ptr : "", MIN(name.len, (size_t)200));
+    if (arena_str(pass->findings->arena, schema.len ? schema : STR_LIT(""), &seen->schema) || arena_str(pass->findings->arena, name.len ? name : STR_LIT("?"), &seen->name))
+        return err_nomem(err);
+    pass->scan_count++;
+    return ERR_OK;
+}
+
+enum err_code look_at_scan(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+{
+    if (!plan_is_scan(node))
+        return ERR_OK;
+    uint32_t stage;
+    double files = files_read(pass->plan, node), bytes = plan_total(pass->plan, node, "size of files read");
+    enum err_code rc = stage_of_node(pass, node, &stage, err);
+    if (rc)
+        return rc;
+    if (!isnan(files) && !isnan(bytes) && files > 0)
+        small_files_read(pass, node, stage, files, bytes);
+    full_scan(pass, node, bytes);
+    dynamic_pruning(pass, node, files, bytes);
+    pushdown(pass, node, bytes);
+    return note_scan(pass, node, stage, bytes, err);
+}
+
+enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node, struct err *err)
+{
+    (void)err;
+    double files = plan_total(pass->plan, node, "number of written files");
+    double bytes = first_known(plan_total(pass->plan, node, "written output"), plan_total(pass->plan, node, "bytes of written output"));
+    if (isnan(files) || isnan(bytes) || files < 1)
+        return ERR_OK;
+    double mean = bytes / files, partitions = plan_total(pass->plan, node, "number of dynamic part");
+    struct finding *finding = consider_node(pass, SQL_SMALL_FILES_WRITE, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, (double)NAN);
+    if (!finding)
+        return ERR_OK;
+    char text[160];
+    finding_arg(pass->findings, "files", files, "count");
+    finding_arg(pass->findings, "mean", mean, "bytes");
+    finding_arg(pass->findings, "parts", partitions, "count");
+    evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}, {"partitions", partitions, "count"}}, 3);
+    snprintf(text, sizeof text, "%.0f bytes / %.0f files = %.0f", bytes, files, mean);
+    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    return ERR_OK;
+}
+
+/* ---- the same source again */
+
+/* Whether all fields of `part` are in `whole`: "struct<a:int,b:string>". Both are cut where Spark cut them; what it cut is not compared. */
+static bool schema_within(struct str part, struct str whole)
+{
+    if (str_eq(part, whole) || !part.len)
+        return true;
+    size_t begin = str_starts(part, "struct<") ? 7 : 0;
+    while (begin < part.len) {
+        size_t end = begin;
+        int depth = 0;
+        for (; end < part.len && (depth > 0 || (part.ptr[end] != ',' && part.ptr[end] != '>')); end++)
+            depth += (part.ptr[end] == '<' || part.ptr[end] == '(') - (part.ptr[end] == '>' || part.ptr[end] == ')');
+        if (end > begin && !memmem(whole.ptr, whole.len, part.ptr + begin, end - begin))
+            return false;
+        begin = end + 1;
+    }
+    return true;
+}
+
+/* By source, the widest schema first. */
+static int by_source(const void *a, const void *b)
+{
+    const struct scan_seen *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->schema.len != y->schema.len)
+        return x->schema.len > y->schema.len ? -1 : 1;
+    if (x->execution_id != y->execution_id)
+        return x->execution_id < y->execution_id ? -1 : 1;
+    return (x->node_id > y->node_id) - (x->node_id < y->node_id);
+}
+
+static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, size_t count)
+{
+    double again = 0, saving = 0;
+    size_t times = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!schema_within(at[i].schema, at[0].schema))
+            continue;
+        times++;
+        if (i && at[i].stage != NO_ENTITY)
+            saving += MIN(isnan(at[i].scan_ms) ? DBL_MAX : at[i].scan_ms, stage_work_ms(pass, at[i].stage)) / stage_slots(pass, at[i].stage);
+        again += i ? at[i].bytes : 0;
+    }
+    const struct rule *rule = pass->rules[SQL_REPEATED_SCAN];
+    enum mute mute = mute_of(pass->judged, rule, NO_ENTITY);
+    if (!mute && again < REPEATED_LEAST_BYTES)
+        mute = MUTE_TINY_DATA;
+    char key[NODE_KEY_BYTES], text[160];
+    snprintf(key, sizeof key, "%lld/%lld", (long long)at[0].execution_id, (long long)at[0].node_id);
+    if (!findings_consider(pass->findings, rule, mute, (double)times, saving, SUBJECT_NODE, "%s", key))
+        return;
+    finding_arg_text(pass->findings, "table", at[0].name);
+    finding_arg(pass->findings, "k", (double)times, "count");
+    finding_arg(pass->findings, "bytes", again + at[0].bytes, "bytes");
+    for (size_t i = 0; i < count; i++) {
+        if (!schema_within(at[i].schema, at[0].schema))
+            continue;
+        snprintf(key, sizeof key, "%lld/%lld", (long long)at[i].execution_id, (long long)at[i].node_id);
+        finding_evidence(pass->findings, SUBJECT_NODE, str_of(key), i ? "culprit" : "peer", (struct evidence_cell[]){{"size", at[i].bytes, "bytes"}, {"scan", at[i].scan_ms, "ms"}}, 2);
+        if (!i || i >= REPEATED_PRICED || at[i].stage == NO_ENTITY)
+            continue;
+        double scan = isnan(at[i].scan_ms) ? 1 : MIN(1.0, at[i].scan_ms / stage_work_ms(pass, at[i].stage));
+        finding_change(pass->findings, "W11", BAND_WEAK, (struct change){.kind = CHANGE_DROP, .stage = at[i].stage, .number = 1 - scan});
+    }
+    snprintf(text, sizeof text, "%zu scans with equal partition filters, %.0f MiB again", times, again / MIB);
+    finding_formula(pass->findings, text, rule->ladder.step[0], "own", NULL);
+}
+
+enum err_code sql_repeated_scans(struct sql_pass *pass, struct err *err)
+{
+    (void)err;
+    if (pass->scan_count)
+        qsort(pass->scans, pass->scan_count, sizeof *pass->scans, by_source);
+    for (size_t i = 0, end; i < pass->scan_count; i = end) {
+        for (end = i; end < pass->scan_count && pass->scans[end].source == pass->scans[i].source; end++)
+            ;
+        repeated_scan(pass, pass->scans + i, end - i);
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds what `afterglow report` says of some logs against committed reports, in its forms and languages.
+
+    reports.py [--update] [NAME…]       NAME: tests/golden/reports/NAME; all of them when none is given
+
+--update writes them anew: read the difference aloud before committing it, as somebody who does not know Spark would.
+"""
+import argparse
+import difflib
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/support")
+import tree
+
+FOLDER = tree.ROOT / "tests/golden/reports"
+SHOWN_LINES = 60
+
+# file of the report: folder in tests/data/logs, options
+REPORTS = {
+    "straggler_even_bytes.txt": ("straggler_even_bytes", []),
+    "gc_pressure.txt": ("gc_pressure", []),
+    "healthy_rdd.txt": ("healthy_rdd", []),
+    "tiny_app.txt": ("tiny_app", []),
+    "in_progress.txt": ("in_progress", []),
+    "slow_executor.zh-CN.txt": ("slow_executor", ["--lang", "zh-CN"]),
+    "failures.json": ("failures", ["--format", "json"]),
+    "failures.md": ("failures", ["--format", "markdown"]),
+    "failures.zh-CN.html": ("failures", ["--format", "html", "--lang", "zh"]),
+}
+
+
+def report_of(log, options):
+    (path,) = sorted((tree.ROOT / "tests/data/logs" / log).iterdir())
+    done = subprocess.run([tree.binary(), "report", path, *options], capture_output=True, text=True, timeout=60)
+    if done.returncode not in (0, 3):
+        raise RuntimeError(f"afterglow report {log} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+    return done.stdout
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--update", action="store_true")
+    arguments.add_argument("names", nargs="*")
+    options = arguments.parse_args()
+    names, failed = options.names or list(REPORTS), 0
+    for name in names:
+        path = pathlib.Path(FOLDER / name)
+        got = report_of(*REPORTS[name])
+        if options.update:
+            path.write_text(got)
+            continue
+        lines = list(difflib.unified_diff(path.read_text().splitlines(), got.splitlines(), name, "now", lineterm="", n=1))
+        failed += bool(lines)
+        print("\n".join(lines[:SHOWN_LINES]) + (f"\n… {len(lines) - SHOWN_LINES} more lines" if len(lines) > SHOWN_LINES else ""))
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
