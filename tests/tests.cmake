@@ -63,6 +63,7 @@ endforeach()
 set(STAGES ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_STAGES=$<TARGET_FILE:print_stages> ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/stages.py)
 script_test(golden_stages golden 300 ${STAGES} own)
 script_test(golden_stages_shared shared 600 ${STAGES} shared)
+script_test(golden_findings golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/findings.py)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(golden_reports golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/reports.py)
