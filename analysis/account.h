@@ -54,7 +54,7 @@ struct accounts {
     double unowned_ms;               /* occupancy of attempts whose stage no job lists (damaged logs) */
     struct account *job_windows, *job_costs;  /* by position of job */
     struct stage_account *stages;             /* by position of stage */
-    struct driver_gap *gaps;         /* by time, from the first executor on; their lengths sum to the wall view of the gap buckets */
+    struct driver_gap *gaps;         /* by time, from the first executor on; their lengths sum to the wall view of the gap buckets and of what attempts did meanwhile */
     size_t gap_count;
     double jobs_ms;                  /* T_jobs: length of the union of job intervals */
 };

@@ -42,6 +42,22 @@ static struct db app_db;
 static struct task_cells app_tasks[4096];
 static size_t app_task_count;
 
+static char app_tables[32][32];   /* that rows were put into, to be emptied */
+static size_t app_table_count;
+
+static void note_table(const char *sql)
+{
+    const char *into = strstr(sql, "INTO ");
+    char name[32];
+    if (!into || sscanf(into, "INTO %31s", name) != 1 || strcmp(name, "task_column_name") == 0)
+        return;
+    for (size_t i = 0; i < app_table_count; i++)
+        if (strcmp(app_tables[i], name) == 0)
+            return;
+    assert_true(app_table_count < sizeof app_tables / sizeof *app_tables);
+    memcpy(app_tables[app_table_count++], name, sizeof name);
+}
+
 __attribute__((format(printf, 1, 2), unused)) static void app_sql(const char *format, ...)
 {
     char sql[4096];
@@ -50,6 +66,7 @@ __attribute__((format(printf, 1, 2), unused)) static void app_sql(const char *fo
     int length = vsnprintf(sql, sizeof sql, format, args);
     va_end(args);
     assert_in_range(length, 1, sizeof sql - 1);
+    note_table(sql);
     struct err err = {0};
     if (db_exec(&app_db, sql, &err))
         fail_msg("%s: %s", sql, err.message);
@@ -62,6 +79,7 @@ static int app_open(void **state)
     db_setup();
     if (db_open(&app_db, ":memory:", DB_NEW, schema_app_sql, DB_APP_ID, DB_APP_VERSION, &err))
         fail_msg("%s", err.message);
+    assert_int_equal(db_keep_statements(&app_db, NULL), ERR_OK);
     for (size_t i = 0; i < TASK_CELL_COUNT; i++)
         app_sql("INSERT INTO task_column_name VALUES (%zu, '%s')", i + 2, task_cell_names[i]);
     return 0;
@@ -77,11 +95,8 @@ static int app_close(void **state)
 static int app_clear(void **state)
 {
     (void)state;
-    static const char *const tables[] = {"application", "load", "log_health", "log_file", "environment", "executor", "job", "job_stage", "job_property", "stage", "stage_parent",
-                                         "stage_rdd", "stage_accumulable", "task_column", "rdd", "rdd_parent", "rdd_scope", "sql_execution", "sql_node", "sql_plan",
-                                         "resource_request", "streaming_query", "streaming_progress", "server_session", "server_operation", "text"};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        app_sql("DELETE FROM %s", tables[i]);
+    while (app_table_count)
+        app_sql("DELETE FROM %s", app_tables[--app_table_count]);
     app_task_count = 0;
     return 0;
 }
@@ -180,6 +195,7 @@ static void pack_chunk(int64_t stage_ref, int64_t chunk, const struct task_cells
             values[i] = (&tasks[i]->task_id)[c];
         if (int_column_pack(values, count, &blob)) {
             sqlite3_stmt *stmt = NULL;
+            note_table("INTO task_column");
             assert_int_equal(db_prepare(&app_db, &stmt, "INSERT INTO task_column VALUES (?, ?, ?, ?)", NULL), ERR_OK);
             db_bind_i64(stmt, 1, stage_ref);
             db_bind_i64(stmt, 2, (int64_t)c + 2);
