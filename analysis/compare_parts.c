@@ -286,10 +286,10 @@ static void explain_stage(struct step *step, const struct run_stage *base, const
         double base_mean = base->part_ms[i] / (double)base->task_count, new_mean = new_run->part_ms[i] / (double)new_run->task_count;
         add_of_stage(parts, kinds[i], take(&left, (new_mean - base_mean) * (double)new_run->task_count / fmax(new_run->slots, 1)), base, new_run, base_mean, new_mean, "ms");
     }
-    before = base->records > 0 ? base->cpu_ms * NS_PER_MS / base->records : (double)NAN;
-    after = new_run->records > 0 ? new_run->cpu_ms * NS_PER_MS / new_run->records : (double)NAN;
+    before = base->records > 0 ? base->cpu_ms * 1e6 / base->records : (double)NAN;          /* a million records */
+    after = new_run->records > 0 ? new_run->cpu_ms * 1e6 / new_run->records : (double)NAN;
     if (left > 0 && before > 0 && after >= SLOWER_ROWS * before)
-        add_of_stage(parts, COMPARE_SLOWER_ROWS, left, base, new_run, before, after, "ns");
+        add_of_stage(parts, COMPARE_SLOWER_ROWS, left, base, new_run, before, after, "ms");
     else
         add(parts, COMPARE_UNEXPLAINED, left);
 }
