@@ -225,12 +225,21 @@ static void write_parts(struct writing *w)
     sheet_table_end(&w->sheet);
 }
 
-static void write_value(struct writing *w, struct str value, struct buf *out)
+/* Long values that begin alike (options of a JVM) begin where they differ, at a word. */
+static void write_value(struct writing *w, struct str value, struct str other, struct buf *out)
 {
-    if (str_known(value))
-        word_text(out, value, NAME_MAX);
-    else
+    size_t common = 0, begin = 0;
+    if (!str_known(value)) {
         buf_text(out, said(w->lang, "not_set").ptr);
+        return;
+    }
+    while (common < MIN(value.len, other.len) && value.ptr[common] == other.ptr[common])
+        common++;
+    for (size_t i = 0; value.len > NAME_MAX && i < common; i++)
+        if (value.ptr[i] == ' ' || value.ptr[i] == ',')
+            begin = i + 1;
+    buf_text(out, begin ? "… " : "");
+    word_text(out, (struct str){value.ptr + begin, value.len - begin}, NAME_MAX);
 }
 
 static void more(struct writing *w, size_t count)
@@ -254,8 +263,8 @@ static void write_settings(struct writing *w)
         const struct compare_setting *setting = &self->settings[i];
         buf_text(&w->cells[0], message_of(w->lang, "compare_groups", setting_group_names[setting->group]));
         word_text(&w->cells[1], setting->name, NAME_MAX);
-        write_value(w, setting->base, &w->cells[2]);
-        write_value(w, setting->new_run, &w->cells[3]);
+        write_value(w, setting->base, setting->new_run, &w->cells[2]);
+        write_value(w, setting->new_run, setting->base, &w->cells[3]);
         row(w);
     }
     sheet_table_end(&w->sheet);

@@ -47,7 +47,7 @@ enum err_code run_metrics_load(double ret[RUN_METRIC_COUNT], struct db *app, str
         ret[i] = (double)NAN;
     enum err_code rc = db_prepare(app, &row,
                                   "SELECT a.wall_ms, a.allocated_ms, t.input, t.shuffle, t.spill, iif(t.task_time > 0, t.gc * 1.0 / t.task_time, NULL), t.failed, "
-                                  "(SELECT max(peak_jvm_heap_memory_bytes + coalesce(peak_jvm_off_heap_memory_bytes, 0)) FROM executor WHERE peaks_set AND executor_id <> 'driver') "
+                                  "(SELECT nullif(max(peak_jvm_heap_memory_bytes + coalesce(peak_jvm_off_heap_memory_bytes, 0)), 0) FROM executor WHERE peaks_set AND executor_id <> 'driver') "
                                   "FROM analysis AS a, (SELECT sum(input_bytes) AS input, total(shuffle_remote_read_bytes) + total(shuffle_local_read_bytes) AS shuffle, "
                                   "sum(disk_spilled_bytes) AS spill, total(task_time_ms) AS task_time, total(jvm_gc_time_ms) AS gc, total(failed_tasks) AS failed FROM stage) AS t",
                                   err);

@@ -5,7 +5,7 @@
 #include "base/attributes.h"
 #include "base/mem.h"
 
-#define CELL_COLUMNS 56              /* of a terminal: longer cells are cut with … */
+#define CELL_COLUMNS 72              /* of a terminal: longer cells are cut with … */
 #define ROWS_MAX ((size_t)1 << 20)
 
 static bool is_text(const struct sheet *self)
@@ -117,7 +117,7 @@ void sheet_table(struct sheet *self, const struct str *heads, size_t column_coun
 /* As much of the text as fits into CELL_COLUMNS of a terminal. */
 static enum err_code cut(struct sheet *self, struct str text, struct str *ret)
 {
-    CLEANUP(buf_dispose) struct buf whole;
+    CLEANUP(buf_dispose) struct buf whole = {0};
     if (!is_text(self) || report_width(text) <= CELL_COLUMNS)
         return arena_str(&self->arena, text, ret) ? ERR_NOMEM : ERR_OK;
     size_t len = MIN(text.len, (size_t)CELL_COLUMNS * 4);
