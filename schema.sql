@@ -109,7 +109,6 @@ CREATE TRIGGER list_log_inserted AFTER INSERT ON log BEGIN UPDATE list_state SET
 CREATE TRIGGER list_log_updated AFTER UPDATE ON log BEGIN UPDATE list_state SET tag = random(); END;
 CREATE TRIGGER list_log_deleted AFTER DELETE ON log BEGIN UPDATE list_state SET tag = random(); END;
 CREATE TRIGGER list_place_renamed AFTER UPDATE ON place WHEN old.uri <> new.uri OR old.name IS NOT new.name BEGIN UPDATE list_state SET tag = random(); END;
-
 -- One row: a loaded run that was judged, as the history of its job needs it (spec/findings.md 9.1): what is in its own file, copied here when a load or an analysis ends, so that
 -- the earlier runs of a job are found among all runs without opening their files.
 CREATE TABLE run_history (
@@ -942,6 +941,26 @@ CREATE TABLE joint_price (
     saving_ms INTEGER NOT NULL           -- of 1 … k
 ) STRICT;
 
+-- One row: what a stage attempt is, whatever its numbers are in this run (9.2): two attempts with one fingerprint do the same work. 64 bits, as signed integers.
+CREATE TABLE stage_fingerprint (
+    stage_ref INTEGER PRIMARY KEY,
+    fingerprint INTEGER NOT NULL,
+    call_site INTEGER NOT NULL           -- of the place in the user's code alone
+) STRICT;
+-- One row: the same of an SQL execution. Both are of plans: as it began, and as it ended.
+CREATE TABLE sql_fingerprint (
+    execution_id INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL, final INTEGER NOT NULL
+) STRICT;
+
+-- The only row: which job this is a run of (9.1).
+CREATE TABLE run_identity (
+    run_key TEXT,                        -- equal for runs of one job; NULL: its name is one that many different programs have, and no scheduler says more
+    key_source TEXT NOT NULL,            -- the property it was taken from; 'name': name, user and program; 'none'
+    excluded INTEGER NOT NULL,           -- 1: spark.afterglow.baseline=exclude: later runs are not measured against this one
+    shape BLOB NOT NULL                  -- pairs of a stage fingerprint and its task time in ms, 8 bytes each, little-endian, ascending; the 512 longest, the rest summed up as fingerprint 0
+) STRICT;
+
 -- One row: one persisted RDD and whether that helped (10.2).
 CREATE TABLE cache_audit (
     rdd_id INTEGER PRIMARY KEY,
@@ -978,22 +997,20 @@ CREATE TABLE stream_health (
     offsets_behind REAL                  -- most over the last 10 batches
 ) STRICT;
 
--- One row: what a stage attempt is, whatever its numbers are in this run (9.2): two attempts with one fingerprint do the same work. 64 bits, as signed integers.
-CREATE TABLE stage_fingerprint (
-    stage_ref INTEGER PRIMARY KEY,
-    fingerprint INTEGER NOT NULL,
-    call_site INTEGER NOT NULL           -- of the place in the user's code alone
-) STRICT;
--- One row: the same of an SQL execution. Both are of plans: as it began, and as it ended.
-CREATE TABLE sql_fingerprint (
-    execution_id INTEGER PRIMARY KEY,
-    first INTEGER NOT NULL, final INTEGER NOT NULL
-) STRICT;
-
--- The only row: which job this is a run of (9.1).
-CREATE TABLE run_identity (
-    run_key TEXT,                        -- equal for runs of one job; NULL: its name is one that many different programs have, and no scheduler says more
-    key_source TEXT NOT NULL,            -- the property it was taken from; 'name': name, user and program; 'none'
-    excluded INTEGER NOT NULL,           -- 1: spark.afterglow.baseline=exclude: later runs are not measured against this one
-    shape BLOB NOT NULL                  -- pairs of a stage fingerprint and its task time in ms, 8 bytes each, little-endian, ascending; the 512 longest, the rest summed up as fingerprint 0
+-- One row: one setting that was made and that analysis knows (10.4; defaults and meanings: analysis/conf_defaults.c). Shown by distance, those first whose rules fired.
+CREATE TABLE conf_audit (
+    name TEXT NOT NULL, at_run_time INTEGER NOT NULL,        -- 1: a session set it (JobStart, SQL); 0: environment
+    value TEXT NOT NULL,
+    default_value TEXT,                  -- of this Spark version; NULL: none
+    distance REAL NOT NULL,              -- |log2| of the ratio; 1: a switch or text differs; 0: the same in effect
+    state TEXT NOT NULL,                 -- effective; or why it is not: overridden, not yet (known to later versions), gone, misspelt, irrelevant (in this deploy mode)
+    meant TEXT,                          -- of a misspelt one: the setting that was meant
+    fired INTEGER NOT NULL,              -- findings of rules that it matters to
+    PRIMARY KEY (name, at_run_time)
+) STRICT, WITHOUT ROWID;
+-- One row: one library twice on the class path, or made for another Scala.
+CREATE TABLE jar_conflict (
+    jar_no INTEGER PRIMARY KEY,
+    artefact TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,       -- versions; of Scala with scala 1, Spark's second
+    scala INTEGER NOT NULL, sparks_own INTEGER NOT NULL      -- sparks_own: a library that Spark itself is made of
 ) STRICT;

@@ -124,10 +124,10 @@ static void collect_attempts(struct sweep *self, size_t position)
     int64_t tasks = task_count(self->facts, stage);
     for (size_t i = 0; i < stage->attempt_count; i++) {
         const struct attempt *attempt = &self->facts->attempts[stage->first_attempt + i];
-        if (attempt->occupancy_ms) {
+        /* Rows come in the order of ends: put there, little is left to sort. */
+        self->ends[stage->first_attempt + attempt->row] = attempt->occupancy_ms ? attempt->finish_ms : INT64_MAX;
+        if (attempt->occupancy_ms)
             self->begins[self->begin_count++] = attempt->begin_ms;
-            self->ends[self->end_count++] = attempt->finish_ms;
-        }
         if (!attempt->again && self->launched[position] < tasks) {
             self->launches[self->launch_count++] = MAX(attempt->launch_ms, stage->begin_ms);
             self->launched[position]++;
@@ -148,8 +148,9 @@ static enum err_code collect_times(struct sweep *self, struct err *err)
     for (size_t i = 0; i < self->facts->stage_count; i++)
         collect_attempts(self, i);
     sort_times(self->begins, scratch, self->begin_count);
-    sort_times(self->ends, scratch, self->end_count);
+    sort_times(self->ends, scratch, count);
     sort_times(self->launches, scratch, self->launch_count);
+    self->end_count = self->begin_count;
     return ERR_OK;
 }
 

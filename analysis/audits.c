@@ -6,6 +6,8 @@ enum err_code audits_make(struct audits *ret, const struct judged *judged, struc
     *ret = (struct audits){0};
     enum err_code rc = cache_audit_make(&ret->caches, judged, err);
     if (!rc)
+        rc = conf_audit_make(&ret->conf, judged->facts, err);
+    if (!rc)
         rc = stream_health_make(&ret->streams, judged->facts, err);
     if (rc)
         audits_dispose(ret);
@@ -15,13 +17,15 @@ enum err_code audits_make(struct audits *ret, const struct judged *judged, struc
 void audits_dispose(struct audits *self)
 {
     cache_audit_dispose(&self->caches);
+    conf_audit_dispose(&self->conf);
     stream_health_dispose(&self->streams);
 }
 
 enum err_code audits_store(const struct audits *self, const struct judged *judged, const struct findings *findings, struct db *db, struct err *err)
 {
-    (void)findings;
     enum err_code rc = cache_audit_store(&self->caches, judged->facts, db, err);
+    if (!rc)
+        rc = conf_audit_store(&self->conf, judged, findings, db, err);
     if (!rc)
         rc = stream_health_store(&self->streams, db, err);
     return rc;
@@ -29,5 +33,5 @@ enum err_code audits_store(const struct audits *self, const struct judged *judge
 
 enum err_code audits_clear(struct db *db, struct err *err)
 {
-    return db_exec(db, "DELETE FROM cache_audit; DELETE FROM stream_health", err);
+    return db_exec(db, "DELETE FROM cache_audit; DELETE FROM conf_audit; DELETE FROM jar_conflict; DELETE FROM stream_health", err);
 }

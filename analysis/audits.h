@@ -5,10 +5,12 @@
 #define ANALYSIS_AUDITS_H
 
 #include "analysis/cache_audit.h"
+#include "analysis/conf_audit.h"
 #include "analysis/stream_health.h"
 
 struct audits {
     struct cache_audit caches;
+    struct conf_audit conf;
     struct stream_health streams;
 };
 

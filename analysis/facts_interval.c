@@ -104,14 +104,35 @@ static void bound_stages(struct facts *self)
     }
 }
 
+/* Tasks get their ids in the order of their launches: put into that order, where the ids are dense and distinct, little is left to sort. */
+static bool fill_by_id(const struct attempt *attempts, size_t count, struct sort_item *items)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        least = MIN(least, attempts[i].task_id);
+        most = MAX(most, attempts[i].task_id);
+        items[i].position = NO_ENTITY;
+    }
+    if ((uint64_t)most - (uint64_t)least >= count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct sort_item *to = &items[attempts[i].task_id - least];
+        if (to->position != NO_ENTITY)
+            return false;
+        *to = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+    }
+    return true;
+}
+
 /* Sorts a stage's attempts by (launch, task id): keys first, then each attempt moves once. */
 static enum err_code sort_attempts(struct facts *self, struct attempt *attempts, size_t count, struct err *err)
 {
     struct sort_item *items = facts_scratch(self, count);
     if (!items)
         return err_nomem(err);
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+    if (!fill_by_id(attempts, count, items))
+        for (size_t i = 0; i < count; i++)
+            items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
     sort_items(items, items + count, count);
     for (size_t begin = 0; begin < count; begin++) {
         size_t hole = begin, from = items[begin].position;

@@ -85,6 +85,8 @@ static const enum task_column column_of_value[TASK_VALUE_COUNT] = {COLUMN_RUN,  
                                                                    COLUMN_OUTPUT_BYTES, COLUMN_OUTPUT_RECORDS, COLUMN_WRITE_BYTES,  COLUMN_WRITE_RECORDS,  COLUMN_RESULT_BYTES,
                                                                    COLUMN_PEAK_MEMORY,  COLUMN_LOCALITY,       COLUMN_END_REASON,   COLUMN_ERROR};
 
+_Static_assert(sizeof(struct attempt) == 64, "facts.h promises 64 bytes an attempt");
+
 #define COLUMN_IDS 64 /* column_id below: bits of a mask */
 #define NO_COLUMN COLUMN_COUNT
 #define BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */
@@ -108,7 +110,6 @@ struct task_reader {
     size_t chunk_count, chunk_capacity;
     uint32_t *places; /* of each row of a stage among its attempts; owned */
     size_t place_room;
-    struct imap executors; /* executor_ref → position + 1 */
 };
 
 static int64_t *column(const struct task_reader *self, enum task_column which)
@@ -146,13 +147,11 @@ static enum err_code reader_open(struct facts *facts, struct err *err)
     struct task_reader *self = facts->tasks = mem_zalloc(sizeof *self);
     if (!self || !(self->values = mem_alloc(COLUMN_COUNT * BATCH_ROWS * sizeof *self->values)))
         return err_nomem(err);
-    imap_init(&self->executors, FACTS_MAX_ATTEMPTS);
-    for (size_t i = 0; i < facts->executor_count; i++)
-        if (imap_put(&self->executors, facts->executors[i].executor_ref, (void *)(uintptr_t)(i + 1)))
-            return err_nomem(err);
     enum err_code rc;
     if ((rc = read_names(self, facts->db, err)) ||
-        (rc = db_prepare(facts->db, &self->read_stage, "SELECT column_id, chunk, packed FROM task_column WHERE stage_ref = ?1 AND (?2 >> column_id) & 1 ORDER BY column_id, chunk",
+        (rc = db_prepare(facts->db, &self->read_stage,
+                         "SELECT column_id, chunk, packed FROM task_column WHERE stage_ref = ?1 AND column_id BETWEEN ?3 AND ?4"
+                         "  AND (?2 >> column_id) & 1 ORDER BY column_id, chunk",
                          err)) ||
         (rc = db_prepare(facts->db, &self->read_chunk, "SELECT packed FROM task_column WHERE stage_ref = ?1 AND column_id = ?2 AND chunk = ?3", err)))
         return rc;
@@ -167,7 +166,6 @@ void facts_close_tasks(struct facts *self)
     db_finalize(reader->read_stage);
     db_finalize(reader->read_chunk);
     db_finalize(reader->list_chunks);
-    imap_dispose(&reader->executors);
     mem_free(reader->chunks);
     mem_free(reader->values);
     mem_free(reader->places);
@@ -240,12 +238,20 @@ static enum err_code give_batch(struct task_reader *self, uint64_t columns, batc
 static enum err_code read_whole(struct task_reader *self, int64_t stage_ref, uint64_t columns, batch_fn *take, void *to, struct err *err)
 {
     uint64_t ids = 0;
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        if (columns >> i & 1 && self->id_of_column[i] >= 0)
-            ids |= UINT64_C(1) << self->id_of_column[i];
+    int least = COLUMN_IDS, most = -1;
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        int id = self->id_of_column[i];
+        if (!(columns >> i & 1) || id < 0)
+            continue;
+        ids |= UINT64_C(1) << id;
+        least = MIN(least, id);
+        most = MAX(most, id);
+    }
     clear_batch(self);
     db_bind_i64(self->read_stage, 1, stage_ref);
     db_bind_i64(self->read_stage, 2, (int64_t)ids);
+    db_bind_i64(self->read_stage, 3, least);
+    db_bind_i64(self->read_stage, 4, most);
     size_t at = 0;
     enum task_column before = NO_COLUMN;
     enum err_code rc;
@@ -335,10 +341,22 @@ static enum lost_kind kind_of(int64_t status, int64_t reason)
     }
 }
 
-static uint32_t position_of(const struct imap *executors, int64_t ref)
+/* Refs are numbers from 1 on in every database that ingest wrote. */
+static uint32_t position_of(const struct facts *self, int64_t ref)
 {
-    uintptr_t place = (uintptr_t)imap_get(executors, ref);
-    return place ? (uint32_t)place - 1 : NO_ENTITY;
+    size_t low = 0, high = self->executor_count;
+    if (ref >= 1 && (uint64_t)ref <= high && self->executors[ref - 1].executor_ref == ref)
+        return (uint32_t)(ref - 1);
+    while (low < high) {
+        size_t i = low + (high - low) / 2;
+        if (self->executors[i].executor_ref == ref)
+            return (uint32_t)i;
+        if (self->executors[i].executor_ref < ref)
+            low = i + 1;
+        else
+            high = i;
+    }
+    return NO_ENTITY;
 }
 
 /* Tasks whose executor no row knows share one without an id; it is made when the first is met. */
@@ -383,7 +401,7 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
     uint32_t executor = NO_ENTITY;
     for (size_t i = 0; i < batch->count; i++) {
         if (executors[i] != ref || executor == NO_ENTITY) {
-            executor = position_of(&facts->tasks->executors, ref = executors[i]);
+            executor = position_of(facts, ref = executors[i]);
             enum err_code rc = executor == NO_ENTITY ? nameless_executor(facts, &executor, err) : ERR_OK;
             if (rc)
                 return rc;

@@ -12,7 +12,7 @@
 #include "analysis/suppression.h"
 #include "base/mem.h"
 
-static rules_fn *const families[] = {rules_app, rules_stage, rules_memory, rules_shuffle, rules_failure, rules_reuse, rules_sql, rules_stream, rules_log};
+static rules_fn *const families[] = {rules_app, rules_stage, rules_memory, rules_shuffle, rules_failure, rules_reuse, rules_sql, rules_conf, rules_stream, rules_log};
 
 /* 1.6 */
 #define TINY_APP_MS 10000

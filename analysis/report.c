@@ -162,6 +162,9 @@ void report_dispose(struct report *self)
 
 /* ---- the texts of a finding */
 
+/* Text that is no JSON would be a fault of ours; it must not spoil the report all the same. */
+#define SOUND(json) "CASE WHEN json_valid(" json ") THEN " json " ELSE '[]' END"
+
 /* A word of ours ("problems:no_max"), or several joined by ", ", said in words; STR_NONE: it is none of ours. */
 static struct str in_words(struct report *self, enum lang lang, struct str name, struct str codes)
 {
@@ -240,8 +243,8 @@ enum err_code report_args(struct report *self, enum lang lang, const struct find
     sqlite3_stmt *row = NULL;
     *ret_count = 0;
     enum err_code rc = db_prepare(self->db, &row,
-                                  "SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(?1) WHERE type = 'object' "
-                                  "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(?2) WHERE type = 'object'",
+                                  "SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?1") ") WHERE type = 'object' "
+                                  "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?2") ") WHERE type = 'object'",
                                   err);
     if (rc)
         return rc;
@@ -276,7 +279,7 @@ static enum err_code read_cells(struct report *self, const struct finding *findi
     sqlite3_stmt *row = NULL;
     enum err_code rc = db_prepare(self->db, &row,
                                   "SELECT e.key, e.value ->> 'kind', e.value ->> 'key', e.value ->> 'role', c.value ->> 'n', c.value ->> 'v', c.value ->> 'u', "
-                                  "typeof(c.value ->> 'v') = 'text' FROM json_each(?1) AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' "
+                                  "typeof(c.value ->> 'v') = 'text' FROM json_each(" SOUND("?1") ") AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' "
                                   "ORDER BY e.id, c.id LIMIT 2000",
                                   err);
     size_t capacity = 0;
@@ -320,7 +323,7 @@ enum err_code report_evidence(struct report *self, const struct finding *finding
     enum err_code rc = read_cells(self, finding, ret, err);
     if (!rc)
         rc = db_prepare(self->db, &row,
-                        "SELECT value ->> 'formula', value ->> 'threshold', value ->> 'source', value ->> 'filter' FROM json_each(?1) "
+                        "SELECT value ->> 'formula', value ->> 'threshold', value ->> 'source', value ->> 'filter' FROM json_each(" SOUND("?1") ") "
                         "WHERE type = 'object' AND value ->> 'formula' IS NOT NULL LIMIT 1",
                         err);
     if (rc)

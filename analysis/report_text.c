@@ -2,7 +2,7 @@
  *
  * The report for a terminal, 96 columns wide: the verdict, where the time went, what to change, how the run was judged. Texts of the log were made harmless by wording.c; colours are the only
  * escape sequences. */
-#include <math.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "analysis/report_parts.h"
@@ -52,12 +52,27 @@ static void blanks(struct buf *out, int count)
         buf_char(out, ' ');
 }
 
-/* The longest piece from `at` on that must not be broken: a word, or one wide character with the punctuation behind it. */
+/* A blank between a number and its unit. */
+static bool is_before_unit(struct str text, size_t at)
+{
+    static const char *const units[] = {"ms", "s", "m", "h", "d", "B", "KiB", "MiB", "GiB", "TiB", "%"};
+    if (at == 0 || text.ptr[at] != ' ' || text.ptr[at - 1] < '0' || text.ptr[at - 1] > '9')
+        return false;
+    struct str rest = {text.ptr + at + 1, text.len - at - 1};
+    for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
+        size_t len = strlen(units[i]);
+        if (str_starts(rest, units[i]) && (rest.len == len || !isalnum((unsigned char)rest.ptr[len])))
+            return true;
+    }
+    return false;
+}
+
+/* The longest piece from `at` on that must not be broken: a word, a number with its unit, or one wide character with the punctuation behind it. */
 static size_t piece_at(struct str text, size_t at, int *ret_width)
 {
     size_t begin = at;
     *ret_width = 0;
-    while (at < text.len && text.ptr[at] != ' ') {
+    while (at < text.len && (text.ptr[at] != ' ' || is_before_unit(text, at))) {
         int columns, next = 0;
         at += character(text.ptr + at, &columns);
         *ret_width += columns;

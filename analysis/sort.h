@@ -10,7 +10,7 @@
 
 struct sort_item {
     int64_t key, tie;
-    uint32_t position;               /* the last tie: no two items are equal */
+    uint32_t position; /* the last tie: no two items are equal */
 };
 
 void sort_items(struct sort_item *items, struct sort_item *scratch, size_t count);

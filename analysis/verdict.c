@@ -69,15 +69,16 @@ size_t verdict_closest(const struct report *report, const size_t *findings, size
     return best;
 }
 
-static void say_closest(const struct report *report, enum lang lang, size_t closest, struct buf *out)
+/* `nothing` or `nothing_closest`: what is said without and with such a rule. */
+static void say_closest(const struct report *report, enum lang lang, size_t closest, const char *nothing, const char *nothing_closest, struct buf *out)
 {
     if (closest == report->finding_count) {
-        say(out, lang, "nothing", NULL, 0);
+        say(out, lang, nothing, NULL, 0);
         return;
     }
     const struct report_finding *f = &report->findings[closest];
     const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &f->finding))), number("margin", f->margin, "share")};
-    say(out, lang, "nothing_closest", args, ARRAY_LENGTH(args));
+    say(out, lang, nothing_closest, args, ARRAY_LENGTH(args));
 }
 
 enum err_code verdict_page(struct report *report, enum lang lang, const size_t *findings, size_t count, struct buf *out, struct err *err)
@@ -87,7 +88,7 @@ enum err_code verdict_page(struct report *report, enum lang lang, const size_t *
         if (report->findings[findings[i]].is_shown && shown++ == 0)
             first = findings[i];
     if (shown == 0) {
-        say_closest(report, lang, verdict_closest(report, findings, count), out);
+        say_closest(report, lang, verdict_closest(report, findings, count), "nothing", "nothing_closest", out);
         return ERR_OK;
     }
     enum err_code rc = say_finding(report, lang, first, out, err);
@@ -152,22 +153,37 @@ static void say_saving(const struct report *report, enum lang lang, struct buf *
     say(out, lang, k == 0 && report->joint[0].finding == 0 ? "fix_one" : "fix", args, ARRAY_LENGTH(args));
 }
 
-static void say_healthy(const struct report *report, enum lang lang, struct buf *out)
+static enum err_code say_healthy(struct report *report, enum lang lang, struct buf *out, struct err *err)
 {
-    const struct report_finding *first = report->shown_count && report->findings[0].grade >= GRADE_LOW ? &report->findings[0] : NULL;
+    bool is_note = report->shown_count && report->findings[0].grade >= GRADE_LOW;
     const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
-    if (!first) {
-        say(out, lang, "healthy", &wall, 1);
-        size_t closest = verdict_closest(report, NULL, 0);
-        if (closest < report->finding_count) {
-            const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &report->findings[closest].finding))),
-                                            number("margin", report->findings[closest].margin, "share")};
-            say(out, lang, "closest", args, ARRAY_LENGTH(args));
-        }
-        return;
+    if (is_note) {
+        int64_t price_ms = report->findings[0].finding.price.ms;
+        const struct word_arg args[] = {number("saving", ms(price_ms), "ms"), wall};
+        say(out, lang, known(price_ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
+        return say_finding(report, lang, 0, out, err);
     }
-    const struct word_arg args[] = {number("saving", ms(first->finding.price.ms), "ms"), text("name", str_of(report_rule_name(lang, &first->finding)))};
-    say(out, lang, known(first->finding.price.ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
+    say(out, lang, "healthy", &wall, 1);
+    size_t closest = verdict_closest(report, NULL, 0);
+    if (closest < report->finding_count) {
+        const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &report->findings[closest].finding))), number("margin", report->findings[closest].margin, "share")};
+        say(out, lang, "closest", args, ARRAY_LENGTH(args));
+    }
+    return ERR_OK;
+}
+
+/* What is missing has been said then: the first finding about anything else follows. */
+static enum err_code say_incomplete(struct report *report, enum lang lang, struct buf *out, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf missing;
+    buf_init(&missing, 4096);
+    enum err_code rc = report_missing(report, lang, &missing, err);
+    const struct word_arg args[] = {number("c", (double)report->completeness, "count"), text("missing", buf_str(&missing))};
+    say(out, lang, "incomplete", args, ARRAY_LENGTH(args));
+    for (size_t i = 0; i < report->shown_count && !rc; i++)
+        if (strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
+            return say_finding(report, lang, i, out, err);
+    return rc;
 }
 
 static enum err_code say_regression(struct report *report, enum lang lang, struct buf *out, struct err *err)
@@ -188,11 +204,8 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         say_failed(report, lang, out);
         return say_regression(report, lang, out, err);
     }
-    if (report->completeness < COMPLETE_ENOUGH) {
-        const struct word_arg c = number("c", (double)report->completeness, "count");
-        say(out, lang, "incomplete", &c, 1);
-        return report->shown_count ? say_finding(report, lang, 0, out, err) : ERR_OK;
-    }
+    if (report->completeness < COMPLETE_ENOUGH)
+        return say_incomplete(report, lang, out, err);
     if (report->wall_ms < JUDGED_FROM_MS && !is_worth_it) {
         const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
         say(out, lang, "not_judged", &wall, 1);
@@ -204,15 +217,15 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
     }
     if (report->wall_ms > 0 && (double)waited_ms >= WAITING_SHARE * (double)report->wall_ms) {
         say_waiting(report, lang, waited_ms, largest, out);
-        if (is_worth_it)
+        if (report->shown_count && report->findings[0].grade >= GRADE_LOW)
             rc = say_finding(report, lang, 0, out, err);
         else
-            say_closest(report, lang, verdict_closest(report, NULL, 0), out);
+            say_closest(report, lang, verdict_closest(report, NULL, 0), "nothing_else", "nothing_else_closest", out);
     } else if (is_worth_it) {
         rc = say_finding(report, lang, 0, out, err);
         say_saving(report, lang, out);
     } else {
-        say_healthy(report, lang, out);
+        rc = say_healthy(report, lang, out, err);
     }
     return rc ? rc : say_regression(report, lang, out, err);
 }

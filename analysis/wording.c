@@ -11,6 +11,9 @@
 
 #define TEXT_MAX 300
 
+/* To nothing, or next to it: digits mean nothing then. */
+#define RATIO_MAX 9999
+
 /* Beyond this a double is no longer an exact integer, and no log of ours has such a number. */
 #define NUMBER_MAX 9.0e15
 
@@ -89,6 +92,8 @@ void word_share(struct buf *out, double share)
     double percent = share * 100;
     if (percent > 0 && percent < 0.095)
         buf_text(out, "< 0.1 %");
+    else if (percent >= 99.5 && percent < 100)
+        buf_text(out, "> 99 %");     /* nearly all is not all */
     else
         buf_printf(out, fabs(percent) < 9.95 && percent != 0 ? "%.1f %%" : "%.0f %%", percent);
 }
@@ -124,6 +129,8 @@ void word_value(struct buf *out, double value, struct str unit)
         word_bytes(out, value);      /* the sentence says "/s" */
     else if (str_is(unit, "share"))
         word_share(out, value);
+    else if (str_is(unit, "ratio") && value > RATIO_MAX)
+        buf_printf(out, "> %d", RATIO_MAX);
     else
         plain_number(out, value);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, api, shared, static, web.
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, analysis, failure, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
 if(AFTERGLOW_FUZZ)
@@ -77,6 +78,13 @@ script_test(corpus_shared damaged 600 ${PYTHON3} ${SUPPORT}/corpus.py)
 
 foreach(case disk_full file_size_limit read_only_store killed_at_random memory_limit two_at_once foreign_store)
     script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})
+endforeach()
+
+add_executable(print_account tests/analysis/print_account.c)
+target_link_libraries(print_account PRIVATE ag_analysis)
+foreach(logs own shared)
+    script_test(accounts_${logs} analysis 900 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/analysis/accounts.py ${logs})
+    set_property(TEST accounts_${logs} APPEND PROPERTY ENVIRONMENT "AFTERGLOW_PRINT_ACCOUNT=$<TARGET_FILE:print_account>")
 endforeach()
 
 set(API ${CMAKE_SOURCE_DIR}/tests/api)

@@ -66,7 +66,7 @@ static enum err_code print(const char *path, struct err *err)
     if (rc)
         return rc;
     double begin = now_ms();
-    if ((rc = facts_load(&facts, &db, err))) {
+    if ((rc = db_read_begin(&db, err)) || (rc = facts_load(&facts, &db, err))) {
         db_close(&db);
         return rc;
     }
@@ -85,6 +85,7 @@ static enum err_code print(const char *path, struct err *err)
         accounts_dispose(&accounts);
     }
     facts_dispose(&facts);
+    db_read_end(&db);
     db_close(&db);
     return rc;
 }

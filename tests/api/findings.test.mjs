@@ -117,3 +117,14 @@ test("a stage says why its tasks were slow", async () => {
   assert.ok(window.length > 0);
   await get("straggler_even_bytes", "stages/99.0/analysis", 404);
 });
+
+test("a task says why it was slow, in seconds that sum up", async () => {
+  const { excessMs, cause, causes, sentence } = await get("straggler_even_bytes", "tasks/7/why");
+  assert.equal(cause, "waiting");
+  assert.ok(excessMs > 10000 && Math.abs(causes.reduce((sum, each) => sum + each.ms, 0) - excessMs) <= 1);
+  assert.match(sentence, /^Task 7 took 11\.\d s longer than the median of its stage, > 99 % of it for this reason: waiting/);
+  assert.match((await get("straggler_even_bytes", "tasks/7/why?lang=zh")).sentence, /^任务 7 /);
+  assert.equal((await get("failures", "tasks/12/why")).excessMs, null, "it failed");
+  await get("straggler_even_bytes", "tasks/4711/why", 404);
+  await get("straggler_even_bytes", "tasks/99999999999999999999/why", 404);
+});

@@ -18,12 +18,13 @@
 #include "base/db.h"
 #include "base/int_column.h"
 
-#define TASK_CELLS(X)                                                                                                                                                 \
-    X(task_id) X(task_index) X(attempt) X(partition_id) X(executor_ref) X(launch_ms) X(finish_ms) X(getting_result_ms) X(locality) X(speculative) X(status) X(end_reason)   \
-    X(error_text_id) X(has_metrics) X(executor_deserialize_time_ms) X(executor_run_time_ms) X(executor_cpu_time_ns) X(peak_execution_memory_bytes) X(result_size_bytes)       \
-    X(jvm_gc_time_ms) X(result_serialization_time_ms) X(memory_spilled_bytes) X(disk_spilled_bytes) X(input_bytes) X(input_records) X(output_bytes) X(output_records)          \
-    X(shuffle_fetch_wait_time_ms) X(shuffle_remote_read_bytes) X(shuffle_local_read_bytes) X(shuffle_records_read) X(shuffle_write_bytes) X(shuffle_write_time_ns)              \
-    X(shuffle_write_records)
+#define TASK_CELLS(X)                                                                                                                                                           \
+    X(task_id)                                                                                                                                                                  \
+    X(task_index) X(attempt) X(partition_id) X(executor_ref) X(launch_ms) X(finish_ms) X(getting_result_ms) X(locality) X(speculative) X(status) X(end_reason) X(error_text_id) \
+        X(has_metrics) X(executor_deserialize_time_ms) X(executor_run_time_ms) X(executor_cpu_time_ns) X(peak_execution_memory_bytes) X(result_size_bytes) X(jvm_gc_time_ms)    \
+            X(result_serialization_time_ms) X(memory_spilled_bytes) X(disk_spilled_bytes) X(input_bytes) X(input_records) X(output_bytes) X(output_records)                     \
+                X(shuffle_fetch_wait_time_ms) X(shuffle_remote_read_bytes) X(shuffle_local_read_bytes) X(shuffle_records_read) X(shuffle_write_bytes) X(shuffle_write_time_ns)  \
+                    X(shuffle_write_records)
 
 struct task_cells {
     int64_t stage_ref;
@@ -42,7 +43,7 @@ static struct db app_db;
 static struct task_cells app_tasks[4096];
 static size_t app_task_count;
 
-static char app_tables[32][32];   /* that rows were put into, to be emptied */
+static char app_tables[32][32]; /* that rows were put into, to be emptied */
 static size_t app_table_count;
 
 static void note_table(const char *sql)
@@ -126,18 +127,20 @@ __attribute__((unused)) static void add_setting(const char *name, const char *va
 
 __attribute__((unused)) static void add_executor(int64_t ref, const char *id, int64_t cores, int64_t add_ms, int64_t remove_ms)
 {
-    app_sql("INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, total_cores, add_ms, remove_ms, active_tasks, failed_tasks, completed_tasks, total_tasks,"
-            " total_duration_ms, total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms,"
-            " is_excluded, excluded_in_stages, peaks_set) VALUES (%s, '%s', 1, 0, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0)",
-            sql_number(ref), id, remove_ms == UNKNOWN, sql_number(cores), sql_number(add_ms), sql_number(remove_ms));
+    app_sql(
+        "INSERT INTO executor (executor_ref, executor_id, announced, superseded, active, total_cores, add_ms, remove_ms, active_tasks, failed_tasks, completed_tasks, total_tasks,"
+        " total_duration_ms, total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes, task_count, failed_task_count, killed_task_count, task_time_ms,"
+        " is_excluded, excluded_in_stages, peaks_set) VALUES (%s, '%s', 1, 0, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', 0)",
+        sql_number(ref), id, remove_ms == UNKNOWN, sql_number(cores), sql_number(add_ms), sql_number(remove_ms));
 }
 
 /* status: as job.status. */
 __attribute__((unused)) static void add_job(int64_t id, int64_t begin_ms, int64_t end_ms, int status)
 {
-    app_sql("INSERT INTO job (job_id, submission_ms, completion_ms, status, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices,"
-            " active_stages, completed_stages, skipped_stages, failed_stages) VALUES (%s, %s, %s, %d, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            sql_number(id), sql_number(begin_ms), sql_number(end_ms), status);
+    app_sql(
+        "INSERT INTO job (job_id, submission_ms, completion_ms, status, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices,"
+        " active_stages, completed_stages, skipped_stages, failed_stages) VALUES (%s, %s, %s, %d, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        sql_number(id), sql_number(begin_ms), sql_number(end_ms), status);
 }
 
 __attribute__((unused)) static void list_stage(int64_t job_id, int64_t stage_id)
@@ -148,12 +151,13 @@ __attribute__((unused)) static void list_stage(int64_t job_id, int64_t stage_id)
 /* status: as stage.status. */
 __attribute__((unused)) static void add_stage(int64_t ref, int64_t id, int64_t attempt, int64_t num_tasks, int64_t submission_ms, int64_t completion_ms, int status)
 {
-    app_sql("INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, num_tasks, submission_ms, completion_ms, active_tasks, complete_tasks,"
-            " failed_tasks, killed_tasks, completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process,"
-            " locality_node, locality_none, locality_rack, locality_any, task_rows, ended_tasks, peaks_set)"
-            " VALUES (%s, %s, %s, %d, 1, %d, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            sql_number(ref), sql_number(id), sql_number(attempt), status, status != 4, status == 2 || status == 3, sql_number(num_tasks), sql_number(submission_ms),
-            sql_number(completion_ms));
+    app_sql(
+        "INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, num_tasks, submission_ms, completion_ms, active_tasks, complete_tasks,"
+        " failed_tasks, killed_tasks, completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process,"
+        " locality_node, locality_none, locality_rack, locality_any, task_rows, ended_tasks, peaks_set)"
+        " VALUES (%s, %s, %s, %d, 1, %d, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        sql_number(ref), sql_number(id), sql_number(attempt), status, status != 4, status == 2 || status == 3, sql_number(num_tasks), sql_number(submission_ms),
+        sql_number(completion_ms));
 }
 
 /* A successful task without metrics, whose index and partition are `index`; the caller changes what it wants before the next one is added. */

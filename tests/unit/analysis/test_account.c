@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "tests/unit/analysis/app_rows.h"
 
 static struct facts facts;
@@ -73,7 +74,7 @@ static void assert_sound(void)
     }
     for (size_t b = BUCKET_GAP_SQL; b <= BUCKET_GAP_USER; b++)
         gap_buckets += accounts.app.wall_ms[b];
-    assert_true(gap_buckets <= gaps * (1 + 1e-9));    /* less by what attempts did that outlived their jobs */
+    assert_true(gap_buckets <= gaps * (1 + 1e-9)); /* less by what attempts did that outlived their jobs */
 }
 
 /* ---- 3.4 ---- */
@@ -81,8 +82,8 @@ static void assert_sound(void)
 /* A winner of 1000 ms that ended at 11000. */
 static void assert_buckets(const int64_t run[11], const char *const names[], const double expected[], size_t count, bool python)
 {
-    static const enum task_value columns[] = {VALUE_RUN_MS, VALUE_DESERIALIZE_MS, VALUE_SERIALIZE_MS, VALUE_GETTING_RESULT_MS, VALUE_GC_MS, VALUE_CPU_NS, VALUE_FETCH_WAIT_MS,
-                                              VALUE_SHUFFLE_WRITE_NS, VALUE_DISK_SPILL_BYTES, VALUE_INPUT_BYTES, VALUE_OUTPUT_BYTES};
+    static const enum task_value columns[] = {VALUE_RUN_MS,        VALUE_DESERIALIZE_MS,   VALUE_SERIALIZE_MS,     VALUE_GETTING_RESULT_MS, VALUE_GC_MS,       VALUE_CPU_NS,
+                                              VALUE_FETCH_WAIT_MS, VALUE_SHUFFLE_WRITE_NS, VALUE_DISK_SPILL_BYTES, VALUE_INPUT_BYTES,       VALUE_OUTPUT_BYTES};
     struct stage_fact stage = {.is_python = python};
     struct facts none = {.stages = &stage};
     struct attempt attempt = {.begin_ms = 10000, .finish_ms = 11000, .occupancy_ms = 1000, .kind = WINNER, .has_metrics = true};
@@ -114,7 +115,8 @@ static void buckets_of_one_attempt(void **state)
     (void)state;
     const int64_t ms = 1000000;
     /* run deser ser getres gc cpu fetch shwrite spill input output */
-    ASSERT_BUCKETS(false, BUCKETS("cpu", "gc", "deser", "ser", "fetch", "shwrite", "other", "delay", "getres"), LIST(400, 50, 80, 20, 60, 30, 160, 170, 30),      /* 700 − 50 − 60 − 400 − 30 */
+    ASSERT_BUCKETS(false, BUCKETS("cpu", "gc", "deser", "ser", "fetch", "shwrite", "other", "delay", "getres"),
+                   LIST(400, 50, 80, 20, 60, 30, 160, 170, 30), /* 700 − 50 − 60 − 400 − 30 */
                    700, 80, 20, 10970, 50, 400 * ms, 60, 30 * ms, 0, 0, 0);
     /* Spilled: the rest is its disk; read or written: the storage's; in a Python stage: Python's, whatever else. */
     ASSERT_BUCKETS(false, BUCKETS("cpu", "spill_io", "delay"), LIST(400, 300, 300), 700, 0, 0, UNKNOWN, 0, 400 * ms, 0, 0, 1, 1, 0);
@@ -175,15 +177,15 @@ static void a_run_by_hand(void **state)
         enum bucket bucket;
         double slot, wall;
     } expected[] = {
-        {BUCKET_STARTUP, 3000, 1000},                 /* 0 … 1 s: no slot yet */
-        {BUCKET_GAP_STARTUP, 2000, 1000},             /* 1 … 2 */
-        {BUCKET_STAGE_GAP, 1000 + 6000, 500 + 2000},  /* 2 … 2.5, 6 … 8 */
-        {BUCKET_SCHED_WAIT, 1000 + 1000, 500 + 1000.0 / 3},      /* 2.5 … 3: three wait, two slots are free; 3 … 4: one of each */
-        {BUCKET_TAIL, 2000, 2000.0 / 3},              /* 5 … 6: one task, three slots */
-        {BUCKET_WAIT_EXEC, 500, 0},                   /* 2.5 … 3: three wait for two slots; the frame has three */
-        {BUCKET_NOT_ALLOC, 1000 + 500 + 1000, 0},     /* 1 … 2, 2 … 2.5, 9 … 10 */
+        {BUCKET_STARTUP, 3000, 1000},                       /* 0 … 1 s: no slot yet */
+        {BUCKET_GAP_STARTUP, 2000, 1000},                   /* 1 … 2 */
+        {BUCKET_STAGE_GAP, 1000 + 6000, 500 + 2000},        /* 2 … 2.5, 6 … 8 */
+        {BUCKET_SCHED_WAIT, 1000 + 1000, 500 + 1000.0 / 3}, /* 2.5 … 3: three wait, two slots are free; 3 … 4: one of each */
+        {BUCKET_TAIL, 2000, 2000.0 / 3},                    /* 5 … 6: one task, three slots */
+        {BUCKET_WAIT_EXEC, 500, 0},                         /* 2.5 … 3: three wait for two slots; the frame has three */
+        {BUCKET_NOT_ALLOC, 1000 + 500 + 1000, 0},           /* 1 … 2, 2 … 2.5, 9 … 10 */
         {BUCKET_GAP_SHUTDOWN, 3000 + 2000, 2000},
-        {BUCKET_NOMETRICS, 6000, 2000},               /* 2/3 of 3 … 4, all of 4 … 5, 1/3 of 5 … 6 */
+        {BUCKET_NOMETRICS, 6000, 2000}, /* 2/3 of 3 … 4, all of 4 … 5, 1/3 of 5 … 6 */
     };
     double rest = 0;
     for (size_t b = 0; b < BUCKET_COUNT; b++)
@@ -285,7 +287,7 @@ static void tasks_behind_their_job_stay_with_it(void **state)
     load();
     assert_sound();
     assert_near(accounts.job_costs[0].slot_ms[BUCKET_LOST], 3000);
-    assert_near(accounts.job_costs[0].slot_total_ms, 3000 + 1000);   /* and one idle slot while it ran */
+    assert_near(accounts.job_costs[0].slot_total_ms, 3000 + 1000); /* and one idle slot while it ran */
     assert_near(accounts.job_windows[0].slot_ms[BUCKET_LOST], 1000);
     assert_near(accounts.idle_gap_ms, 2000 + 2000);
 }
@@ -312,9 +314,9 @@ static void a_job_without_executors_waits_for_them(void **state)
     add_job(0, 102000, 108000, 1);
     load();
     assert_sound();
-    assert_near(accounts.app.wall_ms[BUCKET_WAIT_EXEC], 3000);       /* 3 … 6 s */
+    assert_near(accounts.app.wall_ms[BUCKET_WAIT_EXEC], 3000); /* 3 … 6 s */
     assert_near(accounts.app.slot_ms[BUCKET_WAIT_EXEC], 9000);
-    assert_near(accounts.app.wall_ms[BUCKET_GAP_SHUTDOWN], 2000);    /* 8 … 10 s, the last second without slots: the frame's three */
+    assert_near(accounts.app.wall_ms[BUCKET_GAP_SHUTDOWN], 2000); /* 8 … 10 s, the last second without slots: the frame's three */
     assert_near(accounts.app.slot_ms[BUCKET_GAP_SHUTDOWN], 3000 + 3000);
     assert_near(accounts.job_windows[0].wall_total_ms, 6000);
     assert_near(accounts.job_windows[0].slot_total_ms, 2000 + 6000);
@@ -325,7 +327,7 @@ static void missing_ends_make_waiting_unknown(void **state)
 {
     (void)state;
     add_small_run();
-    app_sql("UPDATE stage SET num_tasks = 4");        /* 3 of 4 */
+    app_sql("UPDATE stage SET num_tasks = 4"); /* 3 of 4 */
     load();
     assert_sound();
     assert_near(accounts.app.slot_ms[BUCKET_SCHED_WAIT] + accounts.app.slot_ms[BUCKET_FEW_TASKS] + accounts.app.slot_ms[BUCKET_TAIL], 0);
@@ -359,8 +361,8 @@ static void assert_gap(size_t i, int64_t from_ms, int64_t to_ms, const char *kin
 
 static void add_execution(int64_t id, int64_t root, int64_t begin_ms, int64_t end_ms)
 {
-    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen) VALUES (%lld, %lld, %s, %s, 1, 1, 1)", (long long)id,
-            (long long)root, sql_number(begin_ms), sql_number(end_ms));
+    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen) VALUES (%lld, %lld, %s, %s, 1, 1, 1)",
+            (long long)id, (long long)root, sql_number(begin_ms), sql_number(end_ms));
 }
 
 static void gaps_of_sql_executions(void **state)
@@ -370,7 +372,7 @@ static void gaps_of_sql_executions(void **state)
     add_executor(1, "1", 1, 100000, UNKNOWN);
     add_execution(5, 5, 101000, 108000);
     add_execution(6, 6, 108200, 108500);
-    add_execution(7, 5, 103200, 104500);              /* a part of 5, whose job is 5's too */
+    add_execution(7, 5, 103200, 104500); /* a part of 5, whose job is 5's too */
     add_job(0, 102000, 103000, 1);
     add_job(1, 104000, 105000, 1);
     app_sql("UPDATE job SET sql_execution_id = CASE job_id WHEN 0 THEN 5 ELSE 7 END");
@@ -382,7 +384,7 @@ static void gaps_of_sql_executions(void **state)
     assert_gap(2, 103000, 103200, "gap_sql", "between", 5);
     assert_gap(3, 103200, 104000, "gap_sql", "planning", 7);
     assert_gap(4, 105000, 108000, "gap_sql", "commit", 5);
-    assert_gap(5, 108000, 108200, "gap_user", "-", UNKNOWN);         /* SQL is still to come */
+    assert_gap(5, 108000, 108200, "gap_user", "-", UNKNOWN); /* SQL is still to come */
     assert_gap(6, 108200, 108500, "gap_sql", "command", 6);
     assert_gap(7, 108500, 109000, "gap_shutdown", "-", UNKNOWN);
     assert_int_equal(accounts.gaps[3].job_before, 0);
@@ -400,14 +402,15 @@ static void gaps_of_streams_and_servers(void **state)
     app_sql("INSERT INTO streaming_query (run_ref, run_id, start_ms, start_seen, end_seen, idle_count, last_idle_ms) VALUES (1, 'r', 102000, 1, 1, 0, NULL)");
     app_sql("INSERT INTO streaming_progress (run_ref, progress_no, trigger_ms, batch_duration_ms, durations) VALUES (1, 1, 103000, 1000, '')");
     app_sql("INSERT INTO server_session (session_ref, server, session_id, start_ms, finish_ms, start_seen, end_seen) VALUES (1, 0, 's', 103500, 107000, 1, 1)");
-    app_sql("INSERT INTO server_operation (operation_ref, server, operation_key, state, start_seen, start_ms, finish_ms, close_ms) VALUES (1, 0, 'o', 7, 1, 105000, 106000, 106500)");
+    app_sql(
+        "INSERT INTO server_operation (operation_ref, server, operation_key, state, start_seen, start_ms, finish_ms, close_ms) VALUES (1, 0, 'o', 7, 1, 105000, 106000, 106500)");
     load();
     assert_sound();
     const struct {
         int64_t from_ms, to_ms;
         const char *kind;
-    } expected[] = {{101000, 102000, "gap_user"},   {102000, 103000, "gap_stream"}, {103000, 104000, "gap_stream"}, {104000, 105000, "gap_server"},
-                    {105000, 106000, "gap_user"},   {106000, 107000, "gap_server"}, {107000, 109000, "gap_user"}};
+    } expected[] = {{101000, 102000, "gap_user"}, {102000, 103000, "gap_stream"}, {103000, 104000, "gap_stream"}, {104000, 105000, "gap_server"},
+                    {105000, 106000, "gap_user"}, {106000, 107000, "gap_server"}, {107000, 109000, "gap_user"}};
     assert_int_equal(accounts.gap_count, ARRAY_LENGTH(expected));
     for (size_t i = 0; i < ARRAY_LENGTH(expected); i++)
         assert_gap(i, expected[i].from_ms, expected[i].to_ms, expected[i].kind, "-", UNKNOWN);
@@ -418,11 +421,11 @@ static void gaps_of_streams_and_servers(void **state)
 static void rounding_keeps_the_total(void **state)
 {
     (void)state;
-    double buckets[BUCKET_COUNT] = {1.25, 2.5, 3.75, 0.5};           /* 8 */
+    double buckets[BUCKET_COUNT] = {1.25, 2.5, 3.75, 0.5}; /* 8 */
     int64_t rounded[BUCKET_COUNT];
     account_round(buckets, 8, rounded);
     assert_int_equal(rounded[0], 1);
-    assert_int_equal(rounded[1], 3);                  /* equal remainders: the first */
+    assert_int_equal(rounded[1], 3); /* equal remainders: the first */
     assert_int_equal(rounded[2], 4);
     assert_int_equal(rounded[3], 0);
     const double thirds[BUCKET_COUNT] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
@@ -445,8 +448,29 @@ static void slots_over_time(void **state)
     assert_near(slot_curve_integral(&curve, 103500, 103600), 300);
     assert_near(slot_curve_integral(&curve, 108500, 109500), 1500 + 1000);
     assert_near(slot_curve_integral(&curve, 104000, 104000), 0);
-    assert_near(slot_curve_per_slot(&curve, 100500, 103300), 1000 + 100);     /* nothing before the first slot */
+    assert_near(slot_curve_per_slot(&curve, 100500, 103300), 1000 + 100); /* nothing before the first slot */
     slot_curve_dispose(&curve);
+}
+
+static void running_out_of_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    add_small_run();
+    add_execution(5, 5, 101000, 108000);
+    app_sql("INSERT INTO stage_parent VALUES (0, 3)");
+    app_pack();
+    enum err_code rc = ERR_NOMEM;
+    for (uint64_t n = 1; rc; n++) {
+        struct err err = {0};
+        mem_fail_at(n, 1);
+        rc = facts_load(&facts, &app_db, &err);
+        if (!rc && (rc = accounts_make(&accounts, &facts, &err)))
+            facts_dispose(&facts);
+        mem_fail_at(0, 0);
+        assert_true(rc == ERR_OK || rc == ERR_NOMEM || rc == ERR_LIMIT);
+        assert_true(n < 1000);
+    }
+    assert_sound();
 }
 
 /* ---- Anything ---- */
@@ -483,7 +507,8 @@ static void add_random_tasks(int64_t executors, int64_t stages)
         task->speculative = random_to(5) == 0;
         if (random_to(4)) {
             task->has_metrics = 1;
-            int64_t *const values[] = {&task->executor_run_time_ms, &task->executor_deserialize_time_ms, &task->result_serialization_time_ms, &task->jvm_gc_time_ms, &task->shuffle_fetch_wait_time_ms};
+            int64_t *const values[] = {&task->executor_run_time_ms, &task->executor_deserialize_time_ms, &task->result_serialization_time_ms, &task->jvm_gc_time_ms,
+                                       &task->shuffle_fetch_wait_time_ms};
             for (size_t v = 0; v < ARRAY_LENGTH(values); v++)
                 *values[v] = random_to(8) ? random_to(3000) : random_time();
             task->executor_cpu_time_ns = random_to(4) ? random_to(3000) * 1000000 + random_to(1000) : random_time();
@@ -500,7 +525,8 @@ static void add_random_run(void)
     if (!random_to(4))
         add_setting("spark.master", random_to(2) ? "local[*]" : "local[2]");
     for (int64_t i = 0; i < executors; i++)
-        add_executor(i + 1, random_to(6) ? "1" : "driver", random_to(5) ? random_to(5) : random_time(), random_to(3) ? 100000 + random_to(9000) : random_time(), random_to(3) ? UNKNOWN : random_time());
+        add_executor(i + 1, random_to(6) ? "1" : "driver", random_to(5) ? random_to(5) : random_time(), random_to(3) ? 100000 + random_to(9000) : random_time(),
+                     random_to(3) ? UNKNOWN : random_time());
     for (int64_t i = 0; i < jobs; i++) {
         int64_t begin_ms = random_time();
         add_job(i, begin_ms, random_to(3) && known(begin_ms) && begin_ms < INT64_MAX / 2 ? begin_ms + random_to(9000) : random_time(), (int)random_to(3));
@@ -515,11 +541,11 @@ static void add_random_run(void)
     for (int64_t i = random_to(4); i > 0; i--)
         add_execution(i, random_to(4), random_time(), random_time());
     if (!random_to(5))
-        app_sql("INSERT INTO streaming_query (run_ref, run_id, start_ms, start_seen, end_seen, idle_count, last_idle_ms) VALUES (1, 'r', %s, 1, %d, 0, %s)", sql_number(random_time()),
-                (int)random_to(2), sql_number(random_time()));
+        app_sql("INSERT INTO streaming_query (run_ref, run_id, start_ms, start_seen, end_seen, idle_count, last_idle_ms) VALUES (1, 'r', %s, 1, %d, 0, %s)",
+                sql_number(random_time()), (int)random_to(2), sql_number(random_time()));
     if (!random_to(5))
-        app_sql("INSERT INTO server_session (session_ref, server, session_id, start_ms, finish_ms, start_seen, end_seen) VALUES (1, 0, 's', %s, %s, 1, 1)", sql_number(random_time()),
-                sql_number(random_time()));
+        app_sql("INSERT INTO server_session (session_ref, server, session_id, start_ms, finish_ms, start_seen, end_seen) VALUES (1, 0, 's', %s, %s, 1, 1)",
+                sql_number(random_time()), sql_number(random_time()));
     add_random_tasks(executors, stages);
 }
 
@@ -593,6 +619,7 @@ int main(void)
         TEST(gaps_of_streams_and_servers),
         TEST(rounding_keeps_the_total),
         TEST(slots_over_time),
+        TEST(running_out_of_memory_leaves_nothing),
         TEST(random_runs_close_in_any_order),
     };
     return cmocka_run_group_tests(tests, app_open, app_close);

@@ -47,7 +47,7 @@ static void takes_the_interval_from_the_application(void **state)
     assert_int_equal(facts.begin_ms, 1000);
     assert_int_equal(facts.end_ms, 9000);
     assert_false(facts.end_at_least);
-    assert_int_equal(facts.jobs[0].begin_ms, 1000);   /* clipped */
+    assert_int_equal(facts.jobs[0].begin_ms, 1000); /* clipped */
     assert_int_equal(facts.jobs[0].end_ms, 9000);
     assert_int_equal(facts.executors[0].from_ms, 1000);
     assert_int_equal(facts.executors[0].to_ms, 9000);
@@ -65,7 +65,7 @@ static void ends_with_the_last_event_where_no_end_was_read(void **state)
     load();
     assert_int_equal(facts.end_ms, 7000);
     assert_true(facts.end_at_least);
-    assert_int_equal(facts.jobs[0].end_ms, 7000);     /* no JobEnd: to the end */
+    assert_int_equal(facts.jobs[0].end_ms, 7000); /* no JobEnd: to the end */
 }
 
 static void executors_lengthen_a_run_by_a_day_at_most(void **state)
@@ -123,10 +123,10 @@ static void slots_are_cores_over_cpus(void **state)
     add_executor(4, "3", 1, 2000, UNKNOWN);
     app_sql("UPDATE executor SET resource_profile_id = 3 WHERE executor_ref = 3");
     load();
-    assert_int_equal(facts.executors[0].slots, 0);    /* the driver of a cluster */
+    assert_int_equal(facts.executors[0].slots, 0); /* the driver of a cluster */
     assert_int_equal(facts.executors[1].slots, 2);
-    assert_int_equal(facts.executors[2].slots, 2);    /* 9 / 4 */
-    assert_int_equal(facts.executors[3].slots, 1);    /* at least */
+    assert_int_equal(facts.executors[2].slots, 2); /* 9 / 4 */
+    assert_int_equal(facts.executors[3].slots, 1); /* at least */
     assert_int_equal(facts.slot_peak, 5);
 }
 
@@ -150,11 +150,11 @@ static void without_cores_slots_are_the_most_tasks_at_once(void **state)
     add_stage(1, 0, 0, 4, 900, 8000, 2);
     add_task(1, 0, 0, 1, 1000, 3000);
     add_task(1, 1, 1, 1, 1000, 2000);
-    add_task(1, 2, 2, 1, 2000, 5000);                 /* begins when 1 ends: two at once */
+    add_task(1, 2, 2, 1, 2000, 5000); /* begins when 1 ends: two at once */
     add_task(1, 3, 3, 1, 4000, 6000);
     load();
     assert_int_equal(facts.executors[0].slots, 2);
-    assert_int_equal(facts.executors[0].from_ms, 1000);   /* a block manager of the driver is no slot yet */
+    assert_int_equal(facts.executors[0].from_ms, 1000); /* a block manager of the driver is no slot yet */
     assert_int_equal(facts.executors[0].to_ms, 10000);
 }
 
@@ -164,10 +164,10 @@ static void lanes_cut_what_overlaps_on_one_core(void **state)
     add_application(0, 10000);
     add_executor(1, "1", 2, 500, UNKNOWN);
     add_stage(1, 0, 0, 4, 900, 8000, 2);
-    add_task(1, 0, 0, 1, 1000, 2020);                 /* lane 0 until 2020 */
-    add_task(1, 1, 1, 1, 1000, 3000);                 /* lane 1 until 3000 */
-    add_task(1, 2, 2, 1, 2000, 4000);                 /* lane 0, from 2020 on */
-    add_task(1, 3, 3, 1, 2990, 2995);                 /* lane 1, none of it: it ends before the lane is free */
+    add_task(1, 0, 0, 1, 1000, 2020); /* lane 0 until 2020 */
+    add_task(1, 1, 1, 1, 1000, 3000); /* lane 1 until 3000 */
+    add_task(1, 2, 2, 1, 2000, 4000); /* lane 0, from 2020 on */
+    add_task(1, 3, 3, 1, 2990, 2995); /* lane 1, none of it: it ends before the lane is free */
     load();
     assert_int_equal(attempt_of(0)->lane, 0);
     assert_int_equal(attempt_of(1)->lane, 1);
@@ -204,7 +204,7 @@ static void little_overlap_infers_no_slots(void **state)
     add_stage(1, 0, 0, 21, 900, 80000, 2);
     for (int64_t i = 0; i < 21; i++)
         add_task(1, i, i, 1, 1000 + 1000 * i, 2000 + 1000 * i);
-    add_task(1, 21, 21, 1, 5000, 6000);               /* 1 s of 22 s overlaps: 4.5 % */
+    add_task(1, 21, 21, 1, 5000, 6000); /* 1 s of 22 s overlaps: 4.5 % */
     load();
     assert_int_equal(facts.executors[0].slots, 1);
     assert_false(facts.executors[0].slots_inferred);
@@ -237,11 +237,11 @@ static void kinds_of_lost_work(void **state)
     fail_task(add_task(1, 2, 1, 1, 2000, 3000), REASON_LOST);
     fail_task(add_task(1, 3, 1, 1, 3000, 4000), REASON_EXCEPTION);
     fail_task(add_task(1, 4, 1, 1, 4000, 5000), REASON_COMMIT_DENIED);
-    fail_task(add_task(1, 5, 0, 1, 1500, 2010), REASON_KILLED);      /* 0 succeeded: a copy */
-    fail_task(add_task(1, 6, 2, 1, 1500, 2010), REASON_KILLED);      /* 2 did not */
-    add_task(1, 7, 3, 1, 2000, UNKNOWN);                             /* to the stage's end */
-    add_task(1, 8, 4, 1, 13000, UNKNOWN);                            /* launched behind it: to the executor's removal */
-    add_task(1, 9, 5, 2, 13000, UNKNOWN);                            /* to the application's end */
+    fail_task(add_task(1, 5, 0, 1, 1500, 2010), REASON_KILLED); /* 0 succeeded: a copy */
+    fail_task(add_task(1, 6, 2, 1, 1500, 2010), REASON_KILLED); /* 2 did not */
+    add_task(1, 7, 3, 1, 2000, UNKNOWN);                        /* to the stage's end */
+    add_task(1, 8, 4, 1, 13000, UNKNOWN);                       /* launched behind it: to the executor's removal */
+    add_task(1, 9, 5, 2, 13000, UNKNOWN);                       /* to the application's end */
     load();
     assert_kind(0, WINNER);
     assert_kind(1, LOST_FETCH);
@@ -268,7 +268,7 @@ static void tasks_of_a_failed_stage_run_on(void **state)
     fail_task(add_task(1, 1, 4, 1, 2000, 3000), REASON_EXCEPTION);
     load();
     assert_int_equal(attempt_of(0)->finish_ms, 20000);
-    assert_float_equal(facts.stages[0].completeness, 0.5, 0);        /* ends ÷ starts */
+    assert_float_equal(facts.stages[0].completeness, 0.5, 0); /* ends ÷ starts */
 }
 
 static void the_first_success_wins_but_for_recomputed_ones(void **state)
@@ -279,11 +279,11 @@ static void the_first_success_wins_but_for_recomputed_ones(void **state)
     add_stage(1, 0, 0, 3, 900, 12000, 2);
     add_stage(2, 0, 1, 1, 12100, 14000, 2);
     add_task(1, 0, 0, 1, 1000, 2000);
-    add_task(1, 1, 0, 1, 1500, 2100)->speculative = 1;               /* too late */
+    add_task(1, 1, 0, 1, 1500, 2100)->speculative = 1; /* too late */
     add_task(1, 2, 1, 1, 1000, 2000);
-    add_task(1, 3, 1, 1, 3000, 4000);                                /* launched again after a success: it was resubmitted */
+    add_task(1, 3, 1, 1, 3000, 4000); /* launched again after a success: it was resubmitted */
     add_task(1, 4, 2, 1, 1000, 2000);
-    add_task(2, 5, 0, 1, 12200, 13000)->partition_id = 2;            /* partition 2 again, with another index, in the next attempt */
+    add_task(2, 5, 0, 1, 12200, 13000)->partition_id = 2; /* partition 2 again, with another index, in the next attempt */
     load();
     assert_kind(0, WINNER);
     assert_kind(1, LOST_SPECULATIVE);
@@ -327,7 +327,7 @@ static void job_times_that_are_missing_come_from_stages(void **state)
     load();
     assert_int_equal(facts.jobs[0].begin_ms, 1000);
     assert_int_equal(facts.jobs[0].end_ms, 4000);
-    assert_int_equal(facts.jobs[1].end_ms, 9000);     /* ends before it begins: no time, a fault */
+    assert_int_equal(facts.jobs[1].end_ms, 9000); /* ends before it begins: no time, a fault */
     assert_int_equal(facts.clock_faults, 1);
 }
 
@@ -343,12 +343,12 @@ static void the_smallest_running_job_owns_a_stage(void **state)
         list_stage(job, 7);
     list_stage(2, 8);
     add_stage(1, 7, 0, 1, 1999, 2000, 2);
-    add_stage(2, 7, 1, 1, 2002, 2500, 2);             /* job 0 has ended 2 ms ago */
-    add_stage(3, 7, 2, 1, 2001, 2500, 2);             /* and 1 ms ago: the same moment */
+    add_stage(2, 7, 1, 1, 2002, 2500, 2); /* job 0 has ended 2 ms ago */
+    add_stage(3, 7, 2, 1, 2001, 2500, 2); /* and 1 ms ago: the same moment */
     add_stage(4, 7, 3, 1, 6000, 6500, 2);
-    add_stage(5, 7, 4, 1, 15000, 15500, 2);           /* none runs */
-    add_stage(6, 8, 0, 1, UNKNOWN, UNKNOWN, 4);       /* skipped */
-    add_stage(7, 9, 0, 1, 4000, 4500, 2);             /* in no list */
+    add_stage(5, 7, 4, 1, 15000, 15500, 2);     /* none runs */
+    add_stage(6, 8, 0, 1, UNKNOWN, UNKNOWN, 4); /* skipped */
+    add_stage(7, 9, 0, 1, 4000, 4500, 2);       /* in no list */
     load();
     const uint32_t owners[] = {0, 1, 0, 2, 0, NO_ENTITY, NO_ENTITY};
     for (size_t i = 0; i < ARRAY_LENGTH(owners); i++)
@@ -381,11 +381,11 @@ static void parents_are_the_attempts_that_ran_before_for_the_same_job(void **sta
     /* Positions: 0.0 0.1 0.2 1.0 1.1 2.0 */
     const struct stage_fact *first = &facts.stages[3], *second = &facts.stages[4], *other = &facts.stages[5];
     assert_int_equal(first->parent_count, 1);
-    assert_int_equal(first->parents[0], 0);           /* 0.1 and 0.2 were submitted later */
+    assert_int_equal(first->parents[0], 0); /* 0.1 and 0.2 were submitted later */
     assert_int_equal(second->parent_count, 2);
-    assert_int_equal(second->parents[0], 3);          /* its own earlier attempt */
+    assert_int_equal(second->parents[0], 3); /* its own earlier attempt */
     assert_int_equal(second->parents[1], 1);
-    assert_int_equal(other->parent_count, 0);         /* stage 0 ran for another job: skipped here */
+    assert_int_equal(other->parent_count, 0); /* stage 0 ran for another job: skipped here */
 }
 
 static void cycles_among_parents_do_no_harm(void **state)
@@ -402,7 +402,7 @@ static void cycles_among_parents_do_no_harm(void **state)
     app_sql("INSERT INTO stage_parent VALUES (0, 1), (1, 0), (1, 1)");
     load();
     assert_int_equal(facts.stages[0].parents[0], 1);
-    assert_int_equal(facts.stages[1].parent_count, 1);    /* never itself */
+    assert_int_equal(facts.stages[1].parent_count, 1); /* never itself */
 }
 
 /* ---- Python stages ---- */
@@ -414,7 +414,8 @@ static void python_is_known_by_rdds_scopes_and_plan_nodes(void **state)
     for (int64_t i = 0; i < 4; i++)
         add_stage(i + 1, i, 0, 1, 1000, 2000, 2);
     app_sql("INSERT INTO rdd_scope VALUES ('3', 'ArrowEvalPython', NULL), ('4', 'WholeStageCodegen (1)', NULL)");
-    app_sql("INSERT INTO rdd (rdd_id, name, scope_id, tracked, unpersisted) VALUES (10, 'PythonRDD', NULL, 0, 0), (11, 'MapPartitionsRDD', '3', 0, 0), (12, 'MapPartitionsRDD', '4', 0, 0)");
+    app_sql(
+        "INSERT INTO rdd (rdd_id, name, scope_id, tracked, unpersisted) VALUES (10, 'PythonRDD', NULL, 0, 0), (11, 'MapPartitionsRDD', '3', 0, 0), (12, 'MapPartitionsRDD', '4', 0, 0)");
     app_sql("INSERT INTO stage_rdd VALUES (1, 0, 12, 0), (1, 1, 10, 0), (2, 0, 11, 0), (3, 0, 12, 0), (4, 0, 12, 0)");
     app_sql("INSERT INTO sql_node VALUES (1, 0, 0, NULL, 'MapInPandas', NULL, NULL, '55 56'), (1, 1, 0, NULL, 'Project', NULL, NULL, '57')");
     app_sql("INSERT INTO stage_accumulable VALUES (3, 0, 57, 'x', NULL, '1', 0, 'sql'), (4, 0, 56, 'x', NULL, '1', 0, 'sql')");
@@ -446,7 +447,7 @@ static void assert_values(void)
     assert_int_equal(values.count, 5);
     assert_null(values.of[VALUE_GC_MS]);
     for (size_t i = 0; i < 5; i++) {
-        int64_t id = 4 - (int64_t)i;                  /* the last one added was launched first */
+        int64_t id = 4 - (int64_t)i; /* the last one added was launched first */
         assert_int_equal(facts.attempts[i].task_id, id);
         assert_int_equal(values.of[VALUE_RUN_MS][i], 10 * id);
         assert_int_equal(values.of[VALUE_INPUT_BYTES][i], id == 3 ? UNKNOWN : id);
@@ -472,7 +473,7 @@ static void values_of_several_chunks(void **state)
     assert_int_equal(facts_load(&facts, &app_db, NULL), ERR_OK);
     assert_values();
     facts_dispose(&facts);
-    app_sql("UPDATE stage SET task_rows = 1000000");  /* too many for one batch: chunk by chunk */
+    app_sql("UPDATE stage SET task_rows = 1000000"); /* too many for one batch: chunk by chunk */
     assert_int_equal(facts_load(&facts, &app_db, NULL), ERR_OK);
     assert_int_equal(facts.attempt_count, 5);
     app_sql("UPDATE stage SET task_rows = 5");

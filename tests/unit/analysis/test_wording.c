@@ -76,7 +76,11 @@ static void says_shares_ratios_and_counts(void **state)
     assert_value(0.0004, "share", "< 0.1 %");
     assert_value(0.034, "share", "3.4 %");
     assert_value(0.42, "share", "42 %");
+    assert_value(0.9949, "share", "99 %");
+    assert_value(0.997, "share", "> 99 %");
     assert_value(1, "share", "100 %");
+    assert_value(9999, "ratio", "9,999");
+    assert_value(5.0e9, "ratio", "> 9999");
     assert_value(38.26, "ratio", "38.3");
     assert_value(3.469, "ratio", "3.47");
     assert_value(2, "ratio", "2");

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/report.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/verdict.h"
+#include "base/attributes.h"
+
+static struct db db;
+static struct report report;
+static struct buf out;
+static struct err err;
+
+static void exec(const char *sql)
+{
+    if (db_exec(&db, sql, &err))
+        fail_msg("%s: %s", sql, err.message);
+}
+
+/* A run of 100 s that ended well, analysed, with nothing found. */
+static int start(void **state)
+{
+    (void)state;
+    db_setup();
+    buf_init(&out, 1 << 22);
+    assert_int_equal(db_open(&db, ":memory:", DB_NEW, schema_app_sql, DB_APP_ID, DB_APP_VERSION, &err), ERR_OK);
+    exec("INSERT INTO application (app_id, name, user, spark_version, start_ms, end_ms) VALUES ('app-1', 'nightly', 'ann', '4.3.0', 1000, 101000)");
+    exec("INSERT INTO log_health VALUES (1, '', 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)");
+    exec("INSERT INTO analysis VALUES (1, 5, 1000, 101000, 0, 100000, 90000, 100, 4, 400000, 390000, 0, 0, 100000, 0.0, 50000, 60000, 1)");
+    exec("INSERT INTO account VALUES (0, 0, 'cpu', 300000, 75000), (0, 0, 'startup', 80000, 20000), (0, 0, 'tail', 20000, 5000)");
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    report_dispose(&report);
+    buf_dispose(&out);
+    db_close(&db);
+    return 0;
+}
+
+/* measure 2 is twice the first threshold of STAGE.UNEVEN (0.5) and above all its steps. */
+static void add_finding(const char *rule, const char *kind, const char *key, double measure, int64_t price_ms, int confidence, const char *args)
+{
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(db_prepare(&db, &stmt, "INSERT INTO finding (rule_id, rule_version, subject_kind, subject_key, measure, unit, price_ms, price_low_ms, price_high_ms, scenario, weak, confidence, "
+                                            "grade_shift, at_most, at_least, args, measures, evidence) VALUES (?1, 1, ?2, ?3, ?4, '', ?5, ?5 - 100, ?5 + 100, CASE WHEN ?5 IS NULL THEN NULL ELSE 'W1' END, "
+                                            "0, ?6, 0, 4, 0, ?7, '{}', '[{\"kind\":\"task\",\"key\":\"7\",\"role\":\"culprit\",\"cols\":[{\"n\":\"run\",\"v\":5000,\"u\":\"ms\"},{\"n\":\"spill\",\"v\":0,\"u\":\"bytes\"}]},"
+                                            "{\"formula\":\"a / b\",\"threshold\":0.5,\"source\":\"own\",\"filter\":null}]')",
+                                &err),
+                     ERR_OK);
+    db_bind_str(stmt, 1, str_of(rule));
+    db_bind_str(stmt, 2, str_of(kind));
+    db_bind_str(stmt, 3, str_of(key));
+    db_bind_f64(stmt, 4, measure);
+    db_bind_i64(stmt, 5, price_ms);
+    db_bind_i64(stmt, 6, confidence);
+    db_bind_str(stmt, 7, str_of(args));
+    assert_int_equal(db_run(stmt, &err), ERR_OK);
+    db_finalize(stmt);
+}
+
+static void load(void)
+{
+    report_dispose(&report);
+    if (report_load(&report, &db, NULL, &err))
+        fail_msg("%s", err.message);
+}
+
+static const char *verdict(enum lang lang)
+{
+    buf_clear(&out);
+    load();
+    assert_int_equal(verdict_app(&report, lang, &out, &err), ERR_OK);
+    return out.data;
+}
+
+static const char *text_report(void)
+{
+    const struct report_style style = {.format = REPORT_TEXT};
+    buf_clear(&out);
+    load();
+    assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+    return out.data;
+}
+
+static void says_that_a_healthy_run_is_healthy_and_what_came_nearest(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 0.45, 30000, 2, "{}");
+    assert_string_equal(verdict(LANG_EN), "Healthy: nothing in 1 m 40 s is worth changing. Closest rule: Tasks of very different length at 90 % of its limit.");
+}
+
+static void names_the_first_finding_and_what_the_first_few_save(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{\"s\":{\"v\":\"1.0\"},\"cv\":{\"v\":2,\"u\":\"ratio\"},\"who\":{\"v\":\"partitions\"},\"eta\":{\"v\":0.4,\"u\":\"share\"}}");
+    exec("INSERT INTO joint_price VALUES (1, 1, 10000)");
+    assert_string_equal(verdict(LANG_EN), "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Fixing that saves about 10.0 s of 1 m 40 s.");
+    assert_string_equal(verdict(LANG_ZH_CN), "阶段 1.0 的任务耗时波动很大（变异系数 2），其中 40 % 来自分区之间的差异。解决它约可节省 10.0 s（全程 1 m 40 s）。");
+}
+
+static void says_possibly_where_it_is_not_sure(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 0, "{}");
+    assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 10.0 s of 1 m 40 s could be saved. Possibly: Run times"));
+}
+
+static void says_that_a_run_failed_and_why(void **state)
+{
+    (void)state;
+    exec("INSERT INTO text VALUES (1, 'Job aborted due to stage failure: Lost task 0.3 in stage 1.0: java.lang.IllegalStateException: no such bucket\n\tat x')");
+    exec("INSERT INTO job (job_id, status, failure_text_id, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
+         "completed_stages, skipped_stages, failed_stages) VALUES (0, 2, 1, 100000, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket");
+}
+
+static void says_what_an_incomplete_log_lacks(void **state)
+{
+    (void)state;
+    exec("UPDATE analysis SET completeness = 60");
+    exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
+    assert_string_equal(verdict(LANG_EN), "The log is incomplete (60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
+                                          "follows is a lower bound.");
+}
+
+static void says_that_waiting_was_most_of_it(void **state)
+{
+    (void)state;
+    exec("UPDATE account SET wall_ms = CASE bucket WHEN 'startup' THEN 60000 ELSE 20000 END");
+    assert_string_equal(verdict(LANG_EN), "Mostly waiting: 60 % of 1 m 40 s, mainly starting up (1 m 00 s). Nothing else stands out.");
+}
+
+static void does_not_judge_a_run_of_seconds(void **state)
+{
+    (void)state;
+    exec("UPDATE analysis SET wall_ms = 9999");
+    assert_string_equal(verdict(LANG_EN), "Too small to judge: the run took 10.0 s.");
+}
+
+static void has_no_report_before_the_run_was_judged(void **state)
+{
+    (void)state;
+    exec("DELETE FROM analysis");
+    assert_int_equal(report_load(&report, &db, NULL, &err), ERR_NOT_FOUND);
+}
+
+static void grades_with_the_thresholds_of_the_caller(void **state)
+{
+    struct ladder *ladders = malloc(rule_count * sizeof *ladders);
+    const struct profile profile = {ladders};
+    (void)state;
+    assert_non_null(ladders);
+    for (size_t i = 0; i < rule_count; i++) {
+        ladders[i] = rules[i].ladder;
+        if (strcmp(rules[i].id, "STAGE.UNEVEN") == 0)
+            ladders[i] = (struct ladder){false, {5, 6, 7, 8}};
+    }
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    add_finding("STAGE.GC_HIGH", "stage", "2.0", 0.2, 1500, 2, "{}");
+    load();
+    assert_int_equal(report.shown_count, 2 - (report.findings[1].grade == GRADE_OK));
+    assert_string_equal(report.findings[0].finding.rule->id, "STAGE.UNEVEN");
+    report_dispose(&report);
+    assert_int_equal(report_load(&report, &db, &profile, &err), ERR_OK);
+    for (size_t i = 0; i < report.finding_count; i++)
+        if (strcmp(report.findings[i].finding.rule->id, "STAGE.UNEVEN") == 0) {
+            assert_int_equal(report.findings[i].grade, GRADE_OK);
+            assert_float_equal(report.findings[i].margin, 0.4, 1e-9);
+            assert_float_equal(report.findings[i].finding.measure, 2, 0);
+        }
+    free(ladders);
+}
+
+static void shows_the_account_largest_first(void **state)
+{
+    const char *text;
+    (void)state;
+    text = text_report();
+    assert_non_null(strstr(text, "computing                       1 m 15 s     75 %"));
+    assert_true(strstr(text, "computing") < strstr(text, "starting up"));
+    assert_true(strstr(text, "starting up") < strstr(text, "waiting for the last tasks"));
+}
+
+static void leaves_out_of_evidence_what_did_not_happen(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    assert_non_null(strstr(text_report(), "task 7: ran 5.0 s\n"));
+}
+
+static void keeps_lines_within_the_width(void **state)
+{
+    enum lang langs[] = {LANG_EN, LANG_ZH_CN};
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    add_finding("STAGE.GC_HIGH", "stage", "1.0", 0.5, 9000, 2, "{}");
+    for (size_t i = 0; i < ARRAY_LENGTH(langs); i++) {
+        const struct report_style style = {.format = REPORT_TEXT, .lang = langs[i]};
+        buf_clear(&out);
+        load();
+        assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+        for (const char *p = out.data; *p;) {
+            size_t len = strcspn(p, "\n"), columns = 0;
+            for (size_t at = 0; at < len; at++) /* a character of three bytes is a wide one or a piece of a bar, whose rows are short */
+                columns += ((unsigned char)p[at] & 0xC0) != 0x80 ? ((unsigned char)p[at] >= 0xE3 ? 2 : 1) : 0;
+            if (columns > 96 && p[0] == ' ' && p[7] != ' ')
+                fail_msg("%zu columns: %.*s", columns, (int)len, p);
+            p += len + (p[len] == '\n');
+        }
+    }
+}
+
+static void survives_broken_json_and_unknown_rules(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    add_finding("NO.SUCH_RULE", "stage", "1.0", 2, 10000, 2, "{}");
+    exec("UPDATE finding SET args = '{{', evidence = 'x', measures = '[1,2'");
+    text_report();
+    assert_int_equal(report.finding_count, 1);
+}
+
+static void says_why_a_page_is_empty(void **state)
+{
+    (void)state;
+    assert_int_equal(verdict_empty(&db, EMPTY_SQL, LANG_EN, &out, &err), ERR_OK);
+    assert_string_equal(out.data, "The application used RDDs only; look at jobs and stages.");
+    buf_clear(&out);
+    assert_int_equal(verdict_empty(&db, EMPTY_STORAGE, LANG_EN, &out, &err), ERR_OK);
+    assert_non_null(strstr(out.data, "Nothing was persisted"));
+    buf_clear(&out);
+    assert_int_equal(verdict_empty(&db, EMPTY_STREAMING, LANG_ZH_CN, &out, &err), ERR_OK);
+    assert_string_equal(out.data, "没有运行结构化流查询。");
+    exec("UPDATE application SET spark_version = '1.6.3'");
+    buf_clear(&out);
+    assert_int_equal(verdict_empty(&db, EMPTY_SQL, LANG_EN, &out, &err), ERR_OK);
+    assert_string_equal(out.data, "This version of Spark writes no SQL events.");
+    for (int page = 0; page < EMPTY_PAGE_COUNT; page++)
+        assert_int_equal(verdict_empty(&db, (enum empty_page)page, LANG_EN, &out, &err), ERR_OK);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(says_that_a_healthy_run_is_healthy_and_what_came_nearest),
+        TEST(names_the_first_finding_and_what_the_first_few_save),
+        TEST(says_possibly_where_it_is_not_sure),
+        TEST(says_that_a_run_failed_and_why),
+        TEST(says_what_an_incomplete_log_lacks),
+        TEST(says_that_waiting_was_most_of_it),
+        TEST(does_not_judge_a_run_of_seconds),
+        TEST(has_no_report_before_the_run_was_judged),
+        TEST(grades_with_the_thresholds_of_the_caller),
+        TEST(shows_the_account_largest_first),
+        TEST(leaves_out_of_evidence_what_did_not_happen),
+        TEST(keeps_lines_within_the_width),
+        TEST(survives_broken_json_and_unknown_rules),
+        TEST(says_why_a_page_is_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
