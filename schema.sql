@@ -1014,3 +1014,47 @@ CREATE TABLE jar_conflict (
     artefact TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,       -- versions; of Scala with scala 1, Spark's second
     scala INTEGER NOT NULL, sparks_own INTEGER NOT NULL      -- sparks_own: a library that Spark itself is made of
 ) STRICT;
+
+-- One row: failures that say the same but for numbers, paths and ids (10.1, analysis/failure_signature.h), in the order of their first times: the first is most likely why the rest failed.
+CREATE TABLE failure_signature (
+    failure_no INTEGER PRIMARY KEY,
+    signature TEXT NOT NULL,
+    kind TEXT NOT NULL,                  -- which error that is: oom_heap fetch disk_full … (analysis/error_text.c)
+    error_class TEXT, message TEXT,      -- NULL: it names none
+    tasks INTEGER NOT NULL, executors INTEGER NOT NULL, stages INTEGER NOT NULL, jobs INTEGER NOT NULL, queries INTEGER NOT NULL,    -- how many failed with it
+    first_ms INTEGER, last_ms INTEGER,
+    first_kind TEXT NOT NULL, first_key TEXT,    -- what failed first with it, as finding.subject_…
+    host TEXT, several_hosts INTEGER NOT NULL,   -- where tasks failed: the first host
+    exit_code INTEGER, exit_meaning TEXT         -- that the text names
+) STRICT;
+
+-- One row: one cause of lost work (10.1), those with most slot time first. Causes: removal, fetch, exception, speculation, cancellation, unfinished; and as a memo that is no part of the
+-- account's bucket `lost`: failed jobs (what succeeded in them).
+CREATE TABLE lost_cause (
+    cause_no INTEGER PRIMARY KEY,
+    cause TEXT NOT NULL,
+    executor_ref INTEGER,                -- of a removal
+    failure_no INTEGER,                  -- of an exception: failure_signature
+    attempts INTEGER NOT NULL, slot_ms INTEGER NOT NULL,
+    price_ms INTEGER                     -- what the run would win without it; NULL: not priced
+) STRICT;
+-- One row: attempts that were lost for one cause, by stage attempt, executor and kind.
+CREATE TABLE lost_work (
+    row_no INTEGER PRIMARY KEY,
+    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL, executor_ref INTEGER NOT NULL,
+    kind TEXT NOT NULL,                  -- fetch executor unfinished speculative cancelled failed recomputed
+    attempts INTEGER NOT NULL, slot_ms INTEGER NOT NULL,
+    read_bytes REAL NOT NULL             -- that they had read
+) STRICT;
+
+-- One row: one thing that adaptive execution changed in a plan (10.3, analysis/aqe_changes.h).
+CREATE TABLE aqe_change (
+    change_no INTEGER PRIMARY KEY,
+    execution_id INTEGER NOT NULL, version INTEGER NOT NULL, logged_ms INTEGER,      -- the update that shows it first
+    kind TEXT NOT NULL,                  -- coalesced, skew split, local read, join, empty side removed, exchange reused, broadcast abandoned
+    node_id INTEGER,                     -- in the latest plan; NULL: not there any more
+    node_text TEXT, before TEXT, after TEXT,     -- before, after: strategies of a join
+    partitions_before REAL, partitions_after REAL, skewed REAL, splits REAL, size_min REAL, size_median REAL, size_max REAL,    -- of a shuffle read; bytes
+    shuffle_bytes REAL,                  -- written before the change
+    stage_ref INTEGER                    -- the stage that it feeds
+) STRICT;

@@ -184,13 +184,16 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
 enum err_code analyse(struct db *app, struct err *err)
 {
     int64_t begun_ns = time_monotonic_ns();
+    enum err_code rc = analysis_rows_clear(app, err);
+    if (rc)
+        return rc;
     CLEANUP(analysis_freep) struct analysis *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);
     arena_init(&self->arena, TEXTS_MAX_BYTES);
     struct joint_price joint[JOINT_PRICES];
     struct analysis_result result = {.judged = &self->judged, .findings = &self->findings, .joint = joint};
-    enum err_code rc = run(self, app, err);
+    rc = run(self, app, err);
     if (!rc)
         rc = judge(&self->judged, &self->findings, joint, &result.joint_count, err);
     if (!rc) {

@@ -362,9 +362,7 @@ enum err_code analysis_rows_write(struct db *app, const struct analysis_result *
 {
     CLEANUP(mem_freep) struct sized *stages = NULL;
     size_t stage_count = 0;
-    enum err_code rc = analysis_rows_clear(app, err);
-    if (!rc)
-        rc = largest_stages(result->judged, &stages, &stage_count, err);
+    enum err_code rc = largest_stages(result->judged, &stages, &stage_count, err);
     if (!rc)
         rc = write_accounts(app, result->judged, stages, stage_count, err);
     if (!rc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The result of analysis as rows (end of schema.sql), and findings read back for other thresholds. Writing replaces everything that was there; the caller has a transaction open.
+ * The result of analysis as rows (end of schema.sql), and findings read back for other thresholds. Writing wants them cleared; the caller has a transaction open.
  * What pages look at for a whole application is kept in full; per stage and job only as much as somebody may open: see the limits. */
 #ifndef ANALYSIS_ANALYSIS_ROWS_H
 #define ANALYSIS_ANALYSIS_ROWS_H

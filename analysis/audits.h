@@ -4,14 +4,20 @@
 #ifndef ANALYSIS_AUDITS_H
 #define ANALYSIS_AUDITS_H
 
+#include "analysis/aqe_changes.h"
 #include "analysis/cache_audit.h"
 #include "analysis/conf_audit.h"
+#include "analysis/failure_signature.h"
+#include "analysis/ledger.h"
 #include "analysis/stream_health.h"
 
 struct audits {
     struct cache_audit caches;
     struct conf_audit conf;
     struct stream_health streams;
+    struct failure_signatures failures;
+    struct ledger ledger;
+    struct aqe_changes adaptive;
 };
 
 /* `judged` with all but findings and audits. */

@@ -16,13 +16,13 @@ struct walk {
     const struct accounts *accounts;
     struct chain *chain;
     size_t capacity;
-    int64_t now_ms;                  /* everything after is told */
-    int64_t *end_ms, *begin_ms;      /* by stage: finish of its last winner, or where all failed of its last attempt, and its launch; UNKNOWN: no attempt */
-    size_t *last;                    /* by stage: that attempt */
+    int64_t now_ms;             /* everything after is told */
+    int64_t *end_ms, *begin_ms; /* by stage: finish of its last winner, or where all failed of its last attempt, and its launch; UNKNOWN: no attempt */
+    size_t *last;               /* by stage: that attempt */
     bool *stage_used, *job_used;
-    uint32_t *by_end;                /* jobs, latest end first, then larger id */
+    uint32_t *by_end; /* jobs, latest end first, then larger id */
     size_t next_by_end;
-    uint32_t *running;               /* heap of unused jobs that end after now, by (begin, id) */
+    uint32_t *running; /* heap of unused jobs that end after now, by (begin, id) */
     size_t running_count;
     struct err *err;
 };
@@ -262,7 +262,7 @@ static enum err_code walk_back(struct walk *self)
 
 /* --- waits before a first launch --- */
 
-struct wait {                        /* ascending in time, apart from each other */
+struct wait { /* ascending in time, apart from each other */
     int64_t from_ms, to_ms;
     double busy_ms, most_ms, now_ms; /* slot time of all attempts; of the stage that had most; of the stage being looked at */
     uint32_t most_stage;
@@ -388,8 +388,7 @@ static enum err_code prepare(struct walk *self)
     self->by_end = mem_array(jobs + 1, sizeof *self->by_end);
     self->running = mem_array(jobs + 1, sizeof *self->running);
     self->chain->stage_ms = mem_array(stages + 1, sizeof *self->chain->stage_ms);
-    if (!ends || !self->end_ms || !self->begin_ms || !self->last || !self->stage_used || !self->job_used || !self->by_end || !self->running ||
-        !self->chain->stage_ms) {
+    if (!ends || !self->end_ms || !self->begin_ms || !self->last || !self->stage_used || !self->job_used || !self->by_end || !self->running || !self->chain->stage_ms) {
         mem_free(ends);
         return err_nomem(self->err);
     }
@@ -400,7 +399,8 @@ static enum err_code prepare(struct walk *self)
             const struct attempt *attempt = &facts->attempts[i];
             if (stage->winner_count && attempt->kind != WINNER)
                 continue;
-            if (known(self->end_ms[s]) && (attempt->finish_ms < self->end_ms[s] || (attempt->finish_ms == self->end_ms[s] && attempt->task_id < facts->attempts[self->last[s]].task_id)))
+            if (known(self->end_ms[s]) &&
+                (attempt->finish_ms < self->end_ms[s] || (attempt->finish_ms == self->end_ms[s] && attempt->task_id < facts->attempts[self->last[s]].task_id)))
                 continue;
             self->end_ms[s] = attempt->finish_ms;
             self->begin_ms[s] = attempt->launch_ms;

@@ -166,7 +166,7 @@ static struct conf_row *row_of(struct conf_audit *self, size_t environment_count
     return NULL;
 }
 
-/* What sessions changed: the last value of each key that is not the environment's. */
+/* What sessions changed: the last value of each key that is not the environment's. Only SQL's settings can change while an application runs. */
 static enum err_code read_sessions(struct conf_audit *self, const struct facts *facts, const char *sql, size_t environment_count, size_t *capacity, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -195,8 +195,8 @@ static enum err_code read_settings(struct conf_audit *self, const struct facts *
 {
     static const char *const sessions[] = {
         /* Bare columns beside max() are those of its row. */
-        "SELECT name, value, max(execution_id) FROM sql_config WHERE name >= 'spark.' AND name < 'spark/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000",
-        "SELECT name, value, max(job_id) FROM job_property WHERE name >= 'spark.' AND name < 'spark/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000"};
+        "SELECT name, value, max(execution_id) FROM sql_config WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000",
+        "SELECT name, value, max(job_id) FROM job_property WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000"};
     sqlite3_stmt *stmt = NULL;
     size_t capacity = 0;
     enum err_code rc = db_prepare(facts->db, &stmt, "SELECT name, value FROM environment WHERE section = 1 ORDER BY name", err);
@@ -280,10 +280,11 @@ bool jar_name_of(struct str file, struct jar_name *ret)
 {
     if (!str_ends(file, ".jar"))
         return false;
-    for (size_t i = file.len; i-- > 0;)
+    struct str folder = {file.ptr, 0};
+    for (size_t i = file.len; i-- > 0 && !folder.len;)
         if (file.ptr[i] == '/' || file.ptr[i] == '\\') {
+            folder.len = i + 1;
             file = (struct str){file.ptr + i + 1, file.len - i - 1};
-            break;
         }
     file.len -= 4;
     size_t dash = 1;
@@ -291,7 +292,7 @@ bool jar_name_of(struct str file, struct jar_name *ret)
         dash++;
     if (dash + 1 >= file.len)
         return false;
-    *ret = (struct jar_name){.artefact = {file.ptr, dash}, .version = {file.ptr + dash + 1, 0}};
+    *ret = (struct jar_name){.folder = folder, .artefact = {file.ptr, dash}, .version = {file.ptr + dash + 1, 0}};
     while (dash + 1 + ret->version.len < file.len && file.ptr[dash + 1 + ret->version.len] != '-')
         ret->version.len++;
     for (size_t i = dash; i-- > 1;)
@@ -383,7 +384,8 @@ static enum err_code find_jars(struct conf_audit *self, const struct facts *fact
         qsort(names, count, sizeof *names, by_jar);
     for (size_t i = 0; i < count && !rc; i++) {
         const struct jar_name *jar = &names[i];
-        if (i && str_eq(jar->artefact, names[i - 1].artefact) && !str_eq(jar->version, names[i - 1].version) && jar->artefact.len)
+        /* What lies in one folder was put together on purpose: Spark itself ships hive-shims-0.23 beside hive-shims-2.3. */
+        if (i && str_eq(jar->artefact, names[i - 1].artefact) && !str_eq(jar->version, names[i - 1].version) && !str_eq(jar->folder, names[i - 1].folder))
             rc = add_jar(self, &capacity, (struct jar_conflict){.name = jar->artefact, .first = names[i - 1].version, .second = jar->version}, err);
         if (!rc && jar->scala.len && scala.len && !str_eq(jar->scala, scala))
             rc = add_jar(self, &capacity, (struct jar_conflict){.name = jar->artefact, .first = jar->scala, .second = scala, .scala = true}, err);

@@ -74,7 +74,7 @@ enum err_code conf_audit_store(const struct conf_audit *self, const struct judge
 
 /* "x-core_2.12-1.4.0-tests.jar" → x-core, 2.12, 1.4.0; false: no version in it. Parts of `file`. */
 struct jar_name {
-    struct str artefact, scala, version;
+    struct str folder, artefact, scala, version;
 };
 bool jar_name_of(struct str file, struct jar_name *ret);
 

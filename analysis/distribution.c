@@ -99,7 +99,7 @@ static void finish(struct distribution *self, const double *at_ranks, double flo
     double *quantiles[SHARES] = {&self->p10, &self->p25, &self->p50, &self->p75, &self->p90, &self->p95, &self->p99};
     for (size_t i = 0; i < SHARES; i++) {
         double h = (double)(self->count - 1) * shares[i], low = at_ranks[2 * i], high = at_ranks[2 * i + 1];
-        *quantiles[i] = low + (h - trunc(h)) * (high - low);
+        *quantiles[i] = low + (h - (double)(size_t)h) * (high - low);
     }
     self->ratio = self->max / fmax(self->p50, floor);
     self->r95 = self->p95 / fmax(self->p50, floor);
@@ -113,12 +113,30 @@ struct distribution distribution_of_equal(double value, size_t count, double flo
 {
     if (!count)
         return of_none;
-    struct distribution self = {.count = count, .sum = value * (double)count, .min = value, .max = value, .mean = value};
-    double at_ranks[RANKS];
-    for (size_t i = 0; i < RANKS; i++)
-        at_ranks[i] = value;
-    finish(&self, at_ranks, floor);
-    return self;
+    double ratio = value >= floor ? 1 : value / floor;
+    return (struct distribution){.count = count,
+                                 .sum = value * (double)count,
+                                 .min = value,
+                                 .p10 = value,
+                                 .p25 = value,
+                                 .p50 = value,
+                                 .p75 = value,
+                                 .p90 = value,
+                                 .p95 = value,
+                                 .p99 = value,
+                                 .max = value,
+                                 .mean = value,
+                                 .ratio = ratio,
+                                 .r95 = ratio};
+}
+
+static inline void add_moment(double value, double first, double *sum, double *square, double *min, double *max)
+{
+    double from_first = value - first;
+    *sum += from_first;
+    *square += from_first * from_first;
+    *min = MIN(value, *min);
+    *max = MAX(value, *max);
 }
 
 /* Sums in lanes, which the processor adds side by side; of squares from the first value on, so that they do not cancel out. */
@@ -128,14 +146,12 @@ static struct distribution moments(const double *values, size_t count)
     double sums[LANES] = {0}, squares[LANES] = {0}, mins[LANES], maxs[LANES], first = values[0];
     for (size_t lane = 0; lane < LANES; lane++)
         mins[lane] = maxs[lane] = first;
-    for (size_t i = 0; i < count; i += LANES)
-        for (size_t lane = 0; lane < LANES && i + lane < count; lane++) {
-            double value = values[i + lane], from_first = value - first;
-            sums[lane] += from_first;
-            squares[lane] += from_first * from_first;
-            mins[lane] = MIN(value, mins[lane]);
-            maxs[lane] = MAX(value, maxs[lane]);
-        }
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            add_moment(values[i + lane], first, &sums[lane], &squares[lane], &mins[lane], &maxs[lane]);
+    for (; i < count; i++)
+        add_moment(values[i], first, &sums[0], &squares[0], &mins[0], &maxs[0]);
     double n = (double)count, sum = sums[0] + sums[1] + sums[2] + sums[3], square = squares[0] + squares[1] + squares[2] + squares[3];
     return (struct distribution){.count = count,
                                  .sum = sum + first * n,

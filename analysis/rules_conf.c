@@ -26,15 +26,17 @@ static void evidence_conf(struct findings *findings, struct str key, const struc
     finding_evidence(findings, SUBJECT_CONF, key, "culprit", cells, count);
 }
 
-static bool fires(const struct finding *finding)
+/* Prices come later; until then what the stage alone would save stands for them. */
+static bool fires(const struct finding *finding, int64_t wall_ms)
 {
-    return !finding->mute && ladder_grade(&finding->rule->ladder, finding->measure) > GRADE_OK;
+    double saving = finding->rule->kind == RULE_TIME ? finding->local_saving_ms : (double)NAN;
+    return !finding->mute && ladder_grade(&finding->rule->ladder, finding->measure) > GRADE_OK && (isnan(saving) || price_grade((int64_t)MIN(saving, 1e15), wall_ms) > GRADE_OK);
 }
 
-static bool any_fires(const struct findings *findings, const char *rule_id)
+static bool any_fires(const struct judged *judged, const struct findings *findings, const char *rule_id)
 {
     for (size_t i = 0; i < findings->count; i++)
-        if (strcmp(findings->items[i].rule->id, rule_id) == 0 && fires(&findings->items[i]))
+        if (strcmp(findings->items[i].rule->id, rule_id) == 0 && fires(&findings->items[i], judged->wall_ms))
             return true;
     return false;
 }
@@ -77,7 +79,7 @@ static enum err_code serializer(const struct judged *judged, struct findings *fi
     enum err_code rc = rdd_shuffle_bytes(judged->facts, &shuffled, err);
     if (rc)
         return rc;
-    bool symptom = any_fires(findings, "STAGE.DESER") || any_fires(findings, "STAGE.GC_HIGH");
+    bool symptom = any_fires(judged, findings, "STAGE.DESER") || any_fires(judged, findings, "STAGE.GC_HIGH");
     double cached = serialised_cache_bytes(judged), bytes = shuffled + cached;
     struct finding *finding = findings_add(findings, "CONF.SERIALIZER", SUBJECT_CONF, "spark.serializer");
     finding->measure = java ? bytes : 0;
@@ -113,7 +115,7 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
         const struct symptom *symptom = NULL;
         for (size_t k = 0; k < ARRAY_LENGTH(symptoms) && !symptom; k++)
             symptom = strcmp(cause->rule->id, symptoms[k].rule_id) == 0 ? &symptoms[k] : NULL;
-        if (!symptom || cause->stage == NO_ENTITY || !fires(cause))
+        if (!symptom || cause->stage == NO_ENTITY || !fires(cause, judged->wall_ms))
             continue;
         const struct stage_fact *stage = &facts->stages[cause->stage];
         const struct distribution *read = &judged->stages[cause->stage]->of[STAT_READ_BYTES];

@@ -22,25 +22,27 @@
 /* One run being put together. */
 struct scenario {
     const struct simulation *sim;
-    struct change *changes;          /* a copy, in the order of 6.6 */
+    struct change *changes; /* a copy, in the order of 6.6 */
     size_t count;
     struct arena arena;
     struct sim_override *overrides;
     size_t override_count;
-    struct sim_slots *slots;         /* NULL: as observed */
+    struct sim_slots *slots; /* NULL: as observed */
     size_t slot_count;
-    int64_t *gaps_us;                /* by job; NULL: as observed */
-    int64_t tail_us;                 /* from the last job's end to the end */
+    int64_t *gaps_us; /* by job; NULL: as observed */
+    int64_t tail_us;  /* from the last job's end to the end */
     bool more_slots, unlimited;
-    uint32_t first_turn, last_turn;  /* first > last: no job differs */
+    uint32_t *turns; /* of jobs that differ */
+    size_t turn_count, turn_room;
     struct err *err;
 };
 
-static void turn_changes(struct scenario *self, uint32_t job)
+static enum err_code turn_changes(struct scenario *self, uint32_t job)
 {
-    uint32_t turn = self->sim->jobs[job].turn;
-    self->first_turn = turn < self->first_turn ? turn : self->first_turn;
-    self->last_turn = turn > self->last_turn ? turn : self->last_turn;
+    if (mem_grow((void **)&self->turns, &self->turn_room, self->turn_count + 1, SIZE_MAX / sizeof *self->turns, sizeof *self->turns))
+        return err_nomem(self->err);
+    self->turns[self->turn_count++] = self->sim->jobs[job].turn;
+    return ERR_OK;
 }
 
 /* What is told is whole ms. */
@@ -120,8 +122,7 @@ static enum err_code change_node(struct scenario *self, uint32_t id)
         rc = sim_work_seal(self->sim, node, &work, &self->arena, &override->costs, self->err);
     sim_work_dispose(&work);
     self->override_count++;
-    turn_changes(self, node->job);
-    return rc;
+    return rc ? rc : turn_changes(self, node->job);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -188,12 +189,12 @@ static enum err_code own_gaps(struct scenario *self)
     return ERR_OK;
 }
 
-static void shorten(struct scenario *self, uint32_t job, int64_t by_us)
+static enum err_code shorten(struct scenario *self, uint32_t job, int64_t by_us)
 {
     if (by_us <= 0)
-        return;
+        return ERR_OK;
     self->gaps_us[job] = self->gaps_us[job] > by_us ? self->gaps_us[job] - by_us : 0;
-    turn_changes(self, job);
+    return turn_changes(self, job);
 }
 
 static enum err_code change_gaps(struct scenario *self)
@@ -222,7 +223,7 @@ static enum err_code change_gaps(struct scenario *self)
         saved[i + 1] += saved[i];
     for (uint32_t j = 0; j < sim->job_count && !rc; j++) {
         const struct sim_job *job = &sim->jobs[j];
-        shorten(self, j, saved_until(sim, saved, job->begin_us) - (job->predecessor == SIM_NONE ? 0 : saved_until(sim, saved, sim->jobs[job->predecessor].end_us)));
+        rc = shorten(self, j, saved_until(sim, saved, job->begin_us) - (job->predecessor == SIM_NONE ? 0 : saved_until(sim, saved, sim->jobs[job->predecessor].end_us)));
     }
     if (!rc) {
         self->tail_us -= saved[count] - saved_until(sim, saved, sim->last_end_us);
@@ -299,10 +300,10 @@ static enum err_code change_startup(struct scenario *self, double wanted_us)
         return rc;
     for (size_t i = 0; i < self->slot_count; i++)
         self->slots[i].time_us = self->slots[i].time_us > earlier_us ? self->slots[i].time_us - earlier_us : 0;
-    for (uint32_t j = 0; j < sim->job_count; j++)
+    for (uint32_t j = 0; j < sim->job_count && !rc; j++)
         if (sim->jobs[j].predecessor == SIM_NONE && sim->jobs[j].begin_us >= first_us)
-            shorten(self, j, earlier_us);
-    return ERR_OK;
+            rc = shorten(self, j, earlier_us);
+    return rc;
 }
 
 static enum err_code change_slots(struct scenario *self)
@@ -339,13 +340,23 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
     if (rc)
         return rc;
     int64_t end_us = sim->as_observed_us - (sim->wall_us - sim->last_end_us);
-    if (self->first_turn <= self->last_turn || self->slots) {
-        struct sim_run run = {.simulation = sim, .overrides = self->overrides, .override_count = self->override_count, .slots = self->slots ? self->slots : sim->slots,
-                              .slot_count = self->slots ? self->slot_count : sim->slot_count, .gaps_us = self->gaps_us, .unlimited = self->unlimited, .partial = !self->slots,
-                              .first_turn = self->first_turn, .last_turn = self->last_turn, .items = &ret->items};
+    if (self->turn_count || self->slots) {
+        if (self->turn_count)
+            qsort(self->turns, self->turn_count, sizeof *self->turns, compare_ids);
         for (size_t i = 0; i < self->override_count; i++)
             ret->items += sim->facts->stages[sim->nodes[self->overrides[i].node].stage].attempt_count;
-        rc = sim_engine(&run, &end_us, self->err);
+        rc = sim_engine(&(struct sim_run){.simulation = sim,
+                                          .overrides = self->overrides,
+                                          .override_count = self->override_count,
+                                          .slots = self->slots ? self->slots : sim->slots,
+                                          .slot_count = self->slots ? self->slot_count : sim->slot_count,
+                                          .gaps_us = self->gaps_us,
+                                          .unlimited = self->unlimited,
+                                          .partial = !self->slots,
+                                          .turns = self->turns,
+                                          .turn_count = self->turn_count,
+                                          .items = &ret->items},
+                        &end_us, self->err);
     }
     ret->wall_ms = ms_of(end_us + self->tail_us);
     ret->grew = self->more_slots && end_us + self->tail_us > sim->as_observed_us;
@@ -354,12 +365,13 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
 
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err)
 {
-    struct scenario scenario = {.sim = self, .tail_us = self->wall_us - self->last_end_us, .first_turn = SIM_NONE, .err = err};
+    struct scenario scenario = {.sim = self, .tail_us = self->wall_us - self->last_end_us, .err = err};
     arena_init(&scenario.arena, SIZE_MAX);
     *ret = (struct simulated){0};
     enum err_code rc = take_changes(&scenario, changes, count);
     if (!rc)
         rc = scenario_run(&scenario, ret);
+    mem_free(scenario.turns);
     mem_free(scenario.changes);
     mem_free(scenario.overrides);
     mem_free(scenario.slots);
@@ -410,7 +422,8 @@ struct what_if what_if_of(const struct calibration *calibration, const char *sce
 {
     struct what_if ret = {.scenario = scenario};
     snprintf(ret.subject, sizeof ret.subject, "%s", subject);
-    double saved = (double)(calibration->as_observed_ms - simulated_ms), half = half_width(calibration, band) * fabs(saved), wall = fmax(0, (double)calibration->observed_ms - saved);
+    double saved = (double)(calibration->as_observed_ms - simulated_ms), half = half_width(calibration, band) * fabs(saved),
+           wall = fmax(0, (double)calibration->observed_ms - saved);
     ret.wall_ms = (int64_t)wall;
     ret.low_ms = (int64_t)(fmax(0, wall - half) + 0.5);
     ret.high_ms = (int64_t)(wall + half + 0.5);
@@ -430,29 +443,20 @@ static size_t *long_gaps(const struct accounts *accounts, size_t *ret_count)
 
 enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struct simulation *simulation, const struct calibration *calibration, struct err *err)
 {
-    /* Of executors: the list of Sparklens, in executors of the same size or in slots. What is asked for most comes first: of a large run only that is in the budget. */
+    /* What is asked for most comes first: of a large run only that is in the budget. Factors are those of Sparklens. */
     static const struct {
         const char *scenario, *subject;
         struct change change;
-        enum band band;
     } rows[] = {
-        {"W9", "2", {.kind = CHANGE_SLOTS, .number = 2}, BAND_SLOTS},
-        {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}, BAND_SLOTS},
-        {"W4", "", {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}, BAND_NORMAL},
-        {"W5", "", {.kind = CHANGE_GAPS, .number = GAP_LEFT_MS}, BAND_NORMAL},
-        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}, BAND_SLOTS},
-        {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}, BAND_SLOTS},
-        {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}, BAND_SLOTS},
-        {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}, BAND_SLOTS},
-        {"W9", "-1", {.kind = CHANGE_SLOTS, .executors = -1}, BAND_SLOTS},
-        {"W10", "", {.kind = CHANGE_RAMP}, BAND_SLOTS},
-        {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}, BAND_SLOTS},
-        {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}, BAND_SLOTS},
-        {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}, BAND_SLOTS},
-        {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}, BAND_SLOTS},
-        {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}, BAND_SLOTS},
-        {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}, BAND_SLOTS},
-        {"W9", "1.1", {.kind = CHANGE_SLOTS, .number = 1.1}, BAND_SLOTS},
+        {"W9", "1", {.kind = CHANGE_SLOTS, .number = 1}},         {"W4", "", {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}},
+        {"W5", "", {.kind = CHANGE_GAPS, .number = GAP_LEFT_MS}}, {"W9", "2", {.kind = CHANGE_SLOTS, .number = 2}},
+        {"W9", "0.5", {.kind = CHANGE_SLOTS, .number = 0.5}},     {"W9", "+1", {.kind = CHANGE_SLOTS, .executors = 1}},
+        {"W9", "-1", {.kind = CHANGE_SLOTS, .executors = -1}},    {"W10", "", {.kind = CHANGE_RAMP}},
+        {"W9", "5", {.kind = CHANGE_SLOTS, .number = 5}},         {"W9", "0.1", {.kind = CHANGE_SLOTS, .number = 0.1}},
+        {"W9", "3", {.kind = CHANGE_SLOTS, .number = 3}},         {"W9", "1.5", {.kind = CHANGE_SLOTS, .number = 1.5}},
+        {"W9", "0.2", {.kind = CHANGE_SLOTS, .number = 0.2}},     {"W9", "0.8", {.kind = CHANGE_SLOTS, .number = 0.8}},
+        {"W9", "4", {.kind = CHANGE_SLOTS, .number = 4}},         {"W9", "1.2", {.kind = CHANGE_SLOTS, .number = 1.2}},
+        {"W9", "1.1", {.kind = CHANGE_SLOTS, .number = 1.1}},
     };
     *ret = NULL;
     *ret_count = 0;
@@ -465,17 +469,16 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
     size_t budget = WHAT_IF_BUDGET_ITEMS(simulation->facts->attempt_count);
     for (size_t i = 0; i < ARRAY_LENGTH(rows) && budget && !rc; i++) {
         struct change change = rows[i].change;
+        bool slots = change.kind == CHANGE_SLOTS || change.kind == CHANGE_RAMP, same = slots && change.number == 1;
         if (change.executors && simulation->facts->is_local)
             continue;
-        if (change.kind == CHANGE_GAPS) {
-            change.gaps = gaps;
-            change.gap_count = gap_count;
-        }
+        change.gaps = gaps;
+        change.gap_count = gap_count;
         struct simulated simulated;
-        rc = simulation_run(simulation, &change, 1, &simulated, err);
+        rc = simulation_run(simulation, &change, same ? 0 : 1, &simulated, err);
         budget -= MIN(budget, simulated.items);
         if (!rc)
-            out[(*ret_count)++] = what_if_of(calibration, rows[i].scenario, rows[i].subject, simulated.wall_ms, rows[i].band);
+            out[(*ret_count)++] = what_if_of(calibration, rows[i].scenario, rows[i].subject, simulated.wall_ms, slots ? BAND_SLOTS : BAND_NORMAL);
     }
     mem_free(gaps);
     if (rc) {

@@ -12,7 +12,7 @@
 
 struct simulation;                   /* simulation.h */
 
-/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; 32 more while it is made. */
+/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
 enum err_code simulation_make(struct simulation **ret, const struct facts *facts, const struct accounts *accounts, struct err *err) WARN_UNUSED;
 void simulation_free(struct simulation *self);
 
@@ -58,8 +58,8 @@ struct price {
 enum band { BAND_NORMAL, BAND_WEAK, BAND_SLOTS };
 struct price price_of(const struct calibration *calibration, int64_t saved_ms, enum band band);
 
-/* What-ifs of the whole run, for table what_if: the scaling curve (W9: list of slots × k, one executor more and less), W4, W5 (gaps between and after jobs to 1 s), W10. None where no prices are
- * allowed. `wall_ms` is the observed wall less what the scenario saves. */
+/* What-ifs of the whole run, for table what_if: W4, W5 (gaps between and after jobs to 1 s), the scaling curve (W9: slots × 0.1 … 5, an executor more and less), W10. None where no prices
+ * are allowed. `wall_ms` is the observed wall less what the scenario saves. */
 #define WHAT_IF_BUDGET_ITEMS(attempt_count) ((size_t)100000 + (size_t)(attempt_count))     /* all together; the last one may overdraw it. A small run gets all rows, a large one the first ones */
 struct what_if {
     const char *scenario;            /* static */

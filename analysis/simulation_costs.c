@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
+#include "base/attributes.h"
 #include "base/mem.h"
 
 /* A node of more items than this is run in blocks of consecutive ones, but for its largest (6.3). */
@@ -29,7 +30,9 @@ static bool is_winner(const struct simulation *sim, const struct sim_work *work,
 enum err_code sim_work_load(const struct simulation *sim, const struct sim_node *node, struct sim_work *ret, struct err *err)
 {
     const struct stage_fact *stage = &sim->facts->stages[node->stage];
-    *ret = (struct sim_work){.count = stage->attempt_count, .cost_ms = mem_alloc(stage->attempt_count * sizeof(double)), .attempt = mem_alloc(stage->attempt_count * sizeof(uint32_t))};
+    *ret = (struct sim_work){.count = stage->attempt_count,
+                             .cost_ms = mem_alloc(stage->attempt_count * sizeof(double)),
+                             .attempt = mem_alloc(stage->attempt_count * sizeof(uint32_t))};
     if (!ret->cost_ms || !ret->attempt) {
         sim_work_dispose(ret);
         return err_nomem(err);
@@ -208,7 +211,8 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
     work->no_copies = !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
     if (!merge_retries)
         return ERR_OK;
-    if (node->stage > 0 && stages[node->stage - 1].stage_id == stage->stage_id && sim->stage_node[node->stage - 1] != SIM_NONE && sim->nodes[sim->stage_node[node->stage - 1]].job == node->job) {
+    if (node->stage > 0 && stages[node->stage - 1].stage_id == stage->stage_id && sim->stage_node[node->stage - 1] != SIM_NONE &&
+        sim->nodes[sim->stage_node[node->stage - 1]].job == node->job) {
         work->count = 0;
         return ERR_OK;
     }
@@ -327,9 +331,10 @@ static int compare_late(const void *a, const void *b)
 
 enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node *node, const struct sim_work *work, struct arena *arena, struct sim_costs *ret, struct err *err)
 {
+    const struct attempt *attempts = sim->facts->attempts, *first = attempts + sim->facts->stages[node->stage].first_attempt;
     size_t late_count = 0;
-    for (size_t i = 0; i < work->count; i++)
-        late_count += attempt_of(sim, work, i)->speculative && !work->no_copies;
+    for (size_t i = 0; i < work->count && node->lossy; i++)
+        late_count += (work->attempt ? attempts + work->attempt[i] : first + i)->speculative && !work->no_copies;
     /* Blocks are made in a place of their own: what is left of the node would stay in the arena. */
     bool blocks = work->count - late_count > BLOCK_FROM;
     int64_t *items = blocks ? mem_alloc(work->count * sizeof *items) : arena_alloc(arena, (work->count - late_count) * sizeof *items);
@@ -340,10 +345,10 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
         return err_nomem(err);
     }
     *ret = (struct sim_costs){.items = items, .late = late};
-    double carry = 0;      /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
+    double carry = 0; /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
-        const struct attempt *attempt = attempt_of(sim, work, i);
-        double exact = fmin(work->cost_ms[i] * US_PER_MS + carry, (double)SIM_MAX_US);
+        const struct attempt *attempt = work->attempt ? attempts + work->attempt[i] : first + i;
+        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms, exact = MIN(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;
         int64_t gates = attempt->kind != LOST_SPECULATIVE, item = cost * 2 + gates, offset = 0;

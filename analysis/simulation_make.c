@@ -14,16 +14,17 @@
 /* What one pass over the attempts of a stage finds; −1: none. */
 struct stage_times {
     int64_t submission_us, first_begin_us, last_winner_us, last_gating_us, last_finish_us;
-    double gap_ms;                   /* an item */
-    double lag_ms;                   /* from submission to first launch, with slots free */
-    bool any_lost;                   /* or a speculative copy */
+    double gap_ms;  /* an item */
+    double lag_ms;  /* from submission to first launch, with slots free */
+    double work_ms; /* Σ o' */
+    bool any_lost;  /* or a speculative copy */
 };
 
 struct maker {
     struct simulation *sim;
     const struct facts *facts;
     struct stage_times *stages;
-    uint64_t *events, *spare;        /* see sweep */
+    uint64_t *events, *spare; /* see sweep */
     size_t event_count;
     int shift;
     struct err *err;
@@ -42,34 +43,35 @@ static int64_t since_begin(const struct facts *facts, int64_t at_ms)
 enum sweep_kind { SWEEP_SUBMIT, SWEEP_ENTER, SWEEP_LAUNCH, SWEEP_AGAIN, SWEEP_FINISH, SWEEP_STAGE_END, SWEEP_SLOTS_COME, SWEEP_SLOTS_GO };
 #define SWEEP_SUBJECTS ((size_t)1 << 29)
 
+/* Bits of a digit when events are sorted: two digits for a run of an hour. */
+#define SORT_DIGIT 11
+
 static void event_add(struct maker *self, int64_t at_us, enum sweep_kind kind, size_t subject)
 {
-    uint64_t at = (uint64_t)(at_us / US_PER_MS) >> self->shift;
-    self->events[self->event_count++] = (at < UINT32_MAX ? at : UINT32_MAX) << 32 | (uint64_t)kind << 29 | (uint64_t)subject;
+    uint64_t at = (uint64_t)MIN(at_us, self->sim->wall_us) / US_PER_MS >> self->shift;
+    self->events[self->event_count++] = at << 32 | (uint64_t)kind << 29 | (uint64_t)subject;
 }
 
-/* By time and kind, least significant digits first; what is in order already is left alone. */
+/* By time, least significant digits first; those of one time stay in the order in which they were added. */
 static void sort_events(struct maker *self)
 {
-    uint64_t *from = self->events, *to = self->spare;
-    size_t sorted = 1;
-    while (sorted < self->event_count && from[sorted - 1] <= from[sorted])
-        sorted++;
-    if (sorted >= self->event_count)
-        return;
-    for (int low = 29; low < 64; low += 12) {
-        size_t starts[1 << 12] = {0}, at = 0;
+    uint64_t *from = self->events, *to = self->spare, last = (uint64_t)(self->sim->wall_us / US_PER_MS) >> self->shift;
+    int bits = 1;
+    while (last >> bits)
+        bits++;
+    int passes = (bits + SORT_DIGIT - 1) / SORT_DIGIT, digit = (bits + passes - 1) / passes;
+    uint64_t mask = ((uint64_t)1 << digit) - 1;
+    for (int low = 32; low < 32 + bits; low += digit) {
+        size_t starts[1 << SORT_DIGIT] = {0}, at = 0;
         for (size_t i = 0; i < self->event_count; i++)
-            starts[from[i] >> low & 0xfff]++;
-        if (starts[from[0] >> low & 0xfff] == self->event_count)
-            continue;
-        for (size_t digit = 0; digit < 1 << 12; digit++) {
-            size_t here = starts[digit];
-            starts[digit] = at;
+            starts[from[i] >> low & mask]++;
+        for (size_t value = 0; value <= mask; value++) {
+            size_t here = starts[value];
+            starts[value] = at;
             at += here;
         }
         for (size_t i = 0; i < self->event_count; i++)
-            to[starts[from[i] >> low & 0xfff]++] = from[i];
+            to[starts[from[i] >> low & mask]++] = from[i];
         uint64_t *other = from;
         from = to;
         to = other;
@@ -83,14 +85,6 @@ static bool waits_for_slot(const struct attempt *attempt)
     return !attempt->again && attempt->begin_ms != attempt->launch_ms;
 }
 
-static size_t count_events(const struct facts *facts)
-{
-    size_t count = 2 * (facts->attempt_count + facts->stage_count + facts->executor_count);
-    for (size_t i = 0; i < facts->attempt_count; i++)
-        count += waits_for_slot(&facts->attempts[i]);
-    return count;
-}
-
 /* One pass over attempts: times of stages and executors, and the events of the sweep. */
 static void collect(struct maker *self)
 {
@@ -99,6 +93,11 @@ static void collect(struct maker *self)
         const struct stage_fact *stage = &facts->stages[s];
         struct stage_times *times = &self->stages[s];
         *times = (struct stage_times){.first_begin_us = -1, .last_winner_us = -1, .last_gating_us = -1, .last_finish_us = -1};
+        if (!stage->attempt_count)
+            continue;
+        int64_t first_us = since_begin(facts, stage->first_launch_ms);
+        times->submission_us = known(stage->submission_ms) ? MIN(since_begin(facts, stage->submission_ms), first_us) : first_us;
+        event_add(self, times->submission_us, SWEEP_SUBMIT, s);
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
             int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms * US_PER_MS;
@@ -106,28 +105,22 @@ static void collect(struct maker *self)
                 event_add(self, since_begin(facts, attempt->launch_ms), SWEEP_LAUNCH, s);
             event_add(self, begin, attempt->again || waits_for_slot(attempt) ? SWEEP_AGAIN : SWEEP_ENTER, s);
             event_add(self, finish, SWEEP_FINISH, s);
-            if (times->first_begin_us < 0 || begin < times->first_begin_us)
-                times->first_begin_us = begin;
+            times->first_begin_us = times->first_begin_us < 0 ? begin : MIN(times->first_begin_us, begin);
+            times->last_finish_us = MAX(times->last_finish_us, finish);
+            if (attempt->kind == WINNER)
+                times->last_winner_us = MAX(times->last_winner_us, finish);
+            if (attempt->kind != LOST_SPECULATIVE)
+                times->last_gating_us = MAX(times->last_gating_us, finish);
+            times->work_ms += (double)attempt->occupancy_ms;
             times->any_lost |= attempt->kind != WINNER || attempt->speculative;
-            if (attempt->kind == WINNER && finish > times->last_winner_us)
-                times->last_winner_us = finish;
-            if (attempt->kind != LOST_SPECULATIVE && finish > times->last_gating_us)
-                times->last_gating_us = finish;
-            if (finish > times->last_finish_us)
-                times->last_finish_us = finish;
         }
-        if (!stage->attempt_count)
-            continue;
-        int64_t first_us = since_begin(facts, stage->first_launch_ms);
-        times->submission_us = known(stage->submission_ms) ? MIN(since_begin(facts, stage->submission_ms), first_us) : first_us;
-        event_add(self, times->submission_us, SWEEP_SUBMIT, s);
         event_add(self, times->last_finish_us, SWEEP_STAGE_END, s);
     }
 }
 
 /* --- slots --- */
 
-struct waiting {                     /* [submission, end) of a stage */
+struct waiting { /* [submission, end) of a stage */
     int64_t from_us, to_us;
 };
 
@@ -300,13 +293,13 @@ static enum err_code make_slots(struct maker *self)
 /* Two integrals over time serve all stages of a pool: H = ∫ min(idle, P) ÷ P, of which a stage has the part of its own waiting tasks, and Z = ∫ [idle > 0]. P: tasks that wait. */
 struct pool_time {
     int64_t slots, busy, waiting, last;
-    double share_ms, idle_ms;        /* H, Z */
+    double share_ms, idle_ms; /* H, Z */
 };
 
 struct open_stage {
-    double share_at_first_ms;        /* H at its first launch */
+    double share_at_first_ms; /* H at its first launch */
     double idle_at_submission_ms;
-    int64_t left;                    /* tasks to be launched */
+    int64_t left; /* tasks to be launched */
     bool first_seen;
 };
 
@@ -476,7 +469,7 @@ static enum err_code make_predecessors(struct maker *self)
 static enum err_code make_successors(struct maker *self)
 {
     struct simulation *sim = self->sim;
-    uint32_t *outside = mem_array(sim->job_count + 1, sizeof *outside);      /* by turn: jobs behind the cut that follow on it directly */
+    uint32_t *outside = mem_array(sim->job_count + 1, sizeof *outside); /* by turn: jobs behind the cut that follow on it directly */
     if (!outside)
         return err_nomem(self->err);
     uint32_t total = 0;
@@ -496,7 +489,7 @@ static enum err_code make_successors(struct maker *self)
     for (size_t k = 0; k <= sim->job_count; k++)
         sim->cuts[k] = (struct sim_cut){SIM_NONE, -1};
     size_t different = 0;
-    uint64_t sum = 0;                /* of the different turns: the turn itself where there is one */
+    uint64_t sum = 0; /* of the different turns: the turn itself where there is one */
     for (size_t k = sim->job_count; k-- > 1;) {
         uint32_t before = sim->jobs[sim->by_turn[k]].predecessor;
         if (before == SIM_NONE)
@@ -529,7 +522,7 @@ static enum err_code make_queues(struct maker *self)
 {
     struct simulation *sim = self->sim;
     const struct facts *facts = self->facts;
-    bool fair = facts->db && str_is(facts_conf(facts, "spark.scheduler.mode"), "FAIR");
+    bool fair = str_is(facts_conf(facts, "spark.scheduler.mode"), "FAIR");
     struct str *names = mem_array(facts->job_count + 1, sizeof *names);
     uint64_t *pairs = mem_array(sim->node_count + 1, sizeof *pairs), *sorted = mem_array(sim->node_count + 1, sizeof *sorted);
     sim->queues = arena_zalloc(&sim->arena, sim->node_count + 1, sizeof *sim->queues);
@@ -679,15 +672,11 @@ static enum err_code make_costs(struct maker *self)
     struct simulation *sim = self->sim;
     enum err_code rc = ERR_OK;
     for (size_t n = 0; n < sim->node_count && !rc; n++) {
-        struct sim_work work;
-        rc = sim_work_load(sim, &sim->nodes[n], &work, self->err);
-        if (rc)
-            break;
-        rc = sim_work_seal(sim, &sim->nodes[n], &work, &sim->arena, &sim->nodes[n].costs, self->err);
-        for (size_t i = 0; i < work.count; i++)
-            sim->work_ms += work.cost_ms[i];
-        sim->item_count += sim->nodes[n].costs.count + sim->nodes[n].costs.late_count;
-        sim_work_dispose(&work);
+        struct sim_node *node = &sim->nodes[n];
+        struct sim_work observed = {.count = self->facts->stages[node->stage].attempt_count};
+        rc = sim_work_seal(sim, node, &observed, &sim->arena, &node->costs, self->err);
+        sim->work_ms += self->stages[node->stage].work_ms + node->gap_ms * (double)observed.count;
+        sim->item_count += node->costs.count + node->costs.late_count;
     }
     return rc;
 }
@@ -705,11 +694,13 @@ static enum err_code make_all(struct maker *self)
     sim->job_begin_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_begin_us);
     sim->job_end_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_end_us);
     sim->stage_node = arena_zalloc(&sim->arena, facts->stage_count, sizeof *sim->stage_node);
-    size_t events = count_events(facts) + 1;
+    /* 24 bytes an attempt of room; what is not used is never touched */
+    size_t events = 3 * facts->attempt_count + 2 * (facts->stage_count + facts->executor_count) + 1;
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
     self->events = mem_alloc(events * sizeof *self->events);
     self->spare = mem_alloc(events * sizeof *self->spare);
-    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages || !self->events || !self->spare)
+    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages || !self->events ||
+        !self->spare)
         return err_nomem(self->err);
     if (facts->stage_count >= SWEEP_SUBJECTS || facts->executor_count >= SWEEP_SUBJECTS)
         return err_set(self->err, ERR_LIMIT, "more than %zu stages or executors", SWEEP_SUBJECTS);

@@ -30,7 +30,7 @@ const char *const cause_names[CAUSE_COUNT + 1] = {"delay", "warmup",  "deser", "
                                                   "fetch", "shwrite", "spill", "locality", "code_cpu", "waiting", "unexplained", "none"};
 
 struct stage_medians {
-    struct distribution of[STAT_COLUMN_COUNT];
+    const struct distribution *of;             /* by column; borrowed */
     double slopes[ARRAY_LENGTH(data_columns)]; /* ms of run time a byte or record, ≥ 0 */
     double warm_ms;                            /* p50 of R + D of the warm ones; NaN: fewer than three */
     double *cold_ms;                           /* R + D of the cold ones, ascending; owned */
@@ -50,18 +50,44 @@ static double run_and_deser(const struct stage_sample *sample, size_t i)
     return at(sample, STAT_RUN, i) + at(sample, STAT_DESER, i);
 }
 
-/* Incomplete Theil-Sen: the median of the slopes between each point and the one half of all points further, by (size, run time). Of stages with more than REGRESSION_MAX tasks every second,
- * third … task is looked at: a median of so many slopes does not move any more. `items` has room for all points twice. */
-static double slope_of(const double *sizes, const double *run, size_t task_count, uint64_t *items, int64_t *slopes)
+/* Points of the regression. Of stages with more than REGRESSION_MAX tasks every second, third … task is looked at: a median of so many slopes does not move any more. */
+struct points {
+    size_t count;
+    uint64_t *by_run, *by_size, *scratch; /* packed positions of tasks; `scratch` as long as the others */
+    int64_t *slopes;
+};
+
+static enum err_code points_make(struct points *self, const double *run, size_t task_count)
 {
-    size_t step = task_count / REGRESSION_MAX + 1, count = 0, half, slope_count = 0;
-    for (size_t i = 0; i < task_count; i += step)
-        items[count++] = packed_item(run[i], (uint32_t)i);
-    sort_packed(items, count, items + count);
+    size_t step = task_count / REGRESSION_MAX + 1;
+    *self = (struct points){.count = (task_count + step - 1) / step};
+    self->by_run = mem_alloc(self->count * 3 * sizeof *self->by_run);
+    self->slopes = mem_alloc(self->count * sizeof *self->slopes);
+    if (!self->by_run || !self->slopes)
+        return ERR_NOMEM;
+    self->by_size = self->by_run + self->count;
+    self->scratch = self->by_size + self->count;
+    for (size_t i = 0; i < self->count; i++)
+        self->by_run[i] = packed_item(run[i * step], (uint32_t)(i * step));
+    sort_packed(self->by_run, self->count, self->scratch);
+    return ERR_OK;
+}
+
+static void points_dispose(struct points *self)
+{
+    mem_free(self->by_run);
+    mem_free(self->slopes);
+}
+
+/* Incomplete Theil-Sen: the median of the slopes between each point and the one half of all points further, by (size, run time). */
+static double slope_of(const double *sizes, const double *run, struct points *points)
+{
+    size_t count = points->count, half = count / 2, slope_count = 0;
+    uint64_t *items = points->by_size;
+    int64_t *slopes = points->slopes;
     for (size_t i = 0; i < count; i++)
-        items[i] = packed_item(sizes[(uint32_t)items[i]], (uint32_t)items[i]);
-    sort_packed(items, count, items + count); /* stable: equal sizes stay in the order of their run times */
-    half = count / 2;
+        items[i] = packed_item(sizes[(uint32_t)points->by_run[i]], (uint32_t)points->by_run[i]);
+    sort_packed(items, count, points->scratch); /* stable: equal sizes stay in the order of their run times */
     for (size_t i = 0; i + half < count; i++) {
         double dx = (double)packed_value(items[i + half]) - (double)packed_value(items[i]);
         slopes[slope_count] = order_key((run[(uint32_t)items[i + half]] - run[(uint32_t)items[i]]) / dx);
@@ -86,24 +112,18 @@ static bool needs_slope(const struct stage_medians *self, size_t count, enum sta
 
 static enum err_code find_slopes(struct stage_medians *self, const struct stage_sample *sample, struct err *err)
 {
-    size_t room = MIN(sample->count, 2 * REGRESSION_MAX);
-    uint64_t *items = NULL;
-    int64_t *slopes = NULL;
+    const double *run = sample->of[STAT_RUN];
+    struct points points = {0};
     enum err_code rc = ERR_OK;
     for (size_t c = 0; !rc && c < ARRAY_LENGTH(data_columns); c++) {
         if (!needs_slope(self, sample->count, data_columns[c]))
             continue;
-        if (!items) {
-            items = mem_alloc(room * 2 * sizeof *items);
-            slopes = mem_alloc(room * sizeof *slopes);
-        }
-        if (items && slopes)
-            self->slopes[c] = slope_of(sample->of[data_columns[c]], sample->of[STAT_RUN], sample->count, items, slopes);
-        else
+        if (!points.count && points_make(&points, run, sample->count))
             rc = err_nomem(err);
+        else
+            self->slopes[c] = slope_of(sample->of[data_columns[c]], run, &points);
     }
-    mem_free(items);
-    mem_free(slopes);
+    points_dispose(&points);
     return rc;
 }
 
@@ -169,8 +189,7 @@ enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_
     struct stage_medians *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);
-    for (size_t i = 0; i < STAT_COLUMN_COUNT; i++)
-        self->of[i] = of[i];
+    self->of = of;
     self->usual_locality = usual_locality(sample);
     enum err_code rc = find_slopes(self, sample, err);
     if (!rc)

@@ -77,7 +77,7 @@ struct slow_task {
     bool retried;
 };
 
-/* What 5.1 compares a task with; made once a stage from its distributions. Up to 16 bytes a task; twice that while it is made. */
+/* What 5.1 compares a task with; made once a stage from its distributions, which stay borrowed. Up to 16 bytes a task; twice that while it is made. */
 struct stage_medians;
 enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;
 enum err_code stage_medians_make(struct stage_medians **ret, const struct stage_sample *sample, const struct distribution of[STAT_COLUMN_COUNT], struct err *err) WARN_UNUSED;

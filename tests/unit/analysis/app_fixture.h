@@ -17,8 +17,8 @@ struct app {
     struct facts facts;
     struct accounts accounts;
     size_t executor_capacity, job_capacity, stage_capacity, attempt_capacity, gap_capacity;
-    uint32_t (*parents)[APP_PARENTS];      /* of each stage */
-    uint32_t *stages_of;                   /* of each job, one after another */
+    uint32_t (*parents)[APP_PARENTS]; /* of each stage */
+    uint32_t *stages_of;              /* of each job, one after another */
 };
 
 static inline void *app_more(void *array, size_t count, size_t *capacity, size_t each)
@@ -53,8 +53,15 @@ static inline uint32_t app_executor(struct app *app, int64_t slots, int64_t from
 {
     struct facts *facts = &app->facts;
     facts->executors = app_more(facts->executors, facts->executor_count, &app->executor_capacity, sizeof *facts->executors);
-    facts->executors[facts->executor_count] = (struct executor_fact){.executor_ref = (int64_t)facts->executor_count, .announced = true, .add_ms = EPOCH + from_ms, .remove_ms = UNKNOWN, .cores = slots,
-                                                                     .profile_id = 0, .slots = slots, .from_ms = EPOCH + from_ms, .to_ms = EPOCH + to_ms};
+    facts->executors[facts->executor_count] = (struct executor_fact){.executor_ref = (int64_t)facts->executor_count,
+                                                                     .announced = true,
+                                                                     .add_ms = EPOCH + from_ms,
+                                                                     .remove_ms = UNKNOWN,
+                                                                     .cores = slots,
+                                                                     .profile_id = 0,
+                                                                     .slots = slots,
+                                                                     .from_ms = EPOCH + from_ms,
+                                                                     .to_ms = EPOCH + to_ms};
     facts->slot_peak += slots;
     return (uint32_t)facts->executor_count++;
 }
@@ -63,7 +70,8 @@ static inline uint32_t app_job(struct app *app, int64_t begin_ms, int64_t end_ms
 {
     struct facts *facts = &app->facts;
     facts->jobs = app_more(facts->jobs, facts->job_count, &app->job_capacity, sizeof *facts->jobs);
-    facts->jobs[facts->job_count] = (struct job_fact){.job_id = (int64_t)facts->job_count, .begin_ms = EPOCH + begin_ms, .end_ms = EPOCH + end_ms, .sql_execution_id = UNKNOWN, .end_seen = true};
+    facts->jobs[facts->job_count] =
+        (struct job_fact){.job_id = (int64_t)facts->job_count, .begin_ms = EPOCH + begin_ms, .end_ms = EPOCH + end_ms, .sql_execution_id = UNKNOWN, .end_seen = true};
     return (uint32_t)facts->job_count++;
 }
 
@@ -75,9 +83,18 @@ static inline uint32_t app_stage(struct app *app, uint32_t job, int64_t submissi
     facts->stages = app_more(facts->stages, facts->stage_count, &app->stage_capacity, sizeof *facts->stages);
     app->parents = app_more(app->parents, facts->stage_count, &capacity, sizeof *app->parents);
     uint32_t stage = (uint32_t)facts->stage_count++;
-    facts->stages[stage] = (struct stage_fact){.stage_ref = stage, .stage_id = stage, .num_tasks = num_tasks, .submission_ms = submission_ms < 0 ? UNKNOWN : EPOCH + submission_ms,
-                                               .first_launch_ms = UNKNOWN, .last_finish_ms = UNKNOWN, .completion_ms = UNKNOWN, .job = job, .first_attempt = facts->attempt_count,
-                                               .parent_count = parent != NO_ENTITY, .completeness = 1, .profile_id = UNKNOWN};
+    facts->stages[stage] = (struct stage_fact){.stage_ref = stage,
+                                               .stage_id = stage,
+                                               .num_tasks = num_tasks,
+                                               .submission_ms = submission_ms < 0 ? UNKNOWN : EPOCH + submission_ms,
+                                               .first_launch_ms = UNKNOWN,
+                                               .last_finish_ms = UNKNOWN,
+                                               .completion_ms = UNKNOWN,
+                                               .job = job,
+                                               .first_attempt = facts->attempt_count,
+                                               .parent_count = parent != NO_ENTITY,
+                                               .completeness = 1,
+                                               .profile_id = UNKNOWN};
     app->parents[stage][0] = parent;
     return stage;
 }
@@ -88,9 +105,19 @@ static inline struct attempt *app_task(struct app *app, uint32_t executor, int64
     struct stage_fact *stage = &facts->stages[facts->stage_count - 1];
     facts->attempts = app_more(facts->attempts, facts->attempt_count, &app->attempt_capacity, sizeof *facts->attempts);
     struct attempt *attempt = &facts->attempts[facts->attempt_count];
-    *attempt = (struct attempt){.task_id = (int64_t)facts->attempt_count, .launch_ms = EPOCH + launch_ms, .finish_ms = EPOCH + launch_ms + length_ms, .begin_ms = EPOCH + launch_ms,
-                                .occupancy_ms = length_ms, .stage = (uint32_t)facts->stage_count - 1, .executor = executor, .row = (uint32_t)stage->attempt_count,
-                                .index = (int32_t)stage->attempt_count, .partition = (int32_t)stage->attempt_count, .kind = (uint8_t)kind, .success = kind == WINNER, .ended = true,
+    *attempt = (struct attempt){.task_id = (int64_t)facts->attempt_count,
+                                .launch_ms = EPOCH + launch_ms,
+                                .finish_ms = EPOCH + launch_ms + length_ms,
+                                .begin_ms = EPOCH + launch_ms,
+                                .occupancy_ms = length_ms,
+                                .stage = (uint32_t)facts->stage_count - 1,
+                                .executor = executor,
+                                .row = (uint32_t)stage->attempt_count,
+                                .index = (int32_t)stage->attempt_count,
+                                .partition = (int32_t)stage->attempt_count,
+                                .kind = (uint8_t)kind,
+                                .success = kind == WINNER,
+                                .ended = true,
                                 .has_metrics = true};
     facts->attempt_count++;
     stage->attempt_count++;
@@ -103,7 +130,8 @@ static inline struct attempt *app_task(struct app *app, uint32_t executor, int64
 static inline void app_gap(struct app *app, int64_t from_ms, int64_t to_ms, enum bucket kind)
 {
     app->accounts.gaps = app_more(app->accounts.gaps, app->accounts.gap_count, &app->gap_capacity, sizeof *app->accounts.gaps);
-    app->accounts.gaps[app->accounts.gap_count++] = (struct driver_gap){.from_ms = EPOCH + from_ms, .to_ms = EPOCH + to_ms, .kind = kind, .job_before = NO_ENTITY, .job_after = NO_ENTITY};
+    app->accounts.gaps[app->accounts.gap_count++] =
+        (struct driver_gap){.from_ms = EPOCH + from_ms, .to_ms = EPOCH + to_ms, .kind = kind, .job_before = NO_ENTITY, .job_after = NO_ENTITY};
 }
 
 /* A stage whose tasks go on the first free of `slots` slots of executor 0. Returns when the last ends. */

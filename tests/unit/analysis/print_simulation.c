@@ -29,7 +29,7 @@ static _Noreturn void fail(const char *what, const struct err *err)
 static double seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now); /* others use the machine too */
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -60,9 +60,9 @@ static struct change change_of(const struct facts *facts, const struct accounts 
     static const struct {
         const char *name;
         enum change_kind kind;
-    } kinds[] = {{"nolost", CHANGE_NO_LOST}, {"drop", CHANGE_DROP},     {"zero", CHANGE_ZERO},   {"cap", CHANGE_CAP},     {"spread", CHANGE_SPREAD},   {"host", CHANGE_HOST}, {"part", CHANGE_PART},
-                 {"factor", CHANGE_FACTOR},  {"split", CHANGE_SPLIT},   {"merge", CHANGE_MERGE}, {"gaps", CHANGE_GAPS},   {"slots", CHANGE_SLOTS},     {"ramp", CHANGE_RAMP}, {"startup", CHANGE_STARTUP},
-                 {"executors", CHANGE_SLOTS}};
+    } kinds[] = {{"nolost", CHANGE_NO_LOST}, {"drop", CHANGE_DROP},   {"zero", CHANGE_ZERO},     {"cap", CHANGE_CAP},         {"spread", CHANGE_SPREAD},
+                 {"host", CHANGE_HOST},      {"part", CHANGE_PART},   {"factor", CHANGE_FACTOR}, {"split", CHANGE_SPLIT},     {"merge", CHANGE_MERGE},
+                 {"gaps", CHANGE_GAPS},      {"slots", CHANGE_SLOTS}, {"ramp", CHANGE_RAMP},     {"startup", CHANGE_STARTUP}, {"executors", CHANGE_SLOTS}};
     char *words[5] = {0}, *save = NULL;
     for (int i = 0; i < 5 && (words[i] = strtok_r(i ? NULL : text, ":", &save)); i++)
         continue;
@@ -92,6 +92,8 @@ static struct change change_of(const struct facts *facts, const struct accounts 
     case CHANGE_STARTUP: change.number = atof(words[1]); break;
     default: change.stage = stage_of(facts, words[1]);
     }
+    if (change.kind == CHANGE_DROP)
+        change.number = 0; /* all of it */
     double tasks = change.stage == NO_ENTITY ? 0 : (double)facts->stages[change.stage].attempt_count;
     if (change.kind == CHANGE_HOST)
         change.executor = facts_executor(facts, (struct str){words[2], strlen(words[2])});
@@ -174,14 +176,17 @@ int main(int argc, char **argv)
     double made = seconds();
     if (what_ifs_make(&rows, &row_count, sim, &calibration, &err))
         fail(argv[1], &err);
-    printf("{\"app_id\":\"%.*s\",\"attempts\":%zu,\"wall_ms\":%lld,\"jobs_ms\":%.0f,\"slots\":%lld,\"as_observed_ms\":%lld,\"error\":%.9f,\"t_inf_ms\":%lld,\"t_work_ms\":%lld,\"prices_allowed\":%s,"
-           "\"make_seconds\":%.6f,\"what_if_seconds\":%.6f",
-           (int)facts.app_id.len, facts.app_id.ptr, facts.attempt_count, (long long)calibration.observed_ms, accounts.jobs_ms, (long long)facts.slot_peak, (long long)calibration.as_observed_ms,
-           calibration.error, (long long)calibration.t_inf_ms, (long long)calibration.t_work_ms, calibration.prices_allowed ? "true" : "false", made - start, seconds() - made);
+    printf(
+        "{\"app_id\":\"%.*s\",\"attempts\":%zu,\"wall_ms\":%lld,\"jobs_ms\":%.0f,\"slots\":%lld,\"as_observed_ms\":%lld,\"error\":%.9f,\"t_inf_ms\":%lld,\"t_work_ms\":%lld,\"prices_allowed\":%s,"
+        "\"make_seconds\":%.6f,\"what_if_seconds\":%.6f",
+        (int)facts.app_id.len, facts.app_id.ptr, facts.attempt_count, (long long)calibration.observed_ms, accounts.jobs_ms, (long long)facts.slot_peak,
+        (long long)calibration.as_observed_ms, calibration.error, (long long)calibration.t_inf_ms, (long long)calibration.t_work_ms, calibration.prices_allowed ? "true" : "false",
+        made - start, seconds() - made);
     print_chain(&facts, &accounts);
     printf(",\"what_if\":[");
     for (size_t i = 0; i < row_count; i++)
-        printf("%s[\"%s\",\"%s\",%lld,%lld,%lld]", i ? "," : "", rows[i].scenario, rows[i].subject, (long long)rows[i].wall_ms, (long long)rows[i].low_ms, (long long)rows[i].high_ms);
+        printf("%s[\"%s\",\"%s\",%lld,%lld,%lld]", i ? "," : "", rows[i].scenario, rows[i].subject, (long long)rows[i].wall_ms, (long long)rows[i].low_ms,
+               (long long)rows[i].high_ms);
     printf("],\"scenarios\":[");
     for (int i = 2; i < argc; i++)
         print_scenario(sim, &facts, &accounts, argv[i], i + 1 < argc);

@@ -13,6 +13,7 @@
 
 #include "app_fixture.h"
 #include "base/attributes.h"
+#include "base/mem.h"
 
 static struct simulation *make(struct app *app, struct calibration *calibration)
 {
@@ -209,6 +210,66 @@ static void jobs_that_overlap_share_slots_in_order(void **state)
     app_dispose(&app);
 }
 
+/* Two pools on two slots. FAIR gives each job one; FIFO gives both to the first. */
+static void fair_pools_share_slots(void **state)
+{
+    (void)state;
+    for (int fair = 0; fair < 2; fair++) {
+        struct app app;
+        app_init(&app, 6000);
+        app_executor(&app, 2, 0, 6000);
+        uint32_t a = app_job(&app, 1500, 5500), b = app_job(&app, 1500, 5500);
+        for (uint32_t job = a; job <= b; job++) {
+            app_stage(&app, job, 1500, 4, NO_ENTITY);
+            for (int i = 0; i < 4; i++)
+                app_task(&app, 0, 1500 + i * 1000, 1000, WINNER);
+            app.facts.jobs[job].pool = str_of(job == a ? "a" : "b");
+        }
+        app.accounts.jobs_ms = 4000;
+        struct str mode = str_of("FAIR");
+        smap_init(&app.facts.conf, 10, 1 << 16);
+        if (fair)
+            assert_int_equal(smap_put(&app.facts.conf, str_of("spark.scheduler.mode"), &mode), 0);
+        struct calibration calibration;
+        struct simulation *sim = make(&app, &calibration);
+        assert_int_equal(calibration.as_observed_ms, 6000);
+        assert_true(fabs(simulation_job_error(sim, a) - (fair ? 0 : -0.5)) < 1e-9);
+        assert_true(fabs(simulation_job_error(sim, b)) < 1e-9);
+        simulation_free(sim);
+        smap_dispose(&app.facts.conf);
+        app_dispose(&app);
+    }
+}
+
+/* 250 000 tasks of 10 ms, one in a thousand of 5 s, on 8 slots: run in blocks of three, off by no more than one of them. */
+static void large_stages_are_run_in_blocks(void **state)
+{
+    (void)state;
+    enum { COUNT = 250000 };
+    int64_t *costs = malloc(COUNT * sizeof *costs);
+    assert_non_null(costs);
+    for (size_t i = 0; i < COUNT; i++)
+        costs[i] = i % 1000 == 500 ? 5000 : 10;
+    struct app app;
+    app_init(&app, 1);
+    app_executor(&app, 8, 0, 1);
+    uint32_t job = app_job(&app, 1500, 1500);
+    int64_t end = app_run_stage(&app, job, 1500, NO_ENTITY, costs, COUNT, 8);
+    app.facts.end_ms = app.facts.jobs[0].end_ms = app.facts.executors[0].to_ms = EPOCH + end;
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    struct simulated simulated;
+    struct change twice = slots_times(2);
+    assert_int_equal(simulation_run(sim, &twice, 1, &simulated, NULL), ERR_OK);
+    assert_true(simulated.items > 50000 && simulated.items <= 100000);
+    assert_true(llabs(calibration.as_observed_ms - end) <= 30);
+    assert_int_equal(calibration.t_inf_ms, 1500 + 5000);
+    assert_true(llabs(run_one(sim, slots_times(2)) - 1500 - (250 * 5000 + 249750 * 10) / 16) <= 5000);
+    simulation_free(sim);
+    app_dispose(&app);
+    free(costs);
+}
+
 static void prices_have_bands(void **state)
 {
     (void)state;
@@ -270,7 +331,11 @@ static void random_app(struct app *app)
             launch += roll(2) ? roll(50) : 0;
             launch = launch < wall ? launch : wall;
             int64_t most = wall - launch;
-            struct attempt *attempt = app_task(app, roll(executors), launch, roll(6) ? roll((uint32_t)(most < 500 ? most : 500)) : most < 2000000000 ? most : 2000000000, roll(5) ? WINNER : (enum lost_kind)roll(LOST_KIND_COUNT));
+            struct attempt *attempt = app_task(app, roll(executors), launch,
+                                               roll(6)             ? roll((uint32_t)(most < 500 ? most : 500))
+                                               : most < 2000000000 ? most
+                                                                   : 2000000000,
+                                               roll(5) ? WINNER : (enum lost_kind)roll(LOST_KIND_COUNT));
             attempt->again = roll(2);
             attempt->speculative = roll(8) == 0;
         }
@@ -285,8 +350,13 @@ static size_t random_changes(const struct app *app, struct change *changes)
     static const enum change_kind kinds[] = {CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_GAPS, CHANGE_ZERO};
     size_t count = 1 + roll(3);
     for (size_t i = 0; i < count; i++) {
-        changes[i] = (struct change){.kind = kinds[roll(ARRAY_LENGTH(kinds))], .stage = app->facts.stage_count && roll(4) ? roll((uint32_t)app->facts.stage_count) : NO_ENTITY,
-                                     .executor = roll(4), .number = 1 + roll(300) / 100.0, .gaps = gaps, .gap_count = 3, .lost_kinds = roll(2) ? 0 : roll(255)};
+        changes[i] = (struct change){.kind = kinds[roll(ARRAY_LENGTH(kinds))],
+                                     .stage = app->facts.stage_count && roll(4) ? roll((uint32_t)app->facts.stage_count) : NO_ENTITY,
+                                     .executor = roll(4),
+                                     .number = 1 + roll(300) / 100.0,
+                                     .gaps = gaps,
+                                     .gap_count = 3,
+                                     .lost_kinds = roll(2) ? 0 : roll(255)};
         if (changes[i].kind == CHANGE_GAPS)
             changes[i].number = roll(500);
     }
@@ -318,7 +388,10 @@ static void check_random(uint32_t of)
         if (bound > once)
             fail_msg("seed %u round %d: T_inf %lld, run %lld", of, round, (long long)bound, (long long)once);
     }
-    static const struct change whole_run[] = {{.kind = CHANGE_SLOTS, .number = 0.1}, {.kind = CHANGE_SLOTS, .number = 3}, {.kind = CHANGE_SLOTS, .executors = -1}, {.kind = CHANGE_SLOTS, .executors = 2},
+    static const struct change whole_run[] = {{.kind = CHANGE_SLOTS, .number = 0.1},
+                                              {.kind = CHANGE_SLOTS, .number = 3},
+                                              {.kind = CHANGE_SLOTS, .executors = -1},
+                                              {.kind = CHANGE_SLOTS, .executors = 2},
                                               {.kind = CHANGE_RAMP}};
     for (size_t i = 0; i < ARRAY_LENGTH(whole_run); i++)
         if (run_one(sim, whole_run[i]) < calibration.t_inf_ms)
@@ -341,6 +414,71 @@ static void any_application_ends_and_keeps_the_bounds(void **state)
         check_random(i);
 }
 
+/* Nothing depends on which executor has which number. */
+static void order_of_executors_does_not_matter(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 500; i++) {
+        int64_t walls[2][2];
+        for (int turned = 0; turned < 2; turned++) {
+            seed = i * 7919 + 1;
+            struct app app;
+            random_app(&app);
+            struct facts *facts = &app.facts;
+            for (size_t e = 0; turned && e < facts->executor_count / 2; e++) {
+                struct executor_fact other = facts->executors[e];
+                facts->executors[e] = facts->executors[facts->executor_count - 1 - e];
+                facts->executors[facts->executor_count - 1 - e] = other;
+            }
+            for (size_t a = 0; turned && a < facts->attempt_count; a++)
+                facts->attempts[a].executor = (uint32_t)facts->executor_count - 1 - facts->attempts[a].executor;
+            struct calibration calibration;
+            struct simulation *sim = make(&app, &calibration);
+            walls[turned][0] = calibration.as_observed_ms;
+            walls[turned][1] = run_one(sim, slots_times(2));
+            simulation_free(sim);
+            app_dispose(&app);
+        }
+        assert_int_equal(walls[0][0], walls[1][0]);
+        assert_int_equal(walls[0][1], walls[1][1]);
+    }
+}
+
+/* Each allocation in turn fails: an error comes back, and nothing is lost (the address sanitizer looks). */
+static void out_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    bool done = false;
+    for (uint64_t nth = 1; !done; nth++) {
+        seed = 12;
+        struct app app;
+        random_app(&app);
+        app_done(&app);
+        struct simulation *sim = NULL;
+        struct calibration calibration;
+        struct what_if *rows = NULL;
+        size_t count;
+        const struct change changes[] = {{.kind = CHANGE_CAP, .stage = NO_ENTITY}, {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY}};
+        struct simulated simulated;
+        struct err err = {0};
+        mem_fail_at(nth, 1);
+        enum err_code rc = simulation_make(&sim, &app.facts, &app.accounts, &err);
+        if (!rc)
+            rc = simulation_calibrate(sim, &calibration, &err);
+        if (!rc)
+            rc = simulation_run(sim, changes, 2, &simulated, &err);
+        calibration.prices_allowed = true;
+        if (!rc)
+            rc = what_ifs_make(&rows, &count, sim, &calibration, &err);
+        mem_fail_at(0, 0);
+        assert_true(rc == ERR_OK || rc == ERR_NOMEM);
+        done = rc == ERR_OK;
+        what_ifs_free(rows);
+        simulation_free(sim);
+        app_dispose(&app);
+    }
+}
+
 /* 100 000 jobs at once, and as many one after another, in a second or so each. */
 static void many_jobs_take_no_square(void **state)
 {
@@ -360,11 +498,11 @@ static void many_jobs_take_no_square(void **state)
         clock_t start = clock();
         struct simulation *sim = make(&app, &calibration);
         int64_t all = 0;
-        for (uint32_t i = 0; i < 100000; i += side_by_side ? 20000 : 10)
+        for (uint32_t i = 0; i < 100000; i += side_by_side ? 20000 : 100)
             all += run_one(sim, (struct change){.kind = CHANGE_ZERO, .stage = i});
         assert_true(all > 0);
         double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        printf("  %s: %.2f s\n", side_by_side ? "side by side" : "one after another, a price for every tenth", seconds);
+        printf("  %s: %.2f s\n", side_by_side ? "side by side" : "one after another, a price for every hundredth", seconds);
         assert_true(seconds < 20);
         simulation_free(sim);
         app_dispose(&app);
@@ -380,8 +518,12 @@ int main(void)
         cmocka_unit_test(executors_may_come_sooner),
         cmocka_unit_test(lost_work_can_be_left_out),
         cmocka_unit_test(jobs_that_overlap_share_slots_in_order),
+        cmocka_unit_test(fair_pools_share_slots),
+        cmocka_unit_test(large_stages_are_run_in_blocks),
         cmocka_unit_test(prices_have_bands),
         cmocka_unit_test(any_application_ends_and_keeps_the_bounds),
+        cmocka_unit_test(order_of_executors_does_not_matter),
+        cmocka_unit_test(out_of_memory_is_an_error),
         cmocka_unit_test(many_jobs_take_no_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,31 @@ static void the_slope_speaks_where_it_says_more_than_the_ratio(void **state)
     NEAR(why(19).ms[CAUSE_DATA], 200);
 }
 
+/* The same twenty tasks 7,500 times: every third one is looked at, and the slope is the same. */
+static void a_huge_stage_has_the_slope_of_a_part_of_it(void **state)
+{
+    (void)state;
+    enum { HUGE_COUNT = 150000 };
+    static double occupancy[HUGE_COUNT], run[HUGE_COUNT], bytes[HUGE_COUNT];
+    static int64_t task_id[HUGE_COUNT];
+    static uint32_t executor[HUGE_COUNT];
+    for (size_t i = 0; i < HUGE_COUNT; i++) {
+        double megabytes = (double)(i % 20 + 1);
+        bytes[i] = megabytes * 1e6;
+        occupancy[i] = run[i] = 100 + 10 * megabytes * megabytes + (i == 19 ? 50000 : 0);
+    }
+    struct stage_sample sample = {.count = HUGE_COUNT, .task_id = task_id, .executor = executor, .executor_count = 1, .end_ms = 1, .slots = 4};
+    sample.of[STAT_OCCUPANCY] = occupancy;
+    sample.of[STAT_RUN] = run;
+    sample.of[STAT_INPUT_BYTES] = bytes;
+    struct distribution of[STAT_COLUMN_COUNT];
+    struct stage_medians *medians;
+    assert_int_equal(stage_distributions(&sample, of, NULL), 0);
+    assert_int_equal(stage_medians_make(&medians, &sample, of, NULL), 0);
+    NEAR(why_slow(&sample, medians, 19).ms[CAUSE_DATA], 1995);
+    stage_medians_free(medians);
+}
+
 static void falling_times_have_no_slope(void **state)
 {
     (void)state;
@@ -363,6 +388,7 @@ int main(void)
         cmocka_unit_test(where_most_read_nothing_the_share_counts),
         cmocka_unit_test(little_data_is_not_named_and_ordinary_data_explains_nothing),
         cmocka_unit_test(the_slope_speaks_where_it_says_more_than_the_ratio),
+        cmocka_unit_test(a_huge_stage_has_the_slope_of_a_part_of_it),
         cmocka_unit_test(falling_times_have_no_slope),
         cmocka_unit_test(a_slow_executor_needs_three_peers_and_three_elsewhere),
         cmocka_unit_test(a_peer_of_r_below_one_and_three_tenths_is_not_slow),

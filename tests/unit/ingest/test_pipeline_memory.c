@@ -87,7 +87,8 @@ static void walk(const char *log, bool forever, int64_t task_count, int64_t bad_
 {
     bool reached_the_end = false;
     unsigned refused = 0;
-    for (unsigned long long nth = 1; !reached_the_end; nth++) {
+    unsigned long long step = 1;
+    for (unsigned long long nth = 1; !reached_the_end; nth += step) {
         struct load_report report;
         struct err err = {0};
         mem_fail_at(nth, forever);
@@ -100,6 +101,8 @@ static void walk(const char *log, bool forever, int64_t task_count, int64_t bad_
             refused++;
             continue;
         }
+        /* The judging of runs walks its allocations by itself (test_judged_load): here some of them do. */
+        step = strstr(report.message, "could not be judged") ? 29 : 1;
         if (report.task_count != task_count || report.bad_line_count != bad_line_count)
             fail_msg("%s, allocation %llu: done with %lld tasks and %lld bad lines, without a word", log, nth, (long long)report.task_count, (long long)report.bad_line_count);
         char path[128];
