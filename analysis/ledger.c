@@ -10,6 +10,8 @@
 
 /* A fetch failure is a removal's doing when it comes so soon behind it. */
 #define FETCH_AFTER_MS 120000
+/* Causes are simulated with this part of what findings may use. */
+#define BUDGET_PARTS 8
 
 const char *const lost_cause_names[LOST_CAUSE_COUNT] = {"removal", "fetch", "exception", "speculation", "cancellation", "unfinished"};
 
@@ -232,11 +234,11 @@ static enum err_code price_causes(struct ledger *self, const struct keeper *keep
     const struct judged *judged = keeper->judged;
     if (!judged->simulation || !judged->calibration.prices_allowed || !keeper->count)
         return ERR_OK;
-    size_t cost = MAX(simulation_run_cost(judged->simulation), (size_t)1), most = PRICE_BUDGET_ITEMS(keeper->facts->attempt_count) / 4 / cost;
+    size_t budget = PRICE_BUDGET_ITEMS(keeper->facts->attempt_count) / BUDGET_PARTS;
     CLEANUP(mem_freep) bool *lost = mem_array(keeper->facts->attempt_count, sizeof *lost);
     if (!lost)
         return err_nomem(err);
-    for (size_t i = 0; i < MIN(self->cause_count, MIN((size_t)LEDGER_PRICED, most)); i++) {
+    for (size_t i = 0; i < MIN(self->cause_count, (size_t)LEDGER_PRICED) && budget; i++) {
         struct ledger_cause *cause = &self->causes[i];
         struct simulated simulated;
         memset(lost, 0, keeper->facts->attempt_count * sizeof *lost);
@@ -246,6 +248,7 @@ static enum err_code price_causes(struct ledger *self, const struct keeper *keep
         enum err_code rc = simulation_run(judged->simulation, &change, 1, &simulated, err);
         if (rc)
             return rc;
+        budget -= MIN(budget, simulated.items + 1);
         cause->price_ms = price_of(&judged->calibration, judged->calibration.as_observed_ms - simulated.wall_ms, BAND_NORMAL).ms;
     }
     return ERR_OK;
