@@ -16,11 +16,6 @@ struct entry {
     struct str key;                  /* in the new run's terms; STR_NONE: it has no counterpart there */
 };
 
-static bool is_never_the_same(enum subject_kind kind)
-{
-    return kind == SUBJECT_TASK || kind == SUBJECT_QUERY || kind == SUBJECT_BATCH;
-}
-
 /* By what makes two of them one; the worst of those that are alike first. */
 static int compare_identity(const struct entry *x, const struct entry *y)
 {
@@ -71,8 +66,8 @@ static enum err_code base_key(struct comparison *self, const struct run_match *m
 {
     *ret = STR_NONE;
     buf_clear(scratch);
-    if (is_never_the_same(finding->kind)) {
-        *ret = STR_LIT("");
+    if (str_known(finding->identity)) {
+        *ret = finding->identity;
         return ERR_OK;
     }
     if (!run_match_subject(match, &self->base, &self->new_run, finding->kind, finding->key, scratch))
@@ -98,7 +93,7 @@ enum err_code compare_findings(struct comparison *self, const struct run_match *
         return rc;
     for (size_t i = 0; i < new_count; i++) {
         const struct run_finding *finding = &self->new_run.findings[i];
-        new_run[i] = (struct entry){finding, is_never_the_same(finding->kind) ? STR_LIT("") : finding->key};
+        new_run[i] = (struct entry){finding, str_known(finding->identity) ? finding->identity : finding->key};
     }
     qsort(base, base_count, sizeof *base, by_identity);
     qsort(new_run, new_count, sizeof *new_run, by_identity);

@@ -381,7 +381,6 @@ bool run_match_subject(const struct run_match *self, const struct run_record *ba
     case SUBJECT_HOST:
     case SUBJECT_CONF:
     case SUBJECT_LOG:
-    case SUBJECT_RDD:                /* ids of a program's data sets are handed out in its order: equal as long as the program is */
         buf_append(out, key.ptr, key.len);
         return true;
     case SUBJECT_STAGE: {
@@ -401,7 +400,8 @@ bool run_match_subject(const struct run_match *self, const struct run_record *ba
             return false;
         buf_append(out, rest.ptr, rest.len);
         return true;
-    case SUBJECT_TASK:               /* ids of tasks, and of runs of streaming queries, are never the same again */
+    case SUBJECT_RDD:                /* see run_finding.identity */
+    case SUBJECT_TASK:
     case SUBJECT_QUERY:
     case SUBJECT_BATCH:
     case SUBJECT_KIND_COUNT:

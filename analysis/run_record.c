@@ -263,6 +263,32 @@ static enum err_code load_settings(struct run_record *self, struct db *app, stru
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* Data sets of one name and place are told apart by their order. */
+static const char *const rdd_identity_sql =
+    "SELECT coalesce(r.name, '') || '|' || coalesce(r.callsite, '') || '|' || (SELECT count(*) FROM rdd AS o "
+    "WHERE o.rdd_id < r.rdd_id AND o.name IS r.name AND o.callsite IS r.callsite) FROM rdd AS r WHERE r.rdd_id = CAST(?1 AS INTEGER)";
+static const char *const query_identity_sql = "SELECT coalesce(query_id, name) FROM streaming_query WHERE run_id = ?1";
+
+static enum err_code identify(struct run_record *self, struct db *app, struct run_finding *finding, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    finding->identity = STR_NONE;
+    if (finding->kind == SUBJECT_TASK || finding->kind == SUBJECT_BATCH) {
+        finding->identity = STR_LIT("");
+        return ERR_OK;
+    }
+    if (finding->kind != SUBJECT_RDD && finding->kind != SUBJECT_QUERY)
+        return ERR_OK;
+    enum err_code rc = db_prepare(app, &row, finding->kind == SUBJECT_RDD ? rdd_identity_sql : query_identity_sql, err);
+    if (!rc) {
+        db_bind_str(row, 1, finding->key);
+        if (!(rc = db_step(row, err)))
+            rc = keep(self, db_str(row, 0), &finding->identity, err);
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static enum err_code load_findings(struct run_record *self, struct db *app, struct err *err)
 {
     struct stored_findings stored;
@@ -272,13 +298,16 @@ static enum err_code load_findings(struct run_record *self, struct db *app, stru
         return rc;
     if (!(self->findings = mem_array(stored.count, sizeof *self->findings)))
         return err_nomem(err);
-    for (size_t i = 0; i < stored.count; i++) {
+    for (size_t i = 0; i < stored.count && !rc; i++) {
         const struct finding *finding = &stored.items[i];
-        if (finding_shows(finding, &profile, self->wall_ms))
-            self->findings[self->finding_count++] = (struct run_finding){finding->rule, finding->subject_kind, finding->subject_key,
-                finding_grade(finding, &profile, self->wall_ms), finding->price.ms};
+        if (!finding_shows(finding, &profile, self->wall_ms))
+            continue;
+        struct run_finding *kept = &self->findings[self->finding_count++];
+        *kept = (struct run_finding){.rule = finding->rule, .kind = finding->subject_kind, .key = finding->subject_key, .grade = finding_grade(finding, &profile, self->wall_ms),
+            .price_ms = finding->price.ms};
+        rc = identify(self, app, kept, err);
     }
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code run_record_load(struct run_record *ret, struct db *app, struct err *err)

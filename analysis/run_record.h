@@ -75,6 +75,8 @@ struct run_finding {
     const struct rule *rule;
     enum subject_kind kind;
     struct str key;
+    struct str identity;             /* what tells its subject in every run, where that is not the key: name and place of an RDD, id of a streaming query; "" of tasks and batches, which are never the same
+                                        again; STR_NONE: stages, jobs, queries and their nodes (match.h), and where the key is it */
     enum grade grade;
     int64_t price_ms;                /* UNKNOWN: none */
 };

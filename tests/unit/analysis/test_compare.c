@@ -433,10 +433,10 @@ static void findings_are_new_gone_worse_better_or_the_same(void **state)
     (void)state;
     pair_begin(&pair);
     const struct rule *spill = rule_find(STR_LIT("STAGE.SPILL")), *gc = rule_find(STR_LIT("STAGE.GC_HIGH")), *util = rule_find(STR_LIT("APP.LOW_UTIL")), *oom = rule_find(STR_LIT("TASK.OOM"));
-    struct run_finding old[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), GRADE_LOW, 100}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), GRADE_SEVERE, 9}, {util, SUBJECT_APP, STR_LIT("-"), GRADE_INFO, UNKNOWN},
-        {oom, SUBJECT_TASK, STR_LIT("5"), GRADE_LOW, UNKNOWN}, {gc, SUBJECT_STAGE, STR_LIT("77.0"), GRADE_LOW, 5}};
-    struct run_finding now[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), GRADE_MODERATE, 200}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), GRADE_LOW, 3}, {util, SUBJECT_APP, STR_LIT("-"), GRADE_INFO, UNKNOWN},
-        {oom, SUBJECT_TASK, STR_LIT("900"), GRADE_LOW, UNKNOWN}, {oom, SUBJECT_TASK, STR_LIT("901"), GRADE_LOW, UNKNOWN}, {spill, SUBJECT_STAGE, STR_LIT("9.0"), GRADE_LOW, 1}};
+    struct run_finding old[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 100}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_SEVERE, 9}, {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},
+        {oom, SUBJECT_TASK, STR_LIT("5"), STR_LIT(""), GRADE_LOW, UNKNOWN}, {gc, SUBJECT_STAGE, STR_LIT("77.0"), STR_NONE, GRADE_LOW, 5}};
+    struct run_finding now[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_MODERATE, 200}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 3}, {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},
+        {oom, SUBJECT_TASK, STR_LIT("900"), STR_LIT(""), GRADE_LOW, UNKNOWN}, {oom, SUBJECT_TASK, STR_LIT("901"), STR_LIT(""), GRADE_LOW, UNKNOWN}, {spill, SUBJECT_STAGE, STR_LIT("9.0"), STR_NONE, GRADE_LOW, 1}};
     decompose(&pair);
     struct comparison *c = &pair.comparison;
     c->base.findings = old;
