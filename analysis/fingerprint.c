@@ -4,6 +4,7 @@
  * cleaned once however many rows name it. */
 #include "analysis/fingerprint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -12,6 +13,8 @@
 #include "base/mem.h"
 
 #define CLEAN_MAX_BYTES ((size_t)1 << 20)    /* of one text: a plan node's description is some hundred bytes; what a hostile log has beyond does not take part */
+#define NAME_MAX_BYTES 256
+#define NAMES_MAX ((size_t)1 << 16)
 #define STAGE_MAX_PARTS ((size_t)1 << 20)    /* RDDs or plan nodes of one stage */
 
 uint64_t fingerprint_of(struct str text)
@@ -27,6 +30,7 @@ uint64_t fingerprint_join(const uint64_t *parts, size_t count)
 struct writer {
     struct db *db;
     struct imap texts;               /* text_id → hash of the cleaned text */
+    struct smap names;               /* short text as it is → hash of the cleaned text: scopes and call sites are few, however many stages name them */
     struct imap plans;               /* plan_id whose graph it is → hash of its nodes */
     struct imap metrics;             /* accumulator_id → hash of the node it belongs to, in the latest plan that has it */
     struct imap scopes;              /* rdd_id → hash of its scope's name */
@@ -62,6 +66,42 @@ static uint64_t clean_hash(struct writer *self, struct str text)
     text.len = MIN(text.len, CLEAN_MAX_BYTES / 4);
     clean_plan(&self->clean, text);
     return fingerprint_of(buf_str(&self->clean));
+}
+
+/* Where there are too many different ones, they are cleaned again next time. */
+static void remember(struct writer *self, struct str name, uint64_t hash)
+{
+    if (name.len && name.len <= NAME_MAX_BYTES + 32) {
+        int full = smap_put(&self->names, name, pointer_of(hash));
+        (void)full;
+    }
+}
+
+/* The same for a short text that comes again and again. */
+static uint64_t clean_name_hash(struct writer *self, struct str name)
+{
+    void *there = name.len && name.len <= NAME_MAX_BYTES ? smap_get(&self->names, name) : NULL;
+    if (there)
+        return hash_of(there);
+    uint64_t hash = hash_of(pointer_of(clean_hash(self, name)));
+    remember(self, name, hash);
+    return hash;
+}
+
+/* Of a stage; calls from one place have one stack and one name. */
+static uint64_t call_site_hash(struct writer *self, struct str name, int64_t details_id, struct str details)
+{
+    char key[NAME_MAX_BYTES + 32];
+    int len = name.len <= NAME_MAX_BYTES ? snprintf(key, sizeof key, "\n%lld\n%.*s", (long long)details_id, (int)name.len, name.len ? name.ptr : "") : 0;
+    struct str whole = {key, (size_t)len};
+    void *there = len ? smap_get(&self->names, whole) : NULL;
+    if (there)
+        return hash_of(there);
+    buf_clear(&self->clean);
+    clean_call_site(&self->clean, name, details);
+    uint64_t hash = hash_of(pointer_of(fingerprint_of(buf_str(&self->clean))));
+    remember(self, whole, hash);
+    return hash;
 }
 
 /* The same for a text that has an id, once for each. `id` UNKNOWN: there is none. */
@@ -160,7 +200,7 @@ static enum err_code hash_scopes(struct writer *self, struct err *err)
     sqlite3_stmt *row = NULL;
     enum err_code rc = db_prepare(self->db, &row, "SELECT r.rdd_id, coalesce(s.name, r.name) FROM rdd AS r LEFT JOIN rdd_scope AS s ON s.scope_id = r.scope_id", err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK)
-        if (imap_put(&self->scopes, db_i64(row, 0), pointer_of(clean_hash(self, db_str(row, 1)))))
+        if (imap_put(&self->scopes, db_i64(row, 0), pointer_of(clean_name_hash(self, db_str(row, 1)))))
             rc = err_nomem(err);
     db_finalize(row);
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -228,7 +268,7 @@ static enum err_code write_stages(struct writer *self, struct err *err)
     enum err_code rc;
     /* A stage writes for others when another one names it as its parent or when it did write. */
     if ((rc = db_prepare(self->db, &stage,
-                         "SELECT s.stage_ref, s.name, t.body, s.shuffle_write_records > 0 OR s.stage_id IN (SELECT parent_id FROM stage_parent) "
+                         "SELECT s.stage_ref, s.name, t.body, s.shuffle_write_records > 0 OR s.stage_id IN (SELECT parent_id FROM stage_parent), s.details_text_id "
                          "FROM stage AS s LEFT JOIN text AS t ON t.text_id = s.details_text_id ORDER BY s.stage_ref",
                          err)) ||
         (rc = db_prepare(self->db, &rdds.row, "SELECT stage_ref, rdd_id FROM stage_rdd ORDER BY stage_ref", err)) ||
@@ -238,9 +278,7 @@ static enum err_code write_stages(struct writer *self, struct err *err)
     while ((rc = db_step(stage, err)) == ERR_OK) {
         int64_t stage_ref = db_i64(stage, 0);
         uint64_t parts[4];
-        buf_clear(&self->clean);
-        clean_call_site(&self->clean, db_str(stage, 1), db_str(stage, 2));
-        parts[0] = fingerprint_of(buf_str(&self->clean));
+        parts[0] = call_site_hash(self, db_str(stage, 1), db_i64(stage, 4), db_str(stage, 2));
         if ((rc = take_ids(self, &rdds, stage_ref, err)))
             break;
         parts[1] = hash_ids(self, &self->scopes, false);
@@ -266,6 +304,7 @@ enum err_code fingerprints_write(struct db *app, struct err *err)
 {
     struct writer self = {.db = app};
     imap_init(&self.texts, (size_t)1 << 22);
+    smap_init(&self.names, NAMES_MAX, NAMES_MAX * NAME_MAX_BYTES);
     imap_init(&self.plans, (size_t)1 << 22);
     imap_init(&self.metrics, FINGERPRINT_MAX_METRICS);
     imap_init(&self.scopes, (size_t)1 << 26);
@@ -274,6 +313,7 @@ enum err_code fingerprints_write(struct db *app, struct err *err)
     if (!(rc = db_exec(app, "DELETE FROM stage_fingerprint; DELETE FROM sql_fingerprint", err)) && !(rc = hash_plans(&self, err)) && !(rc = write_queries(&self, err)) &&
         !(rc = hash_scopes(&self, err)))
         rc = write_stages(&self, err);
+    smap_dispose(&self.names);
     imap_dispose(&self.texts);
     imap_dispose(&self.plans);
     imap_dispose(&self.metrics);

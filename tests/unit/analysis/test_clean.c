@@ -64,7 +64,7 @@ static void plans_lose_ids_numbers_and_places(void **state)
         {"SubqueryAlias tmp_view_1699999", "SubqueryAlias tmp_view_?"},
         {"SubqueryAlias view_550e8400_e29b_41d4_a716_446655440000", "SubqueryAlias view_?"},
         {"Location: InMemoryFileIndex(1 paths)[hdfs://nn:8020/data/sales/orders/dt=2026-11-29]", "Location: InMemoryFileIndex(? paths)[orders/dt=*]"},
-        {"Location: InMemoryFileIndex(1 paths)[file:/home/spark/da...", "Location: InMemoryFileIndex(? paths)[spark/*"},
+        {"Location: InMemoryFileIndex(1 paths)[file:/srv/spark/da...", "Location: InMemoryFileIndex(? paths)[spark/*"},
         {"[s3a://bucket/raw/2026/11/29/part-00000.parquet]", "[*/*]"},
         {"[s3a://bucket/raw/orders/2026-11-29]", "[orders/*]"},
         {"Format: Parquet, a / b", "Format: Parquet, a / b"},
