@@ -140,7 +140,7 @@ static enum err_code read_earlier(struct baseline *self, struct db *catalog, str
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, struct err *err)
+enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, baseline_allow_fn *allow, void *context, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     struct str shape = STR_NONE;
@@ -165,11 +165,16 @@ enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str
     size_t count = 0;
     if (!rc && str_known(ret->run_key))
         rc = read_earlier(ret, catalog, app_key, begin_ms, earlier, &count, err);
-    if (rc)
+    if (rc) {
         baseline_dispose(ret);
-    else
-        baseline_choose(ret, earlier, count, shape);
-    return rc;
+        return rc;
+    }
+    size_t allowed = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!allow || allow(context, earlier[i].app_key))
+            earlier[allowed++] = earlier[i];
+    baseline_choose(ret, earlier, allowed, shape);
+    return ERR_OK;
 }
 
 void baseline_dispose(struct baseline *self)

@@ -55,8 +55,11 @@ struct baseline {
  * one. Pure; the members' texts stay borrowed. */
 void baseline_choose(struct baseline *ret, const struct baseline_run *earlier, size_t count, struct str shape);
 
-/* Of a run in the catalogue. ERR_NOT_FOUND: the catalogue has no history of this run (it was not analysed). A baseline with fewer members than BASELINE_FEWEST is no error. */
-enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, struct err *err) WARN_UNUSED;
+/* Whether somebody may know of a run. */
+typedef bool baseline_allow_fn(void *context, struct str app_key);
+
+/* Of a run in the catalogue, among runs that `allow` lets pass (NULL: all). ERR_NOT_FOUND: the catalogue has no history of this run (it was not analysed). A baseline with fewer members than BASELINE_FEWEST is no error. */
+enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, baseline_allow_fn *allow, void *context, struct err *err) WARN_UNUSED;
 void baseline_dispose(struct baseline *self);                /* idempotent */
 
 /* How many members were faster than `wall_ms`: "slower than {r} of {n} runs". */

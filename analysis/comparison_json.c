@@ -35,20 +35,14 @@ static void write_noise(struct json_writer *w, const struct noise *noise, double
     json_kv_f64(w, "z", noise_z(noise, value));
 }
 
-static void write_baseline(struct json_writer *w, const struct comparison *self)
+/* The members of an object. */
+static void write_members(struct json_writer *w, const struct baseline *baseline, int64_t wall_ms)
 {
-    const struct baseline *baseline = self->baseline;
-    json_key(w, "baseline");
-    if (!baseline) {
-        json_null(w);
-        return;
-    }
-    json_object_begin(w);
     json_kv_str(w, "runKey", baseline->run_key);
     json_kv_i64(w, "needed", BASELINE_FEWEST);
     json_kv_bool(w, "drifts", baseline->drifts);
     json_kv_bool(w, "otherShape", baseline->other_shape);
-    json_kv_i64(w, "slowerThan", (int64_t)baseline_rank(baseline, self->new_run.wall_ms));
+    json_kv_i64(w, "slowerThan", (int64_t)baseline_rank(baseline, wall_ms));
     json_key(w, "members");
     json_array_begin(w);
     for (size_t i = 0; i < baseline->member_count; i++) {
@@ -60,6 +54,56 @@ static void write_baseline(struct json_writer *w, const struct comparison *self)
         json_object_end(w);
     }
     json_array_end(w);
+}
+
+static void write_usual(struct json_writer *w, const struct noise *noise, double value)
+{
+    json_key(w, "usual");
+    if (!noise->count) {
+        json_null(w);
+        return;
+    }
+    json_object_begin(w);
+    write_noise(w, noise, value);
+    json_kv_bool(w, "changed", !isnan(value) && !noise_no_change(noise, value));
+    json_object_end(w);
+}
+
+void baseline_json(struct json_writer *w, const struct baseline *baseline, const struct noise metrics[RUN_METRIC_COUNT], const double values[RUN_METRIC_COUNT], enum lang lang)
+{
+    bool enough = baseline->member_count >= BASELINE_FEWEST;
+    int64_t wall_ms = llround(fmin(fmax(values[RUN_WALL], 0), 9e15));
+    double share = enough ? regression_measure(&baseline->wall, wall_ms) : (double)NAN;
+    json_object_begin(w);
+    json_kv_bool(w, "enough", enough);
+    json_kv_i64(w, "wallMs", wall_ms);
+    json_kv_i64(w, "usualMs", enough ? baseline->median_ms : UNKNOWN);
+    json_kv_text(w, "regressionGrade", grade_names[isnan(share) ? GRADE_OK : ladder_grade(&rule_find(STR_LIT("RUN.REGRESSION"))->ladder, share)]);
+    write_members(w, baseline, wall_ms);
+    json_key(w, "metrics");
+    json_array_begin(w);
+    for (int m = 0; m < RUN_METRIC_COUNT; m++) {
+        json_object_begin(w);
+        json_kv_text(w, "metric", run_metric_name((enum run_metric)m));
+        json_kv_text(w, "name", comparison_metric_name(lang, (enum run_metric)m));
+        json_kv_text(w, "unit", run_metric_unit((enum run_metric)m));
+        json_kv_f64(w, "value", values[m]);
+        write_usual(w, &metrics[m], values[m]);
+        json_object_end(w);
+    }
+    json_array_end(w);
+    json_object_end(w);
+}
+
+static void write_baseline(struct json_writer *w, const struct comparison *self)
+{
+    json_key(w, "baseline");
+    if (!self->baseline) {
+        json_null(w);
+        return;
+    }
+    json_object_begin(w);
+    write_members(w, self->baseline, self->new_run.wall_ms);
     json_object_end(w);
 }
 
@@ -143,7 +187,7 @@ static void write_stages(struct json_writer *w, const struct comparison *self)
     json_array_end(w);
 }
 
-static void write_metrics(struct json_writer *w, const struct comparison *self)
+static void write_metrics(struct json_writer *w, const struct comparison *self, enum lang lang)
 {
     json_key(w, "metrics");
     json_array_begin(w);
@@ -153,15 +197,10 @@ static void write_metrics(struct json_writer *w, const struct comparison *self)
         json_object_begin(w);
         json_kv_text(w, "metric", run_metric_name((enum run_metric)m));
         json_kv_text(w, "unit", run_metric_unit((enum run_metric)m));
+        json_kv_text(w, "name", comparison_metric_name(lang, (enum run_metric)m));
         json_kv_f64(w, "base", self->base.metrics[m]);
         json_kv_f64(w, "new", value);
-        if (noise->count) {
-            json_key(w, "usual");
-            json_object_begin(w);
-            write_noise(w, noise, value);
-            json_kv_bool(w, "changed", !isnan(value) && !noise_no_change(noise, value));
-            json_object_end(w);
-        }
+        write_usual(w, noise, value);
         json_object_end(w);
     }
     json_array_end(w);
@@ -206,7 +245,7 @@ void comparison_json(struct json_writer *w, const struct comparison *self, enum 
         write_settings(w, self);
         write_findings(w, self, lang);
         write_stages(w, self);
-        write_metrics(w, self);
+        write_metrics(w, self, lang);
     }
     json_object_end(w);
 }

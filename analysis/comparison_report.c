@@ -324,7 +324,7 @@ static void write_stages(struct writing *w)
     sheet_table_end(&w->sheet);
 }
 
-static const char *metric_name(enum lang lang, enum run_metric metric)
+const char *comparison_metric_name(enum lang lang, enum run_metric metric)
 {
     return metric >= RUN_BUCKETS ? report_bucket_name(lang, (enum bucket)(metric - RUN_BUCKETS)) : message_of(lang, "compare_metrics", run_metric_name(metric));
 }
@@ -343,7 +343,7 @@ static void write_metrics(struct writing *w)
         double before = usual ? noise->median : self->base.metrics[m], after = self->new_run.metrics[m];
         if ((m >= RUN_BUCKETS && !(before > 0) && !(after > 0)) || (isnan(before) && isnan(after)))
             continue;
-        buf_text(&w->cells[0], metric_name(w->lang, (enum run_metric)m));
+        buf_text(&w->cells[0], comparison_metric_name(w->lang, (enum run_metric)m));
         word_value(&w->cells[1], before, unit);
         if (usual) {
             buf_text(&w->cells[2], "±");

@@ -237,7 +237,8 @@ static enum err_code take_ids(struct writer *self, struct beside *list, int64_t 
         if (!rc)
             rc = advance(list, err);
     }
-    qsort(self->parts, self->part_count, sizeof *self->parts, compare_ids);
+    if (self->part_count)
+        qsort(self->parts, self->part_count, sizeof *self->parts, compare_ids);
     return rc;
 }
 

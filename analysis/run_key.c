@@ -236,7 +236,8 @@ static size_t shape_fold(struct shape_pair *pairs, size_t count)
         pairs[SHAPE_MAX - 1] = rest;
         kept = SHAPE_MAX;
     }
-    qsort(pairs, kept, sizeof *pairs, by_fingerprint);
+    if (kept)
+        qsort(pairs, kept, sizeof *pairs, by_fingerprint);
     return kept;
 }
 

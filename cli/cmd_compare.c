@@ -43,7 +43,7 @@ static enum err_code find_baseline(struct baseline *ret, const char *store, cons
         err_prefix(err, "%s", path);
         return rc;
     }
-    rc = baseline_find(ret, &catalog, str_of(run->key), err);
+    rc = baseline_find(ret, &catalog, str_of(run->key), NULL, NULL, err);
     db_close(&catalog);
     return rc;
 }
