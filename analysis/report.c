@@ -62,8 +62,9 @@ static enum err_code read_analysis(struct report *self, struct err *err)
     if (rc)
         return rc;
     if ((rc = db_step(row, err)) == ERR_OK) {
-        int64_t *const numbers[] = {&self->analysis_version, &self->begin_ms, &self->end_ms, NULL, &self->wall_ms, &self->jobs_ms, &self->completeness,
-                                    &self->slot_peak, &self->frame_ms, &self->allocated_ms, &self->clock_faults, &self->simulated_ms};
+        int64_t *const numbers[] = {&self->analysis_version, &self->begin_ms,     &self->end_ms,       NULL,
+                                    &self->wall_ms,          &self->jobs_ms,      &self->completeness, &self->slot_peak,
+                                    &self->frame_ms,         &self->allocated_ms, &self->clock_faults, &self->simulated_ms};
         for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
             if (numbers[i])
                 *numbers[i] = db_i64(row, (int)i);
@@ -119,8 +120,9 @@ static enum err_code read_findings(struct report *self, const struct profile *pr
 static enum err_code read_joint(struct report *self, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(self->db, &row,
-                                  "SELECT f.rule_id, f.subject_kind, f.subject_key, p.saving_ms FROM joint_price AS p JOIN finding AS f USING (finding_no) ORDER BY p.k LIMIT 10", err);
+    enum err_code rc =
+        db_prepare(self->db, &row, "SELECT f.rule_id, f.subject_kind, f.subject_key, p.saving_ms FROM joint_price AS p JOIN finding AS f USING (finding_no) ORDER BY p.k LIMIT 10",
+                   err);
     if (rc)
         return rc;
     while ((rc = db_step(row, err)) == ERR_OK && self->joint_count < ARRAY_LENGTH(self->joint))
@@ -161,6 +163,9 @@ void report_dispose(struct report *self)
 }
 
 /* ---- the texts of a finding */
+
+/* Evidence has at most 50 rows of some ten cells; a stored text that says more is no evidence of ours. */
+#define EVIDENCE_CELLS 100000
 
 /* Text that is no JSON would be a fault of ours; it must not spoil the report all the same. */
 #define SOUND(json) "CASE WHEN json_valid(" json ") THEN " json " ELSE '[]' END"
@@ -238,14 +243,23 @@ static enum err_code say_missing(struct report *self, enum lang lang, struct wor
     return rc;
 }
 
+/* clang-format off */
+static const char args_sql[] =
+    "SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?1") ") WHERE type = 'object' "
+    "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?2") ") WHERE type = 'object'";
+static const char cells_sql[] =
+    "SELECT e.key, e.value ->> 'kind', e.value ->> 'key', e.value ->> 'role', c.value ->> 'n', c.value ->> 'v', c.value ->> 'u', typeof(c.value ->> 'v') = 'text' "
+    "FROM json_each(" SOUND("?1") ") AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' ORDER BY e.id, c.id";
+static const char formula_sql[] =
+    "SELECT value ->> 'formula', value ->> 'threshold', value ->> 'source', value ->> 'filter' FROM json_each(" SOUND("?1") ") "
+    "WHERE type = 'object' AND value ->> 'formula' IS NOT NULL LIMIT 1";
+/* clang-format on */
+
 enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     *ret_count = 0;
-    enum err_code rc = db_prepare(self->db, &row,
-                                  "SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?1") ") WHERE type = 'object' "
-                                  "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?2") ") WHERE type = 'object'",
-                                  err);
+    enum err_code rc = db_prepare(self->db, &row, args_sql, err);
     if (rc)
         return rc;
     db_bind_str(row, 1, finding->args);
@@ -277,11 +291,7 @@ enum err_code report_args(struct report *self, enum lang lang, const struct find
 static enum err_code read_cells(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(self->db, &row,
-                                  "SELECT e.key, e.value ->> 'kind', e.value ->> 'key', e.value ->> 'role', c.value ->> 'n', c.value ->> 'v', c.value ->> 'u', "
-                                  "typeof(c.value ->> 'v') = 'text' FROM json_each(" SOUND("?1") ") AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' "
-                                  "ORDER BY e.id, c.id LIMIT 2000",
-                                  err);
+    enum err_code rc = db_prepare(self->db, &row, cells_sql, err);
     size_t capacity = 0;
     struct report_cell *cells = NULL;
     if (rc)
@@ -289,13 +299,18 @@ static enum err_code read_cells(struct report *self, const struct finding *findi
     db_bind_str(row, 1, finding->evidence);
     while ((rc = db_step(row, err)) == ERR_OK) {
         enum err_code full = ERR_OK;
-        if (mem_grow((void **)&cells, &capacity, ret->count + 1, 2000, sizeof *cells)) {
+        if (mem_grow((void **)&cells, &capacity, ret->count + 1, EVIDENCE_CELLS, sizeof *cells)) {
             rc = err_nomem(err);
             break;
         }
         struct report_cell *cell = &cells[ret->count];
-        *cell = (struct report_cell){.row = (size_t)known_or(db_i64(row, 0), 0), .kind = keep(self, row, 1, &full), .key = keep(self, row, 2, &full), .role = keep(self, row, 3, &full),
-                                     .name = keep(self, row, 4, &full), .unit = keep(self, row, 6, &full), .value = (double)NAN};
+        *cell = (struct report_cell){.row = (size_t)known_or(db_i64(row, 0), 0),
+                                     .kind = keep(self, row, 1, &full),
+                                     .key = keep(self, row, 2, &full),
+                                     .role = keep(self, row, 3, &full),
+                                     .name = keep(self, row, 4, &full),
+                                     .unit = keep(self, row, 6, &full),
+                                     .value = (double)NAN};
         if (db_i64(row, 7) == 1)
             cell->text = keep(self, row, 5, &full);
         else
@@ -322,10 +337,7 @@ enum err_code report_evidence(struct report *self, const struct finding *finding
     *ret = (struct report_evidence){.threshold = (double)NAN};
     enum err_code rc = read_cells(self, finding, ret, err);
     if (!rc)
-        rc = db_prepare(self->db, &row,
-                        "SELECT value ->> 'formula', value ->> 'threshold', value ->> 'source', value ->> 'filter' FROM json_each(" SOUND("?1") ") "
-                        "WHERE type = 'object' AND value ->> 'formula' IS NOT NULL LIMIT 1",
-                        err);
+        rc = db_prepare(self->db, &row, formula_sql, err);
     if (rc)
         return rc;
     db_bind_str(row, 1, finding->evidence);
@@ -376,7 +388,8 @@ void report_subject(struct buf *out, enum lang lang, struct str kind, struct str
 
 static void add_missing(struct buf *out, enum lang lang, const char *what, double n, double all, struct str list)
 {
-    const struct word_arg args[] = {{.name = STR_LIT("n"), .value = n, .unit = STR_LIT("count")}, {.name = STR_LIT("all"), .value = all, .unit = STR_LIT("count")},
+    const struct word_arg args[] = {{.name = STR_LIT("n"), .value = n, .unit = STR_LIT("count")},
+                                    {.name = STR_LIT("all"), .value = all, .unit = STR_LIT("count")},
                                     {.name = STR_LIT("list"), .text = list}};
     if (out->len)
         buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
@@ -388,10 +401,11 @@ enum err_code report_missing(struct report *self, enum lang lang, struct buf *ou
     static const char *const counts[] = {"missing_tasks", "missing_jobs", "missing_stages", "missing_lines"};
     static const char *const facts[] = {"missing_start", "missing_end", "missing_cut", "missing_compacted"};
     sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(self->db, &row,
-                                  "SELECT tasks_without_end, jobs_without_end, stages_without_end, bad_line_count, no_application_start, NOT complete, cut, compacted, missing_files "
-                                  "FROM log_health",
-                                  err);
+    enum err_code rc =
+        db_prepare(self->db, &row,
+                   "SELECT tasks_without_end, jobs_without_end, stages_without_end, bad_line_count, no_application_start, NOT complete, cut, compacted, missing_files "
+                   "FROM log_health",
+                   err);
     if (rc)
         return rc;
     if ((rc = db_step(row, err)) == ERR_OK) {

@@ -11,23 +11,12 @@ void report_escape_html(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         switch (text.ptr[i]) {
-        case '&':
-            buf_text(out, "&amp;");
-            break;
-        case '<':
-            buf_text(out, "&lt;");
-            break;
-        case '>':
-            buf_text(out, "&gt;");
-            break;
-        case '"':
-            buf_text(out, "&quot;");
-            break;
-        case '\'':
-            buf_text(out, "&#39;");
-            break;
-        default:
-            buf_char(out, text.ptr[i]);
+        case '&': buf_text(out, "&amp;"); break;
+        case '<': buf_text(out, "&lt;"); break;
+        case '>': buf_text(out, "&gt;"); break;
+        case '"': buf_text(out, "&quot;"); break;
+        case '\'': buf_text(out, "&#39;"); break;
+        default: buf_char(out, text.ptr[i]);
         }
     }
 }

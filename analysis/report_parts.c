@@ -7,7 +7,8 @@
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 
-#define TEXT_BYTES ((size_t)64 << 10)        /* of one sentence with its values, which are cut at 300 bytes each */
+#define COMPLETE_FOR_PRICES 95        /* below it nothing is priced (spec/findings.md 2.3) */
+#define TEXT_BYTES ((size_t)64 << 10) /* of one sentence with its values, which are cut at 300 bytes each */
 
 struct word_arg report_number(const char *name, double value, const char *unit)
 {
@@ -139,7 +140,14 @@ static void say_simulator(struct buf *out, const struct report *report, enum lan
 {
     const struct word_arg args[] = {report_number("sim", report_ms(report->simulated_ms), "ms"), report_number("wall", report_ms(report->wall_ms), "ms"),
                                     report_number("error", fabs(report->simulation_error), "share")};
-    report_say(out, lang, !known(report->simulated_ms) ? "simulator_none" : report->prices_allowed ? "simulator" : "simulator_off", args, ARRAY_LENGTH(args));
+    const char *what = "simulator";
+    if (report->completeness < COMPLETE_FOR_PRICES)
+        what = "simulator_incomplete";
+    else if (!known(report->simulated_ms))
+        what = "simulator_none";
+    else if (!report->prices_allowed)
+        what = "simulator_off";
+    report_say(out, lang, what, args, ARRAY_LENGTH(args));
 }
 
 static void say_rules(struct buf *out, const struct report *report, enum lang lang)

@@ -212,6 +212,8 @@ static void conflicts(const struct conf_audit *audit, struct findings *findings)
         evidence_conf(findings, str_of(audit->conflicts[i].key), NULL, 0);
         finding_evidence(findings, SUBJECT_CONF, str_of(audit->conflicts[i].other), "context", NULL, 0);
     }
+    if (!first)
+        evidence_conf(findings, STR_LIT("-"), NULL, 0);
     finding_formula(findings, "settings that contradict others", finding->rule->ladder.step[0], "own", NULL);
 }
 
@@ -220,6 +222,8 @@ static void far(const struct conf_audit *audit, struct findings *findings)
     struct finding *finding = findings_add(findings, "CONF.FAR", SUBJECT_CONF, "-");
     finding->measure = (double)audit->far_count;
     finding_arg(findings, "n", finding->measure, "count");
+    if (!audit->far_count)
+        evidence_conf(findings, STR_LIT("-"), NULL, 0);
     for (size_t i = 0; i < audit->count; i++)
         if (audit->rows[i].distance > 0 && audit->rows[i].state == CONF_EFFECTIVE)
             evidence_conf(findings, audit->rows[i].key, (struct evidence_cell[]){{"distance", audit->rows[i].distance, "ratio"}}, 1);

@@ -282,7 +282,7 @@ static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, siz
         if (!schema_within(at[i].schema, at[0].schema))
             continue;
         snprintf(key, sizeof key, "%lld/%lld", (long long)at[i].execution_id, (long long)at[i].node_id);
-        finding_evidence(pass->findings, SUBJECT_NODE, str_of(key), i ? "culprit" : "peer", (struct evidence_cell[]){{"size", at[i].bytes, "bytes"}, {"scan", at[i].scan_ms, "ms"}}, 2);
+        finding_evidence(pass->findings, SUBJECT_NODE, str_of(key), i || times < 2 ? "culprit" : "peer", (struct evidence_cell[]){{"size", at[i].bytes, "bytes"}, {"scan", at[i].scan_ms, "ms"}}, 2);
         if (!i || i >= REPEATED_PRICED || at[i].stage == NO_ENTITY)
             continue;
         double scan = isnan(at[i].scan_ms) ? 1 : MIN(1.0, at[i].scan_ms / stage_work_ms(pass, at[i].stage));

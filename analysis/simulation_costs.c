@@ -93,35 +93,56 @@ static enum err_code cap(const struct simulation *sim, struct sim_work *work, bo
 }
 
 /* W8, W12: one part of each winner above a target, or a share of it, is saved. A cost that was changed before has its parts in proportion. */
+struct parts {
+    const struct simulation *sim;
+    const struct sim_node *node;
+    struct sim_work *work;
+    const struct change *change;
+    uint32_t *item_of; /* by place among the stage's attempts; SIM_NONE: no such winner is left */
+};
+
+static double saved_of(const struct change *change, const double *parts, const struct task_values *values, size_t i)
+{
+    if (change->kind == CHANGE_FACTOR)
+        return parts[change->part] * (1 - change->number);
+    double target = change->number;
+    if (change->part == BUCKET_GC)
+        target *= (double)known_or(values->of[VALUE_RUN_MS][i], 0) + (double)known_or(values->of[VALUE_DESERIALIZE_MS][i], 0);
+    return fmax(0, parts[change->part] - target);
+}
+
+static enum err_code part_batch(void *to, const struct task_values *batch, const uint32_t *places, struct err *err)
+{
+    (void)err;
+    struct parts *self = to;
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t item = self->item_of[places[i]];
+        if (item == SIM_NONE)
+            continue;
+        const struct attempt *attempt = attempt_of(self->sim, self->work, item);
+        double parts[BUCKET_COUNT] = {0}, *cost_ms = &self->work->cost_ms[item];
+        attempt_buckets(self->sim->facts, attempt, batch, i, parts);
+        *cost_ms = fmax(0, *cost_ms * (1 - saved_of(self->change, parts, batch, i) / ((double)attempt->occupancy_ms + self->node->gap_ms)));
+    }
+    return ERR_OK;
+}
+
 static enum err_code part(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
 {
-    struct task_values values;
-    enum err_code rc = facts_values(sim->facts, node->stage, ACCOUNT_VALUES, &values, err);
-    if (rc)
-        return rc;
-    size_t first = sim->facts->stages[node->stage].first_attempt;
+    const struct stage_fact *stage = &sim->facts->stages[node->stage];
+    struct parts parts = {sim, node, work, change, mem_alloc((stage->attempt_count + 1) * sizeof(uint32_t))};
+    if (!parts.item_of)
+        return err_nomem(err);
+    memset(parts.item_of, 0xff, stage->attempt_count * sizeof *parts.item_of);
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = attempt_of(sim, work, i);
-        /* Attempts of a retry that were put here have their values elsewhere. */
-        if (!is_winner(sim, work, i) || attempt->stage != node->stage || attempt->occupancy_ms <= 0)
-            continue;
-        double parts[BUCKET_COUNT] = {0};
-        size_t row = work->attempt[i] - first;
-        attempt_buckets(sim->facts, attempt, &values, row, parts);
-        double saved;
-        if (change->kind == CHANGE_FACTOR) {
-            saved = parts[change->part] * (1 - change->number);
-        } else {
-            double target = change->number;
-            if (change->part == BUCKET_GC)
-                target *= (double)known_or(values.of[VALUE_RUN_MS][row], 0) + (double)known_or(values.of[VALUE_DESERIALIZE_MS][row], 0);
-            saved = fmax(0, parts[change->part] - target);
-        }
-        double scale = work->cost_ms[i] / ((double)attempt->occupancy_ms + node->gap_ms);
-        work->cost_ms[i] = fmax(0, work->cost_ms[i] - saved * scale);
+        /* attempts of a retry that were put here have their values elsewhere */
+        if (is_winner(sim, work, i) && attempt->stage == node->stage && attempt->occupancy_ms > 0)
+            parts.item_of[work->attempt[i] - stage->first_attempt] = (uint32_t)i;
     }
-    task_values_dispose(&values);
-    return ERR_OK;
+    enum err_code rc = facts_value_batches(sim->facts, node->stage, ACCOUNT_VALUES, part_batch, &parts, err);
+    mem_free(parts.item_of);
+    return rc;
 }
 
 /* v of 6.5: what a task costs beside its run time, the median of the winners. */

@@ -7,10 +7,10 @@
 #include "analysis/error_text.h"
 #include "base/attributes.h"
 
-#define COMPLETE_ENOUGH 80           /* below it numbers are lower bounds (2.3) */
-#define WAITING_SHARE 0.5            /* of the wall time: waiting is what the run did most (8.3) */
-#define MOST_OF_IT 0.8               /* of what the first ten would save together (8.3) */
-#define JUDGED_FROM_MS 10000         /* shorter runs are not judged (1.6 tiny_app) */
+#define COMPLETE_ENOUGH 80   /* below it numbers are lower bounds (2.3) */
+#define WAITING_SHARE 0.5    /* of the wall time: waiting is what the run did most (8.3) */
+#define MOST_OF_IT 0.8       /* of what the first ten would save together (8.3) */
+#define JUDGED_FROM_MS 10000 /* shorter runs are not judged (1.6 tiny_app) */
 
 const char *const empty_page_names[EMPTY_PAGE_COUNT] = {"storage", "sql", "streaming", "executors", "jobs"};
 
@@ -166,7 +166,8 @@ static enum err_code say_healthy(struct report *report, enum lang lang, struct b
     say(out, lang, "healthy", &wall, 1);
     size_t closest = verdict_closest(report, NULL, 0);
     if (closest < report->finding_count) {
-        const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &report->findings[closest].finding))), number("margin", report->findings[closest].margin, "share")};
+        const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &report->findings[closest].finding))),
+                                        number("margin", report->findings[closest].margin, "share")};
         say(out, lang, "closest", args, ARRAY_LENGTH(args));
     }
     return ERR_OK;

@@ -93,7 +93,7 @@ void word_share(struct buf *out, double share)
     if (percent > 0 && percent < 0.095)
         buf_text(out, "< 0.1 %");
     else if (percent >= 99.5 && percent < 100)
-        buf_text(out, "> 99 %");     /* nearly all is not all */
+        buf_text(out, "> 99 %"); /* nearly all is not all */
     else
         buf_printf(out, fabs(percent) < 9.95 && percent != 0 ? "%.1f %%" : "%.0f %%", percent);
 }
@@ -126,7 +126,7 @@ void word_value(struct buf *out, double value, struct str unit)
     else if (str_is(unit, "bytes"))
         word_bytes(out, value);
     else if (str_is(unit, "bytes_per_s"))
-        word_bytes(out, value);      /* the sentence says "/s" */
+        word_bytes(out, value); /* the sentence says "/s" */
     else if (str_is(unit, "share"))
         word_share(out, value);
     else if (str_is(unit, "ratio") && value > RATIO_MAX)

@@ -29,7 +29,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "analyze", "analyze --store DIR [APP[/ATTEMPT]…]", "Run the rules again over the facts of a store, without the logs.", options,
+    "analyze",
+    "analyze --store DIR [APP[/ATTEMPT]…]",
+    "Run the rules again over the facts of a store, without the logs.",
+    options,
     "Without APP all runs of the store are judged anew. Facts stay as they are. A run whose log is being read at the moment\n"
     "is left out, and judged at the end of that.\n\n"
     "Exit status: 0 done; 1 a run could not be judged; 2 usage.\n",
@@ -146,7 +149,7 @@ static enum err_code analyse_run(const char *store, const char *key, struct err 
 }
 
 struct keys {
-    char (*items)[RUN_KEY_BYTES];    /* owned */
+    char (*items)[RUN_KEY_BYTES]; /* owned */
     size_t count, capacity;
 };
 

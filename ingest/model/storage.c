@@ -252,9 +252,10 @@ static enum err_code rdd_block_updated(struct app_model *self, struct rdd *rdd, 
         block->disk_bytes = floored(block->disk_bytes, disk);
     } else
         drop_block(block);
-    if (!held_before && block->holder_count)
-        rdd->most_partitions = MAX(rdd->most_partitions, ++rdd->live_partitions);
-    else if (held_before && !block->holder_count) {
+    if (!held_before && block->holder_count) {
+        rdd->live_partitions++;
+        rdd->most_partitions = MAX(rdd->most_partitions, rdd->live_partitions);
+    } else if (held_before && !block->holder_count) {
         rdd->live_partitions--;
         rdd->evicted_partitions++;
     }

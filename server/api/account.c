@@ -9,7 +9,7 @@
 enum { SCOPE_APP, SCOPE_JOB, SCOPE_STAGE = 3 };
 
 struct wanted {
-    int64_t scope, owner;            /* owner UNKNOWN: there is no such stage attempt */
+    int64_t scope, owner; /* owner UNKNOWN: there is no such stage attempt */
 };
 
 static enum err_code wanted_of(struct db *db, const struct request *request, struct wanted *ret, struct err *err)
@@ -113,7 +113,8 @@ static enum err_code answer(struct db *db, const struct wanted *wanted, enum lan
 {
     struct json_writer *json = response_json(response, false);
     json_object_begin(json);
-    enum err_code rc = write_row(json, db, "SELECT begin_ms, end_ms, wall_ms, jobs_ms, slot_peak, frame_ms, allocated_ms, overlap_ms, completeness, clock_faults FROM analysis", err);
+    enum err_code rc =
+        write_row(json, db, "SELECT begin_ms, end_ms, wall_ms, jobs_ms, slot_peak, frame_ms, allocated_ms, overlap_ms, completeness, clock_faults FROM analysis", err);
     if (!rc)
         rc = account_buckets(json, "buckets", db, wanted->scope, wanted->owner, lang, err);
     if (!rc && wanted->scope == SCOPE_APP)

@@ -84,7 +84,7 @@ static enum err_code ladders_of(const struct request *request, struct ladder **r
 
 /* Positions of the findings that the parameters kind, key and rule ask for. */
 struct picked {
-    size_t *positions;               /* owned */
+    size_t *positions; /* owned */
     size_t count, shown_count;
 };
 
@@ -129,6 +129,23 @@ static enum err_code write_findings(struct json_writer *json, struct report *rep
     return rc;
 }
 
+/* Why pages of this run have nothing to show; null: they have. */
+static enum err_code write_empty(struct json_writer *json, struct db *db, enum lang lang, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    enum err_code rc = ERR_OK;
+    buf_init(&text, 4096);
+    json_key(json, "emptyPages");
+    json_object_begin(json);
+    for (int i = 0; i < EMPTY_PAGE_COUNT && !rc; i++) {
+        buf_clear(&text);
+        rc = verdict_empty(db, (enum empty_page)i, lang, &text, err);
+        json_kv_str(json, empty_page_names[i], text.len ? buf_str(&text) : STR_NONE);
+    }
+    json_object_end(json);
+    return rc;
+}
+
 static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, enum lang lang, int64_t limit, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf verdict;
@@ -147,6 +164,8 @@ static enum err_code answer_findings(struct report *report, const struct request
         json_kv_str(json, "verdict", buf_str(&verdict));
         rc = write_findings(json, report, &picked, lang, request_param_true(request, "all", false), (size_t)limit, err);
         report_json_joint(json, report);
+        if (!rc && whole)
+            rc = write_empty(json, report->db, lang, err);
         json_object_end(json);
     }
     mem_free(picked.positions);

@@ -32,8 +32,9 @@ static enum err_code write_causes(struct json_writer *json, struct db *db, struc
 static enum err_code write_distributions(struct json_writer *json, struct db *db, int64_t stage_ref, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt,
-                                  "SELECT name, task_count, sum, min, p25, p50, p75, p95, p99, max, mean, sigma, ratio FROM stage_distribution WHERE stage_ref = ?1 ORDER BY name", err);
+    enum err_code rc =
+        db_prepare(db, &stmt, "SELECT name, task_count, sum, min, p25, p50, p75, p95, p99, max, mean, sigma, ratio FROM stage_distribution WHERE stage_ref = ?1 ORDER BY name",
+                   err);
     if (!rc)
         db_bind_i64(stmt, 1, stage_ref);
     json_key(json, "distributions");

@@ -134,7 +134,8 @@ enum err_code api_why(struct api_ctx *ctx, const struct request *request, struct
         return rc;
     if (analysis_is_there(&app, response, &rc, err) && !(rc = db_query_i64(app.db, "SELECT count(*) FROM task", &tasks, err))) {
         if (tasks > WHY_MAX_TASKS)
-            response_error(response, 409, "too_large", "single tasks are explained up to %d of them; /stages/{id}.{attempt}/analysis explains the slow ones together", WHY_MAX_TASKS);
+            response_error(response, 409, "too_large", "single tasks are explained up to %d of them; /stages/{id}.{attempt}/analysis explains the slow ones together",
+                           WHY_MAX_TASKS);
         else
             rc = answer(app.db, api_path_id(request, 1), lang, response, err);
     }

@@ -75,6 +75,14 @@ test("a page's findings have a verdict of their own", async () => {
   assert.match((await get("straggler_even_bytes", "findings?kind=rdd&key=none")).verdict, /^Nothing stands out/);
 });
 
+test("pages that have nothing to show say why", async () => {
+  const { emptyPages } = await get("straggler_even_bytes", "findings");
+  assert.match(emptyPages.sql, /RDDs only/);
+  assert.match(emptyPages.storage, /Nothing was persisted/);
+  assert.equal(emptyPages.jobs, null);
+  assert.equal((await get("straggler_even_bytes", "findings?rule=JOB.FAILED")).emptyPages, undefined);
+});
+
 test("Chinese is Chinese", async () => {
   const { verdict, findings } = await get("straggler_even_bytes", "findings?lang=zh-CN");
   assert.match(verdict, /阶段 0\.0/);

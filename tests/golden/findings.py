@@ -70,7 +70,7 @@ def check_rows(app, db, rules):
         json.loads(f["measures"])
         check(all("v" in value for value in args.values()), name, "has an argument without a value")
         check(f["suppressed_by"] is None or f["suppressed_by"] in named, name, "is suppressed by none of the findings")
-        if f["mute"] != "no_subject" and f["mute"] != "no_metric":
+        if shows(f) and f["measure"]:
             check(any(row.get("role") == "culprit" for row in evidence), name, "has no culprit")
         if f["price_ms"] is not None:
             check(0 <= f["price_low_ms"] <= f["price_ms"] <= f["price_high_ms"], name, "has a price outside of its band")

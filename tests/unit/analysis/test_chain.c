@@ -14,6 +14,7 @@
 
 #include "app_fixture.h"
 #include "base/attributes.h"
+#include "base/mem.h"
 #include "base/str.h"
 
 static struct chain make(struct app *app)
@@ -203,6 +204,25 @@ static void any_chain_is_contiguous_and_sums_to_the_wall(void **state)
     }
 }
 
+static void out_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    enum err_code rc = ERR_NOMEM;
+    for (uint64_t nth = 1; rc; nth++) {
+        seed = 7;
+        struct app app;
+        random_app(&app);
+        app_done(&app);
+        struct chain chain;
+        mem_fail_at(nth, 1);
+        rc = chain_make(&chain, &app.facts, &app.accounts, NULL);
+        mem_fail_at(0, 0);
+        assert_true(rc == ERR_OK || rc == ERR_NOMEM);
+        chain_dispose(&chain);
+        app_dispose(&app);
+    }
+}
+
 /* 30 000 jobs that all end last and began one after another, each waiting behind all before it. */
 static void many_overlapping_jobs_take_no_square_of_time(void **state)
 {
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(without_jobs_all_is_start),
         cmocka_unit_test(circles_among_parents_end),
         cmocka_unit_test(any_chain_is_contiguous_and_sums_to_the_wall),
+        cmocka_unit_test(out_of_memory_is_an_error),
         cmocka_unit_test(many_overlapping_jobs_take_no_square_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

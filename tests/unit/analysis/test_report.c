@@ -52,12 +52,15 @@ static int stop(void **state)
 static void add_finding(const char *rule, const char *kind, const char *key, double measure, int64_t price_ms, int confidence, const char *args)
 {
     sqlite3_stmt *stmt = NULL;
-    assert_int_equal(db_prepare(&db, &stmt, "INSERT INTO finding (rule_id, rule_version, subject_kind, subject_key, measure, unit, price_ms, price_low_ms, price_high_ms, scenario, weak, confidence, "
-                                            "grade_shift, at_most, at_least, args, measures, evidence) VALUES (?1, 1, ?2, ?3, ?4, '', ?5, ?5 - 100, ?5 + 100, CASE WHEN ?5 IS NULL THEN NULL ELSE 'W1' END, "
-                                            "0, ?6, 0, 4, 0, ?7, '{}', '[{\"kind\":\"task\",\"key\":\"7\",\"role\":\"culprit\",\"cols\":[{\"n\":\"run\",\"v\":5000,\"u\":\"ms\"},{\"n\":\"spill\",\"v\":0,\"u\":\"bytes\"}]},"
-                                            "{\"formula\":\"a / b\",\"threshold\":0.5,\"source\":\"own\",\"filter\":null}]')",
-                                &err),
-                     ERR_OK);
+    assert_int_equal(
+        db_prepare(
+            &db, &stmt,
+            "INSERT INTO finding (rule_id, rule_version, subject_kind, subject_key, measure, unit, price_ms, price_low_ms, price_high_ms, scenario, weak, confidence, "
+            "grade_shift, at_most, at_least, args, measures, evidence) VALUES (?1, 1, ?2, ?3, ?4, '', ?5, ?5 - 100, ?5 + 100, CASE WHEN ?5 IS NULL THEN NULL ELSE 'W1' END, "
+            "0, ?6, 0, 4, 0, ?7, '{}', '[{\"kind\":\"task\",\"key\":\"7\",\"role\":\"culprit\",\"cols\":[{\"n\":\"run\",\"v\":5000,\"u\":\"ms\"},{\"n\":\"spill\",\"v\":0,\"u\":\"bytes\"}]},"
+            "{\"formula\":\"a / b\",\"threshold\":0.5,\"source\":\"own\",\"filter\":null}]')",
+            &err),
+        ERR_OK);
     db_bind_str(stmt, 1, str_of(rule));
     db_bind_str(stmt, 2, str_of(kind));
     db_bind_str(stmt, 3, str_of(key));
@@ -103,9 +106,12 @@ static void says_that_a_healthy_run_is_healthy_and_what_came_nearest(void **stat
 static void names_the_first_finding_and_what_the_first_few_save(void **state)
 {
     (void)state;
-    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{\"s\":{\"v\":\"1.0\"},\"cv\":{\"v\":2,\"u\":\"ratio\"},\"who\":{\"v\":\"partitions\"},\"eta\":{\"v\":0.4,\"u\":\"share\"}}");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2,
+                "{\"s\":{\"v\":\"1.0\"},\"cv\":{\"v\":2,\"u\":\"ratio\"},\"who\":{\"v\":\"partitions\"},\"eta\":{\"v\":0.4,\"u\":\"share\"}}");
     exec("INSERT INTO joint_price VALUES (1, 1, 10000)");
-    assert_string_equal(verdict(LANG_EN), "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Fixing that saves about 10.0 s of 1 m 40 s.");
+    assert_string_equal(
+        verdict(LANG_EN),
+        "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Fixing that saves about 10.0 s of 1 m 40 s.");
     assert_string_equal(verdict(LANG_ZH_CN), "阶段 1.0 的任务耗时波动很大（变异系数 2），其中 40 % 来自分区之间的差异。解决它约可节省 10.0 s（全程 1 m 40 s）。");
 }
 
@@ -120,8 +126,9 @@ static void says_that_a_run_failed_and_why(void **state)
 {
     (void)state;
     exec("INSERT INTO text VALUES (1, 'Job aborted due to stage failure: Lost task 0.3 in stage 1.0: java.lang.IllegalStateException: no such bucket\n\tat x')");
-    exec("INSERT INTO job (job_id, status, failure_text_id, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
-         "completed_stages, skipped_stages, failed_stages) VALUES (0, 2, 1, 100000, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)");
+    exec(
+        "INSERT INTO job (job_id, status, failure_text_id, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
+        "completed_stages, skipped_stages, failed_stages) VALUES (0, 2, 1, 100000, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)");
     assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket");
 }
 
@@ -130,8 +137,9 @@ static void says_what_an_incomplete_log_lacks(void **state)
     (void)state;
     exec("UPDATE analysis SET completeness = 60");
     exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
-    assert_string_equal(verdict(LANG_EN), "The log is incomplete (60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
-                                          "follows is a lower bound.");
+    assert_string_equal(verdict(LANG_EN),
+                        "The log is incomplete (60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
+                        "follows is a lower bound.");
 }
 
 static void says_that_waiting_was_most_of_it(void **state)

@@ -131,7 +131,14 @@ static void does_not_fill_what_came_from_a_log(void **state)
 static void makes_texts_of_logs_harmless(void **state)
 {
     (void)state;
-    word_text(&out, STR_LIT("a\033[31mb\r\nc\x7f" "d\xC2\x9B" "e\xE2\x80\xAE" "f\xE2\x81\xA6" "g\xFF" "h\xC3\xA4\xE9\x98\xB6"), 300);
+    word_text(&out,
+              STR_LIT("a\033[31mb\r\nc\x7f"
+                      "d\xC2\x9B"
+                      "e\xE2\x80\xAE"
+                      "f\xE2\x81\xA6"
+                      "g\xFF"
+                      "h\xC3\xA4\xE9\x98\xB6"),
+              300);
     assert_string_equal(out.data, "a [31mb  c d e f g hä阶");
 }
 

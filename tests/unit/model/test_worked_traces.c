@@ -514,6 +514,42 @@ static void blocks_come_move_to_disk_and_go(void **state UNUSED)
     end(t);
 }
 
+/* What caches held over time (findings.md 10.2). Block updates have no time of their own; that of the latest event stands for it. Blocks: 0 at 1150 (100 bytes, then 40 more on a disk at
+ * 1250), 1 at 1250 and gone again at 1450; unpersisted at 1650: 100 × 100 + (140 + 50) × 200 + 140 × 200 = 76,000 byte·ms. */
+static void caches_are_counted_over_time(void **state UNUSED)
+{
+    static const char in_memory[] = "\"Use Memory\":true,\"Use Disk\":false,\"Deserialized\":true,\"Replication\":1", nowhere[] = "\"Use Memory\":false,\"Use Disk\":false,\"Replication\":1";
+    const int64_t epoch = INT64_C(1700000000000);      /* earlier times are none */
+    static const struct {
+        int64_t time_ms;
+        int partition;
+        const char *level;
+        int memory, disk;
+    } updates[] = {{1150, 0, in_memory, 100, 0}, {1250, 0, "\"Use Memory\":true,\"Use Disk\":true,\"Deserialized\":true,\"Replication\":1", 0, 40}, {1250, 1, in_memory, 50, 0}, {1450, 1, nowhere, 50, 0}};
+    struct trace *t = PLAY("EA 1 1000", "JS 0 0:2");
+    apply_json(t, SUBMIT("0", RDD_5("[]", "")));
+    for (size_t i = 0; i < ARRAY_LENGTH(updates); i++) {
+        char json[600];
+        model_time(t->model, epoch + updates[i].time_ms);
+        snprintf(json, sizeof json,
+                 "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":{\"Executor ID\":\"1\",\"Host\":\"h\",\"Port\":7},\"Block ID\":\"rdd_5_%d\","
+                 "\"Storage Level\":{%s},\"Memory Size\":%d,\"Disk Size\":%d}}",
+                 updates[i].partition, updates[i].level, updates[i].memory, updates[i].disk);
+        apply_json(t, json);
+    }
+    model_time(t->model, epoch + 1650);
+    assert_int_equal(rdd_5(t)->live_partitions, 1);
+    assert_int_equal(rdd_5(t)->most_partitions, 2);
+    assert_int_equal(rdd_5(t)->evicted_partitions, 1);
+    apply_json(t, "{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":5}");
+    assert_int_equal(rdd_5(t)->unpersist_ms, epoch + 1650);
+    assert_int_equal(rdd_5(t)->live_partitions, 0);
+    assert_int_equal(rdd_5(t)->most_memory_bytes, 150);
+    assert_int_equal(rdd_5(t)->most_disk_bytes, 40);
+    assert_true(rdd_5(t)->held_byte_ms == 76000);
+    end(t);
+}
+
 /* §2.9: an unpersist gives back what the distribution holds of the part that the RDD's level names, and all of its memory and disk. Blocks of an off-heap RDD that were
  * reported off the heap: 250 (another RDD, which stays) and 100; on the heap: 50. */
 static void an_unpersist_gives_back_the_part_of_the_level(void **state UNUSED)
@@ -671,6 +707,7 @@ int main(void)
         cmocka_unit_test(stage_never_submitted_is_skipped),
         cmocka_unit_test(fetch_failure_and_stage_retry),
         cmocka_unit_test(blocks_come_move_to_disk_and_go),
+        cmocka_unit_test(caches_are_counted_over_time),
         cmocka_unit_test(an_unpersist_gives_back_the_part_of_the_level),
         cmocka_unit_test(an_rdd_is_as_it_was_described_last),
         cmocka_unit_test(order_of_events_does_not_change_totals),
