@@ -56,7 +56,7 @@ static void signed_duration(struct buf *out, int64_t ms)
     word_duration(out, (double)ms);
 }
 
-static void sentence_parts(struct buf *out, enum lang lang, const struct comparison *self)
+void comparison_parts(struct buf *out, enum lang lang, const struct comparison *self)
 {
     CLEANUP(buf_dispose) struct buf what, time;
     int64_t unexplained = 0;
@@ -101,7 +101,7 @@ void comparison_sentence(struct buf *out, enum lang lang, const struct compariso
         return;
     }
     if (self->verdict != COMPARE_NO_CHANGE)
-        sentence_parts(&parts, lang, self);
+        comparison_parts(&parts, lang, self);
     const struct word_arg args[] = {report_number("delta", fabs((double)self->delta_ms), "ms"), report_number("med", (double)self->usual_ms, "ms"),
         report_number("wall", (double)self->new_run.wall_ms, "ms"), report_number("n", (double)self->wall.count, "count"), report_number("sigma", self->wall.sigma, "ms"),
         report_text("parts", buf_str(&parts))};

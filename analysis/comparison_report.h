@@ -17,6 +17,8 @@ void baseline_json(struct json_writer *w, const struct baseline *baseline, const
 
 /* "6.6 s slower than usual (20.4 s, 5 earlier runs): +5.1 s …, +1.3 s …, 0.2 s unexplained." */
 void comparison_sentence(struct buf *out, enum lang lang, const struct comparison *comparison);
+/* Its end: "+5.1 s …, +1.3 s …, 0.2 s unexplained". */
+void comparison_parts(struct buf *out, enum lang lang, const struct comparison *comparison);
 const char *comparison_metric_name(enum lang lang, enum run_metric metric);
 /* What a part is, in words: "3 fewer broadcast joins (3 → 0)". */
 void comparison_part(struct buf *out, enum lang lang, const struct compare_part *part);

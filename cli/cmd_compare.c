@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * afterglow compare: where the difference between two runs of one job comes from; or between a run and what is usual for its job. */
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/comparison_report.h"
@@ -31,23 +30,6 @@ static const struct cli_verb verb = {
     "4 see --fail-on.\n",
 };
 
-static enum err_code find_baseline(struct baseline *ret, const char *store, const struct named_run *run, struct err *err)
-{
-    char path[4600];
-    struct db catalog;
-    if (!run->in_store)
-        return err_set(err, ERR_INVALID, "what is usual is known of runs of a store: name one of its runs, or a second log instead of usual");
-    snprintf(path, sizeof path, "%s/catalog.db", store);
-    enum err_code rc = db_open(&catalog, path, DB_READ, schema_catalog_sql, DB_CATALOG_ID, DB_CATALOG_VERSION, err);
-    if (rc) {
-        err_prefix(err, "%s", path);
-        return rc;
-    }
-    rc = baseline_find(ret, &catalog, str_of(run->key), NULL, NULL, err);
-    db_close(&catalog);
-    return rc;
-}
-
 static enum err_code put(const struct report_wish *wish, const struct comparison *comparison, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf text;
@@ -74,7 +56,7 @@ static enum err_code compare(const struct cli *cli, const struct report_wish *wi
     bool usual = strcmp(cli->arguments[0], "usual") == 0;
     enum err_code rc = named_run_open(&new_run, cli->arguments[1], store, err);
     if (!rc && usual)
-        rc = find_baseline(&baseline, store, &new_run, err);
+        rc = named_run_baseline(&new_run, store, &baseline, err);
     else if (!rc)
         rc = named_run_open(&base, cli->arguments[0], store, err);
     if (!rc)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * afterglow report: what was wrong with one run, what it cost, what to change; of a run of the store, or of a log without any store. */
+#include <math.h>
 
-#include "analysis/report.h"
+#include "analysis/regression.h"
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "cli/cli.h"
@@ -26,17 +27,34 @@ static const struct cli_verb verb = {
     "Exit status: 0 done; 1 failed; 2 usage; 3 the log is damaged: the report is of what was readable; 4 see --fail-on.\n",
 };
 
-static enum err_code write_report(struct db *app, const struct report_wish *wish, bool *ret_found, struct err *err)
+/* Where the store knows what is usual for the job, the report says whether the run was slower. */
+static enum err_code add_regression(struct report *report, const struct named_run *run, const char *store, enum lang lang, struct err *err)
+{
+    CLEANUP(comparison_dispose) struct comparison comparison = {0};
+    CLEANUP(baseline_dispose) struct baseline baseline = {0};
+    if (!run->in_store)
+        return ERR_OK;
+    enum err_code rc = named_run_baseline(run, store, &baseline, err);
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK;               /* it was analysed by an older program, or is being read */
+    if (!rc && !isnan(regression_measure(&baseline.wall, report->wall_ms)) && !(rc = compare_usual(&comparison, &baseline, store, report->db, err)))
+        rc = regression_add(report, &comparison, lang, err);
+    return rc;
+}
+
+static enum err_code write_report(struct named_run *run, const char *store, const struct report_wish *wish, bool *ret_found, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf text;
     struct report report;
     buf_init(&text, REPORT_MAX_BYTES);
-    enum err_code rc = report_load(&report, app, NULL, err);
+    enum err_code rc = report_load(&report, &run->db, NULL, err);
     if (rc)
         return rc;
+    rc = add_regression(&report, run, store, wish->style.lang, err);
     for (size_t i = 0; i < report.shown_count; i++)
         *ret_found |= report.findings[i].grade >= wish->fail_on;
-    rc = report_write(&report, &wish->style, &text, err);
+    if (!rc)
+        rc = report_write(&report, &wish->style, &text, err);
     report_dispose(&report);
     return rc ? rc : report_wish_put(wish, &text, err);
 }
@@ -54,9 +72,10 @@ int cmd_report(int argc, char **argv)
     if ((status = report_wish_read(&cli, &wish)) < 0 && cli.argument_count != 1)
         status = cli_usage_error(&verb, cli.argument_count ? "one run at a time" : "no application and no log is named");
     if (status < 0) {
-        enum err_code rc = named_run_open(&run, cli.arguments[0], settings_text(cli.settings, SETTING_STORE), &err);
+        const char *store = settings_text(cli.settings, SETTING_STORE);
+        enum err_code rc = named_run_open(&run, cli.arguments[0], store, &err);
         if (!rc)
-            rc = write_report(&run.db, &wish, &found, &err);
+            rc = write_report(&run, store, &wish, &found, &err);
         status = rc ? cli_failed(&verb, "%s", err.message) : found ? EXIT_FINDING : run.is_damaged ? EXIT_DAMAGED : EXIT_DONE;
     }
     named_run_close(&run);

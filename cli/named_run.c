@@ -129,6 +129,23 @@ enum err_code named_run_open(struct named_run *ret, const char *name, const char
     return rc;
 }
 
+enum err_code named_run_baseline(const struct named_run *self, const char *store, struct baseline *ret, struct err *err)
+{
+    char path[TEMPORARY_BYTES + 300];
+    struct db catalog;
+    if (!self->in_store)
+        return err_set(err, ERR_INVALID, "what is usual is known of runs of a store: name one of its runs, or a second log instead of usual");
+    snprintf(path, sizeof path, "%s/catalog.db", store);
+    enum err_code rc = db_open(&catalog, path, DB_READ, schema_catalog_sql, DB_CATALOG_ID, DB_CATALOG_VERSION, err);
+    if (rc) {
+        err_prefix(err, "%s", path);
+        return rc;
+    }
+    rc = baseline_find(ret, &catalog, str_of(self->key), NULL, NULL, err);
+    db_close(&catalog);
+    return rc;
+}
+
 void named_run_close(struct named_run *self)
 {
     db_close(&self->db);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "analysis/baseline.h"
 #include "base/db.h"
 #include "base/err.h"
 #include "cli/run_lookup.h"
@@ -20,6 +21,8 @@ struct named_run {
 
 /* `store` NULL or empty: none is named, and only a log can be opened. ERR_CANCELLED: SIGINT or SIGTERM ended the reading. */
 enum err_code named_run_open(struct named_run *ret, const char *name, const char *store, struct err *err) WARN_UNUSED;
+/* What is usual for it; ERR_INVALID for a log, which has no history. */
+enum err_code named_run_baseline(const struct named_run *self, const char *store, struct baseline *ret, struct err *err) WARN_UNUSED;
 void named_run_close(struct named_run *self);                /* idempotent */
 
 #endif

@@ -152,6 +152,13 @@ def usual():
         check("the fifth is slower", slow["verdict"] == "slower" and slow["regressionGrade"] == "severe" and slow["baseline"]["slowerThan"] == 4)
         check("its stages are", any(stage["ms"] > 1.5 * stage["usualMs"] for stage in slow["stages"]))
         check("--fail-on", run("compare", "--store", store, "usual", keys[4], "--fail-on", "severe").returncode == 4)
+        report = json.loads(run("report", "--store", store, keys[4], "--format", "json").stdout, parse_constant=no_number)
+        (regression,) = [finding for finding in report["findings"] if finding["rule"] == "RUN.REGRESSION"]
+        check("the report says so", regression["grade"] == "severe" and "slower than the usual" in regression["sentence"] and "slower than the usual" in report["verdict"])
+        order = ["severe", "moderate", "low", "info"]
+        grades = [order.index(finding["grade"]) for finding in report["findings"] if finding["grade"] != "ok"]
+        check("in its place", grades == sorted(grades))
+        check("nor of a usual run", "RUN.REGRESSION" not in [f["rule"] for f in json.loads(run("report", "--store", store, keys[3], "--format", "json").stdout)["findings"]])
         # The history comes back with a catalogue that was lost, and after the rules ran again.
         rows = catalog.execute("SELECT * FROM run_history ORDER BY app_key").fetchall()
         catalog.close()
