@@ -9,14 +9,14 @@
 #include "analysis/run_key.h"
 #include "base/attributes.h"
 
-#define MAD_TO_SIGMA 1.4826          /* of a normal distribution */
-#define SIGMA_SHARE 0.02             /* own: nothing is known better than to 2 % */
-#define SIGMA_MS 500.0               /* own */
+#define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
+#define SIGMA_SHARE 0.02    /* own: nothing is known better than to 2 % */
+#define SIGMA_MS 500.0      /* own */
 #define NO_CHANGE_SIGMAS 3.0
-#define NO_CHANGE_MS 2000.0          /* own: nobody cares about 2 s */
-#define DRIFT_SHARE 0.20             /* own */
-#define SHAPE_SHARE 0.5              /* stages in common, by time, of one series */
-#define EARLIER_LOOKED_AT 1000       /* runs: series that take turns under one name are found among them */
+#define NO_CHANGE_MS 2000.0    /* own: nobody cares about 2 s */
+#define DRIFT_SHARE 0.20       /* own */
+#define SHAPE_SHARE 0.5        /* stages in common, by time, of one series */
+#define EARLIER_LOOKED_AT 1000 /* runs: series that take turns under one name are found among them */
 
 static int compare_doubles(const void *a, const void *b)
 {

@@ -6,8 +6,8 @@
 #include "analysis/fingerprint.h"
 #include "base/attributes.h"
 
-#define HEX_MIN 8                    /* hex digits from which a word is an id, if one of them is a decimal digit ("feedbacc" is a word) */
-#define NAME_DIGITS_MIN 3            /* "part 12" may be a name, "part 123" is a number */
+#define HEX_MIN 8         /* hex digits from which a word is an id, if one of them is a decimal digit ("feedbacc" is a word) */
+#define NAME_DIGITS_MIN 3 /* "part 12" may be a name, "part 123" is a number */
 
 static bool is_digit(char c)
 {
@@ -87,7 +87,7 @@ static size_t match_date(struct str s, size_t i)
         at += 2;
     }
     if (at < s.len && is_digit(s.ptr[at]))
-        return 0;                    /* a longer number */
+        return 0; /* a longer number */
     if (at < s.len && strchr("T _-", s.ptr[at])) {
         size_t time = match_time(s, at + 1);
         at += time ? time + 1 : 0;
@@ -141,7 +141,7 @@ void clean_name(struct buf *out, struct str name)
             put_mark(out, begin);
             i += n;
         } else {
-            for (size_t k = 0; k < MAX(digits, (size_t)1); k++, i++) {       /* a short number as a whole: its tail is none */
+            for (size_t k = 0; k < MAX(digits, (size_t)1); k++, i++) { /* a short number as a whole: its tail is none */
                 char c = name.ptr[i];
                 buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
             }
@@ -192,7 +192,7 @@ static void put_directory(struct buf *out, struct str name, bool cut)
 static void put_path(struct buf *out, struct str path)
 {
     bool cut = str_ends(path, "...");
-    struct str parts[3] = {STR_NONE, STR_NONE, STR_NONE};        /* the last three, latest first */
+    struct str parts[3] = {STR_NONE, STR_NONE, STR_NONE}; /* the last three, latest first */
     for (size_t i = 0; i < path.len;) {
         size_t n = 0;
         while (i + n < path.len && path.ptr[i + n] != '/')
@@ -255,7 +255,7 @@ static void put_word(struct buf *out, struct str word)
         buf_text(out, udf);
         return;
     }
-    for (size_t i = 0; i < word.len; i++)            /* the tail of a temporary view's name */
+    for (size_t i = 0; i < word.len; i++) /* the tail of a temporary view's name */
         if (word.ptr[i] == '_') {
             size_t digits = span(word, i + 1, is_digit), left = word.len - i - 1, hex = span(word, i + 1, is_hex);
             if ((digits == left && digits >= NAME_DIGITS_MIN) || (hex == left && match_hex(word, i + 1)) || match_uuid(word, i + 1) == left) {

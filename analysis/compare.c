@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define COMPLETE_ENOUGH 80           /* C below which a run is compared with nothing (spec/findings.md 2.3) */
+#define COMPLETE_ENOUGH 80 /* C below which a run is compared with nothing (spec/findings.md 2.3) */
 #define REGRESSION_SHARE 0.02
 #define REGRESSION_MS 2000.0
 #define REGRESSION_Z 3.0
@@ -17,7 +17,8 @@
 double regression_measure(const struct noise *wall, int64_t wall_ms)
 {
     double delta = (double)wall_ms - wall->median;
-    return wall->count && wall->median > 0 && delta > fmax(REGRESSION_SHARE * wall->median, REGRESSION_MS) && noise_z(wall, (double)wall_ms) > REGRESSION_Z ? delta / wall->median : (double)NAN;
+    return wall->count && wall->median > 0 && delta > fmax(REGRESSION_SHARE * wall->median, REGRESSION_MS) && noise_z(wall, (double)wall_ms) > REGRESSION_Z ? delta / wall->median
+                                                                                                                                                            : (double)NAN;
 }
 
 /* What the wall times say alone. */
@@ -71,8 +72,8 @@ enum err_code compare_runs(struct comparison *ret, struct db *base, struct db *n
 
 /* Of one member: work and wall of all stages of a fingerprint, where the new run has it too. */
 struct usual_stages {
-    struct imap positions;           /* fingerprint → position, from 1 */
-    double *work, *wall;             /* [position × BASELINE_MOST + member]; NaN: that member has none. Owned */
+    struct imap positions; /* fingerprint → position, from 1 */
+    double *work, *wall;   /* [position × BASELINE_MOST + member]; NaN: that member has none. Owned */
     size_t count;
 };
 
@@ -82,10 +83,11 @@ static enum err_code read_member(struct usual_stages *self, const char *path, si
     sqlite3_stmt *row = NULL;
     if (db_open(&app, path, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, NULL))
         return ERR_OK;
-    enum err_code rc = db_prepare(&app, &row,
-                                  "SELECT f.fingerprint, total(s.task_time_ms), total(max(0, s.last_task_finish_ms - s.first_task_launch_ms)) "
-                                  "FROM stage AS s JOIN stage_fingerprint AS f ON f.stage_ref = s.stage_ref JOIN stage_analysis AS a ON a.stage_ref = s.stage_ref GROUP BY f.fingerprint",
-                                  err);
+    enum err_code rc =
+        db_prepare(&app, &row,
+                   "SELECT f.fingerprint, total(s.task_time_ms), total(max(0, s.last_task_finish_ms - s.first_task_launch_ms)) "
+                   "FROM stage AS s JOIN stage_fingerprint AS f ON f.stage_ref = s.stage_ref JOIN stage_analysis AS a ON a.stage_ref = s.stage_ref GROUP BY f.fingerprint",
+                   err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         size_t position = (size_t)(uintptr_t)imap_get(&self->positions, sqlite3_column_int64(row, 0));
         if (!position)

@@ -11,14 +11,15 @@
 
 /* In the order in which they are taken; each takes what the earlier ones left. */
 #define COMPARE_PARTS(X)                                                                                                                                              \
-    X(STARTUP, "startup") X(WAIT_EXEC, "wait_exec") X(DRIVER, "driver") X(SHUTDOWN, "shutdown") X(LOST, "lost") X(PLAN, "plan") X(NEW_STAGE, "new_stage")              \
-    X(REMOVED_STAGE, "removed_stage") X(DATA, "data") X(SLOTS, "slots") X(SKEW, "skew") X(GC, "gc") X(FETCH, "fetch") X(SPILL, "spill") X(DELAY, "delay")             \
-    X(DESER, "deser") X(PYTHON, "python") X(SLOWER_ROWS, "slower_rows") X(CODE, "code") X(UNEXPLAINED, "unexplained") X(OTHER, "other")
+    X(STARTUP, "startup")                                                                                                                                             \
+    X(WAIT_EXEC, "wait_exec") X(DRIVER, "driver") X(SHUTDOWN, "shutdown") X(LOST, "lost") X(PLAN, "plan") X(NEW_STAGE, "new_stage") X(REMOVED_STAGE, "removed_stage") \
+        X(DATA, "data") X(SLOTS, "slots") X(SKEW, "skew") X(GC, "gc") X(FETCH, "fetch") X(SPILL, "spill") X(DELAY, "delay") X(DESER, "deser") X(PYTHON, "python")     \
+            X(SLOWER_ROWS, "slower_rows") X(CODE, "code") X(UNEXPLAINED, "unexplained") X(OTHER, "other")
 enum compare_part_kind {
 #define X(id, name) COMPARE_##id,
     COMPARE_PARTS(X)
 #undef X
-    COMPARE_PART_KIND_COUNT
+        COMPARE_PART_KIND_COUNT
 };
 extern const char *const compare_part_names[COMPARE_PART_KIND_COUNT];
 
@@ -30,23 +31,23 @@ enum plan_change plan_compare(const struct run_operator *base, size_t base_count
 #define COMPARE_LINKS 6
 struct compare_part {
     enum compare_part_kind kind;
-    int64_t ms;                      /* above 0: the new run is slower for it */
-    enum bucket gap;                 /* DRIVER: its class */
-    enum plan_change change;         /* PLAN */
-    struct str what;                 /* name of the stage that gives most of it (of the job behind the gap, of the first query); STR_NONE: not one */
-    int64_t base_id, new_id;         /* of that stage, or query, in either run; UNKNOWN: not there */
-    double before, after;            /* what changed, in `unit`; NaN: nothing to tell */
-    const char *unit;                /* static */
-    int64_t count;                   /* stages or queries that it comes from */
-    int64_t largest_ms;              /* of the one that `what` names */
-    size_t links[COMPARE_LINKS];     /* positions in settings: keys that may be behind it */
+    int64_t ms;                  /* above 0: the new run is slower for it */
+    enum bucket gap;             /* DRIVER: its class */
+    enum plan_change change;     /* PLAN */
+    struct str what;             /* name of the stage that gives most of it (of the job behind the gap, of the first query); STR_NONE: not one */
+    int64_t base_id, new_id;     /* of that stage, or query, in either run; UNKNOWN: not there */
+    double before, after;        /* what changed, in `unit`; NaN: nothing to tell */
+    const char *unit;            /* static */
+    int64_t count;               /* stages or queries that it comes from */
+    int64_t largest_ms;          /* of the one that `what` names */
+    size_t links[COMPARE_LINKS]; /* positions in settings: keys that may be behind it */
     size_t link_count;
 };
 
 enum setting_group { SETTINGS_RESOURCES, SETTINGS_SQL, SETTINGS_SHUFFLE, SETTINGS_MEMORY, SETTINGS_OTHER, SETTING_GROUP_COUNT };
 extern const char *const setting_group_names[SETTING_GROUP_COUNT];
 struct compare_setting {
-    struct str name, base, new_run;  /* STR_NONE: not set there */
+    struct str name, base, new_run; /* STR_NONE: not set there */
     enum setting_group group;
 };
 
@@ -56,16 +57,16 @@ struct compare_finding {
     enum finding_news news;
     const struct rule *rule;
     enum subject_kind kind;
-    struct str base_key, new_key;    /* STR_NONE: not there */
+    struct str base_key, new_key; /* STR_NONE: not there */
     enum grade base_grade, new_grade;
-    int64_t base_price_ms, new_price_ms;     /* UNKNOWN: none */
+    int64_t base_price_ms, new_price_ms; /* UNKNOWN: none */
 };
 
 /* A stage of the new run that takes longer, or less, than its noise allows. */
 struct compare_stage {
     struct str name;
     int64_t base_id, new_id;
-    bool is_wall;                    /* of its wall time, else of the work of its tasks */
+    bool is_wall; /* of its wall time, else of the work of its tasks */
     double usual_ms, ms;
 };
 
@@ -84,16 +85,16 @@ struct comparison {
     int64_t usual_ms;                /* median of the baseline, or the run's wall */
     int64_t delta_ms;                /* new wall − usual */
     enum compare_verdict verdict;
-    enum grade grade;                /* of RUN.REGRESSION: OK where it does not fire */
+    enum grade grade; /* of RUN.REGRESSION: OK where it does not fire */
     double matched_share;
-    bool code_changed;               /* below 80 %: only what lies outside of jobs is told apart */
-    bool partly_known;               /* more than 30 % is unexplained */
-    struct compare_part parts[COMPARE_MAX_PARTS];    /* largest first; sum: delta_ms */
+    bool code_changed;                            /* below 80 %: only what lies outside of jobs is told apart */
+    bool partly_known;                            /* more than 30 % is unexplained */
+    struct compare_part parts[COMPARE_MAX_PARTS]; /* largest first; sum: delta_ms */
     size_t part_count;
-    struct compare_setting *settings;                /* by group and name */
-    struct compare_finding *findings;                /* by news, grade and rule */
-    struct compare_stage stages[COMPARE_STAGES];     /* with a baseline; largest difference first */
-    struct noise metrics[RUN_METRIC_COUNT];          /* with a baseline: count 0 without */
+    struct compare_setting *settings;            /* by group and name */
+    struct compare_finding *findings;            /* by news, grade and rule */
+    struct compare_stage stages[COMPARE_STAGES]; /* with a baseline; largest difference first */
+    struct noise metrics[RUN_METRIC_COUNT];      /* with a baseline: count 0 without */
     size_t setting_count, finding_count, stage_count;
 };
 
@@ -101,11 +102,11 @@ struct comparison {
 enum err_code compare_runs(struct comparison *ret, struct db *base, struct db *new_run, struct err *err) WARN_UNUSED;
 /* With what is usual. The baseline stays borrowed; its reference and the noise of its members are read below store_dir/apps. */
 enum err_code compare_usual(struct comparison *ret, const struct baseline *baseline, const char *store_dir, struct db *new_run, struct err *err) WARN_UNUSED;
-void comparison_dispose(struct comparison *self);            /* idempotent */
+void comparison_dispose(struct comparison *self); /* idempotent */
 
 /* The steps, for tests: over ret->base, ret->new_run, usual_ms. */
 enum err_code compare_decompose(struct comparison *self, const struct run_match *match, struct db *base, struct db *new_run, struct err *err) WARN_UNUSED;
-enum err_code compare_settings(struct comparison *self, struct err *err) WARN_UNUSED;        /* also links parts to keys */
+enum err_code compare_settings(struct comparison *self, struct err *err) WARN_UNUSED; /* also links parts to keys */
 enum err_code compare_findings(struct comparison *self, const struct run_match *match, struct err *err) WARN_UNUSED;
 
 /* The measure of RUN.REGRESSION: the difference as a share of what is usual; NaN where it does not fire: not above max(2 %, 2 s), or not above 3 σ̂. */

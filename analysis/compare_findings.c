@@ -13,7 +13,7 @@ const char *const finding_news_names[FINDING_NEWS_COUNT] = {"new", "gone", "wors
 
 struct entry {
     const struct run_finding *finding;
-    struct str key;                  /* in the new run's terms; STR_NONE: it has no counterpart there */
+    struct str key; /* in the new run's terms; STR_NONE: it has no counterpart there */
 };
 
 /* By what makes two of them one; the worst of those that are alike first. */
@@ -104,9 +104,14 @@ enum err_code compare_findings(struct comparison *self, const struct run_match *
         const struct run_finding *before = order <= 0 ? base[i].finding : NULL, *after = order >= 0 ? new_run[k].finding : NULL;
         const struct run_finding *either = after ? after : before;
         struct compare_finding *out = &self->findings[self->finding_count++];
-        *out = (struct compare_finding){.rule = either->rule, .kind = either->kind, .base_key = before ? before->key : STR_NONE, .new_key = after ? after->key : STR_NONE,
-            .base_grade = before ? before->grade : GRADE_OK, .new_grade = after ? after->grade : GRADE_OK, .base_price_ms = before ? before->price_ms : UNKNOWN,
-            .new_price_ms = after ? after->price_ms : UNKNOWN};
+        *out = (struct compare_finding){.rule = either->rule,
+                                        .kind = either->kind,
+                                        .base_key = before ? before->key : STR_NONE,
+                                        .new_key = after ? after->key : STR_NONE,
+                                        .base_grade = before ? before->grade : GRADE_OK,
+                                        .new_grade = after ? after->grade : GRADE_OK,
+                                        .base_price_ms = before ? before->price_ms : UNKNOWN,
+                                        .new_price_ms = after ? after->price_ms : UNKNOWN};
         out->news = !before ? FINDING_NEW : !after ? FINDING_GONE : after->grade > before->grade ? FINDING_WORSE : after->grade < before->grade ? FINDING_BETTER : FINDING_SAME;
         i += order <= 0;
         k += order >= 0;

@@ -11,11 +11,11 @@
 #include "base/attributes.h"
 #include "base/mem.h"
 
-#define MATCHED_ENOUGH 0.80          /* share of task time below which two runs are different programs */
-#define SAME_DATA 0.05               /* ratios of data nearer to 1 say nothing */
-#define SLOWER_ROWS 1.10             /* processor time a record from which rows are slower */
-#define NAMED_GAP 0.5                /* of a class of gaps: one that explains so much of it is named */
-#define SMALL_SHARE 0.01             /* parts below both are told as one */
+#define MATCHED_ENOUGH 0.80 /* share of task time below which two runs are different programs */
+#define SAME_DATA 0.05      /* ratios of data nearer to 1 say nothing */
+#define SLOWER_ROWS 1.10    /* processor time a record from which rows are slower */
+#define NAMED_GAP 0.5       /* of a class of gaps: one that explains so much of it is named */
+#define SMALL_SHARE 0.01    /* parts below both are told as one */
 #define SMALL_MS 500
 #define PARTLY_KNOWN 0.30
 
@@ -29,13 +29,13 @@ const char *const plan_change_names[PLAN_CHANGE_COUNT] = {"same", "broadcast_los
 /* --- parts */
 
 struct parts {
-    struct compare_part *items;      /* owned; grows: one a kind, and one a new or removed stage's name, query change or class of gaps */
+    struct compare_part *items; /* owned; grows: one a kind, and one a new or removed stage's name, query change or class of gaps */
     size_t count, capacity;
     bool out_of_memory;
 };
 
 #define PARTS_MAX ((size_t)4096)
-#define NAMED_STAGES ((size_t)1000)  /* names of new and removed stages that are told apart; the others are together */
+#define NAMED_STAGES ((size_t)1000) /* names of new and removed stages that are told apart; the others are together */
 
 /* The part of this kind and name, made when missing; NULL: out of memory. */
 static struct compare_part *part_of(struct parts *self, enum compare_part_kind kind, int detail, struct str name)
@@ -168,16 +168,16 @@ enum plan_change plan_compare(const struct run_operator *base, size_t base_count
 
 /* A query of both runs whose plan is another one now. */
 struct changed_query {
-    enum plan_change change;         /* PLAN_SAME: not changed */
-    int64_t before, after;           /* operators that tell */
-    int64_t base_ms, new_ms, base_queue_ms, new_queue_ms;    /* of its stages on the critical chain */
+    enum plan_change change;                              /* PLAN_SAME: not changed */
+    int64_t before, after;                                /* operators that tell */
+    int64_t base_ms, new_ms, base_queue_ms, new_queue_ms; /* of its stages on the critical chain */
 };
 
 struct step {
     struct comparison *self;
     const struct run_match *match;
     struct parts parts;
-    struct changed_query *queries;   /* by position of the base's query; owned */
+    struct changed_query *queries; /* by position of the base's query; owned */
     double slots_before, slots_after;
 };
 
@@ -232,8 +232,7 @@ static int64_t explain_queries(struct step *step)
         const struct run_query *other = &new_run->queries[step->match->query_in_new[i]];
         int64_t left = query->new_ms - query->base_ms;
         sum += left;
-        int64_t slots =
-            take(&left, slots_cost(step, query->base_ms, share_of(query->base_queue_ms, query->base_ms), share_of(query->new_queue_ms, query->new_ms)));
+        int64_t slots = take(&left, slots_cost(step, query->base_ms, share_of(query->base_queue_ms, query->base_ms), share_of(query->new_queue_ms, query->new_ms)));
         struct compare_part *part = add(&step->parts, COMPARE_SLOTS, slots);
         if (part) {
             part->count++;
@@ -276,9 +275,8 @@ static void explain_stage(struct step *step, const struct run_stage *base, const
     double before = data_of(base, new_run, base, &unit), after = data_of(base, new_run, new_run, &unit), ratio = before > 0 ? after / before : (double)NAN;
     if (fabs(ratio - 1) >= SAME_DATA)
         add_of_stage(parts, COMPARE_DATA, take(&left, (double)base->chain_ms * (ratio - 1)), base, new_run, before, after, unit);
-    add_of_stage(parts, COMPARE_SLOTS,
-                 take(&left, slots_cost(step, base->chain_ms, share_of(base->queue_ms, base->chain_ms), share_of(new_run->queue_ms, new_run->chain_ms))), base, new_run,
-                 step->slots_before, step->slots_after, "slots");
+    add_of_stage(parts, COMPARE_SLOTS, take(&left, slots_cost(step, base->chain_ms, share_of(base->queue_ms, base->chain_ms), share_of(new_run->queue_ms, new_run->chain_ms))),
+                 base, new_run, step->slots_before, step->slots_after, "slots");
     add_of_stage(parts, COMPARE_SKEW, take(&left, new_run->rec_cap_ms - base->rec_cap_ms), base, new_run, base->rec_cap_ms, new_run->rec_cap_ms, "ms");
     for (int i = 0; i < RUN_PART_COUNT; i++) {
         if (!base->task_count || !new_run->task_count)
@@ -286,7 +284,7 @@ static void explain_stage(struct step *step, const struct run_stage *base, const
         double base_mean = base->part_ms[i] / (double)base->task_count, new_mean = new_run->part_ms[i] / (double)new_run->task_count;
         add_of_stage(parts, kinds[i], take(&left, (new_mean - base_mean) * (double)new_run->task_count / fmax(new_run->slots, 1)), base, new_run, base_mean, new_mean, "ms");
     }
-    before = base->records > 0 ? base->cpu_ms * 1e6 / base->records : (double)NAN;          /* a million records */
+    before = base->records > 0 ? base->cpu_ms * 1e6 / base->records : (double)NAN; /* a million records */
     after = new_run->records > 0 ? new_run->cpu_ms * 1e6 / new_run->records : (double)NAN;
     if (left > 0 && before > 0 && after >= SLOWER_ROWS * before)
         add_of_stage(parts, COMPARE_SLOWER_ROWS, left, base, new_run, before, after, "ms");
@@ -402,8 +400,8 @@ static const struct {
     enum compare_part_kind kind;
     enum bucket bucket;
 } outside[] = {
-    {COMPARE_STARTUP, BUCKET_STARTUP}, {COMPARE_STARTUP, BUCKET_GAP_STARTUP}, {COMPARE_WAIT_EXEC, BUCKET_WAIT_EXEC}, {COMPARE_DRIVER, BUCKET_GAP_SQL},
-    {COMPARE_DRIVER, BUCKET_GAP_STREAM}, {COMPARE_DRIVER, BUCKET_GAP_SERVER}, {COMPARE_DRIVER, BUCKET_GAP_USER}, {COMPARE_SHUTDOWN, BUCKET_GAP_SHUTDOWN},
+    {COMPARE_STARTUP, BUCKET_STARTUP},   {COMPARE_STARTUP, BUCKET_GAP_STARTUP}, {COMPARE_WAIT_EXEC, BUCKET_WAIT_EXEC}, {COMPARE_DRIVER, BUCKET_GAP_SQL},
+    {COMPARE_DRIVER, BUCKET_GAP_STREAM}, {COMPARE_DRIVER, BUCKET_GAP_SERVER},   {COMPARE_DRIVER, BUCKET_GAP_USER},     {COMPARE_SHUTDOWN, BUCKET_GAP_SHUTDOWN},
 };
 
 /* --- the end */
@@ -440,14 +438,18 @@ static void fold(struct step *step)
             other += part->ms;
     }
     if (other)
-        self->parts[kept++] = (struct compare_part){.kind = COMPARE_OTHER, .ms = other, .base_id = UNKNOWN, .new_id = UNKNOWN, .before = (double)NAN, .after = (double)NAN, .unit = "ms"};
+        self->parts[kept++] =
+            (struct compare_part){.kind = COMPARE_OTHER, .ms = other, .base_id = UNKNOWN, .new_id = UNKNOWN, .before = (double)NAN, .after = (double)NAN, .unit = "ms"};
     self->part_count = kept;
 }
 
 enum err_code compare_decompose(struct comparison *self, const struct run_match *match, struct db *base, struct db *new_run, struct err *err)
 {
-    struct step step = {.self = self, .match = match, .queries = mem_array(self->base.query_count + 1, sizeof *step.queries), .slots_before = (double)self->base.slot_peak,
-        .slots_after = (double)self->new_run.slot_peak};
+    struct step step = {.self = self,
+                        .match = match,
+                        .queries = mem_array(self->base.query_count + 1, sizeof *step.queries),
+                        .slots_before = (double)self->base.slot_peak,
+                        .slots_after = (double)self->new_run.slot_peak};
     int64_t left = self->new_run.wall_ms - self->base.wall_ms, stages = 0;
     enum err_code rc = step.queries ? ERR_OK : err_nomem(err);
     for (size_t i = 0; i < ARRAY_LENGTH(outside) && !rc; i++)
@@ -459,7 +461,7 @@ enum err_code compare_decompose(struct comparison *self, const struct run_match 
     else if (!rc && !(rc = find_changes(&step, base, new_run, err)) && !(rc = explain_stages(&step, &stages, err)))
         add(&step.parts, COMPARE_UNEXPLAINED, left - stages);
     if (!rc)
-        add(&step.parts, COMPARE_UNEXPLAINED, self->base.wall_ms - self->usual_ms);      /* the reference is not quite what is usual */
+        add(&step.parts, COMPARE_UNEXPLAINED, self->base.wall_ms - self->usual_ms); /* the reference is not quite what is usual */
     if (!rc && step.parts.out_of_memory)
         rc = err_nomem(err);
     if (!rc)

@@ -46,10 +46,37 @@ static bool like_any(struct str name, const char *const *patterns, size_t count)
 
 /* Other in every run, and no reason for anything. */
 static const char *const noise_keys[] = {
-    "spark.app.id", "spark.app.name", "spark.app.startTime", "spark.app.submitTime", "spark.app.attempt.id", "spark.app.initial.*", "spark.driver.host", "spark.driver.bindAddress",
-    "spark.driver.appUIAddress", "*.port", "spark.ui.*", "spark.executor.id", "spark.yarn.*Dir", "spark.yarn.*dir", "spark.yarn.app.*", "spark.yarn.tags", "spark.kubernetes.*pod.name",
-    "spark.kubernetes.submission*", "spark.kubernetes.*submission*", "spark.app-submission-id", "*token*", "*Token*", "spark.repl.class.uri", "spark.repl.class.outputDir",
-    "spark.eventLog.*", "spark.afterglow.*", "spark.databricks.clusterUsageTags.*", "spark.databricks.job.*", "spark.airflow.*", "spark.oozie.*", "spark.org.apache.hadoop.yarn.*",
+    "spark.app.id",
+    "spark.app.name",
+    "spark.app.startTime",
+    "spark.app.submitTime",
+    "spark.app.attempt.id",
+    "spark.app.initial.*",
+    "spark.driver.host",
+    "spark.driver.bindAddress",
+    "spark.driver.appUIAddress",
+    "*.port",
+    "spark.ui.*",
+    "spark.executor.id",
+    "spark.yarn.*Dir",
+    "spark.yarn.*dir",
+    "spark.yarn.app.*",
+    "spark.yarn.tags",
+    "spark.kubernetes.*pod.name",
+    "spark.kubernetes.submission*",
+    "spark.kubernetes.*submission*",
+    "spark.app-submission-id",
+    "*token*",
+    "*Token*",
+    "spark.repl.class.uri",
+    "spark.repl.class.outputDir",
+    "spark.eventLog.*",
+    "spark.afterglow.*",
+    "spark.databricks.clusterUsageTags.*",
+    "spark.databricks.job.*",
+    "spark.airflow.*",
+    "spark.oozie.*",
+    "spark.org.apache.hadoop.yarn.*",
 };
 
 /* A number with its unit, a master, or options of a JVM: every character counts. */
@@ -78,11 +105,11 @@ static bool same_value(struct str a, struct str b, struct buf *scratch)
 
 static enum setting_group group_of(struct str name)
 {
-    static const char *const memory[] = {"spark.executor.memory*", "spark.driver.memory*", "spark.memory.*", "spark.storage.*", "*memoryOverhead*", "spark.*.extraJavaOptions",
-        "spark.*.pyspark.memory", "spark.rapids.memory.*"};
-    static const char *const resources[] = {"spark.master", "spark.executor.instances", "spark.executor.cores", "spark.executor.resource.*", "spark.driver.cores", "spark.cores.max",
-        "spark.task.cpus", "spark.task.resource.*", "spark.dynamicAllocation.*", "spark.scheduler.*", "spark.yarn.queue", "spark.kubernetes.*limit*", "spark.kubernetes.*request*",
-        "spark.default.parallelism", "spark.databricks.*"};
+    static const char *const memory[] = {"spark.executor.memory*", "spark.driver.memory*",     "spark.memory.*",         "spark.storage.*",
+                                         "*memoryOverhead*",       "spark.*.extraJavaOptions", "spark.*.pyspark.memory", "spark.rapids.memory.*"};
+    static const char *const resources[] = {"spark.master",     "spark.executor.instances", "spark.executor.cores",       "spark.executor.resource.*", "spark.driver.cores",
+                                            "spark.cores.max",  "spark.task.cpus",          "spark.task.resource.*",      "spark.dynamicAllocation.*", "spark.scheduler.*",
+                                            "spark.yarn.queue", "spark.kubernetes.*limit*", "spark.kubernetes.*request*", "spark.default.parallelism", "spark.databricks.*"};
     static const char *const shuffle[] = {"spark.shuffle.*", "spark.reducer.*", "spark.push.*", "spark.sql.shuffle.*", "spark.io.*", "spark.serializer*", "spark.kryo*"};
     return like_any(name, memory, ARRAY_LENGTH(memory))         ? SETTINGS_MEMORY
            : like_any(name, resources, ARRAY_LENGTH(resources)) ? SETTINGS_RESOURCES
@@ -104,9 +131,11 @@ static const struct {
 } links[] = {
     {COMPARE_STARTUP, {"spark.master", "spark.yarn.queue", "spark.executor.instances", "spark.dynamicAllocation.*", "spark.jars*", "spark.submit.*", "spark.executor.memory"}},
     {COMPARE_WAIT_EXEC, {"spark.executor.instances", "spark.dynamicAllocation.*", "spark.yarn.queue", "spark.master", "spark.cores.max", "spark.executor.memory"}},
-    {COMPARE_LOST, {"spark.speculation*", "spark.task.maxFailures", "spark.executor.memory*", "*memoryOverhead*", "spark.stage.*", "spark.decommission.*", "spark.excludeOnFailure.*"}},
-    {COMPARE_PLAN, {"spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.*", "spark.sql.join.*", "spark.sql.shuffle.partitions", "spark.sql.cbo.*", "spark.sql.statistics.*",
-        "spark.sql.optimizer.*", "spark.sql.broadcastTimeout"}},
+    {COMPARE_LOST,
+     {"spark.speculation*", "spark.task.maxFailures", "spark.executor.memory*", "*memoryOverhead*", "spark.stage.*", "spark.decommission.*", "spark.excludeOnFailure.*"}},
+    {COMPARE_PLAN,
+     {"spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.*", "spark.sql.join.*", "spark.sql.shuffle.partitions", "spark.sql.cbo.*", "spark.sql.statistics.*",
+      "spark.sql.optimizer.*", "spark.sql.broadcastTimeout"}},
     {COMPARE_DATA, {"spark.sql.files.*", "spark.sql.sources.*", "spark.sql.parquet.*", "spark.sql.orc.*"}},
     {COMPARE_SLOTS, {"spark.master", "spark.executor.instances", "spark.executor.cores", "spark.cores.max", "spark.dynamicAllocation.*", "spark.task.cpus", "spark.yarn.queue"}},
     {COMPARE_SKEW, {"spark.sql.adaptive.*", "spark.sql.shuffle.partitions", "spark.speculation*", "spark.default.parallelism"}},

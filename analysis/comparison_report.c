@@ -10,9 +10,9 @@
 #include "base/attributes.h"
 #include "base/units.h"
 
-#define TEXT_BYTES ((size_t)64 << 10)        /* of one sentence with its values, which are cut */
+#define TEXT_BYTES ((size_t)64 << 10) /* of one sentence with its values, which are cut */
 #define SENTENCE_PARTS 3
-#define SHOWN_ROWS 60                        /* of settings and findings; more are counted, and in the JSON */
+#define SHOWN_ROWS 60 /* of settings and findings; more are counted, and in the JSON */
 #define NAME_MAX 80
 
 static void say_of(struct buf *out, enum lang lang, const char *section, const char *what, const struct word_arg *args, size_t count)
@@ -44,8 +44,8 @@ void comparison_part(struct buf *out, enum lang lang, const struct compare_part 
 {
     char entry[64];
     const struct word_arg args[] = {report_number("before", part->before, part->unit), report_number("after", part->after, part->unit),
-        report_text("what", str_known(part->what) ? part->what : said(lang, "several")),
-        report_text("gap", part->kind == COMPARE_DRIVER ? str_of(report_bucket_name(lang, part->gap)) : STR_NONE)};
+                                    report_text("what", str_known(part->what) ? part->what : said(lang, "several")),
+                                    report_text("gap", part->kind == COMPARE_DRIVER ? str_of(report_bucket_name(lang, part->gap)) : STR_NONE)};
     say_of(out, lang, "compare_parts", part_entry(part, entry), args, ARRAY_LENGTH(args));
 }
 
@@ -91,7 +91,7 @@ void comparison_sentence(struct buf *out, enum lang lang, const struct compariso
     bool one = !self->baseline;
     if (self->state == COMPARE_TOO_FEW) {
         const struct word_arg args[] = {report_number("n", (double)self->baseline->member_count, "count"), report_number("needed", BASELINE_FEWEST, "count"),
-            report_number("wall", (double)self->new_run.wall_ms, "ms")};
+                                        report_number("wall", (double)self->new_run.wall_ms, "ms")};
         say(out, lang, str_known(self->baseline->run_key) ? "too_few" : "no_key", args, ARRAY_LENGTH(args));
         return;
     }
@@ -102,9 +102,9 @@ void comparison_sentence(struct buf *out, enum lang lang, const struct compariso
     }
     if (self->verdict != COMPARE_NO_CHANGE)
         comparison_parts(&parts, lang, self);
-    const struct word_arg args[] = {report_number("delta", fabs((double)self->delta_ms), "ms"), report_number("med", (double)self->usual_ms, "ms"),
-        report_number("wall", (double)self->new_run.wall_ms, "ms"), report_number("n", (double)self->wall.count, "count"), report_number("sigma", self->wall.sigma, "ms"),
-        report_text("parts", buf_str(&parts))};
+    const struct word_arg args[] = {
+        report_number("delta", fabs((double)self->delta_ms), "ms"), report_number("med", (double)self->usual_ms, "ms"), report_number("wall", (double)self->new_run.wall_ms, "ms"),
+        report_number("n", (double)self->wall.count, "count"),      report_number("sigma", self->wall.sigma, "ms"),     report_text("parts", buf_str(&parts))};
     const char *words[][2] = {[COMPARE_NO_CHANGE] = {"no_change", "no_change_one"}, [COMPARE_SLOWER] = {"slower", "slower_one"}, [COMPARE_FASTER] = {"faster", "faster_one"}};
     say(out, lang, words[self->verdict][one], args, ARRAY_LENGTH(args));
 }
@@ -128,8 +128,9 @@ static void write_facts(struct buf *out, enum lang lang, const struct comparison
     buf_init(&base, 1024);
     if (self->state != COMPARE_TOO_FEW)
         write_title(&base, &self->base);
-    const struct word_arg args[] = {report_text("base", buf_str(&base)), report_number("base_wall", (double)self->base.wall_ms, "ms"), report_number("wall", (double)self->new_run.wall_ms, "ms"),
-        report_number("started", (double)self->new_run.begin_ms, "time"), report_number("n", self->baseline ? (double)self->baseline->member_count : 1, "count")};
+    const struct word_arg args[] = {report_text("base", buf_str(&base)), report_number("base_wall", (double)self->base.wall_ms, "ms"),
+                                    report_number("wall", (double)self->new_run.wall_ms, "ms"), report_number("started", (double)self->new_run.begin_ms, "time"),
+                                    report_number("n", self->baseline ? (double)self->baseline->member_count : 1, "count")};
     say(out, lang, self->state == COMPARE_TOO_FEW ? "facts_alone" : self->baseline ? "facts_usual" : "facts_one", args, ARRAY_LENGTH(args));
 }
 
@@ -153,8 +154,8 @@ static void write_notes(struct writing *w)
     const struct comparison *self = w->self;
     const struct baseline *baseline = self->baseline;
     const struct word_arg args[] = {report_number("share", self->matched_share, "share"), report_number("n", baseline ? (double)baseline->member_count : 1, "count"),
-        report_number("rank", baseline ? (double)baseline_rank(baseline, self->new_run.wall_ms) : (double)NAN, "count"), report_number("base", (double)self->base.completeness, "count"),
-        report_number("new", (double)self->new_run.completeness, "count")};
+                                    report_number("rank", baseline ? (double)baseline_rank(baseline, self->new_run.wall_ms) : (double)NAN, "count"),
+                                    report_number("base", (double)self->base.completeness, "count"), report_number("new", (double)self->new_run.completeness, "count")};
     size_t count = ARRAY_LENGTH(args);
     if (baseline)
         note(w, "note_rank", args, count);

@@ -12,10 +12,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define CLEAN_MAX_BYTES ((size_t)1 << 20)    /* of one text: a plan node's description is some hundred bytes; what a hostile log has beyond does not take part */
+#define CLEAN_MAX_BYTES ((size_t)1 << 20) /* of one text: a plan node's description is some hundred bytes; what a hostile log has beyond does not take part */
 #define NAME_MAX_BYTES 256
 #define NAMES_MAX ((size_t)1 << 16)
-#define STAGE_MAX_PARTS ((size_t)1 << 20)    /* RDDs or plan nodes of one stage */
+#define STAGE_MAX_PARTS ((size_t)1 << 20) /* RDDs or plan nodes of one stage */
 
 uint64_t fingerprint_of(struct str text)
 {
@@ -29,13 +29,13 @@ uint64_t fingerprint_join(const uint64_t *parts, size_t count)
 
 struct writer {
     struct db *db;
-    struct imap texts;               /* text_id → hash of the cleaned text */
-    struct smap names;               /* short text as it is → hash of the cleaned text: scopes and call sites are few, however many stages name them */
-    struct imap plans;               /* plan_id whose graph it is → hash of its nodes */
-    struct imap metrics;             /* accumulator_id → hash of the node it belongs to, in the latest plan that has it */
-    struct imap scopes;              /* rdd_id → hash of its scope's name */
+    struct imap texts;   /* text_id → hash of the cleaned text */
+    struct smap names;   /* short text as it is → hash of the cleaned text: scopes and call sites are few, however many stages name them */
+    struct imap plans;   /* plan_id whose graph it is → hash of its nodes */
+    struct imap metrics; /* accumulator_id → hash of the node it belongs to, in the latest plan that has it */
+    struct imap scopes;  /* rdd_id → hash of its scope's name */
     struct buf clean;
-    uint64_t *parts;                 /* scratch */
+    uint64_t *parts; /* scratch */
     size_t part_count, part_capacity;
 };
 
@@ -113,7 +113,7 @@ static uint64_t clean_text_hash(struct writer *self, int64_t id, struct str text
     if (!there) {
         there = pointer_of(clean_hash(self, text));
         if (imap_put(&self->texts, id, there))
-            return hash_of(there);   /* too many different ones: cleaned again next time */
+            return hash_of(there); /* too many different ones: cleaned again next time */
     }
     return hash_of(there);
 }
@@ -177,14 +177,15 @@ static enum err_code write_queries(struct writer *self, struct err *err)
                           err)))
         rc = db_prepare(self->db, &insert, "INSERT INTO sql_fingerprint VALUES (?1, ?2, ?3)", err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
-        uint64_t first = known(db_i64(row, 2)) ? hash_of(imap_get(&self->plans, db_i64(row, 2))) : 0, last = known(db_i64(row, 3)) ? hash_of(imap_get(&self->plans, db_i64(row, 3))) : 0;
+        uint64_t first = known(db_i64(row, 2)) ? hash_of(imap_get(&self->plans, db_i64(row, 2))) : 0,
+                 last = known(db_i64(row, 3)) ? hash_of(imap_get(&self->plans, db_i64(row, 3))) : 0;
         if (!first) {
             buf_clear(&self->clean);
             clean_call_site(&self->clean, db_str(row, 1), STR_NONE);
             first = fingerprint_of(buf_str(&self->clean));
         }
         db_bind_i64(insert, 1, db_i64(row, 0));
-        sqlite3_bind_int64(insert, 2, (int64_t)first);       /* any bits, also those of UNKNOWN */
+        sqlite3_bind_int64(insert, 2, (int64_t)first); /* any bits, also those of UNKNOWN */
         sqlite3_bind_int64(insert, 3, (int64_t)(last ? last : first));
         rc = db_run(insert, err);
     }
@@ -209,7 +210,7 @@ static enum err_code hash_scopes(struct writer *self, struct err *err)
 /* A list by stage that is read along with the stages. */
 struct beside {
     sqlite3_stmt *row;
-    int64_t stage_ref, id;           /* of the row it stands at; UNKNOWN: at its end */
+    int64_t stage_ref, id; /* of the row it stands at; UNKNOWN: at its end */
 };
 
 static enum err_code advance(struct beside *self, struct err *err)

@@ -17,7 +17,7 @@ struct item {
 };
 
 struct side {
-    struct item *items;              /* owned */
+    struct item *items; /* owned */
     size_t count;
 };
 
@@ -160,14 +160,14 @@ static void keep_common_order(struct anchor *anchors, size_t count, uint32_t *ta
 /* Two jobs that are one job, with the anchors that hold them together. */
 struct job_pair {
     int64_t base_job, new_job;
-    size_t first, count;             /* of anchors, ascending in both runs */
+    size_t first, count; /* of anchors, ascending in both runs */
 };
 
 struct job_pairs {
-    struct anchor *anchors;          /* owned */
-    struct job_pair *items;          /* owned */
+    struct anchor *anchors; /* owned */
+    struct job_pair *items; /* owned */
     size_t count;
-    struct imap by_base, by_new;     /* job_id → number of the pair, from 1 */
+    struct imap by_base, by_new; /* job_id → number of the pair, from 1 */
 };
 
 static void job_pairs_dispose(struct job_pairs *self)
@@ -296,11 +296,13 @@ static uint32_t *unmatched(size_t count)
 enum err_code run_match_make(struct run_match *ret, const struct run_record *base, const struct run_record *new_run, struct err *err)
 {
     struct side sides[2] = {{mem_array(MAX(base->stage_count, base->query_count) + 1, sizeof(struct item)), 0},
-        {mem_array(MAX(new_run->stage_count, new_run->query_count) + 1, sizeof(struct item)), 0}};
+                            {mem_array(MAX(new_run->stage_count, new_run->query_count) + 1, sizeof(struct item)), 0}};
     CLEANUP(buf_dispose) struct buf scratch;
     buf_init(&scratch, (size_t)1 << 24);
-    *ret = (struct run_match){.stage_in_new = unmatched(base->stage_count), .stage_in_base = unmatched(new_run->stage_count), .query_in_new = unmatched(base->query_count),
-        .query_in_base = unmatched(new_run->query_count)};
+    *ret = (struct run_match){.stage_in_new = unmatched(base->stage_count),
+                              .stage_in_base = unmatched(new_run->stage_count),
+                              .query_in_new = unmatched(base->query_count),
+                              .query_in_base = unmatched(new_run->query_count)};
     enum err_code rc = ERR_OK;
     if (!sides[0].items || !sides[1].items || !ret->stage_in_new || !ret->stage_in_base || !ret->query_in_new || !ret->query_in_base)
         rc = err_nomem(err);
@@ -380,9 +382,7 @@ bool run_match_subject(const struct run_match *self, const struct run_record *ba
     case SUBJECT_EXECUTOR:
     case SUBJECT_HOST:
     case SUBJECT_CONF:
-    case SUBJECT_LOG:
-        buf_append(out, key.ptr, key.len);
-        return true;
+    case SUBJECT_LOG: buf_append(out, key.ptr, key.len); return true;
     case SUBJECT_STAGE: {
         const struct run_stage *stage = split_key(key, '.', &id, &rest) ? counterpart(self, base, new_run, id) : NULL;
         if (stage) {
@@ -391,21 +391,18 @@ bool run_match_subject(const struct run_match *self, const struct run_record *ba
         }
         return stage != NULL;
     }
-    case SUBJECT_JOB:
-        return str_to_i64(key, &id) && put_job(self, base, new_run, id, out);
-    case SUBJECT_SQL:
-        return str_to_i64(key, &id) && put_query(self, base, new_run, id, out);
+    case SUBJECT_JOB: return str_to_i64(key, &id) && put_job(self, base, new_run, id, out);
+    case SUBJECT_SQL: return str_to_i64(key, &id) && put_query(self, base, new_run, id, out);
     case SUBJECT_NODE:
         if (!split_key(key, '/', &id, &rest) || !put_query(self, base, new_run, id, out))
             return false;
         buf_append(out, rest.ptr, rest.len);
         return true;
-    case SUBJECT_RDD:                /* see run_finding.identity */
+    case SUBJECT_RDD: /* see run_finding.identity */
     case SUBJECT_TASK:
     case SUBJECT_QUERY:
     case SUBJECT_BATCH:
-    case SUBJECT_KIND_COUNT:
-        break;
+    case SUBJECT_KIND_COUNT: break;
     }
     return false;
 }

@@ -18,9 +18,9 @@
 #define NO_MATCH UINT32_MAX
 
 struct run_match {
-    uint32_t *stage_in_new, *stage_in_base;  /* by position in the base's stages: position in the new run's; and the other way round. Owned */
+    uint32_t *stage_in_new, *stage_in_base; /* by position in the base's stages: position in the new run's; and the other way round. Owned */
     uint32_t *query_in_new, *query_in_base;
-    double share;                    /* of both runs' task time, how much is in stages that have a counterpart, or whose query has one; 1 where there is no task time */
+    double share; /* of both runs' task time, how much is in stages that have a counterpart, or whose query has one; 1 where there is no task time */
 };
 
 enum err_code run_match_make(struct run_match *ret, const struct run_record *base, const struct run_record *new_run, struct err *err) WARN_UNUSED;

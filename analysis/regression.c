@@ -68,7 +68,8 @@ enum err_code regression_add(struct report *report, const struct comparison *com
     const struct evidence_cell cells[] = {{"wall", (double)comparison->new_run.wall_ms, "ms"}}, usual[] = {{"wall", (double)comparison->base.wall_ms, "ms"}};
     finding_evidence(&findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
     finding_evidence(&findings, SUBJECT_APP, comparison->base.app_id, "peer", usual, ARRAY_LENGTH(usual));
-    snprintf(formula, sizeof formula, "(%.1f s − %.1f s) / %.1f s = %.2f; z = %.1f", (double)comparison->new_run.wall_ms / 1000, usual_ms / 1000, usual_ms / 1000, finding->measure, z);
+    snprintf(formula, sizeof formula, "(%.1f s − %.1f s) / %.1f s = %.2f; z = %.1f", (double)comparison->new_run.wall_ms / 1000, usual_ms / 1000, usual_ms / 1000, finding->measure,
+             z);
     finding_formula(&findings, formula, finding->rule->ladder.step[0], "own", NULL);
     findings_close(&findings);
     return findings.out_of_memory ? err_nomem(err) : insert(report, &findings.items[0], comparison->grade, err);

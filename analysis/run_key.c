@@ -9,25 +9,25 @@
 #include "base/attributes.h"
 #include "base/mem.h"
 
-#define SHAPE_MAX 512                /* stages of one run that are told apart: 8 kB; what is beyond by task time is summed up */
+#define SHAPE_MAX 512 /* stages of one run that are told apart: 8 kB; what is beyond by task time is summed up */
 
 /* Properties that say which job this is, the surest first. Where two are named, both are needed. */
 static const struct {
     const char *key, *with;
-    bool numbered;                   /* its value has the number of the run in it */
+    bool numbered; /* its value has the number of the run in it */
 } job_properties[] = {
-    {"spark.afterglow.job", NULL, false},                    /* set by users for this very purpose */
+    {"spark.afterglow.job", NULL, false}, /* set by users for this very purpose */
     {"spark.airflow.dag_id", "spark.airflow.task_id", false},
     {"spark.databricks.job.id", NULL, false},
-    {"spark.oozie.action.id", NULL, true},                   /* 0000012-261129061100123-oozie-oozi-W@load */
+    {"spark.oozie.action.id", NULL, true}, /* 0000012-261129061100123-oozie-oozi-W@load */
 };
 static const char *const tag_properties[] = {"spark.yarn.tags", "spark.job.tags"};
 /* "job-123-run-456": a Databricks cluster that was made for one run of a job. */
 static const char cluster_name_property[] = "spark.databricks.clusterUsageTags.clusterName";
 
 /* Names that many different programs have: shells and notebooks. */
-static const char *const anybodys_names[] = {"spark shell", "spark sql::", "sparksql::", "pysparkshell", "sparkr", "zeppelin", "jupyter", "databricks shell", "livy-session", "spark connect server",
-    "thrift jdbc/odbc server"};
+static const char *const anybodys_names[] = {"spark shell",      "spark sql::",  "sparksql::",           "pysparkshell",           "sparkr", "zeppelin", "jupyter",
+                                             "databricks shell", "livy-session", "spark connect server", "thrift jdbc/odbc server"};
 
 static bool is_blank(struct str text)
 {
@@ -57,7 +57,7 @@ static struct str job_tag(struct str tags)
 /* "job-123-run-456" → "job-123"; empty for any other name. */
 static struct str job_of_cluster(struct str name)
 {
-    size_t n = 4;                    /* behind "job-" */
+    size_t n = 4; /* behind "job-" */
     if (!str_starts(name, "job-"))
         return STR_NONE;
     while (n < name.len && name.ptr[n] >= '0' && name.ptr[n] <= '9')
@@ -89,7 +89,7 @@ struct str run_key_program(struct str command)
     size_t at = 0;
     bool first = true, takes_value = false;
     for (struct str word; (word = next_word(command, &at)).len; first = false) {
-        if (takes_value) {           /* of an option: --jars a.jar is no program */
+        if (takes_value) { /* of an option: --jars a.jar is no program */
             takes_value = false;
             continue;
         }
@@ -264,7 +264,7 @@ static enum err_code shape_load(struct db *app, struct shape_pair **ret, size_t 
 
 struct settings_of {
     sqlite3_stmt *row;
-    struct arena values;             /* of what was asked for */
+    struct arena values; /* of what was asked for */
 };
 
 static struct str setting(void *context, const char *key)
@@ -317,8 +317,7 @@ enum err_code run_identity_write(struct db *app, struct err *err)
         if (!rc || rc == ERR_EOF) {
             const char *source = run_key_make(&key, setting, &settings, there ? db_str(run, 0) : STR_NONE, there ? db_str(run, 1) : STR_NONE, there ? db_str(run, 2) : STR_NONE);
             bool excluded = str_is(setting(&settings, "spark.afterglow.baseline"), "exclude");
-            rc = buf_failed(&key) ? err_nomem(err)
-                                  : write_row(app, strcmp(source, "none") == 0 ? STR_NONE : buf_str(&key), source, excluded, pairs, shape_fold(pairs, count), err);
+            rc = buf_failed(&key) ? err_nomem(err) : write_row(app, strcmp(source, "none") == 0 ? STR_NONE : buf_str(&key), source, excluded, pairs, shape_fold(pairs, count), err);
         }
     }
     db_finalize(run);

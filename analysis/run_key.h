@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#define RUN_KEY_MAX_BYTES 512        /* longer ones are cut: they are names that people gave */
+#define RUN_KEY_MAX_BYTES 512 /* longer ones are cut: they are names that people gave */
 
 /* Asks for a setting of the run; STR_NONE: not set. */
 typedef struct str run_key_lookup_fn(void *context, const char *key);

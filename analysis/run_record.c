@@ -10,7 +10,7 @@
 #include "base/attributes.h"
 #include "base/mem.h"
 
-#define WALL_MAX_MS ((int64_t)1 << 52)       /* 140,000 years: sums of these never overflow, whatever a file that came by mail says */
+#define WALL_MAX_MS ((int64_t)1 << 52) /* 140,000 years: sums of these never overflow, whatever a file that came by mail says */
 
 static const struct {
     const char *name, *unit;
@@ -45,12 +45,13 @@ enum err_code run_metrics_load(double ret[RUN_METRIC_COUNT], struct db *app, str
     sqlite3_stmt *row = NULL;
     for (int i = 0; i < RUN_METRIC_COUNT; i++)
         ret[i] = (double)NAN;
-    enum err_code rc = db_prepare(app, &row,
-                                  "SELECT a.wall_ms, a.allocated_ms, t.input, t.shuffle, t.spill, iif(t.task_time > 0, t.gc * 1.0 / t.task_time, NULL), t.failed, "
-                                  "(SELECT nullif(max(peak_jvm_heap_memory_bytes + coalesce(peak_jvm_off_heap_memory_bytes, 0)), 0) FROM executor WHERE peaks_set AND executor_id <> 'driver') "
-                                  "FROM analysis AS a, (SELECT sum(input_bytes) AS input, total(shuffle_remote_read_bytes) + total(shuffle_local_read_bytes) AS shuffle, "
-                                  "sum(disk_spilled_bytes) AS spill, total(task_time_ms) AS task_time, total(jvm_gc_time_ms) AS gc, total(failed_tasks) AS failed FROM stage) AS t",
-                                  err);
+    enum err_code rc =
+        db_prepare(app, &row,
+                   "SELECT a.wall_ms, a.allocated_ms, t.input, t.shuffle, t.spill, iif(t.task_time > 0, t.gc * 1.0 / t.task_time, NULL), t.failed, "
+                   "(SELECT nullif(max(peak_jvm_heap_memory_bytes + coalesce(peak_jvm_off_heap_memory_bytes, 0)), 0) FROM executor WHERE peaks_set AND executor_id <> 'driver') "
+                   "FROM analysis AS a, (SELECT sum(input_bytes) AS input, total(shuffle_remote_read_bytes) + total(shuffle_local_read_bytes) AS shuffle, "
+                   "sum(disk_spilled_bytes) AS spill, total(task_time_ms) AS task_time, total(jvm_gc_time_ms) AS gc, total(failed_tasks) AS failed FROM stage) AS t",
+                   err);
     if (!rc && !(rc = db_step(row, err)))
         for (int i = 0; i < RUN_BUCKETS; i++)
             ret[i] = db_f64(row, i);
@@ -113,10 +114,11 @@ static enum err_code load_head(struct run_record *self, struct db *app, struct e
 static enum err_code load_gaps(struct run_record *self, struct db *app, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(app, &row,
-                                  "SELECT g.kind, max(g.to_ms - g.from_ms), g.from_ms, (SELECT name FROM job WHERE job_id = g.job_before), (SELECT name FROM job WHERE job_id = g.job_after) "
-                                  "FROM driver_gap AS g GROUP BY g.kind",
-                                  err);
+    enum err_code rc =
+        db_prepare(app, &row,
+                   "SELECT g.kind, max(g.to_ms - g.from_ms), g.from_ms, (SELECT name FROM job WHERE job_id = g.job_before), (SELECT name FROM job WHERE job_id = g.job_after) "
+                   "FROM driver_gap AS g GROUP BY g.kind",
+                   err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         int bucket = bucket_find(db_str(row, 0));
         if (bucket < 0)
@@ -168,23 +170,30 @@ static enum err_code load_stages(struct run_record *self, struct db *app, struct
     if (!rc && !(self->stages = mem_array((size_t)count + 1, sizeof *self->stages)))
         rc = err_nomem(err);
     if (!rc)
-        rc = db_prepare(app, &row,
-                        "SELECT s.stage_id, f.fingerprint, f.call_site, s.name, s.sql_execution_id, (SELECT min(job_id) FROM job_stage AS j WHERE j.stage_id = s.stage_id AND j.ran), "
-                        "a.on_path_ms, q.ms, s.task_time_ms, s.last_task_finish_ms - s.first_task_launch_ms, a.winner_count, a.lost_count, "
-                        "total(s.input_bytes) + total(s.shuffle_remote_read_bytes) + total(s.shuffle_local_read_bytes), total(s.input_records) + total(s.shuffle_records_read), "
-                        "s.executor_cpu_time_ns, a.slots, a.rec_cap_ms "
-                        "FROM stage AS s JOIN stage_analysis AS a ON a.stage_ref = s.stage_ref JOIN stage_fingerprint AS f ON f.stage_ref = s.stage_ref "
-                        "LEFT JOIN (SELECT stage_ref, sum(to_ms - from_ms) AS ms FROM chain_segment WHERE label = 'queue' GROUP BY stage_ref) AS q ON q.stage_ref = s.stage_ref "
-                        "GROUP BY s.stage_id, s.attempt ORDER BY s.stage_id, s.attempt",
-                        err);
+        rc = db_prepare(
+            app, &row,
+            "SELECT s.stage_id, f.fingerprint, f.call_site, s.name, s.sql_execution_id, (SELECT min(job_id) FROM job_stage AS j WHERE j.stage_id = s.stage_id AND j.ran), "
+            "a.on_path_ms, q.ms, s.task_time_ms, s.last_task_finish_ms - s.first_task_launch_ms, a.winner_count, a.lost_count, "
+            "total(s.input_bytes) + total(s.shuffle_remote_read_bytes) + total(s.shuffle_local_read_bytes), total(s.input_records) + total(s.shuffle_records_read), "
+            "s.executor_cpu_time_ns, a.slots, a.rec_cap_ms "
+            "FROM stage AS s JOIN stage_analysis AS a ON a.stage_ref = s.stage_ref JOIN stage_fingerprint AS f ON f.stage_ref = s.stage_ref "
+            "LEFT JOIN (SELECT stage_ref, sum(to_ms - from_ms) AS ms FROM chain_segment WHERE label = 'queue' GROUP BY stage_ref) AS q ON q.stage_ref = s.stage_ref "
+            "GROUP BY s.stage_id, s.attempt ORDER BY s.stage_id, s.attempt",
+            err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         struct run_stage *stage = self->stage_count ? &self->stages[self->stage_count - 1] : NULL;
         if (!stage || stage->stage_id != db_i64(row, 0)) {
             if (self->stage_count == (size_t)count)
-                break;               /* cannot be: the connection reads one state */
+                break; /* cannot be: the connection reads one state */
             stage = &self->stages[self->stage_count++];
-            *stage = (struct run_stage){.stage_id = db_i64(row, 0), .execution_id = db_i64(row, 4), .job_id = db_i64(row, 5), .bytes = (double)NAN, .records = (double)NAN,
-                .cpu_ms = (double)NAN, .rec_cap_ms = (double)NAN, .slots = 1};
+            *stage = (struct run_stage){.stage_id = db_i64(row, 0),
+                                        .execution_id = db_i64(row, 4),
+                                        .job_id = db_i64(row, 5),
+                                        .bytes = (double)NAN,
+                                        .records = (double)NAN,
+                                        .cpu_ms = (double)NAN,
+                                        .rec_cap_ms = (double)NAN,
+                                        .slots = 1};
             for (int i = 0; i < RUN_PART_COUNT; i++)
                 stage->part_ms[i] = (double)NAN;
             rc = keep(self, db_str(row, 3), &stage->name, err);
@@ -224,10 +233,11 @@ static enum err_code load_queries(struct run_record *self, struct db *app, struc
 {
     sqlite3_stmt *row = NULL;
     size_t capacity = 0;
-    enum err_code rc = db_prepare(app, &row,
-                                  "SELECT e.execution_id, f.first, f.final, e.description, p.graph_plan_id FROM sql_execution AS e JOIN sql_fingerprint AS f ON f.execution_id = e.execution_id "
-                                  "LEFT JOIN sql_plan AS p ON p.plan_id = e.plan_id ORDER BY e.execution_id",
-                                  err);
+    enum err_code rc =
+        db_prepare(app, &row,
+                   "SELECT e.execution_id, f.first, f.final, e.description, p.graph_plan_id FROM sql_execution AS e JOIN sql_fingerprint AS f ON f.execution_id = e.execution_id "
+                   "LEFT JOIN sql_plan AS p ON p.plan_id = e.plan_id ORDER BY e.execution_id",
+                   err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         if (mem_grow((void **)&self->queries, &capacity, self->query_count + 1, RUN_RECORD_BYTES / sizeof *self->queries, sizeof *self->queries)) {
             rc = err_nomem(err);
@@ -246,10 +256,11 @@ static enum err_code load_settings(struct run_record *self, struct db *app, stru
 {
     sqlite3_stmt *row = NULL;
     size_t capacity = 0;
-    enum err_code rc = db_prepare(app, &row,
-                                  "WITH session AS (SELECT name, group_concat(value, ' | ') AS value FROM (SELECT DISTINCT name, value FROM sql_config ORDER BY name, value) GROUP BY name) "
-                                  "SELECT name, value FROM session UNION ALL SELECT name, value FROM environment WHERE section = 1 AND name NOT IN (SELECT name FROM session) ORDER BY 1",
-                                  err);
+    enum err_code rc =
+        db_prepare(app, &row,
+                   "WITH session AS (SELECT name, group_concat(value, ' | ') AS value FROM (SELECT DISTINCT name, value FROM sql_config ORDER BY name, value) GROUP BY name) "
+                   "SELECT name, value FROM session UNION ALL SELECT name, value FROM environment WHERE section = 1 AND name NOT IN (SELECT name FROM session) ORDER BY 1",
+                   err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         if (mem_grow((void **)&self->settings, &capacity, self->setting_count + 1, RUN_RECORD_BYTES / sizeof *self->settings, sizeof *self->settings)) {
             rc = err_nomem(err);
@@ -264,9 +275,8 @@ static enum err_code load_settings(struct run_record *self, struct db *app, stru
 }
 
 /* Data sets of one name and place are told apart by their order. */
-static const char *const rdd_identity_sql =
-    "SELECT coalesce(r.name, '') || '|' || coalesce(r.callsite, '') || '|' || (SELECT count(*) FROM rdd AS o "
-    "WHERE o.rdd_id < r.rdd_id AND o.name IS r.name AND o.callsite IS r.callsite) FROM rdd AS r WHERE r.rdd_id = CAST(?1 AS INTEGER)";
+static const char *const rdd_identity_sql = "SELECT coalesce(r.name, '') || '|' || coalesce(r.callsite, '') || '|' || (SELECT count(*) FROM rdd AS o "
+                                            "WHERE o.rdd_id < r.rdd_id AND o.name IS r.name AND o.callsite IS r.callsite) FROM rdd AS r WHERE r.rdd_id = CAST(?1 AS INTEGER)";
 static const char *const query_identity_sql = "SELECT coalesce(query_id, name) FROM streaming_query WHERE run_id = ?1";
 
 static enum err_code identify(struct run_record *self, struct db *app, struct run_finding *finding, struct err *err)
@@ -303,8 +313,11 @@ static enum err_code load_findings(struct run_record *self, struct db *app, stru
         if (!finding_shows(finding, &profile, self->wall_ms))
             continue;
         struct run_finding *kept = &self->findings[self->finding_count++];
-        *kept = (struct run_finding){.rule = finding->rule, .kind = finding->subject_kind, .key = finding->subject_key, .grade = finding_grade(finding, &profile, self->wall_ms),
-            .price_ms = finding->price.ms};
+        *kept = (struct run_finding){.rule = finding->rule,
+                                     .kind = finding->subject_kind,
+                                     .key = finding->subject_key,
+                                     .grade = finding_grade(finding, &profile, self->wall_ms),
+                                     .price_ms = finding->price.ms};
         rc = identify(self, app, kept, err);
     }
     return rc;

@@ -5,7 +5,7 @@
 #include "base/attributes.h"
 #include "base/mem.h"
 
-#define CELL_COLUMNS 72              /* of a terminal: longer cells are cut with … */
+#define CELL_COLUMNS 72 /* of a terminal: longer cells are cut with … */
 #define ROWS_MAX ((size_t)1 << 20)
 
 static bool is_text(const struct sheet *self)

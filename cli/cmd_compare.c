@@ -20,8 +20,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "compare", "compare [--store DIR] BASE NEW [--format text|json|html|markdown] [--lang en|zh-CN] [--out FILE] [--fail-on GRADE]",
-    "Say where the difference between two runs of a job comes from.", options,
+    "compare",
+    "compare [--store DIR] BASE NEW [--format text|json|html|markdown] [--lang en|zh-CN] [--out FILE] [--fail-on GRADE]",
+    "Say where the difference between two runs of a job comes from.",
+    options,
     "BASE and NEW are logs, application ids (their newest attempts) or keys of the store, as for report. BASE may be the word\n"
     "usual: then NEW, a run of the store, is measured against the earlier runs of its job there, at least three.\n"
     "Slower is: by more than 2 %, 2 seconds and three times what runs of this job differ anyway. Grades: info; low from 10 %,\n"

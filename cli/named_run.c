@@ -17,11 +17,11 @@
 #define TEMPORARY_BYTES 4200
 
 struct temporary {
-    char dir[TEMPORARY_BYTES];       /* empty: none */
+    char dir[TEMPORARY_BYTES]; /* empty: none */
     size_t run_count;
-    char key[RUN_KEY_BYTES];         /* of the first run */
+    char key[RUN_KEY_BYTES]; /* of the first run */
     bool is_damaged;
-    char message[300];               /* of the worker on the log */
+    char message[300]; /* of the worker on the log */
 };
 
 /* While a temporary store exists, a signal is noted and ends the work where that store can be removed. The worker catches signals itself while it runs, and gives them back. */
@@ -49,7 +49,7 @@ static void remove_files(const char *dir)
             continue;
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (unlink(path) && (errno == EISDIR || errno == EPERM))
-            remove_files(path);      /* apps/, which holds files alone */
+            remove_files(path); /* apps/, which holds files alone */
     }
     if (entries)
         closedir(entries);

@@ -9,13 +9,15 @@
 
 struct report_wish {
     struct report_style style;
-    const char *out;                 /* borrowed from the command line; NULL: standard output */
-    enum grade fail_on;              /* GRADE_COUNT: none */
+    const char *out;    /* borrowed from the command line; NULL: standard output */
+    enum grade fail_on; /* GRADE_COUNT: none */
 };
 
-#define REPORT_WISH_OPTIONS                                                                                                                                            \
-    {"--format", "WORD", CLI_OWN, "text (default), json, html or markdown (md)."}, {"--lang", "WORD", CLI_OWN, "en (default) or zh-CN."},                              \
-        {"--out", "FILE", CLI_OWN, "Write to FILE instead of standard output."}
+#define REPORT_WISH_OPTIONS                                                                                                               \
+    {"--format", "WORD", CLI_OWN, "text (default), json, html or markdown (md)."}, {"--lang", "WORD", CLI_OWN, "en (default) or zh-CN."}, \
+    {                                                                                                                                     \
+        "--out", "FILE", CLI_OWN, "Write to FILE instead of standard output."                                                             \
+    }
 
 /* -1: all is well, else the exit status. */
 int report_wish_read(const struct cli *cli, struct report_wish *ret);

@@ -5,22 +5,29 @@
 
 #include "base/mem.h"
 
-#define ELIGIBLE_COMPLETENESS "95"   /* C from which later runs may be measured against a run (spec/findings.md 9.1) */
+#define ELIGIBLE_COMPLETENESS "95" /* C from which later runs may be measured against a run (spec/findings.md 9.1) */
 
 enum err_code run_history_read(struct run_history *ret, struct db *app, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     *ret = (struct run_history){0};
-    enum err_code rc = db_prepare(app, &row,
-                                  "SELECT i.run_key, a.begin_ms, a.wall_ms, a.completeness, i.shape, "
-                                  "h.complete AND NOT i.excluded AND a.completeness >= " ELIGIBLE_COMPLETENESS " AND coalesce(p.exit_code, 0) = 0 AND coalesce((SELECT status <> 2 FROM job "
-                                  "WHERE status <> 0 ORDER BY completion_ms DESC, job_id DESC LIMIT 1), 1) "
-                                  "FROM run_identity AS i, analysis AS a, log_health AS h, application AS p LIMIT 1",
-                                  err);
+    enum err_code rc =
+        db_prepare(app, &row,
+                   "SELECT i.run_key, a.begin_ms, a.wall_ms, a.completeness, i.shape, "
+                   "h.complete AND NOT i.excluded AND a.completeness >= " ELIGIBLE_COMPLETENESS " AND coalesce(p.exit_code, 0) = 0 AND coalesce((SELECT status <> 2 FROM job "
+                   "WHERE status <> 0 ORDER BY completion_ms DESC, job_id DESC LIMIT 1), 1) "
+                   "FROM run_identity AS i, analysis AS a, log_health AS h, application AS p LIMIT 1",
+                   err);
     if (!rc && !(rc = db_step(row, err))) {
         struct str key = db_str(row, 0), shape = db_blob(row, 4);
-        *ret = (struct run_history){.known = true, .begin_ms = db_i64(row, 1), .wall_ms = db_i64(row, 2), .completeness = db_i64(row, 3), .eligible = db_i64(row, 5) == 1,
-            .run_key = str_known(key) ? mem_strndup(key.ptr, key.len) : NULL, .shape = mem_alloc(shape.len + 1), .shape_bytes = shape.len};
+        *ret = (struct run_history){.known = true,
+                                    .begin_ms = db_i64(row, 1),
+                                    .wall_ms = db_i64(row, 2),
+                                    .completeness = db_i64(row, 3),
+                                    .eligible = db_i64(row, 5) == 1,
+                                    .run_key = str_known(key) ? mem_strndup(key.ptr, key.len) : NULL,
+                                    .shape = mem_alloc(shape.len + 1),
+                                    .shape_bytes = shape.len};
         if ((str_known(key) && !ret->run_key) || !ret->shape)
             rc = err_nomem(err);
         else if (shape.len)
@@ -42,7 +49,8 @@ void run_history_dispose(struct run_history *self)
 enum err_code run_history_write(struct db *catalog, const char *app_key, const struct run_history *history, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(catalog, &stmt, history->known ? "INSERT OR REPLACE INTO run_history VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)" : "DELETE FROM run_history WHERE app_key = ?1", err);
+    enum err_code rc =
+        db_prepare(catalog, &stmt, history->known ? "INSERT OR REPLACE INTO run_history VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)" : "DELETE FROM run_history WHERE app_key = ?1", err);
     if (rc)
         return rc;
     db_bind_str(stmt, 1, str_of(app_key));

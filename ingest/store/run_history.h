@@ -13,16 +13,16 @@
 #include "base/err.h"
 
 struct run_history {
-    bool known;                      /* false: the run was not analysed, and nothing below is set */
-    char *run_key;                   /* owned; NULL: none */
+    bool known;    /* false: the run was not analysed, and nothing below is set */
+    char *run_key; /* owned; NULL: none */
     int64_t begin_ms, wall_ms, completeness;
     bool eligible;
-    void *shape;                     /* owned; shape_bytes long */
+    void *shape; /* owned; shape_bytes long */
     size_t shape_bytes;
 };
 
 enum err_code run_history_read(struct run_history *ret, struct db *app, struct err *err) WARN_UNUSED;
-void run_history_dispose(struct run_history *self);          /* idempotent */
+void run_history_dispose(struct run_history *self); /* idempotent */
 
 /* Replaces what the catalogue had of this run; one that is not known takes it away. */
 enum err_code run_history_write(struct db *catalog, const char *app_key, const struct run_history *history, struct err *err) WARN_UNUSED;

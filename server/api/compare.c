@@ -19,7 +19,8 @@ static bool may_know(void *context, struct str app_key)
 }
 
 /* False: the answer is made, or *ret_rc is not ERR_OK. */
-static bool find_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc, struct err *err)
+static bool find_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc,
+                          struct err *err)
 {
     struct db_lease catalog;
     struct asking asking = {ctx, request};

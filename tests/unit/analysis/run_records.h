@@ -27,8 +27,20 @@ static struct run_record record_of(int64_t wall_ms, const struct run_stage *stag
 /* A stage of 10 tasks on 4 slots that read 1000 bytes, outside of queries. */
 static struct run_stage stage_of(int64_t stage_id, int64_t fingerprint, int64_t chain_ms)
 {
-    struct run_stage stage = {.stage_id = stage_id, .fingerprint = fingerprint, .call_site = 7, .name = STR_LIT("collect at job.py:1"), .job_id = 0, .execution_id = UNKNOWN,
-        .chain_ms = chain_ms, .work_ms = chain_ms * 4, .wall_ms = chain_ms, .task_count = 10, .bytes = 1000, .records = 100, .cpu_ms = 1000, .slots = 4};
+    struct run_stage stage = {.stage_id = stage_id,
+                              .fingerprint = fingerprint,
+                              .call_site = 7,
+                              .name = STR_LIT("collect at job.py:1"),
+                              .job_id = 0,
+                              .execution_id = UNKNOWN,
+                              .chain_ms = chain_ms,
+                              .work_ms = chain_ms * 4,
+                              .wall_ms = chain_ms,
+                              .task_count = 10,
+                              .bytes = 1000,
+                              .records = 100,
+                              .cpu_ms = 1000,
+                              .slots = 4};
     return stage;
 }
 

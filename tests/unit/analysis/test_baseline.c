@@ -16,7 +16,7 @@
 
 static void noise_is_the_largest_of_spread_share_and_floor(void **state)
 {
-    double walls[] = {100000, 110000, 104000, (double)NAN, 90000};   /* median 102 s; |x − med|: 2 8 2 12 → MAD 5 s */
+    double walls[] = {100000, 110000, 104000, (double)NAN, 90000}; /* median 102 s; |x − med|: 2 8 2 12 → MAD 5 s */
     double close[] = {100000, 100100, 99900}, small[] = {1000, 1010, 990}, bytes[] = {1000, 1000, 1000};
     (void)state;
     struct noise noise = noise_of(walls, ARRAY_LENGTH(walls), "ms");
@@ -29,11 +29,11 @@ static void noise_is_the_largest_of_spread_share_and_floor(void **state)
     assert_true(noise_no_change(&noise, 124000));
     assert_false(noise_no_change(&noise, 124300));
     noise = noise_of(close, 3, "ms");
-    assert_float_equal(noise.sigma, 2000, 1e-6);             /* 2 % */
+    assert_float_equal(noise.sigma, 2000, 1e-6); /* 2 % */
     assert_float_equal(noise.allowed, 6000, 1e-6);
     noise = noise_of(small, 3, "ms");
-    assert_float_equal(noise.sigma, 500, 1e-6);              /* 0.5 s */
-    assert_float_equal(noise.allowed, 2000, 1e-6);           /* 2 s */
+    assert_float_equal(noise.sigma, 500, 1e-6);    /* 0.5 s */
+    assert_float_equal(noise.allowed, 2000, 1e-6); /* 2 s */
     noise = noise_of(bytes, 3, "bytes");
     assert_float_equal(noise.sigma, 20, 1e-6);
     assert_float_equal(noise.allowed, 60, 1e-6);
@@ -59,10 +59,10 @@ static void a_regression_needs_share_seconds_and_sigmas(void **state)
     double walls[] = {100000, 100000, 100000}, noisy[] = {80000, 100000, 120000};
     (void)state;
     struct noise noise = noise_of(walls, 3, "ms");
-    assert_true(isnan(regression_measure(&noise, 106000)));  /* z = 3 */
+    assert_true(isnan(regression_measure(&noise, 106000))); /* z = 3 */
     assert_float_equal(regression_measure(&noise, 106100), 0.061, 1e-9);
     assert_true(isnan(regression_measure(&noise, 90000)));
-    noise = noise_of(noisy, 3, "ms");                        /* MAD 20 s, σ̂ 29.7 s */
+    noise = noise_of(noisy, 3, "ms"); /* MAD 20 s, σ̂ 29.7 s */
     assert_true(isnan(regression_measure(&noise, 150000)));
     const struct ladder *ladder = &rule_find(STR_LIT("RUN.REGRESSION"))->ladder;
     assert_int_equal(ladder_grade(ladder, 0.061), GRADE_INFO);
@@ -76,7 +76,7 @@ static void the_trend_is_the_median_slope(void **state)
     const double line[] = {10, 12, 14, 16}, outlier[] = {10, 12, 100, 16, 18}, one[] = {5};
     (void)state;
     assert_float_equal(trend_of(line, 4), 2, 0);
-    assert_float_equal(trend_of(outlier, 5), 2, 0);          /* slopes: 2 45 2 2 88 2 2 −84 −41 2 */
+    assert_float_equal(trend_of(outlier, 5), 2, 0); /* slopes: 2 45 2 2 88 2 2 −84 −41 2 */
     assert_float_equal(trend_of(one, 1), 0, 0);
 }
 
@@ -124,7 +124,7 @@ static void the_reference_is_nearest_to_the_median_and_newest_of_several(void **
     struct baseline_run runs[4] = {run_of(4, 9000, &mine), run_of(3, 11000, &mine), run_of(2, 9000, &mine), run_of(1, 11000, &mine)};
     struct baseline baseline = {0};
     (void)state;
-    baseline_choose(&baseline, runs, 4, SHAPE(mine));        /* median 10 s: all are 1 s away */
+    baseline_choose(&baseline, runs, 4, SHAPE(mine)); /* median 10 s: all are 1 s away */
     assert_int_equal(baseline.median_ms, 10000);
     assert_int_equal(baseline.reference, 0);
 }
@@ -199,7 +199,7 @@ static void finds_earlier_eligible_runs_of_the_job_in_the_catalogue(void **state
     assert_true(str_is(baseline.members[baseline.reference].app_key, "run5"));
     baseline_dispose(&baseline);
     assert_int_equal(baseline_find(&baseline, &catalog, str_of("run6"), is_not_run5, NULL, NULL), ERR_OK);
-    assert_int_equal(baseline.member_count, 2);      /* somebody who may not know of run5 is told nothing that is made of it */
+    assert_int_equal(baseline.member_count, 2); /* somebody who may not know of run5 is told nothing that is made of it */
     baseline_dispose(&baseline);
     assert_int_equal(baseline_find(&baseline, &catalog, str_of("run8"), NULL, NULL, NULL), ERR_OK);
     assert_false(str_known(baseline.run_key));

@@ -36,7 +36,7 @@ static void names_lose_dates_times_and_ids(void **state)
         {"x-123-456_789", "x-#"},
         {"task 550e8400-e29b-41d4-a716-446655440000 end", "task # end"},
         {"build deadbeef01", "build #"},
-        {"feedbacc", "feedbacc"},              /* hex, yet a word */
+        {"feedbacc", "feedbacc"}, /* hex, yet a word */
         {"v2 of 3", "v2 of 3"},
         {"", ""},
         {"每日 2026-11-29", "每日 #"},

@@ -116,7 +116,7 @@ static void takes_what_lies_outside_of_jobs_first(void **state)
     assert_int_equal(pair.comparison.part_count, 4);
     for (size_t i = 0; i < 4; i++)
         if (pair.comparison.parts[i].kind == COMPARE_DRIVER)
-            assert_true(str_is(pair.comparison.parts[i].what, "save at job.py:9"));      /* 2.5 of 4 s */
+            assert_true(str_is(pair.comparison.parts[i].what, "save at job.py:9")); /* 2.5 of 4 s */
     pair_end(&pair);
 }
 
@@ -144,7 +144,7 @@ static void data_explains_its_share_of_the_old_time(void **state)
     decompose(&pair);
     assert_int_equal(ms_of(&pair, COMPARE_DATA), 5000);
     assert_int_equal(ms_of(&pair, COMPARE_UNEXPLAINED), 3000);
-    assert_true(pair.comparison.partly_known);       /* 37 % */
+    assert_true(pair.comparison.partly_known); /* 37 % */
     assert_float_equal(pair.comparison.parts[0].before, 1000, 0);
     assert_string_equal(pair.comparison.parts[0].unit, "bytes");
     pair_end(&pair);
@@ -155,7 +155,7 @@ static void data_is_clamped_to_what_is_left_and_small_changes_do_not_count(void 
     struct pair pair;
     (void)state;
     pair_begin(&pair);
-    slower_stage(&pair, 2000)->bytes = 3000;         /* 20 s wanted, 2 s there */
+    slower_stage(&pair, 2000)->bytes = 3000; /* 20 s wanted, 2 s there */
     decompose(&pair);
     assert_int_equal(ms_of(&pair, COMPARE_DATA), 2000);
     pair_end(&pair);
@@ -165,12 +165,12 @@ static void data_is_clamped_to_what_is_left_and_small_changes_do_not_count(void 
     assert_int_equal(ms_of(&pair, COMPARE_DATA), 0);
     pair_end(&pair);
     pair_begin(&pair);
-    slower_stage(&pair, 2000)->bytes = 500;          /* less data makes nothing slower */
+    slower_stage(&pair, 2000)->bytes = 500; /* less data makes nothing slower */
     decompose(&pair);
     assert_int_equal(ms_of(&pair, COMPARE_DATA), 0);
     pair_end(&pair);
     pair_begin(&pair);
-    slower_stage(&pair, -4000)->bytes = 800;         /* −2 s of −4 s */
+    slower_stage(&pair, -4000)->bytes = 800; /* −2 s of −4 s */
     decompose(&pair);
     assert_int_equal(ms_of(&pair, COMPARE_DATA), -2000);
     assert_int_equal(ms_of(&pair, COMPARE_UNEXPLAINED), -2000);
@@ -243,7 +243,7 @@ static void rows_that_take_more_processor_time_explain_the_rest(void **state)
     struct pair pair;
     (void)state;
     pair_begin(&pair);
-    slower_stage(&pair, 3000)->cpu_ms = 1100;        /* 10 ms → 11 ms a record: + 10 % */
+    slower_stage(&pair, 3000)->cpu_ms = 1100; /* 10 ms → 11 ms a record: + 10 % */
     decompose(&pair);
     assert_int_equal(ms_of(&pair, COMPARE_SLOWER_ROWS), 3000);
     pair_end(&pair);
@@ -270,7 +270,7 @@ static void lost_work_comes_off_the_stages_that_lost_it(void **state)
     pair_end(&pair);
     pair_begin(&pair);
     slower_stage(&pair, 3000);
-    pair.comparison.new_run.lost_ms = 4000;          /* elsewhere */
+    pair.comparison.new_run.lost_ms = 4000; /* elsewhere */
     decompose(&pair);
     assert_int_equal(ms_of(&pair, COMPARE_LOST), 0);
     pair_end(&pair);
@@ -403,11 +403,18 @@ static void plans_are_told_by_joins_then_exchanges_then_adaptive_reads(void **st
 
 static void settings_that_are_other_in_every_run_are_not_told(void **state)
 {
-    struct run_setting old[] = {{STR_LIT("spark.app.id"), STR_LIT("a")}, {STR_LIT("spark.driver.port"), STR_LIT("1")}, {STR_LIT("spark.executor.memory"), STR_LIT("1024m")},
-        {STR_LIT("spark.foo.dir"), STR_LIT("/tmp/run-20261129/x")}, {STR_LIT("spark.sql.autoBroadcastJoinThreshold"), STR_LIT("10485760")}};
-    struct run_setting now[] = {{STR_LIT("spark.app.id"), STR_LIT("b")}, {STR_LIT("spark.driver.port"), STR_LIT("2")}, {STR_LIT("spark.executor.memory"), STR_LIT("2048m")},
-        {STR_LIT("spark.foo.dir"), STR_LIT("/tmp/run-20261130/x")}, {STR_LIT("spark.master"), STR_LIT("local-cluster[1,1,1024]")},
-        {STR_LIT("spark.sql.autoBroadcastJoinThreshold"), STR_LIT("-1")}, {STR_LIT("spark.yarn.stagingDir"), STR_LIT("z")}};
+    struct run_setting old[] = {{STR_LIT("spark.app.id"), STR_LIT("a")},
+                                {STR_LIT("spark.driver.port"), STR_LIT("1")},
+                                {STR_LIT("spark.executor.memory"), STR_LIT("1024m")},
+                                {STR_LIT("spark.foo.dir"), STR_LIT("/tmp/run-20261129/x")},
+                                {STR_LIT("spark.sql.autoBroadcastJoinThreshold"), STR_LIT("10485760")}};
+    struct run_setting now[] = {{STR_LIT("spark.app.id"), STR_LIT("b")},
+                                {STR_LIT("spark.driver.port"), STR_LIT("2")},
+                                {STR_LIT("spark.executor.memory"), STR_LIT("2048m")},
+                                {STR_LIT("spark.foo.dir"), STR_LIT("/tmp/run-20261130/x")},
+                                {STR_LIT("spark.master"), STR_LIT("local-cluster[1,1,1024]")},
+                                {STR_LIT("spark.sql.autoBroadcastJoinThreshold"), STR_LIT("-1")},
+                                {STR_LIT("spark.yarn.stagingDir"), STR_LIT("z")}};
     struct comparison comparison = {.part_count = 1};
     (void)state;
     comparison.parts[0] = (struct compare_part){.kind = COMPARE_PLAN, .ms = 1};
@@ -432,11 +439,16 @@ static void findings_are_new_gone_worse_better_or_the_same(void **state)
     struct pair pair;
     (void)state;
     pair_begin(&pair);
-    const struct rule *spill = rule_find(STR_LIT("STAGE.SPILL")), *gc = rule_find(STR_LIT("STAGE.GC_HIGH")), *util = rule_find(STR_LIT("APP.LOW_UTIL")), *oom = rule_find(STR_LIT("TASK.OOM"));
-    struct run_finding old[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 100}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_SEVERE, 9}, {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},
-        {oom, SUBJECT_TASK, STR_LIT("5"), STR_LIT(""), GRADE_LOW, UNKNOWN}, {gc, SUBJECT_STAGE, STR_LIT("77.0"), STR_NONE, GRADE_LOW, 5}};
-    struct run_finding now[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_MODERATE, 200}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 3}, {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},
-        {oom, SUBJECT_TASK, STR_LIT("900"), STR_LIT(""), GRADE_LOW, UNKNOWN}, {oom, SUBJECT_TASK, STR_LIT("901"), STR_LIT(""), GRADE_LOW, UNKNOWN}, {spill, SUBJECT_STAGE, STR_LIT("9.0"), STR_NONE, GRADE_LOW, 1}};
+    const struct rule *spill = rule_find(STR_LIT("STAGE.SPILL")), *gc = rule_find(STR_LIT("STAGE.GC_HIGH")), *util = rule_find(STR_LIT("APP.LOW_UTIL")),
+                      *oom = rule_find(STR_LIT("TASK.OOM"));
+    struct run_finding old[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 100},
+                                {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_SEVERE, 9},
+                                {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},
+                                {oom, SUBJECT_TASK, STR_LIT("5"), STR_LIT(""), GRADE_LOW, UNKNOWN},
+                                {gc, SUBJECT_STAGE, STR_LIT("77.0"), STR_NONE, GRADE_LOW, 5}};
+    struct run_finding now[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_MODERATE, 200}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 3},
+                                {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},      {oom, SUBJECT_TASK, STR_LIT("900"), STR_LIT(""), GRADE_LOW, UNKNOWN},
+                                {oom, SUBJECT_TASK, STR_LIT("901"), STR_LIT(""), GRADE_LOW, UNKNOWN},  {spill, SUBJECT_STAGE, STR_LIT("9.0"), STR_NONE, GRADE_LOW, 1}};
     decompose(&pair);
     struct comparison *c = &pair.comparison;
     c->base.findings = old;
@@ -469,14 +481,10 @@ static int64_t random_below(int64_t bound)
 static double random_value(void)
 {
     switch (random_below(8)) {
-    case 0:
-        return (double)NAN;
-    case 1:
-        return 0;
-    case 2:
-        return 1e18;
-    default:
-        return (double)random_below(100000);
+    case 0: return (double)NAN;
+    case 1: return 0;
+    case 2: return 1e18;
+    default: return (double)random_below(100000);
     }
 }
 
@@ -487,7 +495,8 @@ static struct run_record random_record(void)
     int64_t wall_ms = random_below(3) ? random_below(100000) : random_below((int64_t)1 << 52), left = wall_ms;
     size_t count = (size_t)random_below(24), query_count = (size_t)random_below(4);
     for (size_t i = 0; i < query_count; i++)
-        queries[i] = (struct run_query){.execution_id = (int64_t)i, .first = random_below(3), .final = random_below(4), .plan_id = random_below(6) ? random_below(4) : UNKNOWN, .description = STR_LIT("q")};
+        queries[i] = (struct run_query){
+            .execution_id = (int64_t)i, .first = random_below(3), .final = random_below(4), .plan_id = random_below(6) ? random_below(4) : UNKNOWN, .description = STR_LIT("q")};
     for (size_t i = 0; i < count; i++) {
         int64_t chain_ms = random_below(left + 1);
         stages[i] = stage_of((int64_t)i, random_below(12), chain_ms);
@@ -520,7 +529,7 @@ static void parts_of_any_two_runs_sum_to_the_difference(void **state)
     for (int round = 0; round < 5000; round++) {
         struct pair pair = {.comparison = {.base = random_record(), .new_run = random_record()}};
         pair.comparison.usual_ms = pair.comparison.base.wall_ms + random_below(1000);
-        decompose(&pair);            /* asserts the sum */
+        decompose(&pair); /* asserts the sum */
         assert_true(pair.match.share >= 0 && pair.match.share <= 1);
         for (size_t i = 0; i < pair.comparison.base.stage_count; i++) {
             uint32_t other = pair.match.stage_in_new[i];

@@ -34,7 +34,8 @@ static struct run_stage of_query(struct run_stage stage, int64_t execution_id, i
 /* Ids mean nothing; what is done does, in order. */
 static void stages_with_other_ids_match_by_fingerprint_in_order(void **state)
 {
-    const struct run_stage old[] = {stage_of(0, 11, 100), stage_of(1, 22, 100), stage_of(2, 11, 100)}, now[] = {stage_of(40, 11, 100), stage_of(50, 11, 100), stage_of(60, 22, 100)};
+    const struct run_stage old[] = {stage_of(0, 11, 100), stage_of(1, 22, 100), stage_of(2, 11, 100)},
+                           now[] = {stage_of(40, 11, 100), stage_of(50, 11, 100), stage_of(60, 22, 100)};
     struct run_record base = record_of(1000, old, 3, NULL, 0), new_run = record_of(1000, now, 3, NULL, 0);
     (void)state;
     struct run_match match = matched(&base, &new_run);
@@ -49,7 +50,8 @@ static void stages_with_other_ids_match_by_fingerprint_in_order(void **state)
 /* The second query of either run has the same stage: its stage goes with its own query, although the first one's is left. */
 static void stages_of_a_query_go_with_their_query(void **state)
 {
-    const struct run_query old_queries[] = {{.execution_id = 0, .first = 1}, {.execution_id = 1, .first = 2}}, now_queries[] = {{.execution_id = 5, .first = 2}, {.execution_id = 6, .first = 1}};
+    const struct run_query old_queries[] = {{.execution_id = 0, .first = 1}, {.execution_id = 1, .first = 2}},
+                           now_queries[] = {{.execution_id = 5, .first = 2}, {.execution_id = 6, .first = 1}};
     const struct run_stage old[] = {of_query(stage_of(0, 11, 100), 0, 0), of_query(stage_of(1, 11, 100), 1, 1)},
                            now[] = {of_query(stage_of(7, 11, 100), 5, 3), of_query(stage_of(8, 11, 100), 6, 4)};
     struct run_record base = record_of(1000, old, 2, old_queries, 2), new_run = record_of(1000, now, 2, now_queries, 2);
@@ -64,13 +66,15 @@ static void stages_of_a_query_go_with_their_query(void **state)
 
 static void queries_of_one_place_match_when_their_plan_changed(void **state)
 {
-    const struct run_query old[] = {{.execution_id = 0, .first = 1, .description = STR_LIT("collect at job.py:375")}, {.execution_id = 1, .first = 2, .description = STR_LIT("save at job.py:9")}},
-                           now[] = {{.execution_id = 0, .first = 9, .description = STR_LIT("save at job.py:11")}, {.execution_id = 1, .first = 8, .description = STR_LIT("collect at job.py:380")}};
+    const struct run_query old[] = {{.execution_id = 0, .first = 1, .description = STR_LIT("collect at job.py:375")},
+                                    {.execution_id = 1, .first = 2, .description = STR_LIT("save at job.py:9")}},
+                           now[] = {{.execution_id = 0, .first = 9, .description = STR_LIT("save at job.py:11")},
+                                    {.execution_id = 1, .first = 8, .description = STR_LIT("collect at job.py:380")}};
     struct run_record base = record_of(1000, NULL, 0, old, 2), new_run = record_of(1000, NULL, 0, now, 2);
     (void)state;
     struct run_match match = matched(&base, &new_run);
     assert_pairs(match.query_in_new, (uint32_t[]){1, 0}, 2);
-    assert_float_equal(match.share, 1, 0);           /* no task time */
+    assert_float_equal(match.share, 1, 0); /* no task time */
     run_match_dispose(&match);
     run_record_dispose(&base);
     run_record_dispose(&new_run);
@@ -87,7 +91,7 @@ static void changed_stages_match_by_call_site_and_place(void **state)
     struct run_match match = matched(&base, &new_run);
     assert_pairs(match.stage_in_new, (uint32_t[]){0, 1, 2, 3}, 4);
     run_match_dispose(&match);
-    new_run.stages[1].call_site = 99;                /* another place in the program */
+    new_run.stages[1].call_site = 99; /* another place in the program */
     match = matched(&base, &new_run);
     assert_pairs(match.stage_in_new, (uint32_t[]){0, NO_MATCH, 2, 3}, 4);
     /* 100 of 400 in either run have no counterpart. */
@@ -131,9 +135,9 @@ static void keys_of_subjects_become_the_new_runs(void **state)
     const struct run_stage old[] = {of_query(stage_of(3, 11, 100), 0, 2)}, now[] = {of_query(stage_of(30, 11, 100), 4, 20)};
     static const struct {
         enum subject_kind kind;
-        const char *base, *now;      /* NULL: no counterpart */
-    } table[] = {{SUBJECT_STAGE, "3.1", "30.1"}, {SUBJECT_STAGE, "4.0", NULL}, {SUBJECT_JOB, "2", "20"}, {SUBJECT_JOB, "3", NULL}, {SUBJECT_SQL, "0", "4"}, {SUBJECT_NODE, "0/7", "4/7"},
-        {SUBJECT_NODE, "junk", NULL}, {SUBJECT_HOST, "h1", "h1"}, {SUBJECT_APP, "-", "-"}, {SUBJECT_TASK, "5", NULL}};
+        const char *base, *now; /* NULL: no counterpart */
+    } table[] = {{SUBJECT_STAGE, "3.1", "30.1"}, {SUBJECT_STAGE, "4.0", NULL}, {SUBJECT_JOB, "2", "20"},   {SUBJECT_JOB, "3", NULL}, {SUBJECT_SQL, "0", "4"},
+                 {SUBJECT_NODE, "0/7", "4/7"},   {SUBJECT_NODE, "junk", NULL}, {SUBJECT_HOST, "h1", "h1"}, {SUBJECT_APP, "-", "-"},  {SUBJECT_TASK, "5", NULL}};
     struct run_record base = record_of(1000, old, 1, queries, 1), new_run = record_of(1000, now, 1, new_queries, 1);
     (void)state;
     struct run_match match = matched(&base, &new_run);

@@ -51,7 +51,8 @@ static void takes_what_a_scheduler_says_first(void **state)
 static void takes_name_user_and_program_then(void **state)
 {
     (void)state;
-    assert_key(NULL, "Nightly 2026-11-29", "etl", "org.apache.spark.deploy.SparkSubmit --master yarn --class com.shop.Sales --jars a.jar b.jar", "nightly #|etl|com.shop.sales", "name");
+    assert_key(NULL, "Nightly 2026-11-29", "etl", "org.apache.spark.deploy.SparkSubmit --master yarn --class com.shop.Sales --jars a.jar b.jar", "nightly #|etl|com.shop.sales",
+               "name");
     assert_key(NULL, "n", "etl", "org.apache.spark.deploy.SparkSubmit --conf spark.x=1 --py-files lib.py /jobs/sales.py 2026-11-29", "n|etl|sales.py", "name");
     assert_key(NULL, "n", NULL, NULL, "n||", "name");
 }
@@ -96,11 +97,8 @@ static void shapes_overlap_by_time_in_common_stages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_what_a_scheduler_says_first),
-        cmocka_unit_test(takes_name_user_and_program_then),
-        cmocka_unit_test(gives_shells_no_key),
-        cmocka_unit_test(cuts_a_key_of_any_length),
-        cmocka_unit_test(shapes_overlap_by_time_in_common_stages),
+        cmocka_unit_test(takes_what_a_scheduler_says_first), cmocka_unit_test(takes_name_user_and_program_then),        cmocka_unit_test(gives_shells_no_key),
+        cmocka_unit_test(cuts_a_key_of_any_length),          cmocka_unit_test(shapes_overlap_by_time_in_common_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
