@@ -867,7 +867,7 @@ CREATE TABLE analysis (
     prices_allowed INTEGER NOT NULL
 ) STRICT;
 
--- One row: one bucket of one time account. Integers sum to the account's total (largest remainder).
+-- One row: one bucket of one time account that is not empty. Integers sum to the account's total (largest remainder). Of jobs and stages those with most work have some: 500 each.
 CREATE TABLE account (
     scope INTEGER NOT NULL,              -- 0 application (frame: slot_peak × wall), 1 window of a job, 2 cost of a job, 3 window of a stage attempt, 4 cost of a stage attempt
     owner INTEGER NOT NULL,              -- 0, job_id or stage_ref
@@ -876,7 +876,7 @@ CREATE TABLE account (
     PRIMARY KEY (scope, owner, bucket)
 ) STRICT, WITHOUT ROWID;
 
--- One row: one time without a running job.
+-- One row: one time without a running job; the longest 10,000.
 CREATE TABLE driver_gap (
     gap_no INTEGER PRIMARY KEY,
     from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL,
@@ -884,7 +884,8 @@ CREATE TABLE driver_gap (
     execution_id INTEGER, job_before INTEGER, job_after INTEGER
 ) STRICT;
 
--- One row: what the tasks of one stage attempt are like and why some were slow (4, 5). Distributions are in stage_distribution. NULL: too few tasks.
+-- One row: what the tasks of one stage attempt are like and why some were slow (4, 5). Distributions are in
+-- stage_distribution, of the 500 stages with most work. NULL: too few tasks, or one of the stages behind the 2,000 with most work: then the verdict is muted.
 CREATE TABLE stage_analysis (
     stage_ref INTEGER PRIMARY KEY,
     slots REAL NOT NULL,                 -- S_s
@@ -905,7 +906,8 @@ CREATE TABLE stage_distribution (
     PRIMARY KEY (stage_ref, name)
 ) STRICT, WITHOUT ROWID;
 
--- One row: one segment of the observed critical chain, from the begin to the end of the interval without holes (6.1).
+-- One row: one segment of the observed critical chain, from the begin to the end of the interval without holes (6.1). Of a chain of more than ten thousand segments neighbours that are
+-- short beside the run are one, of label short.
 CREATE TABLE chain_segment (
     ordinal INTEGER PRIMARY KEY,
     label TEXT NOT NULL,

@@ -209,7 +209,7 @@ enum err_code analyse(struct db *app, struct err *err)
     if (rc) {
         struct err ignored;
         enum err_code cleared = analysis_rows_clear(app, &ignored);
-        (void)cleared;   /* the first error is the one to tell */
+        (void)cleared; /* the first error is the one to tell */
     }
     return rc;
 }

@@ -15,10 +15,11 @@ enum scope { SCOPE_APP, SCOPE_JOB_WINDOW, SCOPE_JOB_COST, SCOPE_STAGE_WINDOW, SC
 enum err_code analysis_rows_clear(struct db *app, struct err *err)
 {
     enum err_code rc = audits_clear(app, err);
-    return rc ? rc : db_exec(app,
-                   "DELETE FROM analysis; DELETE FROM account; DELETE FROM driver_gap; DELETE FROM stage_analysis; DELETE FROM stage_distribution;"
-                   "DELETE FROM chain_segment; DELETE FROM what_if; DELETE FROM finding; DELETE FROM joint_price",
-                   err);
+    return rc ? rc
+              : db_exec(app,
+                        "DELETE FROM analysis; DELETE FROM account; DELETE FROM driver_gap; DELETE FROM stage_analysis; DELETE FROM stage_distribution;"
+                        "DELETE FROM chain_segment; DELETE FROM what_if; DELETE FROM finding; DELETE FROM joint_price",
+                        err);
 }
 
 static int64_t whole(double value)
@@ -37,8 +38,19 @@ static enum err_code write_head(struct db *app, const struct analysis_result *re
     enum err_code rc = db_prepare(app, &stmt, "INSERT INTO analysis VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err);
     if (rc)
         return rc;
-    const int64_t values[] = {ANALYSIS_VERSION, result->duration_ms, facts->begin_ms, facts->end_ms, facts->end_at_least, judged->wall_ms, whole(accounts->jobs_ms), judged->completeness,
-                              facts->slot_peak, whole(accounts->app.slot_total_ms), whole(accounts->allocated_ms), whole(facts->overlap_ms), facts->clock_faults,
+    const int64_t values[] = {ANALYSIS_VERSION,
+                              result->duration_ms,
+                              facts->begin_ms,
+                              facts->end_ms,
+                              facts->end_at_least,
+                              judged->wall_ms,
+                              whole(accounts->jobs_ms),
+                              judged->completeness,
+                              facts->slot_peak,
+                              whole(accounts->app.slot_total_ms),
+                              whole(accounts->allocated_ms),
+                              whole(facts->overlap_ms),
+                              facts->clock_faults,
                               simulated ? calibration->as_observed_ms : UNKNOWN};
     int at = 1;
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
@@ -425,7 +437,8 @@ static enum err_code read_finding(sqlite3_stmt *stmt, const struct rule *rule, s
                             .executor = NO_ENTITY,
                             .cause_share = (double)NAN};
     if (copy_text(arena, stmt, 2, &ret->subject_key) || copy_word(arena, stmt, 7, &ret->scenario) || copy_text(arena, stmt, 10, &ret->suppressed_by) ||
-        copy_word(arena, stmt, 15, &ret->cause) || copy_text(arena, stmt, 16, &ret->args) || copy_text(arena, stmt, 17, &ret->measures) || copy_text(arena, stmt, 18, &ret->evidence))
+        copy_word(arena, stmt, 15, &ret->cause) || copy_text(arena, stmt, 16, &ret->args) || copy_text(arena, stmt, 17, &ret->measures) ||
+        copy_text(arena, stmt, 18, &ret->evidence))
         return err_nomem(err);
     return ERR_OK;
 }
@@ -453,10 +466,11 @@ enum err_code analysis_rows_read(struct db *app, struct arena *arena, struct sto
         return rc;
     if (!(ret->items = arena_zalloc(arena, (size_t)count + 1, sizeof *ret->items)))
         return err_nomem(err);
-    rc = db_prepare(app, &stmt,
-                    "SELECT rule_id, subject_kind, subject_key, measure, price_ms, price_low_ms, price_high_ms, scenario, weak, mute, suppressed_by, confidence, grade_shift, at_most, at_least,"
-                    "       cause, args, measures, evidence FROM finding ORDER BY finding_no",
-                    err);
+    rc = db_prepare(
+        app, &stmt,
+        "SELECT rule_id, subject_kind, subject_key, measure, price_ms, price_low_ms, price_high_ms, scenario, weak, mute, suppressed_by, confidence, grade_shift, at_most, at_least,"
+        "       cause, args, measures, evidence FROM finding ORDER BY finding_no",
+        err);
     while (!rc && ret->count < (size_t)count && (rc = db_step(stmt, err)) == ERR_OK) {
         const struct rule *rule = rule_find(db_str(stmt, 0));
         if (rule && !(rc = read_finding(stmt, rule, arena, &ret->items[ret->count], err)))

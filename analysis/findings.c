@@ -19,8 +19,8 @@
 struct rule_seen {
     double *stakes; /* FINDINGS_PER_RULE places, owned; NULL: none yet */
     size_t count;
-    size_t refused;                          /* would have fired, and had less at stake */
-    double nearest, nearest_muted;
+    size_t refused; /* would have fired, and had less at stake */
+    double nearest, nearest_muted; /* margin + 1; 0: none yet */
 };
 
 static void buffers_ready(struct findings *self)
@@ -162,9 +162,9 @@ struct finding *findings_consider(struct findings *self, const struct rule *rule
             return NULL;
     } else {
         double *nearest = mute_is_early(mute) ? &seen->nearest_muted : &seen->nearest;
-        if (seen->count || margin <= *nearest) /* the nearest of a rule that fires is one that does */
+        if (seen->count || margin + 1 <= *nearest) /* the nearest of a rule that fires is one that does */
             return NULL;
-        *nearest = margin;
+        *nearest = margin + 1;
     }
     va_list values;
     va_start(values, key_format);

@@ -138,9 +138,9 @@ static void add_unjudged(struct findings *findings)
 
 struct pricing {
     const struct judged *judged;
-    size_t budget;                   /* items left */
+    size_t budget; /* items left */
     bool allowed;
-    const char *refusal;             /* JSON: why nothing is priced */
+    const char *refusal; /* JSON: why nothing is priced */
 };
 
 static struct pricing pricing_of(const struct judged *judged)

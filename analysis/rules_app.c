@@ -121,7 +121,8 @@ static enum err_code wait_executors(const struct judged *judged, struct findings
     finding_arg(findings, "n1", (double)peak, "count");
     finding_arg(findings, "ramp", (double)known_or(elapsed_known(first_launch, peak_ms), 0), "ms");
     finding_arg(findings, "peak", (double)peak, "count");
-    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"waiting", wait, "ms"}, {"at_first", (double)at_first, "count"}, {"peak", (double)peak, "count"}}, 3);
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
+                     (struct evidence_cell[]){{"waiting", wait, "ms"}, {"at_first", (double)at_first, "count"}, {"peak", (double)peak, "count"}}, 3);
     formula_share(findings, finding->rule, "waiting", wait, "wall", (double)judged->wall_ms, finding->measure);
     finding_change(findings, "W10", BAND_SLOTS, (struct change){.kind = CHANGE_RAMP, .stage = NO_ENTITY});
     return ERR_OK;
@@ -218,8 +219,11 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
         *(gap->sub && str_is(str_of(gap->sub), "planning") ? &planning : gap->sub && str_is(str_of(gap->sub), "commit") ? &commit : &between) += length;
     }
     enum mute common = mute_of(judged, rule, NO_ENTITY);
-    struct finding *finding = findings_consider(findings, rule, common ? common : sum < SQL_GAP_LEAST_MS ? MUTE_TINY_DATA : MUTE_NONE, sum / (double)judged->wall_ms, saving, SUBJECT_SQL, "%lld",
-                                                (long long)gaps->execution_id);
+    struct finding *finding = findings_consider(findings, rule,
+                                                common                   ? common
+                                                : sum < SQL_GAP_LEAST_MS ? MUTE_TINY_DATA
+                                                                         : MUTE_NONE,
+                                                sum / (double)judged->wall_ms, saving, SUBJECT_SQL, "%lld", (long long)gaps->execution_id);
     if (!finding)
         return;
     char key[24];
@@ -289,7 +293,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
         return;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
-    finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY);   /* seconds of a toy are no waste, and a cut log hides work */
+    finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY); /* seconds of a toy are no waste, and a cut log hides work */
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
@@ -390,7 +394,8 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
             finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit",
                              (struct evidence_cell[]){{"alive", (double)(facts->executors[i].to_ms - facts->executors[i].from_ms), "ms"}, {"tasks", 0, "count"}}, 2);
     if (!idle)
-        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"at_once", (double)at_once, "slots"}, {"slots", (double)facts->slot_peak, "slots"}}, 2);
+        finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
+                         (struct evidence_cell[]){{"at_once", (double)at_once, "slots"}, {"slots", (double)facts->slot_peak, "slots"}}, 2);
     snprintf(text, sizeof text, "max(%zu / %zu executors, 1 - %lld / %lld slots) = %.2f", idle, count, (long long)at_once, (long long)facts->slot_peak, finding->measure);
     finding_formula(findings, text, finding->rule->ladder.step[0], "CP", NULL);
     return ERR_OK;
@@ -468,7 +473,8 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
     struct problems problems = {.len = 0};
     /* Shuffle tracking is on by default since 3.4. */
     bool tracking_default = facts->spark_major > 3 || (facts->spark_major == 3 && facts->spark_minor >= 4);
-    if (!conf_true(facts_conf(facts, "spark.shuffle.service.enabled"), false) && !conf_true(facts_conf(facts, "spark.dynamicAllocation.shuffleTracking.enabled"), tracking_default) &&
+    if (!conf_true(facts_conf(facts, "spark.shuffle.service.enabled"), false) &&
+        !conf_true(facts_conf(facts, "spark.dynamicAllocation.shuffleTracking.enabled"), tracking_default) &&
         !conf_true(facts_conf(facts, "spark.storage.decommission.shuffleBlocks.enabled"), false))
         problem(&problems, "no_shuffle_service");
     int64_t least = conf_count(facts_conf(facts, "spark.dynamicAllocation.minExecutors")), most = conf_count(facts_conf(facts, "spark.dynamicAllocation.maxExecutors"));

@@ -20,7 +20,7 @@
 #define FETCH_AFTER_MS 120000
 /* Different texts of one stage that are told apart; failures with others count as `other`. */
 #define TEXTS_MAX 200
-#define TEXT_BYTES ((size_t)256 << 20)       /* of those together; a line of a log is 64 MiB at most */
+#define TEXT_BYTES ((size_t)256 << 20) /* of those together; a line of a log is 64 MiB at most */
 #define GROUPS_SHOWN 3
 
 #define FAILURE_KINDS (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
@@ -45,7 +45,7 @@ struct group {
 struct failures {
     struct group groups[TEXTS_MAX];
     size_t group_count;
-    size_t failed, out_of_memory;    /* attempts */
+    size_t failed, out_of_memory; /* attempts */
 };
 
 static void copy(char *out, size_t size, struct str from)
@@ -101,7 +101,7 @@ static enum err_code read_failures(const struct facts *facts, uint32_t stage, st
 {
     const struct stage_fact *fact = &facts->stages[stage];
     struct task_values values;
-    struct imap by_text;             /* text id → its group's place + 1 */
+    struct imap by_text; /* text id → its group's place + 1 */
     ret->group_count = ret->failed = ret->out_of_memory = 0;
     enum err_code rc = facts_values(facts, stage, 1U << VALUE_ERROR_TEXT_ID, &values, err);
     if (rc)
@@ -211,9 +211,18 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
 static const struct {
     const char *word, *reason;
 } loss_words[] = {
-    {"beyond physical memory", "memory limit"}, {"exceeding memory limits", "memory limit"}, {"OOMKilled", "memory limit"}, {"OutOfMemory", "memory limit"},
-    {"preempt", "preempted"},                   {"spot", "spot reclaimed"},                  {"heartbeat", "heartbeat timed out"}, {"timed out", "heartbeat timed out"},
-    {"No space left", "disk full"},             {"137", "killed (137)"},                     {"143", "terminated (143)"},      {"disconnected", "disconnected"},
+    {"beyond physical memory", "memory limit"},
+    {"exceeding memory limits", "memory limit"},
+    {"OOMKilled", "memory limit"},
+    {"OutOfMemory", "memory limit"},
+    {"preempt", "preempted"},
+    {"spot", "spot reclaimed"},
+    {"heartbeat", "heartbeat timed out"},
+    {"timed out", "heartbeat timed out"},
+    {"No space left", "disk full"},
+    {"137", "killed (137)"},
+    {"143", "terminated (143)"},
+    {"disconnected", "disconnected"},
     {"decommission", "decommissioned"},
 };
 
@@ -228,7 +237,8 @@ static const char *loss_reason(struct str text)
 /* Asked for by Spark itself: too long without work, or drained on purpose. */
 static bool is_wanted(struct str text)
 {
-    static const char *const words[] = {"idle", "Idle", "decommission", "Decommission", "killed by driver", "Executor killed by driver", "Requesting driver to remove", "Command exited with code 0"};
+    static const char *const words[] = {
+        "idle", "Idle", "decommission", "Decommission", "killed by driver", "Executor killed by driver", "Requesting driver to remove", "Command exited with code 0"};
     for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(words); i++)
         if (memmem(text.ptr, text.len, words[i], strlen(words[i])))
             return true;
@@ -237,7 +247,7 @@ static bool is_wanted(struct str text)
 
 struct lost_executor {
     uint32_t executor;
-    double work_ms;                  /* of attempts it took with it, and of finished work done again */
+    double work_ms; /* of attempts it took with it, and of finished work done again */
     size_t attempts;
 };
 
@@ -283,7 +293,9 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding_arg(findings, "work", lost.work_ms, "ms");
     finding_measure(findings, "lost_attempts", (double)lost.attempts, "count");
     finding_measure(findings, "executors", (double)executor_count, "count");
-    struct evidence_cell cells[] = {{"removed", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time"}, {"work", lost.work_ms, "ms"}, {"attempts", (double)lost.attempts, "count"}};
+    struct evidence_cell cells[] = {{"removed", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time"},
+                                    {"work", lost.work_ms, "ms"},
+                                    {"attempts", (double)lost.attempts, "count"}};
     finding_evidence(findings, SUBJECT_EXECUTOR, executor->id, "culprit", cells, ARRAY_LENGTH(cells));
     finding_formula(findings, "executors lost before the end of the application", finding->rule->ladder.step[0], "own", NULL);
     struct change change = {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .lost_kinds = 1U << LOST_EXECUTOR | 1U << LOST_FETCH | 1U << LOST_RECOMPUTED};
@@ -323,8 +335,8 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
         struct str reason = facts->executors[i].remove_reason;
         if (facts->executors[i].is_driver || !error_is_oom(error_kind_of(reason)))
             continue;
-        struct finding *finding =
-            findings_add(findings, "TASK.OOM", SUBJECT_EXECUTOR, "%.*s", (int)MIN(facts->executors[i].id.len, (size_t)255), facts->executors[i].id.ptr ? facts->executors[i].id.ptr : "");
+        struct finding *finding = findings_add(findings, "TASK.OOM", SUBJECT_EXECUTOR, "%.*s", (int)MIN(facts->executors[i].id.len, (size_t)255),
+                                               facts->executors[i].id.ptr ? facts->executors[i].id.ptr : "");
         finding->executor = i;
         finding->measure = 1;
         finding_arg(findings, "k", 1, "count");
@@ -356,7 +368,8 @@ static enum err_code retries(const struct judged *judged, struct findings *findi
         if (last == NO_ENTITY)
             continue;
         enum mute common = mute_of(judged, rule, NO_ENTITY);
-        struct finding *finding = findings_consider(findings, rule, common, (double)ran - 1, again_ms / MAX(1.0, judged->accounts->stages[last].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(&facts->stages[last]));
+        struct finding *finding = findings_consider(findings, rule, common, (double)ran - 1, again_ms / MAX(1.0, judged->accounts->stages[last].slots), SUBJECT_STAGE, STAGE_KEY,
+                                                    STAGE_KEY_OF(&facts->stages[last]));
         if (!finding)
             continue;
         char key[48], chain[300];
@@ -372,7 +385,8 @@ static enum err_code retries(const struct judged *judged, struct findings *findi
             if (!fact->attempt_count)
                 continue;
             snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
-            finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"task_time", judged->accounts->stages[i].occupancy_ms, "ms"}, {"attempts", (double)fact->attempt_count, "count"}}, 2);
+            finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit",
+                             (struct evidence_cell[]){{"task_time", judged->accounts->stages[i].occupancy_ms, "ms"}, {"attempts", (double)fact->attempt_count, "count"}}, 2);
             if (fact->failed && len < sizeof chain) {
                 struct str why;
                 if ((rc = facts_text(facts, fact->failure_text_id, findings->arena, &why, err)))
@@ -409,7 +423,8 @@ static void speculation(const struct judged *judged, struct findings *findings, 
     if (!worst || all <= 0)
         return;
     enum mute common = mute_of(judged, rule, stage);
-    struct finding *finding = findings_consider(findings, rule, common, wasted / all, wasted / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
+    struct finding *finding =
+        findings_consider(findings, rule, common, wasted / all, wasted / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
     if (!finding)
         return;
     char key[48];
@@ -431,7 +446,8 @@ static enum err_code excluded(const struct judged *judged, struct findings *find
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         struct str executor = db_str(stmt, 0), host = db_str(stmt, 1), who = str_known(executor) ? executor : host;
         enum subject_kind kind = str_known(executor) ? SUBJECT_EXECUTOR : SUBJECT_HOST;
-        struct finding *finding = findings_consider(findings, rule, MUTE_NONE, (double)db_i64(stmt, 2), (double)NAN, kind, "%.*s", (int)MIN(who.len, (size_t)255), who.ptr ? who.ptr : "");
+        struct finding *finding =
+            findings_consider(findings, rule, MUTE_NONE, (double)db_i64(stmt, 2), (double)NAN, kind, "%.*s", (int)MIN(who.len, (size_t)255), who.ptr ? who.ptr : "");
         if (!finding)
             continue;
         finding->executor = facts_executor(judged->facts, executor);
@@ -458,7 +474,7 @@ enum err_code rules_failure(const struct judged *judged, struct findings *findin
     const struct facts *facts = judged->facts;
     const struct rule *failing = rule_find(STR_LIT("TASK.FAILURES")), *memory = rule_find(STR_LIT("TASK.OOM")), *copies = rule_find(STR_LIT("TASK.SPECULATION"));
     CLEANUP(mem_freep) struct failures *failures = mem_alloc(sizeof *failures);
-    struct arena texts;              /* of one stage's failures */
+    struct arena texts; /* of one stage's failures */
     arena_init(&texts, TEXT_BYTES);
     enum err_code rc = failures ? ERR_OK : err_nomem(err);
     for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {

@@ -20,7 +20,8 @@ static void incomplete(const struct judged *judged, struct findings *findings)
             continue;
         cells[count++] = (struct evidence_cell){missing_kind_names[kind], (double)missing->count, "count"};
         if (len < sizeof text)
-            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s: %lld of %lld", len ? "; " : "", missing_kind_names[kind], (long long)missing->count, (long long)missing->of);
+            len +=
+                (size_t)snprintf(text + len, sizeof text - len, "%s%s: %lld of %lld", len ? "; " : "", missing_kind_names[kind], (long long)missing->count, (long long)missing->of);
     }
     for (int cap = 0; cap < COMPLETENESS_CAP_COUNT; cap++)
         if ((log->caps >> cap & 1) && len < sizeof text)

@@ -24,7 +24,7 @@
 #define SPILL_MOST 0.5
 /* EXEC.MEM_OVER: smaller heaps cannot shrink by much. */
 #define MEM_OVER_LEAST_HEAP (2 * GIB)
-#define MEM_HEADROOM 1.25            /* advice: 1.25 × peak + 300 MiB */
+#define MEM_HEADROOM 1.25 /* advice: 1.25 × peak + 300 MiB */
 /* DRIVER.MEM: so many executors want a driver of 2 GiB. */
 #define DRIVER_MANY_EXECUTORS 50
 #define DRIVER_SMALL_BYTES (2 * GIB)
@@ -132,13 +132,15 @@ static void mem_near(const struct judged *judged, struct findings *findings, con
 {
     const struct executor_fact *executor = &judged->facts->executors[position];
     double heap = (double)executor_heap_bytes(judged->facts), limit = total_limit(judged->facts, heap);
-    double of_heap = known(executor->peak_heap_bytes) ? (double)executor->peak_heap_bytes / heap : 0, of_all = known(executor->peak_rss_bytes) ? (double)executor->peak_rss_bytes / limit : 0;
+    double of_heap = known(executor->peak_heap_bytes) ? (double)executor->peak_heap_bytes / heap : 0,
+           of_all = known(executor->peak_rss_bytes) ? (double)executor->peak_rss_bytes / limit : 0;
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, MAX(of_heap, of_all));
     if (!finding)
         return;
     char text[160];
     finding_arg(findings, "use", finding->measure, "share");
-    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"heap", of_heap * heap, "bytes"}, {"heap_limit", heap, "bytes"}, {"process", of_all * limit, "bytes"}, {"limit", limit, "bytes"}},
+    evidence_executor(judged, findings, position, "culprit",
+                      (struct evidence_cell[]){{"heap", of_heap * heap, "bytes"}, {"heap_limit", heap, "bytes"}, {"process", of_all * limit, "bytes"}, {"limit", limit, "bytes"}},
                       4);
     snprintf(text, sizeof text, "max(heap %.0f / %.0f MiB, process %.0f / %.0f MiB) = %.2f", of_heap * heap / MIB, heap / MIB, of_all * limit / MIB, limit / MIB, finding->measure);
     finding_formula(findings, text, rule->ladder.step[0], "DF", NULL);
@@ -155,7 +157,8 @@ static void storage_full(const struct judged *judged, struct findings *findings,
         return;
     char text[160];
     finding_arg(findings, "use", finding->measure, "share");
-    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}}, 2);
+    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}},
+                      2);
     snprintf(text, sizeof text, "storage %.0f MiB / (heap - 300 MiB) x fraction %.0f MiB = %.2f", (double)executor->peak_storage_bytes / MIB, unified / MIB, finding->measure);
     finding_formula(findings, text, rule->ladder.step[0], "S0", NULL);
 }
@@ -203,46 +206,66 @@ static double work_of(const struct executor_fact *executor, bool bytes)
     return bytes ? (double)known_or(executor->input_bytes, 0) + (double)known_or(executor->shuffle_read_bytes, 0) : (double)known_or(executor->task_time_ms, 0);
 }
 
-/* The busiest of the executors that were there nearly all the time. */
+/* The busiest of the executors that were there nearly all the time, by time or by bytes: whichever is further from the median. */
+struct hot {
+    uint32_t executor;
+    size_t count;
+    bool bytes;
+    double most, median;
+};
+
+static struct hot hottest(const struct judged *judged, bool bytes, double *work)
+{
+    const struct facts *facts = judged->facts;
+    struct hot hot = {.executor = NO_ENTITY, .bytes = bytes};
+    for (uint32_t i = 0; i < facts->executor_count; i++) {
+        const struct executor_fact *executor = &facts->executors[i];
+        if (!runs_tasks(facts, executor) || (double)(executor->to_ms - executor->from_ms) < HOTSPOT_ALIVE_SHARE * (double)judged->wall_ms)
+            continue;
+        work[hot.count++] = work_of(executor, bytes);
+        if (hot.executor == NO_ENTITY || work_of(executor, bytes) > hot.most) {
+            hot.executor = i;
+            hot.most = work_of(executor, bytes);
+        }
+    }
+    qsort(work, hot.count, sizeof *work, compare_doubles);
+    if (hot.count)
+        hot.median = (work[(hot.count - 1) / 2] + work[hot.count / 2]) / 2;
+    return hot;
+}
+
 static enum err_code hotspot(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
 {
     const struct facts *facts = judged->facts;
     CLEANUP(mem_freep) double *work = mem_array(facts->executor_count + 1, sizeof *work);
     if (!work)
         return err_nomem(err);
-    for (int bytes = 0; bytes < 2; bytes++) {
-        size_t count = 0;
-        uint32_t busiest = NO_ENTITY;
-        for (uint32_t i = 0; i < facts->executor_count; i++) {
-            const struct executor_fact *executor = &facts->executors[i];
-            if (!runs_tasks(facts, executor) || (double)(executor->to_ms - executor->from_ms) < HOTSPOT_ALIVE_SHARE * (double)judged->wall_ms)
-                continue;
-            work[count++] = work_of(executor, bytes);
-            if (busiest == NO_ENTITY || work_of(executor, bytes) > work_of(&facts->executors[busiest], bytes))
-                busiest = i;
-        }
-        if (busiest == NO_ENTITY)
-            continue;
-        qsort(work, count, sizeof *work, compare_doubles);
-        double median = count % 2 ? work[count / 2] : (work[count / 2 - 1] + work[count / 2]) / 2, most = work[count - 1];
-        enum mute mute = count < HOTSPOT_LEAST_EXECUTORS                                            ? MUTE_FEW_TASKS
-                         : work_of(&facts->executors[busiest], false) < HOTSPOT_LEAST_MS && work_of(&facts->executors[busiest], true) < HOTSPOT_LEAST_BYTES ? MUTE_TINY_DATA
-                                                                                                                                                            : MUTE_NONE;
-        struct finding *finding = consider_executor(judged, findings, rule, busiest, mute, most / MAX(median, 1.0));
-        if (!finding)
-            continue;
-        finding_arg(findings, "ratio", finding->measure, "ratio");
-        finding_arg_text(findings, "what", bytes ? STR_LIT("bytes") : STR_LIT("time"));
-        evidence_executor(judged, findings, busiest, "culprit", (struct evidence_cell[]){{bytes ? "bytes" : "time", most, bytes ? "bytes" : "ms"}, {"median", median, bytes ? "bytes" : "ms"}}, 2);
-        finding_formula(findings, "max / median over executors alive 80 % of the time", rule->ladder.step[0], "DE", NULL);
-    }
+    struct hot hot = hottest(judged, false, work), by_bytes = hottest(judged, true, work);
+    if (by_bytes.most / MAX(by_bytes.median, 1.0) > hot.most / MAX(hot.median, 1.0))
+        hot = by_bytes;
+    if (hot.executor == NO_ENTITY)
+        return ERR_OK;
+    const struct executor_fact *executor = &facts->executors[hot.executor];
+    bool small = work_of(executor, false) < HOTSPOT_LEAST_MS && work_of(executor, true) < HOTSPOT_LEAST_BYTES;
+    struct finding *finding = consider_executor(judged, findings, rule, hot.executor,
+                                                hot.count < HOTSPOT_LEAST_EXECUTORS ? MUTE_FEW_TASKS
+                                                : small                             ? MUTE_TINY_DATA
+                                                                                    : MUTE_NONE,
+                                                hot.most / MAX(hot.median, 1.0));
+    if (!finding)
+        return ERR_OK;
+    const char *unit = hot.bytes ? "bytes" : "ms";
+    finding_arg(findings, "ratio", finding->measure, "ratio");
+    finding_arg_text(findings, "what", hot.bytes ? STR_LIT("bytes") : STR_LIT("time"));
+    evidence_executor(judged, findings, hot.executor, "culprit", (struct evidence_cell[]){{hot.bytes ? "bytes" : "time", hot.most, unit}, {"median", hot.median, unit}}, 2);
+    finding_formula(findings, "max / median over executors alive 80 % of the time", rule->ladder.step[0], "DE", NULL);
     return ERR_OK;
 }
 
 /* ---- the application's heap as a whole */
 
 struct heap_use {
-    double peak_bytes;               /* largest of any executor */
+    double peak_bytes; /* largest of any executor */
     size_t executors, measured;
 };
 

@@ -16,9 +16,9 @@
 #define REREAD_LEAST_BYTES GIB
 /* STAGE.FEW_TASKS */
 #define FEW_LEAST_WALL_MS 3000.0
-#define FEW_SURE_WALL_MS 10000.0     /* below it, a stage needs data to be worth more tasks */
+#define FEW_SURE_WALL_MS 10000.0 /* below it, a stage needs data to be worth more tasks */
 #define FEW_LEAST_BYTES (8 * MIB)
-#define SPLIT_WAVES 2.0              /* S0: two or three tasks a slot */
+#define SPLIT_WAVES 2.0 /* S0: two or three tasks a slot */
 /* STAGE.TINY_TASKS */
 #define TINY_LEAST_WAVES 3.0
 #define TINY_TARGET_BYTES (128 * MIB)
@@ -75,7 +75,8 @@ static void shuffle_volume(const struct judged *judged, struct findings *finding
     double write = view->stats->of[STAT_WRITE_BYTES].sum;
     if (!(write > 0))
         return;
-    struct finding *finding = consider_stage(judged, findings, rule, view, write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, write / MAX(view->read_bytes, 1.0), (double)NAN);
+    struct finding *finding =
+        consider_stage(judged, findings, rule, view, write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, write / MAX(view->read_bytes, 1.0), (double)NAN);
     if (!finding)
         return;
     char text[120];
@@ -103,10 +104,10 @@ static double split_factor(const struct stage_view *view)
 static void few_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, bool streaming)
 {
     double data = MAX(view->read_bytes, view->written_bytes);
-    enum mute mute = streaming                                                               ? MUTE_STREAMING
-                     : view->wall_ms < FEW_LEAST_WALL_MS                                     ? MUTE_TINY_STAGE
-                     : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS            ? MUTE_TINY_DATA
-                                                                                             : MUTE_NONE;
+    enum mute mute = streaming                                                    ? MUTE_STREAMING
+                     : view->wall_ms < FEW_LEAST_WALL_MS                          ? MUTE_TINY_STAGE
+                     : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS ? MUTE_TINY_DATA
+                                                                                  : MUTE_NONE;
     double f = split_factor(view);
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->count / view->slots, split_saving(view, f));
     if (!finding)
@@ -167,7 +168,8 @@ static void big_partition(const struct judged *judged, struct findings *findings
     const struct facts *facts = judged->facts;
     uint32_t executor = view->extra->worst.executor;
     double slots = executor < facts->executor_count ? (double)MAX(facts->executors[executor].slots, 1) : 1, room = unified_memory_bytes(facts) / slots;
-    struct finding *finding = consider_stage(judged, findings, rule, view, view->extra->largest_bytes < BIG_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, view->extra->largest_bytes / room, (double)NAN);
+    struct finding *finding =
+        consider_stage(judged, findings, rule, view, view->extra->largest_bytes < BIG_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, view->extra->largest_bytes / room, (double)NAN);
     if (!finding)
         return;
     char text[160];
@@ -223,8 +225,8 @@ static void deserialisation(const struct judged *judged, struct findings *findin
     double p25 = view->stats->of[STAT_DESER].p25;
     if (!(extra->warm_ms > 0))
         return;
-    struct finding *finding = consider_stage(judged, findings, rule, view, extra->warm_count < DESER_LEAST_WARM_TASKS ? MUTE_FEW_TASKS : MUTE_NONE, extra->warm_serde_ms / extra->warm_ms,
-                                             MAX(0.0, view->stats->of[STAT_DESER].sum - p25 * view->count) / view->slots);
+    struct finding *finding = consider_stage(judged, findings, rule, view, extra->warm_count < DESER_LEAST_WARM_TASKS ? MUTE_FEW_TASKS : MUTE_NONE,
+                                             extra->warm_serde_ms / extra->warm_ms, MAX(0.0, view->stats->of[STAT_DESER].sum - p25 * view->count) / view->slots);
     if (!finding)
         return;
     finding_arg(findings, "pct", finding->measure, "share");
@@ -271,7 +273,7 @@ static void result_large(const struct judged *judged, struct findings *findings,
     double bytes = 0, tasks = 0, getres = 0, limit = RESULT_DEFAULT_LIMIT;
     int64_t conf = conf_bytes(facts_conf(facts, "spark.driver.maxResultSize"), 1);
     if (known(conf))
-        limit = conf > 0 ? (double)conf : (double)INFINITY;   /* 0: unlimited */
+        limit = conf > 0 ? (double)conf : (double)INFINITY; /* 0: unlimited */
     uint32_t last = NO_ENTITY;
     for (size_t i = 0; i < job->stage_count; i++)
         if (last == NO_ENTITY || facts->stages[job->stages[i]].stage_id >= facts->stages[last].stage_id)
@@ -314,7 +316,8 @@ static void skipped(const struct judged *judged, struct findings *findings, cons
     finding_arg(findings, "n", finding->measure, "count");
     finding_arg(findings, "j", (double)job->job_id, "id");
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
-    finding_evidence(findings, SUBJECT_JOB, str_of(key), "culprit", (struct evidence_cell[]){{"skipped", finding->measure, "count"}, {"stages", (double)job->listed_stage_count, "count"}}, 2);
+    finding_evidence(findings, SUBJECT_JOB, str_of(key), "culprit",
+                     (struct evidence_cell[]){{"skipped", finding->measure, "count"}, {"stages", (double)job->listed_stage_count, "count"}}, 2);
     finding_formula(findings, "stages of the job that were skipped", rule->ladder.step[0], "own", NULL);
 }
 
@@ -361,9 +364,9 @@ static enum err_code reread(const struct judged *judged, struct findings *findin
 enum err_code rules_shuffle(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
-    const struct shuffle_rules rule = {rule_find(STR_LIT("STAGE.FETCH_WAIT")),  rule_find(STR_LIT("STAGE.SHUFFLE_WRITE")), rule_find(STR_LIT("STAGE.SHUFFLE_VOLUME")),
-                                       rule_find(STR_LIT("STAGE.FEW_TASKS")),   rule_find(STR_LIT("STAGE.SINGLE_TASK")),   rule_find(STR_LIT("STAGE.TINY_TASKS")),
-                                       rule_find(STR_LIT("STAGE.BIG_PARTITION")), rule_find(STR_LIT("STAGE.LOCALITY")),    rule_find(STR_LIT("STAGE.SCHED_DELAY")),
+    const struct shuffle_rules rule = {rule_find(STR_LIT("STAGE.FETCH_WAIT")),    rule_find(STR_LIT("STAGE.SHUFFLE_WRITE")), rule_find(STR_LIT("STAGE.SHUFFLE_VOLUME")),
+                                       rule_find(STR_LIT("STAGE.FEW_TASKS")),     rule_find(STR_LIT("STAGE.SINGLE_TASK")),   rule_find(STR_LIT("STAGE.TINY_TASKS")),
+                                       rule_find(STR_LIT("STAGE.BIG_PARTITION")), rule_find(STR_LIT("STAGE.LOCALITY")),      rule_find(STR_LIT("STAGE.SCHED_DELAY")),
                                        rule_find(STR_LIT("STAGE.DESER"))};
     const struct rule *large = rule_find(STR_LIT("STAGE.RESULT_LARGE")), *skip = rule_find(STR_LIT("STAGE.SKIPPED"));
     CLEANUP(mem_freep) bool *streaming = mem_array(facts->job_count + 1, sizeof *streaming);

@@ -15,8 +15,8 @@
 #define SKEW_LEAST_TASKS 3
 #define SKEW_LEAST_BYTES MIB
 #define SKEW_LEAST_RECORDS 10000.0
-#define CAUSE_SHARE 0.5              /* of the outliers' seconds, warm-up left out */
-#define SKEW_UNPRICED_RATIO 10.0     /* worth an info without a price */
+#define CAUSE_SHARE 0.5          /* of the outliers' seconds, warm-up left out */
+#define SKEW_UNPRICED_RATIO 10.0 /* worth an info without a price */
 /* STAGE.SKEW_WRITE */
 #define WRITE_LEAST_BYTES (64 * KIB)
 #define WRITE_LOW_BYTES MIB
@@ -66,10 +66,10 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     if (extra->data_column == STAT_COLUMN_COUNT || !(is_cause(outliers, outliers->ms[CAUSE_DATA]) || extra->big_reader))
         return;
     bool records = counted_in_records(extra->data_column);
-    enum mute mute = view->count < SKEW_LEAST_TASKS                                                                    ? MUTE_FEW_TASKS
-                     : extra->data_max < (records ? SKEW_LEAST_RECORDS : SKEW_LEAST_BYTES)                             ? MUTE_TINY_DATA
-                     : outliers->warmup_mutes                                                                          ? MUTE_WARMUP
-                                                                                                                       : MUTE_NONE;
+    enum mute mute = view->count < SKEW_LEAST_TASKS                                        ? MUTE_FEW_TASKS
+                     : extra->data_max < (records ? SKEW_LEAST_RECORDS : SKEW_LEAST_BYTES) ? MUTE_TINY_DATA
+                     : outliers->warmup_mutes                                              ? MUTE_WARMUP
+                                                                                           : MUTE_NONE;
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, extra->data_ratio, view->stats->rec_spread_ms);
     if (!finding)
         return;
@@ -221,7 +221,7 @@ static bool host_has_others(const struct facts *facts, uint32_t executor)
             all++;
             alone += str_eq(facts->executors[i].host, facts->executors[executor].host);
         }
-    return alone < all;   /* a host that carries everything is no slower than another */
+    return alone < all; /* a host that carries everything is no slower than another */
 }
 
 static void add_slow(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct slowness *of, size_t count, const bool *slow)
@@ -234,8 +234,11 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
     for (size_t i = 0; i < count; i++)
         cost += of[i].cost_ms;
     enum mute common = mute_of(judged, rule, NO_ENTITY);
-    struct finding *finding = findings_consider(findings, rule, common ? common : facts->is_local ? MUTE_LOCAL : MUTE_NONE, ratio, cost, host ? SUBJECT_HOST : SUBJECT_EXECUTOR, "%.*s",
-                                                (int)MIN(key.len, (size_t)255), key.ptr ? key.ptr : "");
+    struct finding *finding = findings_consider(findings, rule,
+                                                common            ? common
+                                                : facts->is_local ? MUTE_LOCAL
+                                                                  : MUTE_NONE,
+                                                ratio, cost, host ? SUBJECT_HOST : SUBJECT_EXECUTOR, "%.*s", (int)MIN(key.len, (size_t)255), key.ptr ? key.ptr : "");
     if (!finding)
         return;
     finding->distribution = true;
@@ -243,7 +246,7 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
     finding->stage = count == 1 ? of->stage : NO_ENTITY;
     finding->cause = "executor";
     if (count == 1)
-        finding->confidence--;       /* one stage alone says so */
+        finding->confidence--; /* one stage alone says so */
     finding_arg_text(findings, "host", key);
     finding_arg(findings, "r", ratio, "ratio");
     finding_arg(findings, "n", (double)count, "count");

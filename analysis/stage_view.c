@@ -6,7 +6,7 @@
 
 #include "analysis/conf_value.h"
 
-#define RESERVED_BYTES (300 * BYTES_PER_MIB)         /* Spark's RESERVED_SYSTEM_MEMORY_BYTES */
+#define RESERVED_BYTES (300 * BYTES_PER_MIB) /* Spark's RESERVED_SYSTEM_MEMORY_BYTES */
 #define DEFAULT_HEAP_BYTES (1024 * BYTES_PER_MIB)
 #define DEFAULT_MEMORY_FRACTION 0.6
 
@@ -36,7 +36,8 @@ bool stage_view(const struct judged *judged, uint32_t position, struct stage_vie
     return true;
 }
 
-struct finding *consider_stage(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, enum mute mute, double measure, double saving_ms)
+struct finding *consider_stage(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, enum mute mute, double measure,
+                               double saving_ms)
 {
     enum mute common = mute_of(judged, rule, view->position);
     struct finding *finding = findings_consider(findings, rule, common ? common : mute, measure, saving_ms, SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(view->fact));
@@ -58,8 +59,12 @@ void evidence_task(const struct judged *judged, struct findings *findings, const
 {
     char key[24];
     snprintf(key, sizeof key, "%lld", (long long)task->task_id);
-    struct evidence_cell cells[] = {{"duration", task->duration_ms, "ms"}, {"run", task->run_ms, "ms"},        {"gc", task->gc_ms, "ms"},
-                                    {"read", task->read_bytes, "bytes"},   {"records", task->read_records, "records"}, {"spill", task->disk_spill_bytes, "bytes"}};
+    struct evidence_cell cells[] = {{"duration", task->duration_ms, "ms"},
+                                    {"run", task->run_ms, "ms"},
+                                    {"gc", task->gc_ms, "ms"},
+                                    {"read", task->read_bytes, "bytes"},
+                                    {"records", task->read_records, "records"},
+                                    {"spill", task->disk_spill_bytes, "bytes"}};
     finding_evidence(findings, SUBJECT_TASK, str_of(key), role, cells, ARRAY_LENGTH(cells));
     if (task->executor < judged->facts->executor_count)
         finding_evidence(findings, SUBJECT_EXECUTOR, executor_name(judged, task->executor), "context", NULL, 0);

@@ -119,7 +119,8 @@ static bool advises_more(const struct judged *judged, const struct finding *winn
 static bool gaps_explain(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
     const struct account *app = &judged->accounts->app;
-    double gaps = app->slot_ms[BUCKET_GAP_USER] + app->slot_ms[BUCKET_GAP_SHUTDOWN], idle = loser->measure * judged->accounts->allocated_ms - gaps, rest = judged->accounts->allocated_ms - gaps;
+    double gaps = app->slot_ms[BUCKET_GAP_USER] + app->slot_ms[BUCKET_GAP_SHUTDOWN], idle = loser->measure * judged->accounts->allocated_ms - gaps,
+           rest = judged->accounts->allocated_ms - gaps;
     (void)winner;
     return rest <= 0 || idle / rest < loser->rule->ladder.step[0];
 }
@@ -150,7 +151,7 @@ static const struct {
     {"STAGE.SLOW_HOST", "STAGE.STRAGGLER", same_stage},
     {"STAGE.SLOW_HOST", "STAGE.UNEVEN", same_stage},
     {"STAGE.SLOW_HOST", "EXEC.HOTSPOT", same_executor},
-    {"STAGE.SKEW_DATA", "STAGE.UNEVEN", same_stage},     /* few slow tasks make run times vary: one cure */
+    {"STAGE.SKEW_DATA", "STAGE.UNEVEN", same_stage}, /* few slow tasks make run times vary: one cure */
     {"STAGE.STRAGGLER", "STAGE.UNEVEN", same_stage},
     {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS", not_weaker},
     {"STAGE.FEW_TASKS", "STAGE.SINGLE_TASK", same_stage},

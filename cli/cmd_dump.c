@@ -34,6 +34,7 @@ static const struct {
     const char *table, *column;
 } left_out[] = {
     {"load", "app_key"}, {"load", "generation"}, {"load", "program_version"}, {"load", "started_ms"}, {"load", "ended_ms"}, {"load", "log_modified_ms"},
+    {"analysis", "duration_ms"},
 };
 
 static bool is_left_out(const char *table, const char *column)

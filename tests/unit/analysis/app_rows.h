@@ -93,7 +93,7 @@ static int app_close(void **state)
     return 0;
 }
 
-static int app_clear(void **state)
+__attribute__((unused)) static int app_clear(void **state)
 {
     (void)state;
     while (app_table_count)

@@ -47,8 +47,8 @@ static void prices(void **state)
     assert_int_equal(price_grade(200, 100 * hour), GRADE_INFO);
     assert_int_equal(price_grade(999, short_run), GRADE_INFO);
     assert_int_equal(price_grade(1000, short_run), GRADE_LOW);
-    assert_int_equal(price_grade(1000, 50001), GRADE_INFO);       /* below 2 % of the wall */
-    assert_int_equal(price_grade(60000, 10 * hour), GRADE_LOW);   /* a minute counts however long it ran */
+    assert_int_equal(price_grade(1000, 50001), GRADE_INFO);     /* below 2 % of the wall */
+    assert_int_equal(price_grade(60000, 10 * hour), GRADE_LOW); /* a minute counts however long it ran */
     assert_int_equal(price_grade(2999, short_run), GRADE_LOW);
     assert_int_equal(price_grade(3000, short_run), GRADE_MODERATE);
     assert_int_equal(price_grade(3000, 60001), GRADE_LOW);
@@ -70,11 +70,11 @@ static void time_rules_take_the_smaller_of_both(void **state)
     struct finding skew = of("STAGE.SKEW_DATA", 31.6);
     skew.scenario = "W2";
     skew.price.ms = 1420;
-    assert_int_equal(finding_grade(&skew, NULL, 20650), GRADE_LOW);    /* 11.3, skew_hot_key 3.5.7 */
+    assert_int_equal(finding_grade(&skew, NULL, 20650), GRADE_LOW); /* 11.3, skew_hot_key 3.5.7 */
     skew.price.ms = 680;
-    assert_int_equal(finding_grade(&skew, NULL, 20950), GRADE_INFO);   /* and 4.3.0 */
+    assert_int_equal(finding_grade(&skew, NULL, 20950), GRADE_INFO); /* and 4.3.0 */
     skew.price.ms = UNKNOWN;
-    assert_int_equal(finding_grade(&skew, NULL, 20650), GRADE_LOW);    /* no price where one should be: 2 */
+    assert_int_equal(finding_grade(&skew, NULL, 20650), GRADE_LOW); /* no price where one should be: 2 */
     skew.scenario = NULL;
     assert_int_equal(finding_grade(&skew, NULL, 20650), GRADE_SEVERE); /* W0: the measure alone */
     skew.at_least = GRADE_INFO;
@@ -89,14 +89,14 @@ static void shifts_and_caps(void **state)
 {
     (void)state;
     struct finding util = of("APP.LOW_UTIL", 0.9);
-    assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_MODERATE);   /* its rule's cap */
+    assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_MODERATE); /* its rule's cap */
     util.grade_shift = -1;
-    assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_MODERATE);   /* severe less one */
+    assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_MODERATE); /* severe less one */
     util.measure = 0.6;
     assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_INFO);
     util.measure = 0.1;
     util.grade_shift = 1;
-    assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_OK);         /* what is fine is not raised */
+    assert_int_equal(finding_grade(&util, NULL, 60000), GRADE_OK); /* what is fine is not raised */
     struct finding failed = of("JOB.FAILED", 0.01);
     failed.at_least = GRADE_SEVERE;
     assert_int_equal(finding_grade(&failed, NULL, 60000), GRADE_SEVERE);
@@ -104,7 +104,7 @@ static void shifts_and_caps(void **state)
     assert_int_equal(finding_grade(&failed, NULL, 60000), GRADE_INFO);
     failed.at_most = GRADE_SEVERE;
     failed.confidence = 0;
-    assert_int_equal(finding_grade(&failed, NULL, 60000), GRADE_LOW);      /* 1.8 */
+    assert_int_equal(finding_grade(&failed, NULL, 60000), GRADE_LOW); /* 1.8 */
 }
 
 /* B 6: other thresholds change grades and margins, and no measure. */
@@ -130,15 +130,15 @@ static void margins(void **state)
 {
     (void)state;
     struct finding few = of("STAGE.FEW_TASKS", 1.8), gc = of("STAGE.GC_HIGH", 0.1), scaling = of("APP.SCALING", 0.7), failures = of("TASK.FAILURES", 0);
-    assert_true(fabs(finding_margin(&few, NULL) - (0.5)) < 1e-12);      /* 0.9 ÷ 1.8 */
+    assert_true(fabs(finding_margin(&few, NULL) - (0.5)) < 1e-12); /* 0.9 ÷ 1.8 */
     few.measure = 0;
     assert_true(fabs(finding_margin(&few, NULL) - (99)) < 1e-12);
     assert_true(fabs(finding_margin(&gc, NULL) - (2)) < 1e-12);
     gc.price.ms = 100;
-    assert_true(fabs(finding_margin(&gc, NULL) - (0.5)) < 1e-12);       /* the price is nearer to nothing: 0.1 s of 0.2 s */
+    assert_true(fabs(finding_margin(&gc, NULL) - (0.5)) < 1e-12); /* the price is nearer to nothing: 0.1 s of 0.2 s */
     gc.measure = NONE;
     assert_true(isnan(finding_margin(&gc, NULL)));
-    assert_true(fabs(finding_margin(&scaling, NULL) - (0)) < 1e-12);        /* a rule without thresholds */
+    assert_true(fabs(finding_margin(&scaling, NULL) - (0)) < 1e-12); /* a rule without thresholds */
     assert_true(fabs(finding_margin(&failures, NULL) - (0)) < 1e-12);
     failures.measure = 0.001;
     assert_true(fabs(finding_margin(&failures, NULL) - (99)) < 1e-12);
@@ -148,7 +148,7 @@ static void every_rule_is_whole(void **state)
 {
     static const char *const areas[] = {"APP", "JOB", "STAGE", "TASK", "EXEC", "DRIVER", "RDD", "SQL", "CONF", "STREAM", "LOG", "RUN"};
     (void)state;
-    assert_int_equal(rule_count, 86);    /* spec/findings.md 7 says 85 and lists 86 */
+    assert_int_equal(rule_count, 86); /* spec/findings.md 7 says 85 and lists 86 */
     for (size_t i = 0; i < rule_count; i++) {
         const char *dot = strchr(rules[i].id, '.');
         bool area = false;
@@ -157,7 +157,7 @@ static void every_rule_is_whole(void **state)
             area |= strlen(areas[a]) == (size_t)(dot - rules[i].id) && strncmp(areas[a], rules[i].id, strlen(areas[a])) == 0;
         assert_true(area);
         assert_ptr_equal(rule_find(str_of(rules[i].id)), &rules[i]);
-        for (int s = 1; s < 4; s++) {   /* steps go one way; false where one is missing */
+        for (int s = 1; s < 4; s++) { /* steps go one way; false where one is missing */
             double before = rules[i].ladder.step[s - 1], step = rules[i].ladder.step[s];
             assert_false(rules[i].ladder.down ? step > before : step < before);
         }
@@ -168,7 +168,12 @@ static void every_rule_is_whole(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ladders), cmocka_unit_test(prices), cmocka_unit_test(time_rules_take_the_smaller_of_both), cmocka_unit_test(shifts_and_caps),
-                                       cmocka_unit_test(regrade), cmocka_unit_test(margins),  cmocka_unit_test(every_rule_is_whole)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ladders),
+                                       cmocka_unit_test(prices),
+                                       cmocka_unit_test(time_rules_take_the_smaller_of_both),
+                                       cmocka_unit_test(shifts_and_caps),
+                                       cmocka_unit_test(regrade),
+                                       cmocka_unit_test(margins),
+                                       cmocka_unit_test(every_rule_is_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,14 +83,14 @@ static void only_the_best_are_let_through(void **state)
     const struct rule *rule = rule_find(STR_LIT("STAGE.GC_HIGH"));
     (void)state;
     for (int i = 0; i < 10000; i++) {
-        int saving = i * 7919 % 10000;   /* each number below 10000 once, in no order */
+        int saving = i * 7919 % 10000; /* each number below 10000 once, in no order */
         findings_consider(&list, rule, MUTE_NONE, 0.3, saving, SUBJECT_STAGE, "%d.0", i);
     }
     size_t best = 0;
     for (size_t i = 0; i < list.count; i++)
         best += list.items[i].local_saving_ms >= 10000 - FINDINGS_PER_RULE;
     assert_int_equal(best, FINDINGS_PER_RULE);
-    assert_true(list.count < 4 * FINDINGS_PER_RULE);     /* 500 (1 + ln 20) = 1998 in random order */
+    assert_true(list.count < 4 * FINDINGS_PER_RULE); /* 500 (1 + ln 20) = 1998 in random order */
     assert_int_equal(findings_refused(&list, rule), 10000 - list.count);
     findings_dispose(&list);
 }
@@ -107,8 +107,8 @@ static void the_nearest_is_let_through(void **state)
     assert_non_null(findings_consider(&list, rule, MUTE_NONE, 0.04, 0, SUBJECT_STAGE, "3.0"));
     assert_non_null(findings_consider(&list, rule, MUTE_TINY_STAGE, 0.5, 9000, SUBJECT_STAGE, "4.0"));
     assert_null(findings_consider(&list, rule, MUTE_TINY_STAGE, 0.4, 9000, SUBJECT_STAGE, "5.0"));
-    assert_non_null(findings_consider(&list, rule, MUTE_WARMUP, 0.05, 0, SUBJECT_STAGE, "6.0"));     /* muted, and to be seen */
-    assert_null(findings_consider(&list, rule, MUTE_NONE, 0.045, 0, SUBJECT_STAGE, "7.0"));          /* the rule fires elsewhere */
+    assert_non_null(findings_consider(&list, rule, MUTE_WARMUP, 0.05, 0, SUBJECT_STAGE, "6.0")); /* muted, and to be seen */
+    assert_null(findings_consider(&list, rule, MUTE_NONE, 0.045, 0, SUBJECT_STAGE, "7.0"));      /* the rule fires elsewhere */
     assert_int_equal(list.count, 4);
     findings_dispose(&list);
 }
@@ -135,10 +135,11 @@ static void order(void **state)
         double measure;
         int64_t price_ms;
         enum mute mute;
-    } in[] = {{"APP.LOW_UTIL", "a", 0.75, UNKNOWN, MUTE_NONE},    {"STAGE.STRAGGLER", "10.0", 40, 5000, MUTE_NONE}, {"STAGE.STRAGGLER", "2.0", 40, 5000, MUTE_NONE},
-              {"STAGE.SKEW_DATA", "1.0", 40, 12000, MUTE_NONE},   {"JOB.FAILED", "1", 0.4, UNKNOWN, MUTE_NONE},     {"STAGE.GC_HIGH", "3.0", 0.4, 6000, MUTE_NONE},
-              {"STAGE.SPILL", "4.0", 3, 19000, MUTE_WARMUP},      {"LOG.CLOCK", "-", 0, UNKNOWN, MUTE_NONE}};
-    static const char *const out[] = {"STAGE.SKEW_DATA 1.0", "JOB.FAILED 1", "STAGE.GC_HIGH 3.0", "STAGE.STRAGGLER 2.0", "STAGE.STRAGGLER 10.0", "APP.LOW_UTIL a", "STAGE.SPILL 4.0", "LOG.CLOCK -"};
+    } in[] = {{"APP.LOW_UTIL", "a", 0.75, UNKNOWN, MUTE_NONE},  {"STAGE.STRAGGLER", "10.0", 40, 5000, MUTE_NONE}, {"STAGE.STRAGGLER", "2.0", 40, 5000, MUTE_NONE},
+              {"STAGE.SKEW_DATA", "1.0", 40, 12000, MUTE_NONE}, {"JOB.FAILED", "1", 0.4, UNKNOWN, MUTE_NONE},     {"STAGE.GC_HIGH", "3.0", 0.4, 6000, MUTE_NONE},
+              {"STAGE.SPILL", "4.0", 3, 19000, MUTE_WARMUP},    {"LOG.CLOCK", "-", 0, UNKNOWN, MUTE_NONE}};
+    static const char *const out[] = {"STAGE.SKEW_DATA 1.0",  "JOB.FAILED 1",   "STAGE.GC_HIGH 3.0", "STAGE.STRAGGLER 2.0",
+                                      "STAGE.STRAGGLER 10.0", "APP.LOW_UTIL a", "STAGE.SPILL 4.0",   "LOG.CLOCK -"};
     for (size_t i = 0; i < ARRAY_LENGTH(in); i++) {
         struct finding *finding = findings_add(&list, in[i].rule, SUBJECT_STAGE, "%s", in[i].key);
         finding->measure = in[i].measure;

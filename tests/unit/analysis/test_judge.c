@@ -98,9 +98,10 @@ static bool is_out(const struct run *run, size_t finding)
 static void same_stage(void **state)
 {
     static const char *const pairs[][2] = {
-        {"STAGE.RETRY_CHAIN", "STAGE.STRAGGLER"},   {"STAGE.RETRY_CHAIN", "STAGE.UNEVEN"},         {"STAGE.RETRY_CHAIN", "STAGE.FETCH_WAIT"},   {"STAGE.SKEW_DATA", "STAGE.SKEW_WRITE"},
-        {"STAGE.SLOW_HOST", "STAGE.STRAGGLER"},     {"STAGE.SLOW_HOST", "STAGE.UNEVEN"},           {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS"},    {"STAGE.SINGLE_TASK", "STAGE.BIG_PARTITION"},
-        {"SQL.AQE_OVERCOALESCED", "STAGE.FEW_TASKS"}, {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK"}, {"STAGE.TINY_TASKS", "STAGE.SCHED_DELAY"}, {"STAGE.TINY_TASKS", "STAGE.DESER"},
+        {"STAGE.RETRY_CHAIN", "STAGE.STRAGGLER"},       {"STAGE.RETRY_CHAIN", "STAGE.UNEVEN"},        {"STAGE.RETRY_CHAIN", "STAGE.FETCH_WAIT"},
+        {"STAGE.SKEW_DATA", "STAGE.SKEW_WRITE"},        {"STAGE.SLOW_HOST", "STAGE.STRAGGLER"},       {"STAGE.SLOW_HOST", "STAGE.UNEVEN"},
+        {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS"},       {"STAGE.SINGLE_TASK", "STAGE.BIG_PARTITION"}, {"SQL.AQE_OVERCOALESCED", "STAGE.FEW_TASKS"},
+        {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK"}, {"STAGE.TINY_TASKS", "STAGE.SCHED_DELAY"},    {"STAGE.TINY_TASKS", "STAGE.DESER"},
         {"SQL.SMALL_FILES_READ", "STAGE.TINY_TASKS"},
     };
     (void)state;
@@ -154,8 +155,8 @@ static void skew_and_memory(void **state)
     run_init(&run);
     add(&run, "STAGE.SKEW_DATA", "1.0", 1, 1);
     size_t spill = add(&run, "STAGE.SPILL", "1.0", 1, NO_ENTITY), gc = add(&run, "STAGE.GC_HIGH", "1.0", 1, NO_ENTITY), near = add(&run, "EXEC.MEM_NEAR", "1", NO_ENTITY, 1),
-           other = add(&run, "EXEC.MEM_NEAR", "0", NO_ENTITY, 0), hot = add(&run, "EXEC.HOTSPOT", "1", NO_ENTITY, 1), ratio = add(&run, "CONF.MEMORY_RATIO", "k", NO_ENTITY, NO_ENTITY),
-           over = add(&run, "EXEC.MEM_OVER", "-", NO_ENTITY, NO_ENTITY);
+           other = add(&run, "EXEC.MEM_NEAR", "0", NO_ENTITY, 0), hot = add(&run, "EXEC.HOTSPOT", "1", NO_ENTITY, 1),
+           ratio = add(&run, "CONF.MEMORY_RATIO", "k", NO_ENTITY, NO_ENTITY), over = add(&run, "EXEC.MEM_OVER", "-", NO_ENTITY, NO_ENTITY);
     run.extras[1].spill_outlier_share = 0.79;
     run.extras[1].gc_outlier_share = 0.8;
     settle(&run);
@@ -165,11 +166,11 @@ static void skew_and_memory(void **state)
     assert_false(is_out(&run, other));
     assert_true(is_out(&run, hot));
     assert_true(is_out(&run, ratio));
-    assert_true(is_out(&run, over));       /* by the spill, which stands */
+    assert_true(is_out(&run, over)); /* by the spill, which stands */
     run.extras[1].spill_outlier_share = 0.8;
     settle(&run);
     assert_true(is_out(&run, spill));
-    assert_false(is_out(&run, over));      /* both are explained away: neither says that memory is short */
+    assert_false(is_out(&run, over)); /* both are explained away: neither says that memory is short */
     run_dispose(&run);
 }
 
@@ -198,7 +199,7 @@ static void of_one_cure_the_graver(void **state)
     (void)state;
     run_init(&run);
     size_t single = add(&run, "STAGE.SINGLE_TASK", "1.0", 1, NO_ENTITY), few = add(&run, "STAGE.FEW_TASKS", "1.0", 1, NO_ENTITY);
-    run.findings.items[single].measure = 5;        /* info; the other is severe */
+    run.findings.items[single].measure = 5; /* info; the other is severe */
     settle(&run);
     assert_true(is_out(&run, single));
     assert_false(is_out(&run, few));
@@ -216,7 +217,7 @@ static void full_storage(void **state)
     run_init(&run);
     size_t full = add(&run, "EXEC.STORAGE_FULL", "0", NO_ENTITY, 0), idle = add(&run, "EXEC.STORAGE_FULL", "1", NO_ENTITY, 1), gc = add(&run, "STAGE.GC_HIGH", "1.0", 1, NO_ENTITY);
     run.findings.items[full].measure = 0.69;
-    run.findings.items[idle].measure = 0.9;        /* the stage did not run there */
+    run.findings.items[idle].measure = 0.9; /* the stage did not run there */
     settle(&run);
     assert_false(is_out(&run, gc));
     run.findings.items[full].measure = 0.7;
@@ -255,7 +256,7 @@ static void driver_gaps(void **state)
     settle(&run);
     assert_true(is_out(&run, util));
     assert_false(is_out(&run, over));
-    run.accounts.app.slot_ms[BUCKET_GAP_USER] = 40000;     /* 70 of 190 s idle: 0.37 */
+    run.accounts.app.slot_ms[BUCKET_GAP_USER] = 40000; /* 70 of 190 s idle: 0.37 */
     run.accounts.jobs_ms = 29000;
     settle(&run);
     assert_false(is_out(&run, util));
@@ -288,7 +289,8 @@ static void confidence(void **state)
     struct run run;
     (void)state;
     run_init(&run);
-    struct finding finding = {.rule = rule_find(STR_LIT("STAGE.SKEW_DATA")), .confidence = 2, .stage = 1, .executor = NO_ENTITY, .scenario = "W2", .distribution = true, .cause_share = 0.6};
+    struct finding finding = {
+        .rule = rule_find(STR_LIT("STAGE.SKEW_DATA")), .confidence = 2, .stage = 1, .executor = NO_ENTITY, .scenario = "W2", .distribution = true, .cause_share = 0.6};
     assert_int_equal(confidence_of(&run.judged, &finding), 2);
     finding.cause_share = 0.59;
     assert_int_equal(confidence_of(&run.judged, &finding), 1);
@@ -297,7 +299,7 @@ static void confidence(void **state)
     assert_int_equal(confidence_of(&run.judged, &finding), 1);
     finding.distribution = false;
     assert_int_equal(confidence_of(&run.judged, &finding), 2);
-    run.app.facts.stages[1].winner_count = 10;     /* one of ten without metrics */
+    run.app.facts.stages[1].winner_count = 10; /* one of ten without metrics */
     assert_int_equal(confidence_of(&run.judged, &finding), 1);
     run.app.facts.stages[1].winner_count = 9;
     finding.weak = true;
@@ -309,7 +311,7 @@ static void confidence(void **state)
     run.judged.completeness = 98;
     assert_int_equal(confidence_of(&run.judged, &finding), 0);
     run.judged.calibration.error = 0;
-    run.judged.completeness = 94;                  /* 2.3: 80 to 94 */
+    run.judged.completeness = 94; /* 2.3: 80 to 94 */
     assert_int_equal(confidence_of(&run.judged, &finding), 0);
     finding.rule = rule_find(STR_LIT("JOB.FAILED"));
     assert_int_equal(confidence_of(&run.judged, &finding), 1);
@@ -346,9 +348,17 @@ static void mutes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_stage),      cmocka_unit_test(names_the_winner),           cmocka_unit_test(stages_of_changes),
-                                       cmocka_unit_test(skew_and_memory), cmocka_unit_test(one_hot_key_is_one_finding), cmocka_unit_test(of_one_cure_the_graver),
-                                       cmocka_unit_test(full_storage),    cmocka_unit_test(lost_executors),             cmocka_unit_test(driver_gaps),
-                                       cmocka_unit_test(executions_and_streams), cmocka_unit_test(confidence),          cmocka_unit_test(mutes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_stage),
+                                       cmocka_unit_test(names_the_winner),
+                                       cmocka_unit_test(stages_of_changes),
+                                       cmocka_unit_test(skew_and_memory),
+                                       cmocka_unit_test(one_hot_key_is_one_finding),
+                                       cmocka_unit_test(of_one_cure_the_graver),
+                                       cmocka_unit_test(full_storage),
+                                       cmocka_unit_test(lost_executors),
+                                       cmocka_unit_test(driver_gaps),
+                                       cmocka_unit_test(executions_and_streams),
+                                       cmocka_unit_test(confidence),
+                                       cmocka_unit_test(mutes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

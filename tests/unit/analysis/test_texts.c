@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What failure texts and values of settings say. */
+#include "analysis/conf_value.h"
+#include "analysis/error_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attributes.h"
+
+static void kinds_of_errors(void **state)
+{
+    static const struct {
+        const char *text;
+        enum error_kind kind;
+    } cases[] = {
+        {"java.lang.OutOfMemoryError: Java heap space\n\tat x.y", ERROR_OOM_HEAP},
+        {"ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB",
+         ERROR_OOM_CONTAINER},
+        {"MemoryError\n  File \"a.py\"", ERROR_OOM_PYTHON},
+        {"Command exited with code 137", ERROR_OTHER}, /* a kill is no proof of memory */
+        {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ERROR_FETCH},
+        {"java.io.IOException: No space left on device", ERROR_DISK_FULL},
+        {"org.apache.spark.api.python.PythonException: Traceback", ERROR_PYTHON},
+        {"java.lang.ClassNotFoundException: a.B", ERROR_CLASS_NOT_FOUND},
+        {"", ERROR_OTHER},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        assert_int_equal(error_kind_of(str_of(cases[i].text)), cases[i].kind);
+    assert_int_equal(error_kind_of(STR_NONE), ERROR_OTHER);
+    assert_true(error_is_oom(ERROR_OOM_PYTHON) && !error_is_oom(ERROR_FETCH));
+}
+
+static void classes_and_messages(void **state)
+{
+    struct str text = STR_LIT("Job aborted due to stage failure: Task 3 failed 4 times, most recent failure: java.lang.IllegalStateException: bad row 17\n\tat a.b(C.scala:3)");
+    (void)state;
+    assert_true(str_is(error_class_of(text), "java.lang.IllegalStateException"));
+    assert_true(str_is(error_message_of(text), "bad row 17"));
+    assert_false(str_known(error_class_of(STR_LIT("nothing to see"))));
+    assert_true(str_is(error_message_of(STR_LIT("nothing to see\nmore")), "nothing to see"));
+    assert_false(str_known(error_class_of(STR_NONE)));
+    assert_false(str_known(error_message_of(STR_NONE)));
+}
+
+static void signatures(void **state)
+{
+    char a[ERROR_SIGNATURE_BYTES], b[ERROR_SIGNATURE_BYTES];
+    (void)state;
+    error_signature(STR_LIT("a.BadException: row 17 of /data/x/part-0001 at 0x7f3a"), a);
+    error_signature(STR_LIT("a.BadException: row 99 of /data/y/part-0002 at 0xdead1"), b);
+    assert_string_equal(a, "a.BadException: row # of # at #");
+    assert_string_equal(a, b);
+    error_signature(STR_NONE, a);
+    assert_string_equal(a, "");
+    /* As long as it gets, and with bytes that are no text. */
+    char *long_text = malloc(100000);
+    memset(long_text, 'x', 100000);
+    memcpy(long_text, "E: \xff\xfe", 5);
+    error_signature((struct str){long_text, 100000}, a);
+    assert_true(strlen(a) < ERROR_SIGNATURE_BYTES);
+    assert_int_equal(utf8_valid_prefix(a, strlen(a)), strlen(a));
+    free(long_text);
+}
+
+static void settings(void **state)
+{
+    const int64_t mib = BYTES_PER_MIB;
+    (void)state;
+    assert_int_equal(conf_bytes(STR_LIT("4g"), mib), 4096 * mib);
+    assert_int_equal(conf_bytes(STR_LIT("512M"), 1), 512 * mib);
+    assert_int_equal(conf_bytes(STR_LIT("384"), mib), 384 * mib);
+    assert_int_equal(conf_bytes(STR_LIT("10mb"), 1), 10 * mib);
+    assert_int_equal(conf_bytes(STR_LIT("-1"), 1), UNKNOWN);
+    assert_int_equal(conf_bytes(STR_LIT("4x"), 1), UNKNOWN);
+    assert_int_equal(conf_bytes(STR_LIT("9223372036854775807t"), 1), UNKNOWN);
+    assert_int_equal(conf_bytes(STR_LIT(""), 1), UNKNOWN);
+    assert_int_equal(conf_bytes(STR_NONE, 1), UNKNOWN);
+    assert_int_equal(conf_duration_ms(STR_LIT("60s"), 1000), 60000);
+    assert_int_equal(conf_duration_ms(STR_LIT("100ms"), 1000), 100);
+    assert_int_equal(conf_duration_ms(STR_LIT("5"), 1000), 5000);
+    assert_int_equal(conf_duration_ms(STR_LIT("2m"), 1000), 120000);
+    assert_int_equal(conf_count(STR_LIT("12")), 12);
+    assert_int_equal(conf_count(STR_LIT("many")), UNKNOWN);
+    assert_true(conf_true(STR_LIT("TRUE"), false));
+    assert_false(conf_true(STR_LIT("yes"), true));
+    assert_true(conf_true(STR_NONE, true));
+    assert_true(fabs(conf_number(STR_LIT("0.6")) - 0.6) < 1e-12);
+    assert_true(isnan(conf_number(STR_LIT("inf"))));
+    assert_true(isnan(conf_number(STR_LIT("0.6x"))));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds_of_errors), cmocka_unit_test(classes_and_messages), cmocka_unit_test(signatures), cmocka_unit_test(settings)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
