@@ -19,7 +19,7 @@ enum trait_kind { TRAIT_JOIN, TRAIT_READ, TRAIT_EMPTY, TRAIT_REUSED };
 struct trait {
     enum trait_kind kind;
     uint64_t identity;
-    uint64_t value;                  /* strategy or way of reading, hashed */
+    uint64_t value; /* strategy or way of reading, hashed */
     uint32_t node;
 };
 
@@ -33,10 +33,10 @@ struct differ {
     struct plan_reader *reader;
     const struct plan *plan;
     struct traits now, before;
-    struct arena names;              /* of strategies in `before` */
-    struct str *before_names;        /* by trait of `before` */
+    struct arena names;       /* of strategies in `before` */
+    struct str *before_names; /* by trait of `before` */
     size_t names_capacity, capacity;
-    size_t first;                    /* change of the present execution */
+    size_t first; /* change of the present execution */
     int64_t execution_id;
 };
 
@@ -136,9 +136,21 @@ static enum err_code add_change(struct differ *self, enum aqe_change_kind kind, 
     if (mem_grow((void **)&out->rows, &self->capacity, out->count + 1, MAX_CHANGES, sizeof *out->rows))
         return err_set(err, ERR_LIMIT, "more changes of plans than are kept");
     struct aqe_change *change = &out->rows[out->count];
-    *change = (struct aqe_change){.execution_id = self->plan->execution_id, .version = self->plan->version, .logged_ms = self->plan->logged_ms, .kind = kind, .identity = trait->identity,
-                                  .node_id = UNKNOWN, .partitions_before = unknown, .partitions_after = unknown, .skewed = unknown, .splits = unknown, .size_min = unknown,
-                                  .size_median = unknown, .size_max = unknown, .shuffle_bytes = unknown, .stage = NO_ENTITY};
+    *change = (struct aqe_change){.execution_id = self->plan->execution_id,
+                                  .version = self->plan->version,
+                                  .logged_ms = self->plan->logged_ms,
+                                  .kind = kind,
+                                  .identity = trait->identity,
+                                  .node_id = UNKNOWN,
+                                  .partitions_before = unknown,
+                                  .partitions_after = unknown,
+                                  .skewed = unknown,
+                                  .splits = unknown,
+                                  .size_min = unknown,
+                                  .size_median = unknown,
+                                  .size_max = unknown,
+                                  .shuffle_bytes = unknown,
+                                  .stage = NO_ENTITY};
     if ((rc = copy_text(&out->arena, self->plan->nodes[trait->node].text, &change->text, err)) || (rc = copy_text(&out->arena, before, &change->before, err)) ||
         (rc = copy_text(&out->arena, after, &change->after, err)))
         return rc;
@@ -177,14 +189,16 @@ static enum err_code compare(struct differ *self, struct err *err)
     size_t k = 0;
     for (size_t i = 0; i < self->now.count && !rc; i++) {
         const struct trait *trait = &self->now.items[i];
-        while (k < self->before.count && (self->before.items[k].kind < trait->kind || (self->before.items[k].kind == trait->kind && self->before.items[k].identity < trait->identity)))
+        while (k < self->before.count &&
+               (self->before.items[k].kind < trait->kind || (self->before.items[k].kind == trait->kind && self->before.items[k].identity < trait->identity)))
             k++;
         size_t same = k;
-        while (same < self->before.count && self->before.items[same].kind == trait->kind && self->before.items[same].identity == trait->identity && self->before.items[same].value < trait->value)
+        while (same < self->before.count && self->before.items[same].kind == trait->kind && self->before.items[same].identity == trait->identity &&
+               self->before.items[same].value < trait->value)
             same++;
         if (same < self->before.count && self->before.items[same].kind == trait->kind && self->before.items[same].identity == trait->identity &&
             self->before.items[same].value == trait->value) {
-            k = trait->kind == TRAIT_EMPTY || trait->kind == TRAIT_REUSED ? same + 1 : k;    /* these are counted */
+            k = trait->kind == TRAIT_EMPTY || trait->kind == TRAIT_REUSED ? same + 1 : k; /* these are counted */
             continue;
         }
         const struct trait *was = counterpart(&self->before, trait, k);
@@ -342,7 +356,8 @@ enum err_code aqe_changes_store(const struct aqe_changes *self, const struct fac
     enum err_code rc = db_prepare(db, &stmt, "INSERT INTO aqe_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", err);
     for (size_t i = 0; i < self->count && !rc; i++) {
         const struct aqe_change *change = &self->rows[i];
-        const double numbers[] = {change->partitions_before, change->partitions_after, change->skewed, change->splits, change->size_min, change->size_median, change->size_max, change->shuffle_bytes};
+        const double numbers[] = {change->partitions_before, change->partitions_after, change->skewed,   change->splits,
+                                  change->size_min,          change->size_median,      change->size_max, change->shuffle_bytes};
         int at = 1;
         db_bind_i64(stmt, at++, (int64_t)i + 1);
         db_bind_i64(stmt, at++, change->execution_id);

@@ -14,19 +14,19 @@ struct aqe_change {
     int64_t execution_id, version, logged_ms;
     enum aqe_change_kind kind;
     uint64_t identity;
-    int64_t node_id;                 /* in the latest version; UNKNOWN: it is not there any more */
-    struct str text;                 /* of the node, cut; owned by the changes */
-    struct str before, after;        /* strategies of a join; STR_NONE */
-    double partitions_before, partitions_after;    /* NaN: unknown, or no shuffle read; after: of a skew split, too */
+    int64_t node_id;                            /* in the latest version; UNKNOWN: it is not there any more */
+    struct str text;                            /* of the node, cut; owned by the changes */
+    struct str before, after;                   /* strategies of a join; STR_NONE */
+    double partitions_before, partitions_after; /* NaN: unknown, or no shuffle read; after: of a skew split, too */
     double skewed, splits;
-    double size_min, size_median, size_max;        /* bytes of its partitions */
-    double shuffle_bytes;            /* that had been written before the change */
-    uint32_t stage;                  /* the one it feeds; NO_ENTITY */
+    double size_min, size_median, size_max; /* bytes of its partitions */
+    double shuffle_bytes;                   /* that had been written before the change */
+    uint32_t stage;                         /* the one it feeds; NO_ENTITY */
 };
 
 struct aqe_changes {
     struct arena arena;
-    struct aqe_change *rows;         /* by (execution, version); owned */
+    struct aqe_change *rows; /* by (execution, version); owned */
     size_t count;
 };
 

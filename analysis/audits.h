@@ -22,7 +22,7 @@ struct audits {
 
 /* `judged` with all but findings and audits. */
 enum err_code audits_make(struct audits *ret, const struct judged *judged, struct err *err) WARN_UNUSED;
-void audits_dispose(struct audits *self);        /* of a zeroed one, too */
+void audits_dispose(struct audits *self); /* of a zeroed one, too */
 enum err_code audits_store(const struct audits *self, const struct judged *judged, const struct findings *findings, struct db *db, struct err *err) WARN_UNUSED;
 /* Deletes what was stored. */
 enum err_code audits_clear(struct db *db, struct err *err) WARN_UNUSED;

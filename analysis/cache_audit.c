@@ -10,7 +10,7 @@
 /* Unsuitable level: objects in more than this of the storage memory; more than this of its bytes on disks. */
 #define OBJECTS_SHARE 0.5
 #define DISK_SHARE 0.3
-#define FULL_SHARE 0.999             /* a share above this is all of it */
+#define FULL_SHARE 0.999 /* a share above this is all of it */
 /* Stages that are gone through to find out what filling one RDD cost, all RDDs together; beyond it that is unknown. Real audits take some thousand. */
 #define BUILD_STEPS 20000000
 
@@ -19,9 +19,9 @@ const char *const cache_verdict_names[CACHE_VERDICT_COUNT] = {"untouched", "unus
 struct auditor {
     const struct judged *judged;
     struct cache_audit *audit;
-    uint32_t *seen;                  /* by stage: row + 1 that counted it */
-    uint32_t *met;                   /* by stage: how many persisted RDDs it met */
-    bool *reports_input;             /* by stage */
+    uint32_t *seen;      /* by stage: row + 1 that counted it */
+    uint32_t *met;       /* by stage: how many persisted RDDs it met */
+    bool *reports_input; /* by stage */
     uint32_t *stack;
     size_t stack_capacity, steps;
 };
@@ -118,7 +118,8 @@ static enum err_code audit_uses(struct auditor *self, struct cache_row *row, str
             row->last_read_ms = stage->last_finish_ms;
             row->last_reader = uses[i].stage;
         }
-        enum err_code rc = known(row->most_partitions) || self->met[uses[i].stage] != 1 || stage->parent_count ? ERR_OK : count_missing(facts, uses[i].stage, &missing, &tasks, err);
+        enum err_code rc =
+            known(row->most_partitions) || self->met[uses[i].stage] != 1 || stage->parent_count ? ERR_OK : count_missing(facts, uses[i].stage, &missing, &tasks, err);
         if (rc)
             return rc;
     }
@@ -164,9 +165,11 @@ static enum err_code read_rows(struct auditor *self, struct err *err)
     struct cache_audit *audit = self->audit;
     size_t capacity = 0;
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(facts->db, &stmt,
-                                  "SELECT rdd_id, storage_partitions, most_partitions, evicted_partitions, most_memory_bytes, most_disk_bytes, unpersist_ms, held_byte_ms, held_to_ms,"
-                                  " memory_used_bytes, disk_used_bytes FROM rdd WHERE storage_partitions IS NOT NULL ORDER BY rdd_id", err);
+    enum err_code rc =
+        db_prepare(facts->db, &stmt,
+                   "SELECT rdd_id, storage_partitions, most_partitions, evicted_partitions, most_memory_bytes, most_disk_bytes, unpersist_ms, held_byte_ms, held_to_ms,"
+                   " memory_used_bytes, disk_used_bytes FROM rdd WHERE storage_partitions IS NOT NULL ORDER BY rdd_id",
+                   err);
     size_t at = 0;
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         int64_t rdd_id = db_i64(stmt, 0), held_ms = elapsed_known(db_i64(stmt, 8), facts->end_ms);
@@ -245,10 +248,11 @@ static int64_t whole(double value)
 enum err_code cache_audit_store(const struct cache_audit *self, const struct facts *facts, struct db *db, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt,
-                                  "INSERT INTO cache_audit (rdd_id, verdict, built_stage_ref, read_count, last_read_ms, last_stage_ref, fraction, missing_share, evicted_partitions, build_ms, saved_ms,"
-                                  " held_byte_ms, storage_share) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                  err);
+    enum err_code rc = db_prepare(
+        db, &stmt,
+        "INSERT INTO cache_audit (rdd_id, verdict, built_stage_ref, read_count, last_read_ms, last_stage_ref, fraction, missing_share, evicted_partitions, build_ms, saved_ms,"
+        " held_byte_ms, storage_share) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        err);
     for (size_t i = 0; i < self->count && !rc; i++) {
         const struct cache_row *row = &self->rows[i];
         db_bind_i64(stmt, 1, facts->rdds[row->rdd].rdd_id);

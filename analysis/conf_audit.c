@@ -20,7 +20,7 @@ const char *const conf_state_names[CONF_STATE_COUNT] = {"effective", "overridden
 #define MISSPELT_LEAST 12
 #define KEY_MOST 200
 #define ARENA_BYTES ((size_t)64 << 20)
-#define MAX_ROWS ((size_t)1 << 16)   /* settings that are looked at */
+#define MAX_ROWS ((size_t)1 << 16) /* settings that are looked at */
 #define MAX_JARS ((size_t)1 << 18)
 
 /* ---- defaults */
@@ -37,7 +37,7 @@ struct str conf_default_value(const struct conf_default *entry, int major, int m
 {
     struct str out = STR_NONE;
     *ret_state = CONF_TOO_NEW;
-    bool unknown = major < 0;        /* an unknown version counts as the newest */
+    bool unknown = major < 0; /* an unknown version counts as the newest */
     for (const char *at = entry->values; *at;) {
         char *end;
         long since_major = strtol(at, &end, 10), since_minor = *end == '.' ? strtol(end + 1, &end, 10) : 0;
@@ -149,11 +149,11 @@ static enum err_code add_row(struct conf_audit *self, const struct facts *facts,
         return err_nomem(err);
     row->otherwise = conf_default_value(row->entry, facts->spark_major, facts->spark_minor, &known_state);
     row->distance = conf_distance(row->entry->kind, row->value, row->otherwise);
-    row->state = other                                                  ? CONF_MISSPELT
-                 : known_state == CONF_TOO_NEW                          ? CONF_NOT_YET
-                 : known_state == CONF_REMOVED                          ? CONF_GONE
-                 : facts->is_local && needs_executors(row->entry->key)  ? CONF_IRRELEVANT
-                                                                        : CONF_EFFECTIVE;
+    row->state = other                                                 ? CONF_MISSPELT
+                 : known_state == CONF_TOO_NEW                         ? CONF_NOT_YET
+                 : known_state == CONF_REMOVED                         ? CONF_GONE
+                 : facts->is_local && needs_executors(row->entry->key) ? CONF_IRRELEVANT
+                                                                       : CONF_EFFECTIVE;
     self->count++;
     return ERR_OK;
 }
@@ -239,7 +239,8 @@ static bool two_collectors(struct str options)
 /* The longest that a broadcast took to build or send. */
 static enum err_code longest_broadcast(const struct facts *facts, int64_t *ret, struct err *err)
 {
-    return db_query_i64(facts->db, "SELECT max(total) FROM sql_metric WHERE name IN ('time to build', 'time to broadcast', 'time to collect') AND metric_type = 'timing'", ret, err);
+    return db_query_i64(facts->db, "SELECT max(total) FROM sql_metric WHERE name IN ('time to build', 'time to broadcast', 'time to collect') AND metric_type = 'timing'", ret,
+                        err);
 }
 
 static enum err_code find_conflicts(struct conf_audit *self, const struct facts *facts, struct err *err)
@@ -256,7 +257,9 @@ static enum err_code find_conflicts(struct conf_audit *self, const struct facts 
     conflict(self, facts, dynamic && known(least) && known(most) && least > most, "spark.dynamicAllocation.minExecutors", "spark.dynamicAllocation.maxExecutors");
     conflict(self, facts, conf_true(CONF("memory.offHeap.enabled"), false) && known_or(conf_bytes(CONF("memory.offHeap.size"), 1), 0) <= 0, "spark.memory.offHeap.enabled",
              "spark.memory.offHeap.size");
-    conflict(self, facts, conf_true(CONF("speculation"), false) && (contains(CONF("sql.sources.outputCommitterClass"), "Direct") || contains(CONF("hadoop.mapred.output.committer.class"), "Direct")),
+    conflict(self, facts,
+             conf_true(CONF("speculation"), false) &&
+                 (contains(CONF("sql.sources.outputCommitterClass"), "Direct") || contains(CONF("hadoop.mapred.output.committer.class"), "Direct")),
              "spark.speculation", "spark.sql.sources.outputCommitterClass");
     conflict(self, facts, !facts->is_local && known(task_cpus) && known(cores) && task_cpus > cores, "spark.task.cpus", "spark.executor.cores");
     conflict(self, facts, !aqe && conf_true(CONF("sql.adaptive.skewJoin.enabled"), false), "spark.sql.adaptive.skewJoin.enabled", "spark.sql.adaptive.enabled");
@@ -267,8 +270,8 @@ static enum err_code find_conflicts(struct conf_audit *self, const struct facts 
     conflict(self, facts, contains(CONF("executor.extraJavaOptions"), "-Xmx"), "spark.executor.extraJavaOptions", "spark.executor.memory");
     conflict(self, facts, str_starts(CONF("master"), "k8s://") && conf_true(CONF("shuffle.service.enabled"), false) && !dynamic, "spark.shuffle.service.enabled", "spark.master");
     conflict(self, facts, known(parallelism) && parallelism > 0 && parallelism < facts->slot_peak, "spark.default.parallelism", "slots");
-    conflict(self, facts, kryo && conf_true(CONF("kryo.registrationRequired"), false) && !CONF("kryo.registrator").len && !CONF("kryo.classesToRegister").len, "spark.kryo.registrationRequired",
-             "spark.kryo.registrator");
+    conflict(self, facts, kryo && conf_true(CONF("kryo.registrationRequired"), false) && !CONF("kryo.registrator").len && !CONF("kryo.classesToRegister").len,
+             "spark.kryo.registrationRequired", "spark.kryo.registrator");
 #undef CONF
     return rc;
 }
@@ -351,8 +354,8 @@ static enum err_code read_jars(struct conf_audit *self, const struct facts *fact
 {
     sqlite3_stmt *stmt = NULL;
     size_t capacity = 0;
-    enum err_code rc = db_prepare(facts->db, &stmt,
-                                  "SELECT section, name, value FROM environment WHERE section = 5 OR (section = 0 AND name = 'Scala Version') ORDER BY section, name", err);
+    enum err_code rc =
+        db_prepare(facts->db, &stmt, "SELECT section, name, value FROM environment WHERE section = 5 OR (section = 0 AND name = 'Scala Version') ORDER BY section, name", err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         struct str text;
         bool scala = db_i64(stmt, 0) == 0;
@@ -434,7 +437,8 @@ static int64_t fired(const struct conf_default *entry, const struct judged *judg
 static enum err_code store_rows(const struct conf_audit *self, const struct judged *judged, const struct findings *findings, struct db *db, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt, "INSERT OR REPLACE INTO conf_audit (name, at_run_time, value, default_value, distance, state, meant, fired) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err);
+    enum err_code rc =
+        db_prepare(db, &stmt, "INSERT OR REPLACE INTO conf_audit (name, at_run_time, value, default_value, distance, state, meant, fired) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err);
     for (size_t i = 0; i < self->count && !rc; i++) {
         const struct conf_row *row = &self->rows[i];
         db_bind_str(stmt, 1, row->key);

@@ -17,9 +17,9 @@ enum conf_kind { CONF_BOOL, CONF_COUNT, CONF_NUMBER, CONF_TEXT, CONF_BYTES, CONF
 struct conf_default {
     const char *key;
     enum conf_kind kind;
-    const char *values;              /* by version */
-    const char *rules;               /* blank-separated */
-    const char *english, *chinese;   /* what it means, in a line */
+    const char *values;            /* by version */
+    const char *rules;             /* blank-separated */
+    const char *english, *chinese; /* what it means, in a line */
 };
 extern const struct conf_default conf_defaults[];
 extern const size_t conf_default_count;
@@ -37,33 +37,33 @@ extern const char *const conf_state_names[CONF_STATE_COUNT];
 
 struct conf_row {
     struct str key, value;
-    const struct conf_default *entry;              /* of a misspelt one: what is meant */
-    struct str otherwise;            /* the default; STR_NONE: none */
-    bool at_run_time;                /* a session set it; value is that one's, the last of several */
+    const struct conf_default *entry; /* of a misspelt one: what is meant */
+    struct str otherwise;             /* the default; STR_NONE: none */
+    bool at_run_time;                 /* a session set it; value is that one's, the last of several */
     double distance;
     enum conf_state state;
 };
 
 struct conf_conflict {
-    const char *key, *other;         /* static: the key named first, and what it contradicts */
+    const char *key, *other; /* static: the key named first, and what it contradicts */
     struct str value;
 };
 #define CONFLICTS_MAX 16
 
 /* One library twice. Kinds: another version of it, or made for another Scala. */
 struct jar_conflict {
-    struct str name, first, second;  /* artefact; versions, or Scala versions */
-    bool scala, sparks_own;          /* one of the libraries that Spark itself is made of */
+    struct str name, first, second; /* artefact; versions, or Scala versions */
+    bool scala, sparks_own;         /* one of the libraries that Spark itself is made of */
 };
 
 struct conf_audit {
     struct arena arena;
-    struct conf_row *rows;           /* by key; owned */
+    struct conf_row *rows; /* by key; owned */
     size_t count;
-    size_t far_count;                /* of them, that differ from their default and took effect */
+    size_t far_count; /* of them, that differ from their default and took effect */
     struct conf_conflict conflicts[CONFLICTS_MAX];
     size_t conflict_count;
-    struct jar_conflict *jars;       /* owned */
+    struct jar_conflict *jars; /* owned */
     size_t jar_count;
 };
 

@@ -42,10 +42,13 @@ const char *exit_code_meaning(int64_t code)
     static const struct {
         int64_t code;
         const char *meaning;
-    } meanings[] = {{50, "uncaught exception"},       {51, "uncaught exception"},        {52, "out of memory"},         {53, "no local directory"}, {56, "heartbeat failed"},
-                    {101, "class not found"},         {126, "cannot be executed"},       {127, "command not found"},    {134, "aborted"},           {137, "killed (137)"},
-                    {139, "crashed"},                 {143, "terminated (143)"},         {-100, "container lost"},      {-101, "bad disks"},        {-102, "preempted"},
-                    {-103, "virtual memory limit"},   {-104, "memory limit"},            {-105, "killed by its master"}, {-106, "killed by the manager"}};
+    } meanings[] = {{50, "uncaught exception"},     {51, "uncaught exception"}, {52, "out of memory"},
+                    {53, "no local directory"},     {56, "heartbeat failed"},   {101, "class not found"},
+                    {126, "cannot be executed"},    {127, "command not found"}, {134, "aborted"},
+                    {137, "killed (137)"},          {139, "crashed"},           {143, "terminated (143)"},
+                    {-100, "container lost"},       {-101, "bad disks"},        {-102, "preempted"},
+                    {-103, "virtual memory limit"}, {-104, "memory limit"},     {-105, "killed by its master"},
+                    {-106, "killed by the manager"}};
     for (size_t i = 0; i < ARRAY_LENGTH(meanings); i++)
         if (meanings[i].code == code)
             return meanings[i].meaning;
@@ -64,7 +67,7 @@ struct collector {
 /* One failure: what it says, when, what failed. */
 struct failure {
     enum failure_source source;
-    int64_t text_id;                 /* UNKNOWN: the text is at hand */
+    int64_t text_id; /* UNKNOWN: the text is at hand */
     struct str text;
     int64_t time_ms;
     enum subject_kind kind;
@@ -144,7 +147,7 @@ static enum err_code note(struct collector *self, const struct failure *failure,
     if (failure->host.len) {
         row->several_hosts |= row->host.len && !str_eq(row->host, failure->host);
         if (!row->host.len)
-            row->host = failure->host;   /* of facts, which live longer */
+            row->host = failure->host; /* of facts, which live longer */
     }
     row->first_ms = min_known(row->first_ms, failure->time_ms);
     row->last_ms = max_known(row->last_ms, failure->time_ms);
@@ -192,7 +195,7 @@ static enum err_code failed_executors(struct collector *self, struct err *err)
     for (size_t i = 0; i < self->facts->executor_count && !rc; i++) {
         const struct executor_fact *executor = &self->facts->executors[i];
         if (!executor->removed || !executor->remove_reason.len || known(exit_code_of(executor->remove_reason)) == false)
-            continue;                /* without an exit code it was sent away, or went with the application */
+            continue; /* without an exit code it was sent away, or went with the application */
         char key[128];
         snprintf(key, sizeof key, "%.*s", (int)MIN(executor->id.len, sizeof key - 1), executor->id.ptr ? executor->id.ptr : "");
         struct failure failure = {FAILED_EXECUTORS, UNKNOWN, executor->remove_reason, executor->remove_ms, SUBJECT_EXECUTOR, key, executor->host};

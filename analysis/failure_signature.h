@@ -16,21 +16,21 @@ struct failure_row {
     enum error_kind kind;
     struct str error_class, message; /* STR_NONE: it names no class */
     size_t counts[FAILURE_SOURCE_COUNT];
-    int64_t first_ms, last_ms;       /* UNKNOWN: nothing of it has a time */
+    int64_t first_ms, last_ms; /* UNKNOWN: nothing of it has a time */
     enum subject_kind first_kind;
     struct str first_key;
-    struct str host;                 /* of the first task; STR_NONE */
+    struct str host; /* of the first task; STR_NONE */
     bool several_hosts;
-    int64_t exit_code;               /* UNKNOWN: it names none */
-    const char *exit_meaning;        /* static word; NULL */
+    int64_t exit_code;        /* UNKNOWN: it names none */
+    const char *exit_meaning; /* static word; NULL */
 };
 
 struct failure_signatures {
     struct arena arena;
-    struct failure_row *rows;        /* by first_ms, unknown ones last; owned */
+    struct failure_row *rows; /* by first_ms, unknown ones last; owned */
     size_t count;
-    struct imap by_text;             /* text id → position in rows + 1, before they were sorted: see failure_of_text */
-    uint32_t *sorted;                /* position before → position now */
+    struct imap by_text; /* text id → position in rows + 1, before they were sorted: see failure_of_text */
+    uint32_t *sorted;    /* position before → position now */
 };
 /* Different signatures that are told apart; what comes behind them counts with the last. */
 #define FAILURES_MAX 500

@@ -17,8 +17,8 @@ const char *const lost_cause_names[LOST_CAUSE_COUNT] = {"removal", "fetch", "exc
 
 /* One lost attempt with its cause. */
 struct entry {
-    uint64_t cause;                  /* cause << 32 | subject */
-    uint32_t attempt;                /* position */
+    uint64_t cause;   /* cause << 32 | subject */
+    uint32_t attempt; /* position */
     double read_bytes;
 };
 
@@ -213,7 +213,8 @@ static enum err_code make_rows(struct ledger *self, const struct keeper *keeper,
         const struct attempt *attempt = &keeper->facts->attempts[entry->attempt];
         while (numbers[at].number != entry->cause)
             at++;
-        self->rows[i] = (struct ledger_row){numbers[at].position, attempt->stage, attempt->executor, (enum lost_kind)attempt->kind, 1, (double)attempt->occupancy_ms, entry->read_bytes};
+        self->rows[i] =
+            (struct ledger_row){numbers[at].position, attempt->stage, attempt->executor, (enum lost_kind)attempt->kind, 1, (double)attempt->occupancy_ms, entry->read_bytes};
     }
     qsort(self->rows, keeper->count, sizeof *self->rows, by_row);
     for (size_t i = 0; i < keeper->count; i++) {

@@ -14,26 +14,26 @@ extern const char *const lost_cause_names[LOST_CAUSE_COUNT];
 /* What caused losses: one removal, one error, or all of a kind. */
 struct ledger_cause {
     enum lost_cause cause;
-    uint32_t subject;                /* position of the executor; of the row of failure_signatures; NO_ENTITY */
+    uint32_t subject; /* position of the executor; of the row of failure_signatures; NO_ENTITY */
     size_t attempts;
     double slot_ms;
-    int64_t price_ms;                /* what the run would win without it (W4); UNKNOWN: not priced */
+    int64_t price_ms; /* what the run would win without it (W4); UNKNOWN: not priced */
 };
 
 struct ledger_row {
-    uint32_t cause;                  /* position in causes */
+    uint32_t cause; /* position in causes */
     uint32_t stage, executor;
     enum lost_kind kind;
     size_t attempts;
-    double slot_ms, read_bytes;      /* what they had read, and somebody reads again */
+    double slot_ms, read_bytes; /* what they had read, and somebody reads again */
 };
 
 struct ledger {
-    struct ledger_cause *causes;     /* those with most slot time first; owned, as rows */
+    struct ledger_cause *causes; /* those with most slot time first; owned, as rows */
     size_t cause_count;
-    struct ledger_row *rows;         /* by (cause, stage, executor, kind) */
+    struct ledger_row *rows; /* by (cause, stage, executor, kind) */
     size_t row_count;
-    double failed_jobs_ms;           /* beside it: occupancy of what succeeded in jobs that failed */
+    double failed_jobs_ms; /* beside it: occupancy of what succeeded in jobs that failed */
 };
 /* So many causes have a price of their own. */
 #define LEDGER_PRICED 10

@@ -16,12 +16,12 @@ struct walk {
     const struct facts *facts;
     struct lineage *lineage;
     size_t computed_capacity, met_capacity;
-    struct sort_item *stage_refs;    /* key: stage_ref */
-    struct listed *list;             /* of one stage */
+    struct sort_item *stage_refs; /* key: stage_ref */
+    struct listed *list;          /* of one stage */
     size_t list_count, list_capacity;
     uint32_t *stack;
     size_t stack_count, stack_capacity;
-    uint32_t *place;                 /* by RDD: its place in the list + 1; 0: it is not in it, or was walked */
+    uint32_t *place; /* by RDD: its place in the list + 1; 0: it is not in it, or was walked */
 };
 
 static uint32_t rdd_position(const struct facts *facts, int64_t rdd_id)
@@ -77,7 +77,7 @@ static enum err_code walk_stage(struct walk *self, uint32_t stage, struct err *e
         for (size_t p = 0; p < facts->rdds[rdd].parent_count && !rc; p++) {
             uint32_t parent = rdd_position(facts, facts->rdds[rdd].parents[p]);
             if (parent == NO_ENTITY || !self->place[parent])
-                continue;            /* behind a shuffle, or met on another way (then it has been counted) */
+                continue; /* behind a shuffle, or met on another way (then it has been counted) */
             narrow = true;
             rc = push(self, parent, err);
         }
@@ -122,8 +122,9 @@ static enum err_code list_rdd(struct walk *self, uint32_t stage, uint32_t rdd, i
 static enum err_code walk_stages(struct walk *self, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(self->facts->db, &stmt,
-                                  "SELECT s.stage_ref, s.rdd_id, s.cached, r.unpersist_ms FROM stage_rdd s LEFT JOIN rdd r ON r.rdd_id = s.rdd_id ORDER BY s.stage_ref, s.ordinal", err);
+    enum err_code rc =
+        db_prepare(self->facts->db, &stmt,
+                   "SELECT s.stage_ref, s.rdd_id, s.cached, r.unpersist_ms FROM stage_rdd s LEFT JOIN rdd r ON r.rdd_id = s.rdd_id ORDER BY s.stage_ref, s.ordinal", err);
     int64_t ref = UNKNOWN;
     uint32_t stage = NO_ENTITY;
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {

@@ -9,17 +9,17 @@
 #include "analysis/facts.h"
 
 struct lineage_use {
-    uint32_t rdd, stage;             /* positions in facts */
+    uint32_t rdd, stage; /* positions in facts */
 };
 
 struct lineage {
-    struct lineage_use *computed;    /* RDDs that are no source and no shuffle's first one and were not persisted, by (rdd, begin of the stage); owned, as `met` */
-    struct lineage_use *met;         /* persisted ones: the first stage filled them, those behind read them or filled them again; likewise ordered */
+    struct lineage_use *computed; /* RDDs that are no source and no shuffle's first one and were not persisted, by (rdd, begin of the stage); owned, as `met` */
+    struct lineage_use *met;      /* persisted ones: the first stage filled them, those behind read them or filled them again; likewise ordered */
     size_t computed_count, met_count;
 };
 
 enum err_code lineage_make(struct lineage *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
-void lineage_dispose(struct lineage *self);      /* of a zeroed one, too */
+void lineage_dispose(struct lineage *self); /* of a zeroed one, too */
 
 /* Where the uses of the RDD at `position` begin, and how many they are. */
 size_t lineage_uses(const struct lineage_use *uses, size_t count, uint32_t rdd, size_t *ret_count);

@@ -15,7 +15,7 @@ struct edge {
 struct plan_reader {
     const struct facts *facts;
     struct plan plan;
-    struct arena texts;              /* of the present plan */
+    struct arena texts; /* of the present plan */
     sqlite3_stmt *plans, *nodes, *edges, *metrics, *accumulables;
     struct plan_node *node_array;
     size_t node_capacity;
@@ -23,10 +23,10 @@ struct plan_reader {
     size_t metric_capacity;
     struct edge *edge_array;
     size_t edge_count, edge_capacity;
-    struct sort_item *stage_order;   /* stages by (execution, position) */
-    struct sort_item *reported;      /* (accumulator, stage) of the present execution, once somebody asked */
+    struct sort_item *stage_order; /* stages by (execution, position) */
+    struct sort_item *reported;    /* (accumulator, stage) of the present execution, once somebody asked */
     struct sort_item *scratch;
-    uint32_t *reported_stages;       /* those of reported, in its order: what plan_stages gives parts of */
+    uint32_t *reported_stages; /* those of reported, in its order: what plan_stages gives parts of */
     size_t reported_count, reported_capacity, scratch_capacity, stages_capacity;
     bool reported_read;
 };
@@ -211,7 +211,8 @@ static enum err_code read_node(struct plan_reader *self, int64_t *ret_cluster_id
     if ((rc = take_text(self, name, PLAN_TEXT_BYTES, &node->name, err)) || (rc = take_text(self, text, PLAN_TEXT_BYTES, &node->text, err)) ||
         (rc = take_text(self, db_str(stmt, 5), (size_t)1 << 16, &node->metadata, err)) || (rc = take_metrics(self, node, db_str(stmt, 6), err)))
         return rc;
-    node->is_subquery = plan_named(node, "Subquery") || plan_named(node, "ReusedSubquery") || plan_named(node, "SubqueryBroadcast") || plan_named(node, "SubqueryAdaptiveBroadcast");
+    node->is_subquery =
+        plan_named(node, "Subquery") || plan_named(node, "ReusedSubquery") || plan_named(node, "SubqueryBroadcast") || plan_named(node, "SubqueryAdaptiveBroadcast");
     self->plan.node_count++;
     return ERR_OK;
 }
@@ -240,7 +241,7 @@ static enum err_code read_nodes(struct plan_reader *self, int64_t graph_plan_id,
             return rc;
         }
         self->plan.nodes = self->node_array;
-        if (known(cluster_id))       /* a cluster has a smaller id than what is in it */
+        if (known(cluster_id)) /* a cluster has a smaller id than what is in it */
             self->node_array[self->plan.node_count - 1].cluster = find_node(&self->plan, cluster_id);
     }
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -294,9 +295,24 @@ static enum err_code read_edges(struct plan_reader *self, int64_t graph_plan_id,
 /* Operators that hand on each row as it comes and count none themselves. */
 static bool keeps_rows(const struct plan_node *node)
 {
-    static const char *const names[] = {"Sort",          "Project",       "AQEShuffleRead", "CustomShuffleReader", "Exchange",        "BroadcastExchange",
-                                        "ColumnarToRow", "RowToColumnar", "InputAdapter",   "AdaptiveSparkPlan",   "ReusedExchange",  "Window",
-                                        "WindowInPandas", "BatchEvalPython", "ArrowEvalPython", "WriteFiles",      "TableCacheQueryStage", "SerializeFromObject",
+    static const char *const names[] = {"Sort",
+                                        "Project",
+                                        "AQEShuffleRead",
+                                        "CustomShuffleReader",
+                                        "Exchange",
+                                        "BroadcastExchange",
+                                        "ColumnarToRow",
+                                        "RowToColumnar",
+                                        "InputAdapter",
+                                        "AdaptiveSparkPlan",
+                                        "ReusedExchange",
+                                        "Window",
+                                        "WindowInPandas",
+                                        "BatchEvalPython",
+                                        "ArrowEvalPython",
+                                        "WriteFiles",
+                                        "TableCacheQueryStage",
+                                        "SerializeFromObject",
                                         "DeserializeToObject"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         if (plan_named(node, names[i]))
@@ -424,12 +440,6 @@ enum err_code plan_stages(struct plan_reader *self, int64_t accumulator_id, cons
 
 /* ---- what a node is */
 
-bool plan_named(const struct plan_node *node, const char *name)
-{
-    size_t len = strlen(name);
-    return str_starts(node->name, name) && (node->name.len == len || node->name.ptr[len] == '(' || node->name.ptr[len] == ' ');
-}
-
 static bool named_any(const struct plan_node *node, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -464,8 +474,8 @@ bool plan_is_shuffle_read(const struct plan_node *node)
 bool plan_is_python(const struct plan_node *node)
 {
     static const char *const words[] = {"EvalPython", "InPandas", "InArrow", "InPySpark"};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (node->name.len && memmem(node->name.ptr, node->name.len, words[i], strlen(words[i])))
+    for (size_t i = 0; i < ARRAY_LENGTH(words) && node->name.len > 8; i++)
+        if (memmem(node->name.ptr, node->name.len, words[i], strlen(words[i])))
             return true;
     return false;
 }
@@ -514,8 +524,8 @@ uint32_t plan_shuffle_below(const struct plan *plan, uint32_t from)
         const struct plan_node *node = &plan->nodes[from];
         if (plan_is_shuffle(node))
             return from;
-        if (!plan_named(node, "Sort") && !plan_named(node, "Project") && !plan_named(node, "ColumnarToRow") && !plan_named(node, "GpuCoalesceBatches") && !plan_named(node, "Filter") &&
-            !plan_is_shuffle_read(node))
+        if (!plan_named(node, "Sort") && !plan_named(node, "Project") && !plan_named(node, "ColumnarToRow") && !plan_named(node, "GpuCoalesceBatches") &&
+            !plan_named(node, "Filter") && !plan_is_shuffle_read(node))
             return NO_ENTITY;
         from = plan_child(plan, node);
     }
@@ -539,7 +549,7 @@ struct str plan_metadata(const struct plan_node *node, const char *key, struct a
         if (close >= end)
             break;
         bool is_key = close + 2 < end && close[1] == ':' && close[2] == '"', found = is_key && (size_t)(close - begin) == key_len && memcmp(begin, key, key_len) == 0;
-        at = close + (is_key ? 2 : 1);       /* at the value's quote, or behind a value */
+        at = close + (is_key ? 2 : 1); /* at the value's quote, or behind a value */
         if (!found)
             continue;
         const char *value = at + 1, *value_end = value;
@@ -583,21 +593,21 @@ static bool is_word(char c)
 
 uint64_t plan_text_hash(struct str text, uint64_t seed)
 {
-    uint64_t hash = seed ^ 0xcbf29ce484222325U;       /* FNV-1a */
+    uint64_t hash = seed ^ 0xcbf29ce484222325U; /* FNV-1a */
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         bool begins_word = i == 0 || !is_word(text.ptr[i - 1]);
         size_t digits = i;
         while (digits < text.len && isdigit((unsigned char)text.ptr[digits]))
             digits++;
-        if (c == '#') {              /* #12, #12L: an expression's id */
+        if (c == '#') { /* #12, #12L: an expression's id */
             size_t end = i + 1;
             while (end < text.len && isdigit((unsigned char)text.ptr[end]))
                 end++;
             end += end < text.len && end > i + 1 && text.ptr[end] == 'L';
             i = end - 1;
         } else if (begins_word && digits > i && (digits == text.len || !is_word(text.ptr[digits]))) {
-            bool id = i && (text.ptr[i - 1] == '=' || text.ptr[i - 1] == '(');     /* plan_id=12, codegen (3) */
+            bool id = i && (text.ptr[i - 1] == '=' || text.ptr[i - 1] == '('); /* plan_id=12, codegen (3) */
             if (id) {
                 c = '?';
                 i = digits - 1;

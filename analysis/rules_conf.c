@@ -127,7 +127,8 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
             continue;
         bool sql = known(stage->sql_execution_id);
         const char *key = sql ? "spark.sql.shuffle.partitions" : "spark.default.parallelism";
-        struct finding *finding = findings_consider(findings, rule, sql && adaptive ? MUTE_AQE : MUTE_NONE, MAX(count / ideal, ideal / count), (double)NAN, SUBJECT_CONF, "%s", key);
+        struct finding *finding =
+            findings_consider(findings, rule, sql && adaptive ? MUTE_AQE : MUTE_NONE, MAX(count / ideal, ideal / count), (double)NAN, SUBJECT_CONF, "%s", key);
         if (!finding)
             continue;
         char text[160], id[48];
@@ -194,8 +195,10 @@ static void memory_ratio(const struct judged *judged, struct findings *findings)
     finding_arg(findings, "heap", heap, "bytes");
     finding_arg(findings, "cores", (double)cores, "count");
     finding_arg_text(findings, "problem", str_of(first ? first : "ok"));
-    evidence_conf(findings, STR_LIT("spark.executor.memory"), (struct evidence_cell[]){{"heap", heap, "bytes"}, {"cores", (double)cores, "count"}, {"heap_a_core", a_core, "bytes"}}, 3);
-    finding_formula(findings, "heap a core outside 1 … 16 GiB, more than 8 cores, a heap above 64 GiB, overhead above 40 % without Python", finding->rule->ladder.step[0], "YQ", NULL);
+    evidence_conf(findings, STR_LIT("spark.executor.memory"),
+                  (struct evidence_cell[]){{"heap", heap, "bytes"}, {"cores", (double)cores, "count"}, {"heap_a_core", a_core, "bytes"}}, 3);
+    finding_formula(findings, "heap a core outside 1 … 16 GiB, more than 8 cores, a heap above 64 GiB, overhead above 40 % without Python", finding->rule->ladder.step[0], "YQ",
+                    NULL);
 }
 
 /* ---- of the audit */

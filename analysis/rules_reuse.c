@@ -13,23 +13,23 @@
 
 /* RDD.RECOMPUTE: what was computed again must be worth this much of wall time. */
 #define RECOMPUTE_LEAST_MS 1000.0
-#define LIST_STAGES 12               /* so many stages are named in a sentence */
-#define PRICED_STAGES 1000           /* of one finding: the first of them */
+#define LIST_STAGES 12     /* so many stages are named in a sentence */
+#define PRICED_STAGES 1000 /* of one finding: the first of them */
 
 /* ---- RDD.RECOMPUTE */
 
 /* One action's computation of a shared RDD: which stages, and what they cost. */
 struct occurrence {
     uint64_t action;
-    uint32_t stage;                  /* the cheapest of its stages that computed it, the earliest of equals */
-    double cost_ms;                  /* Σ o' of that stage */
+    uint32_t stage; /* the cheapest of its stages that computed it, the earliest of equals */
+    double cost_ms; /* Σ o' of that stage */
     int64_t begin_ms;
 };
 
 struct shared {
     uint32_t rdd;
-    size_t first, count;             /* its occurrences, by begin */
-    bool below;                      /* an RDD made of it is shared as often: that one is what to cache */
+    size_t first, count; /* its occurrences, by begin */
+    bool below;          /* an RDD made of it is shared as often: that one is what to cache */
 };
 
 struct recompute {
@@ -227,12 +227,9 @@ static struct finding *about_cache(const struct judged *judged, struct findings 
     struct finding *finding = findings_consider(findings, rule, MUTE_NONE, measure, (double)NAN, SUBJECT_RDD, "%s", key);
     if (!finding)
         return NULL;
-    struct evidence_cell cells[] = {{"partitions", number(row->partitions), "count"},
-                                    {"most_cached", number(row->most_partitions), "count"},
-                                    {"memory", number(row->most_memory_bytes), "bytes"},
-                                    {"disk", number(row->most_disk_bytes), "bytes"},
-                                    {"reads", (double)row->read_count, "count"},
-                                    {"build", row->build_ms, "ms"}};
+    struct evidence_cell cells[] = {{"partitions", number(row->partitions), "count"},    {"most_cached", number(row->most_partitions), "count"},
+                                    {"memory", number(row->most_memory_bytes), "bytes"}, {"disk", number(row->most_disk_bytes), "bytes"},
+                                    {"reads", (double)row->read_count, "count"},         {"build", row->build_ms, "ms"}};
     finding_arg_text(findings, "name", rdd_name(rdd));
     finding_arg(findings, "bytes", known(row->most_memory_bytes) ? (double)row->most_memory_bytes + (double)known_or(row->most_disk_bytes, 0) : (double)NAN, "bytes");
     finding_evidence(findings, SUBJECT_RDD, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
@@ -300,7 +297,8 @@ static void leak(const struct judged *judged, struct findings *findings, const s
 enum err_code rules_reuse(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct cache_audit *caches = &judged->audits->caches;
-    const struct rule *partial_rule = rule_find(STR_LIT("RDD.CACHE_PARTIAL")), *unused_rule = rule_find(STR_LIT("RDD.CACHE_UNUSED")), *leak_rule = rule_find(STR_LIT("RDD.CACHE_LEAK"));
+    const struct rule *partial_rule = rule_find(STR_LIT("RDD.CACHE_PARTIAL")), *unused_rule = rule_find(STR_LIT("RDD.CACHE_UNUSED")),
+                      *leak_rule = rule_find(STR_LIT("RDD.CACHE_LEAK"));
     bool part_unknown = false, leak_unknown = false;
     enum err_code rc = recompute(judged, findings, err);
     for (size_t i = 0; i < caches->count && !rc; i++) {

@@ -16,7 +16,7 @@
 #define LONG_TEXT_BYTES (1024.0 * 1024)
 #define LONG_FILTER_BYTES 1000.0
 #define LONG_PLANNING_MS 5000.0
-#define FAILURE_GROUPS_MAX 200       /* different failures of one application; those behind it count with the last */
+#define FAILURE_GROUPS_MAX 200 /* different failures of one application; those behind it count with the last */
 
 static const char *const rule_ids[SQL_RULE_COUNT] = {
 #define X(id) "SQL." #id,
@@ -36,8 +36,7 @@ struct finding *consider_node(struct sql_pass *pass, enum sql_rule rule, const s
 {
     char key[NODE_KEY_BYTES];
     enum mute common = mute_of(pass->judged, pass->rules[rule], stage);
-    struct finding *finding =
-        findings_consider(pass->findings, pass->rules[rule], common ? common : mute, measure, saving_ms, SUBJECT_NODE, "%s", node_key(pass, node, key));
+    struct finding *finding = findings_consider(pass->findings, pass->rules[rule], common ? common : mute, measure, saving_ms, SUBJECT_NODE, "%s", node_key(pass, node, key));
     if (finding) {
         finding->stage = stage;
         finding_arg_text(pass->findings, "node", node->name);
@@ -205,7 +204,7 @@ static bool is_accelerated(const struct plan_node *node)
     for (size_t i = 0; i < ARRAY_LENGTH(prefixes); i++)
         if (str_starts(node->name, prefixes[i]))
             return true;
-    return str_ends(node->name, "Transformer");      /* Gluten */
+    return str_ends(node->name, "Transformer"); /* Gluten */
 }
 
 static bool is_transition(const struct plan_node *node)
@@ -237,13 +236,22 @@ static void native_fallback(struct sql_pass *pass)
     finding_formula(pass->findings, "operators on the CPU and transitions / operators", pass->rules[SQL_NATIVE_FALLBACK]->ladder.step[0], "own", NULL);
 }
 
+/* Batches of streaming queries: adaptive execution never looks at them, and what happens to them is told of the query (STREAM.FAILED). */
+static bool is_streaming(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan_named(&plan->nodes[i], "MicroBatchScan") || plan_named(&plan->nodes[i], "StateStoreSave") || plan_named(&plan->nodes[i], "StreamingRelation"))
+            return true;
+    return false;
+}
+
 static void count_adaptive(struct sql_pass *pass)
 {
     double shuffles = 0;
     for (size_t i = 0; i < pass->plan->node_count; i++) {
         const struct plan_node *node = &pass->plan->nodes[i];
-        if (plan_named(node, "AdaptiveSparkPlan") || plan_named(node, "MicroBatchScan") || plan_named(node, "StateStoreSave"))
-            return;                  /* it looked, or it never looks at streams */
+        if (plan_named(node, "AdaptiveSparkPlan"))
+            return; /* it looked */
         shuffles += plan_is_shuffle(node);
     }
     pass->adaptive_shuffles += shuffles;
@@ -271,7 +279,7 @@ struct failed_group {
     char signature[ERROR_SIGNATURE_BYTES];
     struct str message;
     size_t count;
-    uint32_t first, last;            /* positions of executions */
+    uint32_t first, last; /* positions of executions */
 };
 
 static enum err_code group_failures(struct sql_pass *pass, struct failed_group *groups, size_t *count, struct err *err)
@@ -282,7 +290,7 @@ static enum err_code group_failures(struct sql_pass *pass, struct failed_group *
     enum err_code rc = ERR_OK;
     for (uint32_t i = 0; i < facts->sql_count && !rc; i++) {
         const struct sql_fact *sql = &facts->sqls[i];
-        if (!sql->failed)
+        if (!sql->failed || pass->streaming[i])
             continue;
         size_t at = (size_t)(uintptr_t)imap_get(&by_text, sql->error_text_id);
         if (!at) {
@@ -318,10 +326,11 @@ static enum err_code group_failures(struct sql_pass *pass, struct failed_group *
 }
 
 /* Positions are by id, and ids by begin. */
-static uint32_t last_root(const struct facts *facts)
+static uint32_t last_root(const struct sql_pass *pass)
 {
+    const struct facts *facts = pass->facts;
     for (uint32_t i = (uint32_t)facts->sql_count; i-- > 0;)
-        if (!known(facts->sqls[i].root_id) || facts->sqls[i].root_id == facts->sqls[i].execution_id)
+        if (!pass->streaming[i] && (!known(facts->sqls[i].root_id) || facts->sqls[i].root_id == facts->sqls[i].execution_id))
             return i;
     return NO_ENTITY;
 }
@@ -334,7 +343,7 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
     if (!groups)
         return err_nomem(err);
     enum err_code rc = group_failures(pass, groups, &count, err);
-    uint32_t last = last_root(facts);
+    uint32_t last = last_root(pass);
     for (size_t i = 0; i < count && !rc; i++) {
         const struct sql_fact *first = &facts->sqls[groups[i].first];
         char key[24];
@@ -360,8 +369,8 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
 
 static enum err_code look_at_plan(struct sql_pass *pass, struct err *err)
 {
-    static look_fn *const looks[] = {look_at_scan,      look_at_write,  look_at_join,          look_at_broadcast,     look_at_explosion,    look_at_single_partition,
-                                         look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled};
+    static look_fn *const looks[] = {look_at_scan,      look_at_write,  look_at_join,          look_at_broadcast,     look_at_explosion,     look_at_single_partition,
+                                     look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled};
     enum err_code rc = ERR_OK;
     arena_reset(&pass->scratch);
     for (size_t i = 0; i < pass->plan->node_count && !rc; i++)
@@ -369,8 +378,12 @@ static enum err_code look_at_plan(struct sql_pass *pass, struct err *err)
             rc = looks[k](pass, &pass->plan->nodes[i], err);
     if (rc)
         return rc;
-    long_plan(pass);
     native_fallback(pass);
+    if (pass->plan->sql != NO_ENTITY && is_streaming(pass->plan)) {
+        pass->streaming[pass->plan->sql] = true;
+        return ERR_OK;
+    }
+    long_plan(pass);
     count_adaptive(pass);
     return ERR_OK;
 }
@@ -393,8 +406,9 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     for (size_t i = 0; i < SQL_RULE_COUNT; i++)
         pass.rules[i] = rule_find(str_of(rule_ids[i]));
     pass.python_seen = mem_array(judged->facts->stage_count + 1, sizeof *pass.python_seen);
+    pass.streaming = mem_array(judged->facts->sql_count + 1, sizeof *pass.streaming);
     pass.coalesced_seen = mem_array(judged->facts->stage_count + 1, sizeof *pass.coalesced_seen);
-    enum err_code rc = pass.python_seen && pass.coalesced_seen ? sum_planning(&pass, err) : err_nomem(err);
+    enum err_code rc = pass.python_seen && pass.coalesced_seen && pass.streaming ? sum_planning(&pass, err) : err_nomem(err);
     if (!rc)
         rc = sql_find_skewed(&pass, err);
     if (!rc)
@@ -409,6 +423,7 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
         adaptive_off(&pass);
     mem_free(pass.python_seen);
     mem_free(pass.coalesced_seen);
+    mem_free(pass.streaming);
     mem_free(pass.planning_ms);
     mem_free(pass.scans);
     mem_free(pass.skewed);

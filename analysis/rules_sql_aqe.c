@@ -24,14 +24,15 @@ enum err_code look_at_overcoalesced(struct sql_pass *pass, const struct plan_nod
     if (!plan_is_shuffle_read(node) || !node->text.len || !memmem(node->text.ptr, node->text.len, "coalesced", 9))
         return ERR_OK;
     uint32_t child = plan_child(pass->plan, node), shuffle = child == NO_ENTITY ? NO_ENTITY : plan_shuffle_below(pass->plan, child), writer, reader;
-    double after = plan_total(pass->plan, node, "number of partitions"), before = shuffle == NO_ENTITY ? (double)NAN : plan_total(pass->plan, &pass->plan->nodes[shuffle], "number of partitions");
+    double after = plan_total(pass->plan, node, "number of partitions"),
+           before = shuffle == NO_ENTITY ? (double)NAN : plan_total(pass->plan, &pass->plan->nodes[shuffle], "number of partitions");
     double slots = (double)pass->facts->slot_peak;
     if (shuffle == NO_ENTITY || isnan(after) || slots < 1 || (!isnan(before) && before < slots))
         return ERR_OK;
     enum err_code rc = shuffle_stages(pass, &pass->plan->nodes[shuffle], &writer, &reader, err);
     if (rc || reader == NO_ENTITY || pass->coalesced_seen[reader])
         return rc;
-    pass->coalesced_seen[reader] = true;         /* both sides of a join are merged alike */
+    pass->coalesced_seen[reader] = true; /* both sides of a join are merged alike */
     const struct stage_fact *stage = &pass->facts->stages[reader];
     int64_t wall = elapsed_known(stage->first_launch_ms, stage->last_finish_ms);
     double tasks = (double)stage->winner_count;
@@ -85,10 +86,10 @@ enum err_code sql_find_skewed(struct sql_pass *pass, struct err *err)
         if (mem_grow((void **)&pass->skewed, &capacity, pass->skewed_count + 1, FINDINGS_MAX, sizeof *pass->skewed))
             return err_nomem(err);
         pass->skewed[pass->skewed_count++] = (struct skewed_stage){.execution_id = pass->facts->stages[finding->stage].sql_execution_id,
-                                                                  .stage = finding->stage,
-                                                                  .ratio = finding->measure,
-                                                                  .saving_ms = finding->local_saving_ms,
-                                                                  .max_bytes = pass->judged->extras[finding->stage]->data_task.read_bytes};
+                                                                   .stage = finding->stage,
+                                                                   .ratio = finding->measure,
+                                                                   .saving_ms = finding->local_saving_ms,
+                                                                   .max_bytes = pass->judged->extras[finding->stage]->data_task.read_bytes};
     }
     if (pass->skewed_count)
         qsort(pass->skewed, pass->skewed_count, sizeof *pass->skewed, by_execution);

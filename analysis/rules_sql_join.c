@@ -20,7 +20,7 @@ static const struct {
 #define BROADCAST_HEAP_SHARE 0.3
 /* SQL.ROW_EXPLOSION */
 #define MANY_ROWS 1e7
-#define SEVERE_CARTESIAN_ROWS 1e10   /* DF */
+#define SEVERE_CARTESIAN_ROWS 1e10 /* DF */
 
 /* ---- SQL.BROADCAST_MISSED */
 
@@ -128,7 +128,7 @@ enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, 
         return ERR_OK;
     for (size_t i = 0; i < node->child_count; i++)
         if (!pass->plan->nodes[node->children[i]].is_subquery && (count == 2 || !side_of(pass->plan, node->children[i], &sides[count++])))
-            return ERR_OK;           /* a side that is not shuffled for this join: what a broadcast would save is unknown */
+            return ERR_OK; /* a side that is not shuffled for this join: what a broadcast would save is unknown */
     if (count != 2)
         return ERR_OK;
     size_t small = sides[1].bytes <= sides[0].bytes;
@@ -169,7 +169,8 @@ enum err_code look_at_broadcast(struct sql_pass *pass, const struct plan_node *n
     if (!plan_named(node, "BroadcastExchange") && !plan_named(node, "GpuBroadcastExchange"))
         return ERR_OK;
     double bytes = plan_total(pass->plan, node, "data size");
-    double collect = plan_total_ms(pass->plan, node, "time to collect"), build = plan_total_ms(pass->plan, node, "time to build"), send = plan_total_ms(pass->plan, node, "time to broadcast");
+    double collect = plan_total_ms(pass->plan, node, "time to collect"), build = plan_total_ms(pass->plan, node, "time to build"),
+           send = plan_total_ms(pass->plan, node, "time to broadcast");
     struct finding *finding = consider_node(pass, SQL_BROADCAST_LARGE, node, NO_ENTITY, MUTE_NONE, bytes, (double)NAN);
     if (!finding)
         return ERR_OK;

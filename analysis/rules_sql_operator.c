@@ -8,7 +8,7 @@
 
 /* SQL.AGG_FALLBACK */
 #define MANY_ROWS 1e7
-#define USELESS_PARTIAL 0.9          /* of the rows are left behind a partial aggregation */
+#define USELESS_PARTIAL 0.9 /* of the rows are left behind a partial aggregation */
 /* SQL.PYTHON_UDF: what a function for whole columns leaves of the time (W12). */
 #define PYTHON_FACTOR 0.5
 /* SQL.WRITE_AMPLIFICATION [DF]: that few rows changed. */
@@ -177,7 +177,8 @@ enum err_code look_at_amplification(struct sql_pass *pass, const struct plan_nod
     finding_arg(pass->findings, "p", files, "share");
     finding_arg(pass->findings, "q", rows, "share");
     evidence_node(pass, node, "culprit",
-                  (struct evidence_cell[]){{"files_replaced", removed, "count"}, {"files", all, "count"}, {"rows_changed", changed, "records"}, {"rows_copied", copied, "records"}}, 4);
+                  (struct evidence_cell[]){{"files_replaced", removed, "count"}, {"files", all, "count"}, {"rows_changed", changed, "records"}, {"rows_copied", copied, "records"}},
+                  4);
     snprintf(text, sizeof text, "%.0f of %.0f files for %.0f of %.0f rows", removed, all, changed, changed + copied);
     finding_formula(pass->findings, text, finding->rule->ladder.step[1], "DF", NULL);
     return ERR_OK;

@@ -16,18 +16,18 @@
 /* SQL.SMALL_FILES_…: fewer files are no trouble; tasks read 128 MiB each where files let them. */
 #define MANY_FILES 100.0
 #define TASK_BYTES (128 * MIB)
-#define SMALL_FILE_BYTES (3 * MIB)   /* worth a word without a price [DF] */
+#define SMALL_FILE_BYTES (3 * MIB) /* worth a word without a price [DF] */
 /* SQL.PUSHDOWN, SQL.DPP: smaller scans do not matter. */
 #define LARGE_SCAN_BYTES GIB
 #define FEW_ROWS_LEFT 0.01
 /* SQL.REPEATED_SCAN */
 #define REPEATED_LEAST_BYTES (256 * MIB)
 #define REPEATED_PRICED 1000
-#define SCHEMA_BYTES 512             /* of a schema that are compared; Spark cuts them at a hundred characters */
+#define SCHEMA_BYTES 512 /* of a schema that are compared; Spark cuts them at a hundred characters */
 
 struct scan_seen {
-    uint64_t source;                 /* location, table, partition filters */
-    struct str schema;               /* in the arena of findings */
+    uint64_t source;   /* location, table, partition filters */
+    struct str schema; /* in the arena of findings */
     struct str name;
     int64_t execution_id, node_id;
     uint32_t stage;
@@ -81,7 +81,7 @@ static struct str scan_property(struct sql_pass *pass, const struct plan_node *n
 
 static void full_scan(struct sql_pass *pass, const struct plan_node *node, double bytes)
 {
-    double partitions = plan_total(pass->plan, node, "number of partitions read");   /* only partitioned tables have it */
+    double partitions = plan_total(pass->plan, node, "number of partitions read"); /* only partitioned tables have it */
     struct str filters = scan_property(pass, node, "PartitionFilters");
     if (isnan(partitions) || isnan(bytes))
         return;
@@ -90,7 +90,7 @@ static void full_scan(struct sql_pass *pass, const struct plan_node *node, doubl
     if (!finding)
         return;
     finding_arg_text(pass->findings, "table", scan_source(pass, node));
-    finding_arg_text(pass->findings, "cols", STR_LIT("?"));      /* a scan without a filter on them does not name them */
+    finding_arg_text(pass->findings, "cols", STR_LIT("?")); /* a scan without a filter on them does not name them */
     finding_arg(pass->findings, "n", partitions, "count");
     finding_arg(pass->findings, "bytes", bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"partitions", partitions, "count"}, {"size", bytes, "bytes"}}, 2);
@@ -135,7 +135,7 @@ static void dynamic_pruning(struct sql_pass *pass, const struct plan_node *node,
 static const struct plan_node *filter_above(const struct plan *plan, const struct plan_node *scan)
 {
     const struct plan_node *node = scan;
-    for (int steps = 0; steps < 4 && node->parent_count == 1; steps++) {     /* ColumnarToRow, Project, then the filter */
+    for (int steps = 0; steps < 4 && node->parent_count == 1; steps++) { /* ColumnarToRow, Project, then the filter */
         node = &plan->nodes[node->parents[0]];
         if (plan_named(node, "Filter"))
             return node;
@@ -282,7 +282,8 @@ static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, siz
         if (!schema_within(at[i].schema, at[0].schema))
             continue;
         snprintf(key, sizeof key, "%lld/%lld", (long long)at[i].execution_id, (long long)at[i].node_id);
-        finding_evidence(pass->findings, SUBJECT_NODE, str_of(key), i || times < 2 ? "culprit" : "peer", (struct evidence_cell[]){{"size", at[i].bytes, "bytes"}, {"scan", at[i].scan_ms, "ms"}}, 2);
+        finding_evidence(pass->findings, SUBJECT_NODE, str_of(key), i || times < 2 ? "culprit" : "peer",
+                         (struct evidence_cell[]){{"size", at[i].bytes, "bytes"}, {"scan", at[i].scan_ms, "ms"}}, 2);
         if (!i || i >= REPEATED_PRICED || at[i].stage == NO_ENTITY)
             continue;
         double scan = isnan(at[i].scan_ms) ? 1 : MIN(1.0, at[i].scan_ms / stage_work_ms(pass, at[i].stage));

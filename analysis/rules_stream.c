@@ -6,13 +6,13 @@
 
 #include "analysis/audits.h"
 
-#define LEAST_BATCHES 5              /* with rows: fewer say nothing of how it keeps up */
+#define LEAST_BATCHES 5 /* with rows: fewer say nothing of how it keeps up */
 #define STATE_LEAST_ROWS 1e5
 
 struct stream_pass {
     struct findings *findings;
     const struct stream_row *row;
-    struct str key;                  /* run id */
+    struct str key; /* run id */
 };
 
 /* NULL: nothing to do, or unknown (then a row of the rule says so, once). */
@@ -24,7 +24,10 @@ static struct finding *consider(struct stream_pass *pass, const struct rule *rul
     if (!finding)
         return NULL;
     const struct stream_row *row = pass->row;
-    struct evidence_cell cells[] = {{"batches", (double)row->batch_count, "count"}, {"duration", row->duration_ms, "ms"}, {"interval", row->interval_ms, "ms"}, {"rows", row->rows, "records"}};
+    struct evidence_cell cells[] = {{"batches", (double)row->batch_count, "count"},
+                                    {"duration", row->duration_ms, "ms"},
+                                    {"interval", row->interval_ms, "ms"},
+                                    {"rows", row->rows, "records"}};
     finding_arg_text(pass->findings, "name", row->name.len ? row->name : row->run_id);
     finding_evidence(pass->findings, SUBJECT_QUERY, pass->key, "culprit", cells, ARRAY_LENGTH(cells));
     finding_formula(pass->findings, formula, rule->ladder.step[0], "own", NULL);
@@ -42,7 +45,8 @@ static void pace(struct stream_pass *pass, const struct rule *behind, const stru
     const struct stream_row *row = pass->row;
     char text[160];
     enum mute mute = row->row_batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE;
-    snprintf(text, sizeof text, "median of the last batches %.0f ms / %s %.0f ms = %.2f", row->recent_ms, row->back_to_back ? "start to start" : "interval", row->interval_ms, row->behind);
+    snprintf(text, sizeof text, "median of the last batches %.0f ms / %s %.0f ms = %.2f", row->recent_ms, row->back_to_back ? "start to start" : "interval", row->interval_ms,
+             row->behind);
     struct finding *finding = consider(pass, behind, mute, row->behind, text);
     if (finding) {
         finding->at_most = pace_cap(row);
@@ -116,8 +120,8 @@ static void failed(struct stream_pass *pass, const struct rule *rule)
 
 enum err_code rules_stream(const struct judged *judged, struct findings *findings, struct err *err)
 {
-    static const char *const ids[] = {"STREAM.BEHIND", "STREAM.INPUT_GT_PROCESS", "STREAM.STATE_GROWTH", "STREAM.WATERMARK_LAG", "STREAM.LATE_DROPPED", "STREAM.SOURCE_LAG", "STREAM.OVERHEAD",
-                                      "STREAM.FAILED"};
+    static const char *const ids[] = {"STREAM.BEHIND",       "STREAM.INPUT_GT_PROCESS", "STREAM.STATE_GROWTH", "STREAM.WATERMARK_LAG",
+                                      "STREAM.LATE_DROPPED", "STREAM.SOURCE_LAG",       "STREAM.OVERHEAD",     "STREAM.FAILED"};
     const struct rule *rule[ARRAY_LENGTH(ids)];
     const struct stream_health *health = &judged->audits->streams;
     (void)err;

@@ -9,14 +9,16 @@
 #include "analysis/plan.h"
 
 /* Rules by number, found once. */
-#define SQL_RULES(X)                                                                                                                                                  \
-    X(FAILED) X(SMALL_FILES_READ) X(SMALL_FILES_WRITE) X(BROADCAST_MISSED) X(BROADCAST_LARGE) X(ROW_EXPLOSION) X(FULL_SCAN) X(DPP) X(PUSHDOWN) X(PYTHON_UDF) X(AQE_OFF)   \
-    X(AQE_OVERCOALESCED) X(AQE_SKEW_UNHANDLED) X(WRITE_AMPLIFICATION) X(REPEATED_SCAN) X(SINGLE_PARTITION) X(LONG_PLAN) X(AGG_FALLBACK) X(NATIVE_FALLBACK)
+#define SQL_RULES(X)                                                                                                                                           \
+    X(FAILED)                                                                                                                                                  \
+    X(SMALL_FILES_READ)                                                                                                                                        \
+    X(SMALL_FILES_WRITE) X(BROADCAST_MISSED) X(BROADCAST_LARGE) X(ROW_EXPLOSION) X(FULL_SCAN) X(DPP) X(PUSHDOWN) X(PYTHON_UDF) X(AQE_OFF) X(AQE_OVERCOALESCED) \
+        X(AQE_SKEW_UNHANDLED) X(WRITE_AMPLIFICATION) X(REPEATED_SCAN) X(SINGLE_PARTITION) X(LONG_PLAN) X(AGG_FALLBACK) X(NATIVE_FALLBACK)
 enum sql_rule {
 #define X(id) SQL_##id,
     SQL_RULES(X)
 #undef X
-    SQL_RULE_COUNT
+        SQL_RULE_COUNT
 };
 
 struct scan_seen;
@@ -27,20 +29,22 @@ struct sql_pass {
     const struct facts *facts;
     struct findings *findings;
     struct plan_reader *reader;
-    const struct plan *plan;         /* the present one */
-    struct arena scratch;            /* dies with it */
+    const struct plan *plan; /* the present one */
+    struct arena scratch;    /* dies with it */
     const struct rule *rules[SQL_RULE_COUNT];
-    bool *python_seen, *coalesced_seen;            /* by stage: it has its row of SQL.PYTHON_UDF, of SQL.AQE_OVERCOALESCED */
-    double *planning_ms;             /* by execution: on the driver before its first job */
-    struct scan_seen *scans;         /* of all plans so far; rules_sql_scan.c */
+    bool *python_seen, *coalesced_seen; /* by stage: it has its row of SQL.PYTHON_UDF, of SQL.AQE_OVERCOALESCED */
+    bool *streaming;                    /* by execution: a batch of a streaming query */
+    double *planning_ms;                /* by execution: on the driver before its first job */
+    struct scan_seen *scans;            /* of all plans so far; rules_sql_scan.c */
     size_t scan_count, scan_capacity;
-    struct skewed_stage *skewed;     /* stages that STAGE.SKEW_DATA is about, by execution; rules_sql_aqe.c */
+    struct skewed_stage *skewed; /* stages that STAGE.SKEW_DATA is about, by execution; rules_sql_aqe.c */
     size_t skewed_count;
-    double adaptive_shuffles;        /* shuffles that adaptive execution did not look at */
+    double adaptive_shuffles; /* shuffles that adaptive execution did not look at */
 };
 
 typedef enum err_code look_fn(struct sql_pass *pass, const struct plan_node *node, struct err *err);
-look_fn look_at_scan, look_at_write, look_at_join, look_at_broadcast, look_at_explosion, look_at_single_partition, look_at_aggregate, look_at_python, look_at_amplification, look_at_overcoalesced, look_at_skew_unhandled;
+look_fn look_at_scan, look_at_write, look_at_join, look_at_broadcast, look_at_explosion, look_at_single_partition, look_at_aggregate, look_at_python, look_at_amplification,
+    look_at_overcoalesced, look_at_skew_unhandled;
 /* Behind the last plan. */
 enum err_code sql_repeated_scans(struct sql_pass *pass, struct err *err) WARN_UNUSED;
 enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err) WARN_UNUSED;

@@ -9,11 +9,11 @@
 #include "analysis/error_text.h"
 #include "base/mem.h"
 
-#define RECENT_BATCHES 20            /* 7.9: what counts as now */
+#define RECENT_BATCHES 20 /* 7.9: what counts as now */
 #define RECENT_OFFSETS 10
-#define WAIT_LEAST_MS 20             /* a shorter pause between batches is the engine's own work */
-#define WAITS_SHARE 0.2              /* so many of the batches waited: then there is an interval */
-#define GROWS_SHARE 0.5              /* rows or durations that grow by this much over the run, of their median */
+#define WAIT_LEAST_MS 20 /* a shorter pause between batches is the engine's own work */
+#define WAITS_SHARE 0.2  /* so many of the batches waited: then there is an interval */
+#define GROWS_SHARE 0.5  /* rows or durations that grow by this much over the run, of their median */
 /* 10.5: peaks at a fixed distance. */
 #define PERIOD_MOST 50
 #define PERIOD_CORRELATION 0.6
@@ -38,10 +38,10 @@ struct batch {
 
 struct reader {
     struct stream_health *health;
-    struct batch *batches;           /* of one run */
+    struct batch *batches; /* of one run */
     size_t count, capacity;
     double phase_ms[PHASES];
-    int *phase_of;                   /* by phase_id: position in phase_names or one of PHASE_… */
+    int *phase_of; /* by phase_id: position in phase_names or one of PHASE_… */
     size_t phase_count;
     double *scratch;
     size_t scratch_capacity;
@@ -122,8 +122,9 @@ static double offsets_behind(struct str metrics)
     return str_to_i64((struct str){at, len}, &value) && value >= 0 ? (double)value : (double)NAN;
 }
 
-static const char progress_sql[] = "SELECT progress_no, batch_id, trigger_ms, batch_duration_ms, durations, input_rows, input_rows_per_second, processed_rows_per_second, event_time_max_ms,"
-                                   " watermark_ms FROM streaming_progress WHERE run_ref = ?1 ORDER BY progress_no";
+static const char progress_sql[] =
+    "SELECT progress_no, batch_id, trigger_ms, batch_duration_ms, durations, input_rows, input_rows_per_second, processed_rows_per_second, event_time_max_ms,"
+    " watermark_ms FROM streaming_progress WHERE run_ref = ?1 ORDER BY progress_no";
 static const char state_sql[] = "SELECT progress_no, total(rows_total), total(memory_bytes), total(rows_updated), total(rows_dropped) FROM streaming_state WHERE run_ref = ?1"
                                 " GROUP BY progress_no ORDER BY progress_no";
 static const char source_sql[] = "SELECT progress_no, metrics FROM streaming_source WHERE run_ref = ?1 AND metrics IS NOT NULL ORDER BY progress_no";
@@ -231,14 +232,14 @@ static double quantile_of(struct reader *self, size_t count, double q)
     return quantile_type7(self->scratch, kept, q);
 }
 
-#define MEDIAN(self, from, expression)                                                                                                                                \
-    (__extension__({                                                                                                                                                  \
-        size_t n_ = 0;                                                                                                                                                \
-        for (size_t i = (from); i < (self)->count; i++) {                                                                                                             \
-            const struct batch *b = &(self)->batches[i];                                                                                                              \
-            (self)->scratch[n_++] = (expression);                                                                                                                     \
-        }                                                                                                                                                             \
-        quantile_of((self), n_, 0.5);                                                                                                                                 \
+#define MEDIAN(self, from, expression)                    \
+    (__extension__({                                      \
+        size_t n_ = 0;                                    \
+        for (size_t i = (from); i < (self)->count; i++) { \
+            const struct batch *b = &(self)->batches[i];  \
+            (self)->scratch[n_++] = (expression);         \
+        }                                                 \
+        quantile_of((self), n_, 0.5);                     \
     }))
 
 /* Median of slopes between points half the series apart (incomplete Theil–Sen); points by batch. `value` picks the series. */
@@ -327,7 +328,7 @@ static void judge_watermark(struct reader *self, struct stream_row *row)
 {
     size_t n = 0, delays = 0;
     for (size_t i = 0; i < self->count; i++)
-        if (self->batches[i].watermark_ms > 0)       /* it begins at 1970 */
+        if (self->batches[i].watermark_ms > 0) /* it begins at 1970 */
             self->scratch[n++] = MAX(0.0, (double)self->batches[i].trigger_ms - self->batches[i].watermark_ms);
     row->watermark_lag_ms = quantile_of(self, n, 0.95);
     for (size_t i = 1; i < self->count; i++)
@@ -451,10 +452,30 @@ static enum err_code read_run(struct stream_health *health, sqlite3_stmt *stmt, 
         return err_nomem(err);
     struct stream_row *row = &health->rows[health->count];
     const double unknown = (double)NAN;
-    *row = (struct stream_row){.run_ref = db_i64(stmt, 0), .last_batch_id = UNKNOWN, .ended = db_i64(stmt, 3) == 1, .interval_ms = unknown, .duration_ms = unknown, .recent_ms = unknown,
-                               .behind = unknown, .delay_ms = unknown, .rows = unknown, .input_rate = unknown, .processed_rate = unknown, .rate_ratio = unknown, .overhead = unknown,
-                               .overhead_phase_share = unknown, .state_first = unknown, .state_rows = unknown, .state_bytes = unknown, .state_growth = unknown, .watermark_lag_ms = unknown,
-                               .watermark_delay_ms = unknown, .watermark_ratio = unknown, .dropped_share = unknown, .offsets_behind = unknown, .offsets_ratio = unknown};
+    *row = (struct stream_row){.run_ref = db_i64(stmt, 0),
+                               .last_batch_id = UNKNOWN,
+                               .ended = db_i64(stmt, 3) == 1,
+                               .interval_ms = unknown,
+                               .duration_ms = unknown,
+                               .recent_ms = unknown,
+                               .behind = unknown,
+                               .delay_ms = unknown,
+                               .rows = unknown,
+                               .input_rate = unknown,
+                               .processed_rate = unknown,
+                               .rate_ratio = unknown,
+                               .overhead = unknown,
+                               .overhead_phase_share = unknown,
+                               .state_first = unknown,
+                               .state_rows = unknown,
+                               .state_bytes = unknown,
+                               .state_growth = unknown,
+                               .watermark_lag_ms = unknown,
+                               .watermark_delay_ms = unknown,
+                               .watermark_ratio = unknown,
+                               .dropped_share = unknown,
+                               .offsets_behind = unknown,
+                               .offsets_ratio = unknown};
     struct str body = db_str(stmt, 4);
     row->failed = str_known(body);
     enum err_code rc;
@@ -469,8 +490,9 @@ static enum err_code read_runs(struct stream_health *health, struct db *db, stru
 {
     sqlite3_stmt *stmt = NULL;
     size_t capacity = 0;
-    enum err_code rc = db_prepare(db, &stmt,
-                                  "SELECT q.run_ref, q.run_id, q.name, q.end_seen, t.body FROM streaming_query q LEFT JOIN text t ON t.text_id = q.exception_text_id ORDER BY q.run_ref", err);
+    enum err_code rc =
+        db_prepare(db, &stmt,
+                   "SELECT q.run_ref, q.run_id, q.name, q.end_seen, t.body FROM streaming_query q LEFT JOIN text t ON t.text_id = q.exception_text_id ORDER BY q.run_ref", err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
         rc = read_run(health, stmt, &capacity, err);
     db_finalize(stmt);
@@ -520,9 +542,10 @@ enum err_code stream_health_store(const struct stream_health *self, struct db *d
     enum err_code rc = db_prepare(db, &stmt, "INSERT INTO stream_health VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err);
     for (size_t i = 0; i < self->count && !rc; i++) {
         const struct stream_row *row = &self->rows[i];
-        const double values[] = {row->interval_ms, row->duration_ms, row->recent_ms, row->behind, row->delay_ms, row->rows, row->input_rate, row->processed_rate, row->overhead,
-                                 row->overhead_phase_share, row->state_first, row->state_rows, row->state_bytes, row->state_growth, row->watermark_lag_ms, row->watermark_delay_ms,
-                                 row->dropped_rows, row->dropped_share, row->offsets_behind};
+        const double values[] = {
+            row->interval_ms,  row->duration_ms,          row->recent_ms,     row->behind,     row->delay_ms,    row->rows,         row->input_rate,       row->processed_rate,
+            row->overhead,     row->overhead_phase_share, row->state_first,   row->state_rows, row->state_bytes, row->state_growth, row->watermark_lag_ms, row->watermark_delay_ms,
+            row->dropped_rows, row->dropped_share,        row->offsets_behind};
         int at = 1;
         db_bind_i64(stmt, at++, row->run_ref);
         db_bind_str(stmt, at++, str_of(stream_verdict_names[row->verdict]));

@@ -13,37 +13,37 @@ extern const char *const stream_verdict_names[STREAM_VERDICT_COUNT];
 
 struct stream_row {
     int64_t run_ref;
-    struct str run_id, name;         /* owned by the health */
+    struct str run_id, name; /* owned by the health */
     bool ended, failed;
-    struct str error;                /* first line of it */
+    struct str error; /* first line of it */
     int64_t last_batch_id;
-    size_t batch_count;              /* batches as said above */
-    size_t row_batch_count;          /* of them, with input rows */
-    double interval_ms;              /* NaN: fewer than two batches */
-    bool back_to_back;               /* no pause between batches: interval_ms is how long they take */
-    bool growing;                    /* … and each has more rows or takes longer than those before */
-    double duration_ms, recent_ms;   /* medians: of all batches, of the last 20 */
-    double behind;                   /* recent_ms ÷ interval_ms */
-    double delay_ms;                 /* median start behind its time */
-    double rows, input_rate, processed_rate;       /* medians over batches with rows; rates in rows a second */
+    size_t batch_count;                      /* batches as said above */
+    size_t row_batch_count;                  /* of them, with input rows */
+    double interval_ms;                      /* NaN: fewer than two batches */
+    bool back_to_back;                       /* no pause between batches: interval_ms is how long they take */
+    bool growing;                            /* … and each has more rows or takes longer than those before */
+    double duration_ms, recent_ms;           /* medians: of all batches, of the last 20 */
+    double behind;                           /* recent_ms ÷ interval_ms */
+    double delay_ms;                         /* median start behind its time */
+    double rows, input_rate, processed_rate; /* medians over batches with rows; rates in rows a second */
     double rate_ratio;
-    double overhead;                 /* median of 1 − addBatch ÷ triggerExecution */
-    const char *overhead_phase;      /* the largest other phase, static; NULL */
-    double overhead_phase_share;     /* of triggerExecution */
-    double state_first, state_rows, state_bytes;   /* of the first and last batch with a state */
-    double state_growth;             /* slope over the second half × batches ÷ last rows */
-    double watermark_lag_ms;         /* p95 of trigger time − watermark */
-    double watermark_delay_ms;       /* how far the watermark is behind the latest event time by design */
+    double overhead;                             /* median of 1 − addBatch ÷ triggerExecution */
+    const char *overhead_phase;                  /* the largest other phase, static; NULL */
+    double overhead_phase_share;                 /* of triggerExecution */
+    double state_first, state_rows, state_bytes; /* of the first and last batch with a state */
+    double state_growth;                         /* slope over the second half × batches ÷ last rows */
+    double watermark_lag_ms;                     /* p95 of trigger time − watermark */
+    double watermark_delay_ms;                   /* how far the watermark is behind the latest event time by design */
     double watermark_ratio;
     double input_rows, dropped_rows, dropped_share;
-    double offsets_behind, offsets_ratio;          /* most over the last 10 batches; ÷ rows a batch */
-    int period;                      /* every so many batches one is slow; 0: no such thing */
+    double offsets_behind, offsets_ratio; /* most over the last 10 batches; ÷ rows a batch */
+    int period;                           /* every so many batches one is slow; 0: no such thing */
     enum stream_verdict verdict;
 };
 
 struct stream_health {
     struct arena arena;
-    struct stream_row *rows;         /* by run_ref; owned */
+    struct stream_row *rows; /* by run_ref; owned */
     size_t count;
 };
 

@@ -114,7 +114,8 @@ __attribute__((unused)) static bool fires(const char *rule)
     return out;
 }
 
-#define assert_near(value, expected) assert_true((value) > (expected) - 1e-6 * ((expected) < 0 ? -(expected) : (expected)) - 1e-9 && (value) < (expected) + 1e-6 * ((expected) < 0 ? -(expected) : (expected)) + 1e-9)
+#define assert_near(value, expected) \
+    assert_true((value) > (expected)-1e-6 * ((expected) < 0 ? -(expected) : (expected)) - 1e-9 && (value) < (expected) + 1e-6 * ((expected) < 0 ? -(expected) : (expected)) + 1e-9)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, app_begin, app_close)
 

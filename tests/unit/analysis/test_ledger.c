@@ -40,7 +40,11 @@ static void each_lost_attempt_has_one_cause(void **state)
     run_stage(0, 1, 2, 4000, UNKNOWN);
     const struct {
         int64_t index, executor, begin_s, ms, reason, text;
-    } lost[] = {{2, 2, 16, 4000, REASON_LOST, 5}, {3, 1, 21, 2000, REASON_FETCH, 1}, {4, 1, 24, 1000, REASON_FETCH, 2}, {5, 1, 26, 3000, REASON_EXCEPTION, 3}, {6, 1, 30, 3000, REASON_EXCEPTION, 4}};
+    } lost[] = {{2, 2, 16, 4000, REASON_LOST, 5},
+                {3, 1, 21, 2000, REASON_FETCH, 1},
+                {4, 1, 24, 1000, REASON_FETCH, 2},
+                {5, 1, 26, 3000, REASON_EXCEPTION, 3},
+                {6, 1, 30, 3000, REASON_EXCEPTION, 4}};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         struct task_cells *task = add_task(0, next_task++, lost[i].index, lost[i].executor, T0 + lost[i].begin_s * 1000, T0 + lost[i].begin_s * 1000 + lost[i].ms);
         fail_task(task, lost[i].reason);
@@ -57,7 +61,8 @@ static void each_lost_attempt_has_one_cause(void **state)
     assert_near(number_of("SELECT sum(slot_ms) FROM lost_work"), number_of("SELECT slot_ms FROM account WHERE scope = 0 AND bucket = 'lost'"));
     assert_near(number_of("SELECT sum(read_bytes) FROM lost_work"), 5000.0);
     /* What was first comes first, and the exceptions are one. */
-    assert_near(number_of("SELECT failure_no FROM failure_signature WHERE kind = 'other' AND tasks = 2 AND first_key = '5'"), number_of("SELECT failure_no FROM lost_cause WHERE cause = 'exception'"));
+    assert_near(number_of("SELECT failure_no FROM failure_signature WHERE kind = 'other' AND tasks = 2 AND first_key = '5'"),
+                number_of("SELECT failure_no FROM lost_cause WHERE cause = 'exception'"));
     assert_near(number_of("SELECT tasks + executors FROM failure_signature WHERE failure_no = 1"), 1.0);
     assert_near(number_of("SELECT exit_code FROM failure_signature WHERE failure_no = 1"), 137.0);
     assert_near(number_of("SELECT sum(executors) FROM failure_signature WHERE exit_meaning = 'killed (137)'"), 1.0);
@@ -116,8 +121,9 @@ static void changes_from_version_to_version(void **state)
     node(2, 2, 1, "Exchange", "Exchange hashpartitioning(a#1, 16), ENSURE_REQUIREMENTS, [plan_id=25]", "50 51");
     node(2, 3, 0, "AQEShuffleRead", "AQEShuffleRead coalesced", "52");
     node(2, 4, 3, "Exchange", "Exchange hashpartitioning(b#2, 16), ENSURE_REQUIREMENTS, [plan_id=26]", "53 54");
-    app_sql("INSERT INTO sql_metric (execution_id, accumulator_id, name, metric_type, reported_count, total) VALUES (0, 50, 'shuffle bytes written', 'size', 1, 777), (0, 51, 'records read', 'sum',"
-            " 1, 5), (0, 52, 'number of partitions', 'sum', 1, 3), (0, 53, 'number of partitions', 'sum', 1, 16), (0, 54, 'records read', 'sum', 1, 5)");
+    app_sql(
+        "INSERT INTO sql_metric (execution_id, accumulator_id, name, metric_type, reported_count, total) VALUES (0, 50, 'shuffle bytes written', 'size', 1, 777), (0, 51, 'records read', 'sum',"
+        " 1, 5), (0, 52, 'number of partitions', 'sum', 1, 3), (0, 53, 'number of partitions', 'sum', 1, 16), (0, 54, 'records read', 'sum', 1, 5)");
     app_sql("INSERT INTO stage_accumulable (stage_ref, ordinal, accumulable_id, internal, metadata) VALUES (0, 0, 54, 0, 'sql')");
     analyse_app();
     assert_near(number_of("SELECT count(*) FROM aqe_change"), 3.0);
@@ -148,8 +154,13 @@ static void equal_versions_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_codes_are_read_and_explained), cmocka_unit_test(a_fetch_failure_names_its_executor), TEST(each_lost_attempt_has_one_cause), TEST(a_sound_run_has_an_empty_ledger),
-        TEST(work_of_failed_jobs_is_a_memo),                 TEST(changes_from_version_to_version),                TEST(equal_versions_change_nothing),
+        cmocka_unit_test(exit_codes_are_read_and_explained),
+        cmocka_unit_test(a_fetch_failure_names_its_executor),
+        TEST(each_lost_attempt_has_one_cause),
+        TEST(a_sound_run_has_an_empty_ledger),
+        TEST(work_of_failed_jobs_is_a_memo),
+        TEST(changes_from_version_to_version),
+        TEST(equal_versions_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

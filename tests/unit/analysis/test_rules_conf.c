@@ -24,7 +24,7 @@ static void defaults_follow_the_version(void **state)
     expect_default("spark.sql.adaptive.enabled", 3, 2, "true", CONF_KNOWN);
     expect_default("spark.sql.adaptive.enabled", 1, 5, NULL, CONF_TOO_NEW);
     expect_default("spark.speculation.quantile", 4, 3, "0.9", CONF_KNOWN);
-    expect_default("spark.speculation.quantile", -1, -1, "0.9", CONF_KNOWN);     /* of an unknown version: the newest */
+    expect_default("spark.speculation.quantile", -1, -1, "0.9", CONF_KNOWN); /* of an unknown version: the newest */
     expect_default("spark.shuffle.memoryFraction", 3, 5, NULL, CONF_REMOVED);
     expect_default("spark.executor.instances", 3, 5, NULL, CONF_KNOWN);
 }
@@ -68,14 +68,14 @@ static void settings_without_effect_are_told(void **state)
     app_sql("INSERT INTO sql_config VALUES (1, 'spark.sql.shuffle.partitions', '50')");
     analyse_app();
     assert_string_equal(state_of("spark.sql.shuffle.partitions"), "overridden");
-    assert_near(number_of("SELECT distance FROM conf_audit WHERE at_run_time = 1"), 2.0);     /* 50 against 200 */
+    assert_near(number_of("SELECT distance FROM conf_audit WHERE at_run_time = 1"), 2.0); /* 50 against 200 */
     assert_string_equal(state_of("spark.sql.shuffle.partition"), "misspelt");
     assert_string_equal(text_of("SELECT meant FROM conf_audit WHERE state = 'misspelt'"), "spark.sql.shuffle.partitions");
     assert_string_equal(state_of("spark.memory.useLegacyMode"), "gone");
     assert_string_equal(state_of("spark.sql.execution.pythonUDTF.arrow.enabled"), "not yet");
     assert_string_equal(state_of("spark.shuffle.readHostLocalDisk"), "effective");
     assert_string_equal(state_of("spark.my.own.setting"), "");
-    assert_near(measure("CONF.FAR", "-"), 1.0);      /* what the session set */
+    assert_near(measure("CONF.FAR", "-"), 1.0); /* what the session set */
 }
 
 static void contradictions_are_counted(void **state)
@@ -116,7 +116,7 @@ static void names_of_jars_are_read(void **state)
 {
     (void)state;
     struct jar_name name;
-    expect_jar("/opt/spark/jars/spark-core_2.12-3.5.7.jar", "spark-core", "2.12", "3.5.7");
+    expect_jar("/spark/jars/spark-core_2.12-3.5.7.jar", "spark-core", "2.12", "3.5.7");
     expect_jar("netty-transport-native-epoll-4.1.96.Final-linux-x86_64.jar", "netty-transport-native-epoll", "", "4.1.96.Final");
     expect_jar("a-1.jar", "a", "", "1");
     expect_jar("lib_2-7.jar", "lib_2", "", "7");
@@ -134,9 +134,9 @@ static void the_same_library_twice_is_told(void **state)
 {
     (void)state;
     app_sql("INSERT INTO environment VALUES (0, 'Scala Version', 'version 2.13.16')");
-    add_jar("/opt/spark/jars/guava-14.0.1.jar");
-    add_jar("/home/me/lib/guava-31.1-jre.jar");
-    add_jar("/home/me/lib/tool_2.12-1.0.jar");
+    add_jar("/spark/jars/guava-14.0.1.jar");
+    add_jar("/data/lib/guava-31.1-jre.jar");
+    add_jar("/data/lib/tool_2.12-1.0.jar");
     analyse_app();
     assert_near(measure("CONF.JARS", "classpath"), 2.0);
     assert_near(number_of("SELECT count(*) FROM jar_conflict WHERE artefact = 'guava' AND first = '14.0.1' AND second = '31.1' AND sparks_own = 1"), 1.0);
@@ -147,9 +147,9 @@ static void the_same_library_twice_is_told(void **state)
 static void what_spark_ships_is_no_conflict(void **state)
 {
     (void)state;
-    add_jar("/opt/spark/jars/hive-shims-0.23-2.3.10.jar");
-    add_jar("/opt/spark/jars/hive-shims-2.3.10.jar");
-    add_jar("/home/me/lib/mine-1.0.jar");
+    add_jar("/spark/jars/hive-shims-0.23-2.3.10.jar");
+    add_jar("/spark/jars/hive-shims-2.3.10.jar");
+    add_jar("/data/lib/mine-1.0.jar");
     analyse_app();
     assert_false(fires("CONF.JARS"));
 }
@@ -179,7 +179,7 @@ static void heaps_of_odd_shape_are_told(void **state)
     add_setting("spark.executor.memory", "80g");
     add_setting("spark.executor.memoryOverhead", "1g");
     analyse_app();
-    assert_near(measure("CONF.MEMORY_RATIO", "spark.executor.memory"), 2.0);     /* 16 cores, 80 GiB */
+    assert_near(measure("CONF.MEMORY_RATIO", "spark.executor.memory"), 2.0); /* 16 cores, 80 GiB */
 }
 
 static void ordinary_heaps_are_not(void **state)
@@ -194,7 +194,7 @@ static void java_serialisation_of_much_data_is_told(void **state)
 {
     (void)state;
     run_stage(0, 1, 4, 4000, UNKNOWN);
-    run_stage(1, 12, 4, 4000, 5);    /* SQL has its own format */
+    run_stage(1, 12, 4, 4000, 5); /* SQL has its own format */
     app_sql("UPDATE stage SET shuffle_write_bytes = %lld", (long long)(2 * GIB));
     analyse_app();
     assert_near(measure("CONF.SERIALIZER", "spark.serializer"), 2.0 * (double)GIB);
@@ -213,9 +213,19 @@ static void kryo_is_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_follow_the_version), cmocka_unit_test(distances_are_powers_of_two), cmocka_unit_test(names_of_jars_are_read), TEST(settings_without_effect_are_told),
-        TEST(contradictions_are_counted), TEST(sound_settings_do_not_contradict), TEST(the_same_library_twice_is_told), TEST(what_spark_ships_is_no_conflict),
-        TEST(too_many_partitions_are_told_with_a_symptom), TEST(heaps_of_odd_shape_are_told), TEST(ordinary_heaps_are_not), TEST(java_serialisation_of_much_data_is_told), TEST(kryo_is_not),
+        cmocka_unit_test(defaults_follow_the_version),
+        cmocka_unit_test(distances_are_powers_of_two),
+        cmocka_unit_test(names_of_jars_are_read),
+        TEST(settings_without_effect_are_told),
+        TEST(contradictions_are_counted),
+        TEST(sound_settings_do_not_contradict),
+        TEST(the_same_library_twice_is_told),
+        TEST(what_spark_ships_is_no_conflict),
+        TEST(too_many_partitions_are_told_with_a_symptom),
+        TEST(heaps_of_odd_shape_are_told),
+        TEST(ordinary_heaps_are_not),
+        TEST(java_serialisation_of_much_data_is_told),
+        TEST(kryo_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

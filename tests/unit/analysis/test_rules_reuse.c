@@ -7,8 +7,9 @@
 static void add_chain(int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        app_sql("INSERT INTO rdd (rdd_id, name, num_partitions, tracked, unpersisted, use_disk, use_memory, use_off_heap, deserialized) VALUES (%lld, 'rdd %lld', 4, 0, 0, 0, 0, 0, 0)", (long long)i,
-                (long long)i);
+        app_sql(
+            "INSERT INTO rdd (rdd_id, name, num_partitions, tracked, unpersisted, use_disk, use_memory, use_off_heap, deserialized) VALUES (%lld, 'rdd %lld', 4, 0, 0, 0, 0, 0, 0)",
+            (long long)i, (long long)i);
         if (i)
             app_sql("INSERT INTO rdd_parent VALUES (%lld, 0, %lld)", (long long)i, (long long)i - 1);
     }
@@ -22,9 +23,10 @@ static void list_rdds(int64_t stage, int64_t own, int64_t cached)
 
 static void persist(int64_t rdd, int64_t most, int64_t bytes, int64_t unpersist_ms)
 {
-    app_sql("UPDATE rdd SET use_memory = 1, deserialized = 1, storage_level = 'Memory Deserialized 1x Replicated', storage_name = name, storage_partitions = 4, most_partitions = %s,"
-            " evicted_partitions = 0, most_memory_bytes = %s, most_disk_bytes = 0, unpersist_ms = %s, held_byte_ms = 1000 WHERE rdd_id = %lld",
-            sql_number(most), sql_number(bytes), sql_number(unpersist_ms), (long long)rdd);
+    app_sql(
+        "UPDATE rdd SET use_memory = 1, deserialized = 1, storage_level = 'Memory Deserialized 1x Replicated', storage_name = name, storage_partitions = 4, most_partitions = %s,"
+        " evicted_partitions = 0, most_memory_bytes = %s, most_disk_bytes = 0, unpersist_ms = %s, held_byte_ms = 1000 WHERE rdd_id = %lld",
+        sql_number(most), sql_number(bytes), sql_number(unpersist_ms), (long long)rdd);
     app_sql("UPDATE executor SET max_memory_bytes = 1000000");
 }
 
@@ -50,7 +52,7 @@ static void what_three_jobs_compute_is_computed_again(void **state)
     analyse_app();
     assert_near(measure("RDD.RECOMPUTE", "2"), 3.0);
     assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), 8000.0);
-    assert_near(number_of("SELECT count(*) FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), 1.0);      /* RDD 1 below it is not told as well */
+    assert_near(number_of("SELECT count(*) FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), 1.0); /* RDD 1 below it is not told as well */
     assert_true(fires("RDD.RECOMPUTE"));
 }
 
@@ -88,7 +90,7 @@ static void sampling_and_one_query_are_one_action(void **state)
     }
     app_sql("UPDATE stage SET name = 'sortByKey at a.py:3' WHERE stage_id >= 2");
     analyse_app();
-    assert_near(measure("RDD.RECOMPUTE", "1"), 2.0);        /* the query, and the sort */
+    assert_near(measure("RDD.RECOMPUTE", "1"), 2.0); /* the query, and the sort */
     assert_true(number_of("SELECT count(*) FROM finding WHERE rule_id = 'RDD.RECOMPUTE' AND subject_key = '2'") == 0);
 }
 
@@ -181,8 +183,14 @@ static void odd_lineages_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_three_jobs_compute_is_computed_again), TEST(what_is_cached_is_not_computed_again), TEST(sampling_and_one_query_are_one_action), TEST(half_of_a_cache_is_missing),
-        TEST(readers_tell_what_is_missing),              TEST(a_cache_that_nobody_reads_is_unused),  TEST(a_cache_that_stays_is_a_leak),          TEST(a_cache_that_no_task_fills_is_untouched),
+        TEST(what_three_jobs_compute_is_computed_again),
+        TEST(what_is_cached_is_not_computed_again),
+        TEST(sampling_and_one_query_are_one_action),
+        TEST(half_of_a_cache_is_missing),
+        TEST(readers_tell_what_is_missing),
+        TEST(a_cache_that_nobody_reads_is_unused),
+        TEST(a_cache_that_stays_is_a_leak),
+        TEST(a_cache_that_no_task_fills_is_untouched),
         TEST(odd_lineages_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

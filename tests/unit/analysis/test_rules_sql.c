@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/mem.h"
+
 static int64_t next_accumulator, next_text, plan_of;
 
 static int begin(void **state)
@@ -22,8 +24,9 @@ static int begin(void **state)
 static void add_plan(int64_t execution)
 {
     plan_of = execution;
-    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen, plan_id) VALUES (%lld, %lld, %lld, %lld, 1, 1, 1, %lld)",
-            (long long)execution, (long long)execution, (long long)T0, (long long)T0 + 50000, (long long)execution);
+    app_sql(
+        "INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen, plan_id) VALUES (%lld, %lld, %lld, %lld, 1, 1, 1, %lld)",
+        (long long)execution, (long long)execution, (long long)T0, (long long)T0 + 50000, (long long)execution);
     app_sql("INSERT INTO sql_plan VALUES (%lld, %lld, 0, NULL, %lld, 1, %lld, 0)", (long long)execution, (long long)execution, (long long)execution, (long long)T0);
 }
 
@@ -42,14 +45,15 @@ static void node(int64_t id, int64_t parent, const char *name, const char *text,
                 " (%lld, %lld, '%s', '%s', 1, 1, 1, %lld, %lld, %lld, %lld)",
                 (long long)plan_of, (long long)next_accumulator, metric, ms ? "timing" : "sum", total, total, total, total);
         if (stage >= 0)
-            app_sql("INSERT INTO stage_accumulable (stage_ref, ordinal, accumulable_id, internal, metadata) VALUES (%lld, %lld, %lld, 0, 'sql')", (long long)stage, (long long)next_accumulator,
-                    (long long)next_accumulator);
+            app_sql("INSERT INTO stage_accumulable (stage_ref, ordinal, accumulable_id, internal, metadata) VALUES (%lld, %lld, %lld, 0, 'sql')", (long long)stage,
+                    (long long)next_accumulator, (long long)next_accumulator);
         snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%lld", *ids ? " " : "", (long long)next_accumulator++);
         at += used + (at[used] == ';');
     }
     app_sql("INSERT INTO sql_node VALUES (%lld, %lld, 0, NULL, '%s', %lld, NULL, '%s')", (long long)plan_of, (long long)id, name, (long long)next_text++, ids);
     if (parent >= 0)
-        app_sql("INSERT INTO sql_edge SELECT %lld, count(*), %lld, %lld FROM sql_edge WHERE plan_id = %lld", (long long)plan_of, (long long)id, (long long)parent, (long long)plan_of);
+        app_sql("INSERT INTO sql_edge SELECT %lld, count(*), %lld, %lld FROM sql_edge WHERE plan_id = %lld", (long long)plan_of, (long long)id, (long long)parent,
+                (long long)plan_of);
 }
 
 static void scan_metadata(int64_t id, const char *json)
@@ -216,7 +220,7 @@ static void a_scan_of_all_partitions_is_told(void **state)
     scan_metadata(0, "{\"Location\":\"x\",\"PartitionFilters\":\"[]\",\"PushedFilters\":\"[]\",\"DataFilters\":\"[isnotnull(a)]\"}");
     analyse_app();
     assert_near(measure("SQL.FULL_SCAN", "0/0"), 2e10);
-    assert_near(measure("SQL.PUSHDOWN", "0/0"), 2e10);       /* a filter on data, and nothing pushed */
+    assert_near(measure("SQL.PUSHDOWN", "0/0"), 2e10); /* a filter on data, and nothing pushed */
 }
 
 static void a_filtered_scan_is_not(void **state)
@@ -224,11 +228,12 @@ static void a_filtered_scan_is_not(void **state)
     (void)state;
     add_plan(0);
     node(0, -1, "Scan parquet db.t", "FileScan parquet", "number of partitions read=12;size of files read=20000000000;static number of files read=100;number of files read=25", -1);
-    scan_metadata(0, "{\"PartitionFilters\":\"[(day#1 = \\\"1, 2\\\"), dynamicpruningexpression(day#1 IN x)]\",\"PushedFilters\":\"[IsNotNull(a)]\",\"DataFilters\":\"[isnotnull(a)]\"}");
+    scan_metadata(
+        0, "{\"PartitionFilters\":\"[(day#1 = \\\"1, 2\\\"), dynamicpruningexpression(day#1 IN x)]\",\"PushedFilters\":\"[IsNotNull(a)]\",\"DataFilters\":\"[isnotnull(a)]\"}");
     analyse_app();
     assert_false(fires("SQL.FULL_SCAN"));
     assert_false(fires("SQL.PUSHDOWN"));
-    assert_near(measure("SQL.DPP", "0"), 0.25);      /* effective: a word */
+    assert_near(measure("SQL.DPP", "0"), 0.25); /* effective: a word */
 }
 
 /* Three scans of 300 MiB by 4 tasks of 4 s each: two of them again. */
@@ -244,7 +249,7 @@ static void a_source_that_is_read_again_is_told(void **state)
     }
     analyse_app();
     assert_near(measure("SQL.REPEATED_SCAN", "0/0"), 3.0);
-    assert_true(fabs(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.REPEATED_SCAN'") - 4000) < 10);      /* 2 × 4 s of scanning on two slots */
+    assert_true(fabs(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.REPEATED_SCAN'") - 4000) < 10); /* 2 × 4 s of scanning on two slots */
 }
 
 static void another_partition_is_another_source(void **state)
@@ -275,7 +280,7 @@ static void python_is_told_by_its_share(void **state)
     analyse_app();
     assert_near(measure("SQL.PYTHON_UDF", "0/0"), 0.75);
     assert_non_null(strstr(text_of("SELECT args FROM finding WHERE rule_id = 'SQL.PYTHON_UDF'"), "\"slow\""));
-    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.PYTHON_UDF'"), 3000.0);     /* half of 12 s on two slots */
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.PYTHON_UDF'"), 3000.0); /* half of 12 s on two slots */
 }
 
 static void arrow_is_at_most_low(void **state)
@@ -318,6 +323,61 @@ static void partitions_that_were_few_before_are_not(void **state)
     assert_false(fires("SQL.AQE_OVERCOALESCED"));
 }
 
+/* Eight tasks, of which one reads 100 MiB and takes 20 s, the others a hundredth of that; a sort-merge join reads their shuffle. */
+static void skewed_join(const char *name)
+{
+    run_stage(0, 1, 8, 200, 0);
+    for (size_t i = 0; i < app_task_count; i++) {
+        app_tasks[i].shuffle_local_read_bytes = i == 7 ? 100 * MIB : MIB;
+        app_tasks[i].shuffle_remote_read_bytes = 0;
+    }
+    app_tasks[7].finish_ms = app_tasks[7].launch_ms + 20000;
+    app_tasks[7].executor_run_time_ms = 20000;
+    app_tasks[7].executor_cpu_time_ns = 20000000000;
+    app_sql("UPDATE stage SET completion_ms = %lld; UPDATE job SET completion_ms = %lld", (long long)app_tasks[7].finish_ms, (long long)app_tasks[7].finish_ms);
+    add_plan(0);
+    node(0, -1, "AdaptiveSparkPlan", "AdaptiveSparkPlan isFinalPlan=true", "", -1);
+    node(1, 0, name, "SortMergeJoin [a#1], [b#2], Inner", "", -1);
+    node(2, 1, "Sort", "Sort [a#1]", "", -1);
+    node(3, 2, "Exchange", "Exchange hashpartitioning(a#1, 8)", "records read=100", 0);
+}
+
+static void skew_that_is_left_alone_is_told_with_its_reason(void **state)
+{
+    (void)state;
+    skewed_join("SortMergeJoin");
+    analyse_app();
+    assert_near(measure("STAGE.SKEW_DATA", "0.0"), 100.0);
+    assert_near(measure("SQL.AQE_SKEW_UNHANDLED", "0/1"), 100.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'SQL.AQE_SKEW_UNHANDLED'"), "below the size threshold");
+    assert_true(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.AQE_SKEW_UNHANDLED'") == number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"));
+}
+
+static void skew_that_was_split_is_not(void **state)
+{
+    (void)state;
+    skewed_join("SortMergeJoin(skew=true)");
+    analyse_app();
+    assert_false(fires("SQL.AQE_SKEW_UNHANDLED"));
+}
+
+/* Out of memory anywhere on the way is an error, and no crash. */
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    shuffled_join("SortMergeJoin [k#1], [k#2], Inner", 100 * MIB, MIB);
+    app_pack_chunks(4096);
+    enum err_code rc = ERR_NOMEM;
+    for (uint64_t n = 1; rc && n < 1000000; n += 1 + n / 16) {
+        struct err err = {0};
+        mem_fail_at(n, 0);
+        rc = analyse(&app_db, &err);
+        mem_fail_at(0, 0);
+    }
+    assert_int_equal(rc, ERR_OK);
+    assert_near(measure("SQL.BROADCAST_MISSED", "0/0"), 100.0);
+}
+
 static void adaptive_execution_that_is_off_is_told(void **state)
 {
     (void)state;
@@ -347,7 +407,7 @@ static void aggregates_that_cannot_hash_are_told(void **state)
     node(2, 1, "Range", "Range", "number of output rows=20000000", -1);
     analyse_app();
     assert_near(measure("SQL.AGG_FALLBACK", "0/0"), 1.9e7);
-    assert_near(measure("SQL.AGG_FALLBACK", "0/1"), 2e7);    /* 95 % of the rows are left */
+    assert_near(measure("SQL.AGG_FALLBACK", "0/1"), 2e7); /* 95 % of the rows are left */
 }
 
 static void a_good_aggregate_is_not(void **state)
@@ -407,7 +467,19 @@ static void failures_are_told_by_what_they_say(void **state)
     analyse_app();
     assert_near(measure("SQL.FAILED", "0"), 2.0);
     assert_near(measure("SQL.FAILED", "2"), 1.0);
-    assert_near(number_of("SELECT max(at_least) FROM finding WHERE rule_id = 'SQL.FAILED'"), 0.0);       /* the last one went well */
+    assert_near(number_of("SELECT max(at_least) FROM finding WHERE rule_id = 'SQL.FAILED'"), 0.0); /* the last one went well */
+}
+
+/* A query that is stopped cancels its batch; that is no failed query. */
+static void a_stopped_stream_is_no_failed_query(void **state)
+{
+    (void)state;
+    app_sql("INSERT INTO text VALUES (1, 'java.lang.InterruptedException')");
+    add_plan(0);
+    node(0, -1, "MicroBatchScan", "MicroBatchScan[a] R", "", -1);
+    app_sql("UPDATE sql_execution SET status = 2, outcome = 1, error_text_id = 1");
+    analyse_app();
+    assert_false(fires("SQL.FAILED"));
 }
 
 /* Edges in a circle and to nodes that are not there, texts and numbers of any kind. */
@@ -436,13 +508,38 @@ static void odd_plans_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAN(a_small_side_fits_a_broadcast), PLAN(two_large_sides_do_not), PLAN(the_outer_side_is_not_broadcast), PLAN(a_large_broadcast_is_told), PLAN(a_small_broadcast_is_not),
-        PLAN(a_product_multiplies_rows), PLAN(an_ordinary_join_does_not), PLAN(all_rows_in_one_task_are_told), PLAN(a_global_count_is_not), PLAN(small_files_are_told),
-        PLAN(a_few_small_files_are_not), PLAN(a_scan_of_all_partitions_is_told), PLAN(a_filtered_scan_is_not), PLAN(a_source_that_is_read_again_is_told),
-        PLAN(another_partition_is_another_source), PLAN(python_is_told_by_its_share), PLAN(arrow_is_at_most_low), PLAN(partitions_merged_too_far_are_told),
-        PLAN(partitions_that_were_few_before_are_not), PLAN(adaptive_execution_that_is_off_is_told), PLAN(adaptive_execution_that_is_on_is_not), PLAN(aggregates_that_cannot_hash_are_told),
-        PLAN(a_good_aggregate_is_not), PLAN(a_long_plan_is_told), PLAN(a_rewrite_for_few_rows_is_told), PLAN(operators_off_the_accelerator_are_counted),
-        PLAN(failures_are_told_by_what_they_say), PLAN(odd_plans_do_no_harm),
+        PLAN(a_small_side_fits_a_broadcast),
+        PLAN(two_large_sides_do_not),
+        PLAN(the_outer_side_is_not_broadcast),
+        PLAN(a_large_broadcast_is_told),
+        PLAN(a_small_broadcast_is_not),
+        PLAN(a_product_multiplies_rows),
+        PLAN(an_ordinary_join_does_not),
+        PLAN(all_rows_in_one_task_are_told),
+        PLAN(a_global_count_is_not),
+        PLAN(small_files_are_told),
+        PLAN(a_few_small_files_are_not),
+        PLAN(a_scan_of_all_partitions_is_told),
+        PLAN(a_filtered_scan_is_not),
+        PLAN(a_source_that_is_read_again_is_told),
+        PLAN(another_partition_is_another_source),
+        PLAN(python_is_told_by_its_share),
+        PLAN(arrow_is_at_most_low),
+        PLAN(partitions_merged_too_far_are_told),
+        PLAN(partitions_that_were_few_before_are_not),
+        PLAN(skew_that_is_left_alone_is_told_with_its_reason),
+        PLAN(skew_that_was_split_is_not),
+        PLAN(adaptive_execution_that_is_off_is_told),
+        PLAN(adaptive_execution_that_is_on_is_not),
+        PLAN(aggregates_that_cannot_hash_are_told),
+        PLAN(a_good_aggregate_is_not),
+        PLAN(a_long_plan_is_told),
+        PLAN(a_rewrite_for_few_rows_is_told),
+        PLAN(operators_off_the_accelerator_are_counted),
+        PLAN(failures_are_told_by_what_they_say),
+        PLAN(a_stopped_stream_is_no_failed_query),
+        PLAN(odd_plans_do_no_harm),
+        PLAN(any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

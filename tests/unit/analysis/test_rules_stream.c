@@ -16,17 +16,18 @@ static int begin(void **state)
 
 static void add_query(int64_t run, const char *name, bool failed)
 {
-    app_sql("INSERT INTO streaming_query (run_ref, run_id, name, start_seen, end_seen, exception_text_id, idle_count) VALUES (%lld, 'run-%lld', '%s', 1, %d, %s, 0)", (long long)run, (long long)run,
-            name, failed, failed ? "1" : "NULL");
+    app_sql("INSERT INTO streaming_query (run_ref, run_id, name, start_seen, end_seen, exception_text_id, idle_count) VALUES (%lld, 'run-%lld', '%s', 1, %d, %s, 0)",
+            (long long)run, (long long)run, name, failed, failed ? "1" : "NULL");
 }
 
 /* A batch of `rows` rows that begins at `start_ms` from the begin and takes `ms`, of which `add_ms` is addBatch. Rates follow from an interval of a second. */
 static void add_batch(int64_t run, int64_t start_ms, int64_t ms, int64_t add_ms, int64_t rows)
 {
-    app_sql("INSERT INTO streaming_progress (run_ref, progress_no, batch_id, trigger_ms, batch_duration_ms, durations, input_rows, input_rows_per_second, processed_rows_per_second) VALUES"
-            " (%lld, %lld, %lld, %lld, %lld, '0:%lld 1:%lld 2:%lld', %lld, %lld, %f)",
-            (long long)run, (long long)progress_no, (long long)progress_no, (long long)(T0 + start_ms), (long long)ms, (long long)ms, (long long)add_ms, (long long)(ms - add_ms), (long long)rows,
-            (long long)rows, ms > 0 ? (double)rows * 1000 / (double)ms : 0.0);
+    app_sql(
+        "INSERT INTO streaming_progress (run_ref, progress_no, batch_id, trigger_ms, batch_duration_ms, durations, input_rows, input_rows_per_second, processed_rows_per_second) VALUES"
+        " (%lld, %lld, %lld, %lld, %lld, '0:%lld 1:%lld 2:%lld', %lld, %lld, %f)",
+        (long long)run, (long long)progress_no, (long long)progress_no, (long long)(T0 + start_ms), (long long)ms, (long long)ms, (long long)add_ms, (long long)(ms - add_ms),
+        (long long)rows, (long long)rows, ms > 0 ? (double)rows * 1000 / (double)ms : 0.0);
     progress_no++;
 }
 
@@ -51,8 +52,8 @@ static void a_query_that_keeps_up(void **state)
     assert_string_equal(text_of("SELECT verdict FROM stream_health"), "keeps up");
     assert_string_equal(text_of("SELECT overhead_phase FROM stream_health"), "walCommit");
     assert_string_equal(mute_of_rule("STREAM.SOURCE_LAG"), "no_metric");
-    static const char *const quiet[] = {"STREAM.BEHIND", "STREAM.INPUT_GT_PROCESS", "STREAM.OVERHEAD", "STREAM.FAILED", "STREAM.STATE_GROWTH", "STREAM.WATERMARK_LAG", "STREAM.LATE_DROPPED",
-                                        "STREAM.SOURCE_LAG"};
+    static const char *const quiet[] = {"STREAM.BEHIND",       "STREAM.INPUT_GT_PROCESS", "STREAM.OVERHEAD",     "STREAM.FAILED",
+                                        "STREAM.STATE_GROWTH", "STREAM.WATERMARK_LAG",    "STREAM.LATE_DROPPED", "STREAM.SOURCE_LAG"};
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         assert_false(fires(quiet[i]));
 }
@@ -117,7 +118,7 @@ static void a_state_that_levels_off(void **state)
     }
     analyse_app();
     assert_near(measure("STREAM.STATE_GROWTH", "run-1"), 0.0);
-    assert_near(measure("STREAM.LATE_DROPPED", "run-1"), 0.02);      /* 2 of 100 in each batch */
+    assert_near(measure("STREAM.LATE_DROPPED", "run-1"), 0.02); /* 2 of 100 in each batch */
 }
 
 /* Ten seconds by design, fifty behind the clock. */
@@ -140,8 +141,9 @@ static void a_source_that_is_far_ahead(void **state)
     add_query(1, "q", false);
     for (int64_t i = 0; i < 20; i++) {
         add_batch(1, i * 1000, 400, 350, 100);
-        app_sql("INSERT INTO streaming_source (run_ref, progress_no, ordinal, metrics) VALUES (1, %lld, 0, '[[\"avgOffsetsBehindLatest\",\"7.5\"],[\"maxOffsetsBehindLatest\",\"%d\"]]')",
-                (long long)progress_no - 1, i < 10 ? 90000 : 1200);
+        app_sql(
+            "INSERT INTO streaming_source (run_ref, progress_no, ordinal, metrics) VALUES (1, %lld, 0, '[[\"avgOffsetsBehindLatest\",\"7.5\"],[\"maxOffsetsBehindLatest\",\"%d\"]]')",
+            (long long)progress_no - 1, i < 10 ? 90000 : 1200);
     }
     analyse_app();
     assert_near(measure("STREAM.SOURCE_LAG", "run-1"), 12.0);
@@ -178,8 +180,9 @@ static void odd_records_do_no_harm(void **state)
     add_query(2, "empty", false);
     for (int64_t i = 0; i < 8; i++)
         add_batch(1, -i * 1000, i % 2 ? 0 : 400, 500, i % 3 ? INT64_MAX : 0);
-    app_sql("UPDATE streaming_progress SET durations = '9:x :: 1: -4:5 99999999999999999999:1 1:-7', trigger_ms = CASE WHEN progress_no = 3 THEN NULL WHEN progress_no = 4 THEN 4611686018427387904"
-            " ELSE trigger_ms END WHERE progress_no > 2");
+    app_sql(
+        "UPDATE streaming_progress SET durations = '9:x :: 1: -4:5 99999999999999999999:1 1:-7', trigger_ms = CASE WHEN progress_no = 3 THEN NULL WHEN progress_no = 4 THEN 4611686018427387904"
+        " ELSE trigger_ms END WHERE progress_no > 2");
     app_sql("INSERT INTO streaming_source (run_ref, progress_no, ordinal, metrics) VALUES (1, 0, 0, '[[\"maxOffsetsBehindLatest\",\"')");
     app_sql("INSERT INTO streaming_state (run_ref, progress_no, ordinal, rows_total, rows_updated, rows_dropped) VALUES (1, 1, 0, -5, 9223372036854775807, 9223372036854775807),"
             " (1, 1, 1, 9223372036854775807, 9223372036854775807, 9223372036854775807), (1, 77, 0, 1, 1, 1)");
@@ -194,9 +197,10 @@ static void odd_records_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STREAM(a_query_that_keeps_up),      STREAM(a_query_that_falls_behind),          STREAM(a_query_without_a_trigger_is_no_fault), STREAM(a_state_that_only_grows),
-        STREAM(a_state_that_levels_off),    STREAM(a_watermark_that_trails),            STREAM(a_source_that_is_far_ahead),            STREAM(bookkeeping_and_failures_are_told),
-        STREAM(peaks_at_a_fixed_distance_are_seen), STREAM(odd_records_do_no_harm),
+        STREAM(a_query_that_keeps_up),      STREAM(a_query_that_falls_behind),         STREAM(a_query_without_a_trigger_is_no_fault),
+        STREAM(a_state_that_only_grows),    STREAM(a_state_that_levels_off),           STREAM(a_watermark_that_trails),
+        STREAM(a_source_that_is_far_ahead), STREAM(bookkeeping_and_failures_are_told), STREAM(peaks_at_a_fixed_distance_are_seen),
+        STREAM(odd_records_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
