@@ -86,7 +86,7 @@ static void call_sites_have_no_lines(void **state)
         {"collect at Main.scala:12", "com.shop.Main$.run(Main.scala:12)", "Main.scala|collect"},
         {"collect at Main.scala:99", "com.shop.Main$.run(Main.scala:99)", "Main.scala|collect"},
         {"count at X.java:1", "com.shop.X.go(Unknown Source)", "com.shop.X|count"},
-        {"collect at /home/spark/jobs/workloads.py:375", "", "workloads.py|collect"},
+        {"collect at /srv/jobs/workloads.py:375", "", "workloads.py|collect"},
         {"parquet at NativeMethodAccessorImpl.java:0", "", "|parquet"},
         {"no place at all", "", "|no place at all"},
         {"show at <console>:23", "$line12.$read$$iw.<init>(<console>:23)", "<console>|show"},
