@@ -88,6 +88,11 @@ static struct noise wall_noise(const struct baseline *self, double walls[BASELIN
     return noise_of(walls, self->member_count, "ms");
 }
 
+double baseline_distance(const struct baseline *self, size_t member)
+{
+    return fabs((double)self->members[member].wall_ms - self->wall.median);
+}
+
 void baseline_choose(struct baseline *ret, const struct baseline_run *earlier, size_t count, struct str shape)
 {
     double walls[BASELINE_MOST];
@@ -107,7 +112,7 @@ void baseline_choose(struct baseline *ret, const struct baseline_run *earlier, s
     ret->reference = 0;
     ret->median_ms = ret->member_count ? llround(ret->wall.median) : UNKNOWN;
     for (size_t i = 1; i < ret->member_count; i++)
-        if (fabs((double)ret->members[i].wall_ms - ret->wall.median) < fabs((double)ret->members[ret->reference].wall_ms - ret->wall.median))
+        if (baseline_distance(ret, i) < baseline_distance(ret, ret->reference))
             ret->reference = i;
 }
 

@@ -62,6 +62,9 @@ typedef bool baseline_allow_fn(void *context, struct str app_key);
 enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, baseline_allow_fn *allow, void *context, struct err *err) WARN_UNUSED;
 void baseline_dispose(struct baseline *self); /* idempotent */
 
+/* How far a member's wall is from the median, in ms. */
+double baseline_distance(const struct baseline *self, size_t member);
+
 /* How many members were faster than `wall_ms`: "slower than {r} of {n} runs". */
 size_t baseline_rank(const struct baseline *self, int64_t wall_ms);
 

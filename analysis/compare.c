@@ -167,23 +167,29 @@ static enum err_code judge_stages(struct comparison *self, const char *store_dir
     return rc;
 }
 
-static enum err_code load_reference(struct comparison *self, const char *path, struct db *new_run, struct err *err)
+/* The file of a run may be gone, or be an older program's that waits to be made anew: then the next one is the reference. False: none is left. */
+static bool open_reference(struct baseline *baseline, const char *store_dir, struct db *ret)
 {
-    struct db reference;
-    enum err_code rc = db_open(&reference, path, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, err);
-    if (rc) {
-        err_prefix(err, "%s", path);
-        return rc;
+    bool tried[BASELINE_MOST] = {false};
+    for (size_t left = baseline->member_count; left > 0; left--) {
+        size_t nearest = baseline->member_count;
+        for (size_t i = 0; i < baseline->member_count; i++)
+            if (!tried[i] && (nearest == baseline->member_count || baseline_distance(baseline, i) < baseline_distance(baseline, nearest)))
+                nearest = i;
+        char path[4600];
+        struct str key = baseline->members[nearest].app_key;
+        snprintf(path, sizeof path, "%s/apps/%.*s.db", store_dir, (int)MIN(key.len, (size_t)255), key.ptr);
+        tried[nearest] = true;
+        baseline->reference = nearest;
+        if (!db_open(ret, path, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, NULL))
+            return true;
     }
-    if (!(rc = run_record_load(&self->base, &reference, err)))
-        rc = compare(self, &reference, new_run, err);
-    db_close(&reference);
-    return rc;
+    return false;
 }
 
-enum err_code compare_usual(struct comparison *ret, const struct baseline *baseline, const char *store_dir, struct db *new_run, struct err *err)
+enum err_code compare_usual(struct comparison *ret, struct baseline *baseline, const char *store_dir, struct db *new_run, struct err *err)
 {
-    char path[4600];
+    struct db reference;
     *ret = (struct comparison){.baseline = baseline, .wall = baseline->wall, .usual_ms = baseline->median_ms};
     enum err_code rc = run_record_load(&ret->new_run, new_run, err);
     if (!rc && baseline->member_count < BASELINE_FEWEST) {
@@ -192,10 +198,12 @@ enum err_code compare_usual(struct comparison *ret, const struct baseline *basel
         ret->delta_ms = UNKNOWN;
         return ERR_OK;
     }
-    if (!rc) {
-        struct str key = baseline->members[baseline->reference].app_key;
-        snprintf(path, sizeof path, "%s/apps/%.*s.db", store_dir, (int)MIN(key.len, (size_t)255), key.ptr);
-        rc = load_reference(ret, path, new_run, err);
+    if (!rc && !open_reference(baseline, store_dir, &reference)) {
+        rc = err_set(err, ERR_NOT_FOUND, "none of the %zu earlier runs can be read from the store", baseline->member_count);
+    } else if (!rc) {
+        if (!(rc = run_record_load(&ret->base, &reference, err)))
+            rc = compare(ret, &reference, new_run, err);
+        db_close(&reference);
     }
     if (!rc && ret->state == COMPARE_DONE && !(rc = baseline_measure(baseline, store_dir, ret->metrics, err)))
         rc = judge_stages(ret, store_dir, err);

@@ -100,8 +100,8 @@ struct comparison {
 
 /* With a chosen run. `base` and `new_run` are analysed databases; ERR_NOT_FOUND: one is not. */
 enum err_code compare_runs(struct comparison *ret, struct db *base, struct db *new_run, struct err *err) WARN_UNUSED;
-/* With what is usual. The baseline stays borrowed; its reference and the noise of its members are read below store_dir/apps. */
-enum err_code compare_usual(struct comparison *ret, const struct baseline *baseline, const char *store_dir, struct db *new_run, struct err *err) WARN_UNUSED;
+/* With what is usual. The baseline stays borrowed; its members are read below store_dir/apps, and the nearest to the median that can be read becomes its reference. */
+enum err_code compare_usual(struct comparison *ret, struct baseline *baseline, const char *store_dir, struct db *new_run, struct err *err) WARN_UNUSED;
 void comparison_dispose(struct comparison *self); /* idempotent */
 
 /* The steps, for tests: over ret->base, ret->new_run, usual_ms. */

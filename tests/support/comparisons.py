@@ -159,6 +159,11 @@ def usual():
         grades = [order.index(finding["grade"]) for finding in report["findings"] if finding["grade"] != "ok"]
         check("in its place", grades == sorted(grades))
         check("nor of a usual run", "RUN.REGRESSION" not in [f["rule"] for f in json.loads(run("report", "--store", store, keys[3], "--format", "json").stdout)["findings"]])
+        reference = next(member["key"] for member in slow["baseline"]["members"] if member["isReference"])
+        (store / "apps" / f"{reference}.db").rename(store / "away")
+        other = compare("--store", store, "usual", keys[4])
+        check("without its file the next one is the reference", other["base"]["id"] != slow["base"]["id"] and other["usualMs"] == slow["usualMs"])
+        (store / "away").rename(store / "apps" / f"{reference}.db")
         # The history comes back with a catalogue that was lost, and after the rules ran again.
         rows = catalog.execute("SELECT * FROM run_history ORDER BY app_key").fetchall()
         catalog.close()
