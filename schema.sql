@@ -325,7 +325,8 @@ CREATE TABLE job (
     active_stages INTEGER NOT NULL, completed_stages INTEGER NOT NULL, skipped_stages INTEGER NOT NULL, failed_stages INTEGER NOT NULL,
     -- How much of these counts stands in the log behind the job's own end and is missing in what the History Server says of the job (spec/core.md 2.5)
     late_active_tasks INTEGER NOT NULL DEFAULT 0, late_completed_tasks INTEGER NOT NULL DEFAULT 0, late_failed_tasks INTEGER NOT NULL DEFAULT 0,
-    late_killed_tasks INTEGER NOT NULL DEFAULT 0, late_completed_indices INTEGER NOT NULL DEFAULT 0
+    late_killed_tasks INTEGER NOT NULL DEFAULT 0, late_completed_indices INTEGER NOT NULL DEFAULT 0,
+    late_active_stages INTEGER NOT NULL DEFAULT 0, late_completed_stages INTEGER NOT NULL DEFAULT 0, late_failed_stages INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX job_by_batch ON job (batch_ms) WHERE batch_ms IS NOT NULL;
@@ -473,7 +474,7 @@ CREATE TABLE task (
     end_reason INTEGER,                  -- 0 Success, 1 Resubmitted, 2 FetchFailed, 3 ExceptionFailure, 4 TaskResultLost, 5 TaskKilled, 6 TaskCommitDenied, 7 ExecutorLostFailure, 8 UnknownReason, 9 another word
     error_text_id INTEGER REFERENCES text,
     start_seen INTEGER NOT NULL,         -- 1: TaskStart was read
-    has_metrics INTEGER NOT NULL,        -- 1: its end had Task Metrics
+    has_metrics INTEGER NOT NULL,        -- 1: its end had Task Metrics, or it reported some while it ran (then a metric it did not name is NULL)
     executor_deserialize_time_ms INTEGER,  -- ms, deserialising the task on the executor
     executor_deserialize_cpu_time_ns INTEGER,  -- ns (2.1)
     executor_run_time_ms INTEGER,  -- ms, inside the task's run method
@@ -519,7 +520,7 @@ CREATE TABLE task_column (
     stage_ref INTEGER NOT NULL, column_id INTEGER NOT NULL, chunk INTEGER NOT NULL,
     packed BLOB NOT NULL,
     PRIMARY KEY (stage_ref, column_id, chunk)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE task_column_name (column_id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;   -- names are those of task's and, for peaks, of stage's columns
 
 -- One row: exact quantiles of one task column over the successful tasks with metrics of a stage attempt: element trunc(q * n), as Spark takes it.

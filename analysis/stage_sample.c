@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 /* Values of a stage are read as many columns at a time as fit in here; of a stage with millions of tasks one after the other. */
-#define VALUES_BYTES ((size_t)64 << 20)
+#define VALUES_BYTES ((size_t)24 << 20)
 
 static const struct {
     enum task_value value;

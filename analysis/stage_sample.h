@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The sample of one stage attempt (stage_stats.h) out of an application's facts: its winners with metrics, by column. One buffer is read into for stage after stage and grows to
- * the largest: 8 bytes a task and column that is not 0 throughout, and some 64 MiB of values on the way. Zeroed before the first use; freed by stage_samples_dispose. One thread. */
+ * the largest: 8 bytes a task and column that is not 0 throughout, and some 24 MiB of values on the way. Zeroed before the first use; freed by stage_samples_dispose. One thread. */
 #ifndef ANALYSIS_STAGE_SAMPLE_H
 #define ANALYSIS_STAGE_SAMPLE_H
 

@@ -140,6 +140,7 @@ struct kept {
         uint64_t hash;               /* of its text */
         uint64_t last_use;
         bool lent;                   /* between db_prepare and db_finalize */
+        void *note;                  /* owned; NULL: none yet */
     } statements[DB_KEPT_STATEMENTS];
     size_t count;
     uint64_t use_count;
@@ -189,14 +190,17 @@ static void keep(struct kept *self, sqlite3_stmt *stmt, uint64_t hash)
         if (!place)
             return;
         sqlite3_finalize(place->stmt);
+        mem_free(place->note);
     }
-    *place = (struct kept_statement){stmt, hash, ++self->use_count, true};
+    *place = (struct kept_statement){stmt, hash, ++self->use_count, true, NULL};
 }
 
 static void free_kept(struct kept *self)
 {
-    for (size_t i = 0; self && i < self->count; i++)
+    for (size_t i = 0; self && i < self->count; i++) {
         sqlite3_finalize(self->statements[i].stmt);
+        mem_free(self->statements[i].note);
+    }
     mem_free(self);
 }
 
@@ -307,17 +311,31 @@ enum err_code db_prepare(struct db *self, sqlite3_stmt **ret, const char *sql, s
     return ERR_OK;
 }
 
-void db_finalize(sqlite3_stmt *stmt)
+/* NULL: not kept. */
+static struct kept_statement *kept_statement_of(sqlite3_stmt *stmt)
 {
     struct kept *kept = stmt ? kept_of(sqlite3_db_handle(stmt)) : NULL;
-    for (size_t i = 0; kept && i < kept->count; i++) {
-        if (kept->statements[i].stmt == stmt) {
-            db_reset(stmt);
-            kept->statements[i].lent = false;
-            return;
-        }
+    for (size_t i = 0; kept && i < kept->count; i++)
+        if (kept->statements[i].stmt == stmt)
+            return &kept->statements[i];
+    return NULL;
+}
+
+void db_finalize(sqlite3_stmt *stmt)
+{
+    struct kept_statement *kept = kept_statement_of(stmt);
+    if (kept) {
+        db_reset(stmt);
+        kept->lent = false;
+    } else {
+        sqlite3_finalize(stmt);
     }
-    sqlite3_finalize(stmt);
+}
+
+void **db_statement_note(sqlite3_stmt *stmt)
+{
+    struct kept_statement *kept = kept_statement_of(stmt);
+    return kept ? &kept->note : NULL;
 }
 
 void db_bind_i64(sqlite3_stmt *stmt, int position, int64_t value)
@@ -376,20 +394,24 @@ void db_reset(sqlite3_stmt *stmt)
     sqlite3_clear_bindings(stmt);
 }
 
+/* A connection has no locks (db_setup) and belongs to one thread: its values need no protection, and are looked up once instead of for each question. */
 int64_t db_i64(sqlite3_stmt *stmt, int column)
 {
-    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? UNKNOWN : sqlite3_column_int64(stmt, column);
+    sqlite3_value *value = sqlite3_column_value(stmt, column);
+    return sqlite3_value_type(value) == SQLITE_NULL ? UNKNOWN : sqlite3_value_int64(value);
 }
 
 double db_f64(sqlite3_stmt *stmt, int column)
 {
-    return sqlite3_column_type(stmt, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(stmt, column);
+    sqlite3_value *value = sqlite3_column_value(stmt, column);
+    return sqlite3_value_type(value) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(value);
 }
 
 struct str db_str(sqlite3_stmt *stmt, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-    return text ? (struct str){text, (size_t)sqlite3_column_bytes(stmt, column)} : STR_NONE;
+    sqlite3_value *value = sqlite3_column_value(stmt, column);
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text ? (struct str){text, (size_t)sqlite3_value_bytes(value)} : STR_NONE;
 }
 
 struct str db_blob(sqlite3_stmt *stmt, int column)

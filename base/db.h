@@ -53,6 +53,9 @@ void db_close(struct db *self);                                                 
  * there, which costs nothing against compiling it anew. The least recently used one goes when there are too many. */
 enum err_code db_keep_statements(struct db *self, struct err *err) WARN_UNUSED;
 
+/* The place of a kept statement for what a caller worked out about it: one allocation of mem_alloc, freed with the statement. NULL: the statement is none that is kept. */
+void **db_statement_note(sqlite3_stmt *stmt);
+
 /* What is read from here to db_read_end is one state of the database. It also spares the locks and looks at files that SQLite needs for each statement otherwise. */
 enum err_code db_read_begin(struct db *self, struct err *err) WARN_UNUSED;
 void db_read_end(struct db *self);                                                        /* quiet when nothing is open */

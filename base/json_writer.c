@@ -17,6 +17,7 @@ void json_writer_init(struct json_writer *self, json_sink_fn *sink, void *contex
     self->failed = ERR_OK;
     self->pretty = pretty;
     self->depth = 0;
+    self->object_depth = 0;
     self->has_item[0] = false;
     self->is_array[0] = true;
     self->after_key = false;
@@ -37,7 +38,8 @@ enum err_code json_writer_end(struct json_writer *self)
     return flush(self);
 }
 
-static void put(struct json_writer *self, const char *bytes, size_t len)
+/* Beyond what is left of the buffer. */
+static void put_far(struct json_writer *self, const char *bytes, size_t len)
 {
     while (len) {
         size_t room = sizeof self->buffer - self->used;
@@ -53,6 +55,16 @@ static void put(struct json_writer *self, const char *bytes, size_t len)
     }
 }
 
+static inline void put(struct json_writer *self, const char *bytes, size_t len)
+{
+    if (UNLIKELY(len > sizeof self->buffer - self->used)) {
+        put_far(self, bytes, len);
+        return;
+    }
+    memcpy(self->buffer + self->used, bytes, len);
+    self->used += len;
+}
+
 static void put_char(struct json_writer *self, char c)
 {
     if (self->used == sizeof self->buffer)
@@ -60,10 +72,11 @@ static void put_char(struct json_writer *self, char c)
     self->buffer[self->used++] = c;
 }
 
-static void new_line(struct json_writer *self, int depth)
+/* The History Server indents objects by their depth in objects; arrays stand inline. */
+static void new_line(struct json_writer *self)
 {
     put_char(self, '\n');
-    for (int i = 0; i < depth; i++)
+    for (int i = 0; i < self->object_depth; i++)
         put(self, "  ", 2);
 }
 
@@ -93,15 +106,7 @@ static void open_level(struct json_writer *self, char bracket, bool is_array)
     self->depth++;
     self->has_item[self->depth] = false;
     self->is_array[self->depth] = is_array;
-}
-
-/* The History Server indents objects by their depth in objects; arrays stand inline. */
-static int object_depth(const struct json_writer *self, int upto)
-{
-    int n = 0;
-    for (int i = 1; i <= upto; i++)
-        n += !self->is_array[i];
-    return n;
+    self->object_depth += !is_array;
 }
 
 static void close_level(struct json_writer *self, char bracket, bool is_array)
@@ -109,11 +114,12 @@ static void close_level(struct json_writer *self, char bracket, bool is_array)
     assert(self->depth > 0 && self->is_array[self->depth] == is_array && !self->after_key);
     bool had = self->has_item[self->depth];
     self->depth--;
+    self->object_depth -= !is_array;
     if (self->pretty) {
         if (!had || is_array)
             put_char(self, ' ');
         else
-            new_line(self, object_depth(self, self->depth));
+            new_line(self);
     }
     put_char(self, bracket);
 }
@@ -152,28 +158,52 @@ static void put_escaped(struct json_writer *self, const char *p, size_t len)
     put(self, p + start, len - start);
 }
 
-/* How many bytes from the start need no look at each: eight at a time, ASCII from the blank on, without quote and backslash. */
-static size_t plain_prefix(const char *p, size_t len)
+/* Not 0: one of the eight bytes needs a look, as it is no ASCII, below the blank, a quote or a backslash. */
+static uint64_t special(uint64_t word)
 {
     static const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-    for (size_t n = 0; n < len; n += sizeof(uint64_t)) {
-        uint64_t word = ones * 'x';
-        memcpy(&word, p + n, MIN(len - n, sizeof word));
-        uint64_t quote = word ^ (ones * '"'), backslash = word ^ (ones * '\\');
-        /* x - 1 borrows into the top bit where x is 0, word - 0x20 where it is below; what has the bit already is no ASCII */
-        if ((word | (word - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops)
-            return n;
+    uint64_t quote = word ^ (ones * '"'), backslash = word ^ (ones * '\\');
+    /* x - 1 borrows into the top bit where x is 0, word - 0x20 where it is below; what has the bit already is no ASCII */
+    return (word | (word - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops;
+}
+
+/* Copies eight bytes at a time; the last ones overlap those before. True: none of them needs a look. */
+static bool copy_plain(char *out, const char *p, size_t len)
+{
+    uint64_t word = 0x0101010101010101 * 'x', found = 0;
+    if (len < sizeof(uint32_t)) {
+        for (size_t i = 0; i < len; i++) {
+            out[i] = p[i];
+            word = word << 8 | (unsigned char)p[i];
+        }
+        return !special(word);
     }
-    return len;
+    if (len < sizeof word) {
+        uint32_t head, tail;
+        memcpy(&head, p, sizeof head);
+        memcpy(&tail, p + len - sizeof tail, sizeof tail);
+        memcpy(out, &head, sizeof head);
+        memcpy(out + len - sizeof tail, &tail, sizeof tail);
+        return !special((uint64_t)head << 32 | tail);
+    }
+    for (size_t i = 0; i + sizeof word < len; i += sizeof word) {
+        memcpy(&word, p + i, sizeof word);
+        memcpy(out + i, &word, sizeof word);
+        found |= special(word);
+    }
+    memcpy(&word, p + len - sizeof word, sizeof word);
+    memcpy(out + len - sizeof word, &word, sizeof word);
+    return !(found | special(word));
 }
 
 static void put_string(struct json_writer *self, struct str s)
 {
     put_char(self, '"');
-    size_t plain = plain_prefix(s.ptr, s.len);
-    put(self, s.ptr, plain);
-    s.ptr += plain;
-    s.len -= plain;
+    if (s.len < sizeof self->buffer - self->used && copy_plain(self->buffer + self->used, s.ptr, s.len)) {
+        self->used += s.len;
+        self->buffer[self->used++] = '"';
+        return;
+    }
     while (s.len) {
         size_t good = utf8_valid_prefix(s.ptr, s.len);
         put_escaped(self, s.ptr, good);
@@ -188,7 +218,7 @@ static void put_string(struct json_writer *self, struct str s)
     put_char(self, '"');
 }
 
-void json_key_str(struct json_writer *self, struct str key)
+static void begin_key(struct json_writer *self)
 {
     int d = self->depth;
     assert(d > 0 && !self->is_array[d] && !self->after_key);
@@ -196,12 +226,27 @@ void json_key_str(struct json_writer *self, struct str key)
         put_char(self, ',');
     self->has_item[d] = true;
     if (self->pretty)
-        new_line(self, object_depth(self, d));
-    put_string(self, key);
-    put(self, " : ", self->pretty ? 3 : 0);
-    if (!self->pretty)
-        put_char(self, ':');
+        new_line(self);
+}
+
+static void end_key(struct json_writer *self)
+{
+    put(self, self->pretty ? " : " : ":", self->pretty ? 3 : 1);
     self->after_key = true;
+}
+
+void json_key_str(struct json_writer *self, struct str key)
+{
+    begin_key(self);
+    put_string(self, key);
+    end_key(self);
+}
+
+void json_key_raw(struct json_writer *self, struct str quoted)
+{
+    begin_key(self);
+    put(self, quoted.ptr, quoted.len);
+    end_key(self);
 }
 
 void json_key(struct json_writer *self, const char *key)
@@ -230,13 +275,8 @@ void json_text(struct json_writer *self, const char *value)
     json_str(self, str_of(value));
 }
 
-void json_i64(struct json_writer *self, int64_t value)
+static void put_i64(struct json_writer *self, int64_t value)
 {
-    if (!known(value)) {
-        json_null(self);
-        return;
-    }
-    lead(self);
     char text[24], *p = text + sizeof text;
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
@@ -247,6 +287,16 @@ void json_i64(struct json_writer *self, int64_t value)
     put(self, p, (size_t)(text + sizeof text - p));
 }
 
+void json_i64(struct json_writer *self, int64_t value)
+{
+    if (!known(value)) {
+        json_null(self);
+        return;
+    }
+    lead(self);
+    put_i64(self, value);
+}
+
 void json_f64(struct json_writer *self, double value)
 {
     if (!isfinite(value)) {
@@ -254,6 +304,10 @@ void json_f64(struct json_writer *self, double value)
         return;
     }
     lead(self);
+    if (fabs(value) < 1e15 && value == trunc(value) && !signbit(value)) {       /* most are whole; below 1e15 the digits are the integer's */
+        put_i64(self, (int64_t)value);
+        return;
+    }
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);

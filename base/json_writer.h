@@ -26,7 +26,7 @@ struct json_writer {
     void *context;
     enum err_code failed;
     bool pretty;                       /* two blanks a level, `"key" : value`: the History Server's form (spec/core.md §3.1) */
-    int depth;
+    int depth, object_depth;           /* open levels; those of them that are objects */
     bool has_item[JSON_WRITER_DEPTH];  /* this level has an item already */
     bool is_array[JSON_WRITER_DEPTH];
     bool after_key;
@@ -43,6 +43,7 @@ void json_array_begin(struct json_writer *self);
 void json_array_end(struct json_writer *self);
 void json_key(struct json_writer *self, const char *key);
 void json_key_str(struct json_writer *self, struct str key);
+void json_key_raw(struct json_writer *self, struct str quoted);          /* with its quotes, already valid JSON made by us */
 
 void json_str(struct json_writer *self, struct str value);               /* unknown gives null */
 void json_text(struct json_writer *self, const char *value);             /* NULL gives null */

@@ -3,6 +3,8 @@
 
 #include <strings.h>
 
+#include "base/redact_pattern.h"
+
 static bool word_at(struct str text, size_t at, const char *word)
 {
     size_t len = strlen(word);
@@ -281,12 +283,19 @@ static const struct key_word *key_word_at(struct str text, size_t at)
 
 bool redact_is_secret(struct str text)
 {
+    if (redact_pattern_finds(REDACT_PROPERTIES, text))
+        return true;
     for (size_t i = 0; i < text.len; i++) {
         const struct key_word *found = is_mark[(unsigned char)text.ptr[i]] ? key_word_at(text, i) : NULL;
         if (found && found->of_spark)
             return true;
     }
     return false;
+}
+
+struct str redact_shown(struct str key, struct str value)
+{
+    return str_known(value) && (redact_is_secret(key) || redact_is_secret(value)) ? STR_LIT(REDACTED) : value;
 }
 
 /* What follows the key around a key word. Nothing before `from` is looked at: it was answered for. */
@@ -423,14 +432,68 @@ bool redact_next(struct str text, size_t *position, struct str *ret)
     return false;
 }
 
+/* ---- replacing ---- */
+
+/* What is hidden in a text, in order: what the rules above and what the operator's patterns find, each in the text as it was given, so that none hides from another what it would have
+ * found. Where two overlap or stand side by side they are one; so "." does not make a text longer. */
+enum source { BY_RULES, BY_PATTERN, BY_SQL_PATTERN, SOURCE_COUNT };
+
+struct secrets {
+    struct str text;
+    size_t position[SOURCE_COUNT];
+    struct str next[SOURCE_COUNT]; /* STR_NONE: no more */
+};
+
+static void look_on(struct secrets *self, enum source source)
+{
+    static const enum redact_pattern patterns[] = {[BY_PATTERN] = REDACT_TEXTS, [BY_SQL_PATTERN] = REDACT_SQL_TEXTS};
+    struct str *next = &self->next[source];
+    size_t *position = &self->position[source];
+    if (!(source == BY_RULES ? redact_next(self->text, position, next) : redact_pattern_next(patterns[source], self->text, *position, next)))
+        *next = STR_NONE;
+    else if (source != BY_RULES)
+        *position = (size_t)(next->ptr - self->text.ptr) + next->len;
+}
+
+static struct secrets secrets_of(struct str text)
+{
+    struct secrets self = {.text = text};
+    for (int source = 0; source < SOURCE_COUNT; source++)
+        look_on(&self, (enum source)source);
+    return self;
+}
+
+/* The source whose next one comes first; SOURCE_COUNT: there is none. */
+static enum source first_source(const struct secrets *self)
+{
+    enum source first = SOURCE_COUNT;
+    for (int source = 0; source < SOURCE_COUNT; source++)
+        if (str_known(self->next[source]) && (first == SOURCE_COUNT || self->next[source].ptr < self->next[first].ptr))
+            first = (enum source)source;
+    return first;
+}
+
+static bool secrets_next(struct secrets *self, struct str *ret)
+{
+    enum source source = first_source(self);
+    if (source == SOURCE_COUNT)
+        return false;
+    *ret = self->next[source];
+    do {
+        const char *end = self->next[source].ptr + self->next[source].len;
+        ret->len = MAX(ret->len, (size_t)(end - ret->ptr));
+        look_on(self, source);
+        source = first_source(self);
+    } while (source != SOURCE_COUNT && self->next[source].ptr <= ret->ptr + ret->len);
+    return true;
+}
+
 int redact_text(struct arena *arena, struct str text, struct str *ret)
 {
     struct str secret;
-    size_t position = 0, removed = 0, count = 0;
-    while (redact_next(text, &position, &secret)) {
+    size_t removed = 0, count = 0;
+    for (struct secrets secrets = secrets_of(text); secrets_next(&secrets, &secret); count++)
         removed += secret.len;
-        count++;
-    }
     *ret = text;
     if (!count)
         return 0;
@@ -439,7 +502,7 @@ int redact_text(struct arena *arena, struct str text, struct str *ret)
     if (!out)
         return -1;
     size_t len = 0, copied = 0;
-    for (position = 0; redact_next(text, &position, &secret);) {
+    for (struct secrets secrets = secrets_of(text); secrets_next(&secrets, &secret);) {
         size_t begin = (size_t)(secret.ptr - text.ptr);
         memcpy(out + len, text.ptr + copied, begin - copied);
         len += begin - copied;
@@ -475,7 +538,7 @@ size_t redact_into(struct str text, char *out, size_t size)
 {
     struct str secret;
     size_t len = 0, copied = 0;
-    for (size_t position = 0; redact_next(text, &position, &secret);) {
+    for (struct secrets secrets = secrets_of(text); secrets_next(&secrets, &secret);) {
         size_t begin = (size_t)(secret.ptr - text.ptr);
         len = add(out, size, len, text.ptr + copied, begin - copied);
         len = add(out, size, len, REDACTED, sizeof REDACTED - 1);

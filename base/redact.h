@@ -11,7 +11,9 @@
  * columns (token#12, a.token = b.token), schemas (token:string). In doubt text is hidden, not shown. Quotes may be escaped (JSON inside text), and a quote that is never closed ends with
  * the text.
  *
- * Time is linear in the length, whatever the text. No regular expressions. Threads: no state. */
+ * Time is linear in the length, whatever the text. These rules need no regular expressions; an operator may add some (base/redact_pattern.h). What either finds in the text as it
+ * was given is hidden.
+ * Threads: no state but those. */
 #ifndef BASE_REDACT_H
 #define BASE_REDACT_H
 
@@ -22,10 +24,14 @@
 
 #define REDACTED "*********(redacted)" /* as Spark writes it */
 
-/* Spark 4.3's default of spark.redaction.regex, (?i)secret|password|token|access[.]?key|credential, found anywhere in the text: Spark hides the whole value of such a key or value. */
+/* Spark 4.3's default of spark.redaction.regex, (?i)secret|password|token|access[.]?key|credential, found anywhere in the text: Spark hides the whole value of such a key or value. Also what an
+ * operator's REDACT_PROPERTIES finds. */
 bool redact_is_secret(struct str text);
 
-/* The next secret value at or after *position: true, *ret within text, *position behind it. False: there is none. Begin with *position 0. */
+/* A property's value as it may be shown: REDACTED where its key or itself is_secret. For those in the store, which may be older than the operator's pattern. */
+struct str redact_shown(struct str key, struct str value);
+
+/* The next secret value by the rules above at or after *position: true, *ret within text, *position behind it. False: there is none. Begin with *position 0. */
 bool redact_next(struct str text, size_t *position, struct str *ret);
 
 /* *ret: text with every secret value replaced, in the arena; or text itself, still borrowed, where there is none. 0, or -1 when the arena is full. */

@@ -58,6 +58,18 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Executors without these attributes keep the addresses in the log."},
     [SETTING_LOG_ADDRESS_INCOMPLETE] = {"spark.history.custom.executor.log.url.applyIncompleteApplication", SETTING_KIND_SWITCH, "true", NULL, 0, 0, NULL, NULL, {NULL},
         "Whether that holds for runs that have not ended, too."},
+    [SETTING_EXACT] = {"afterglow.history.exact", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Where /api/v1 shall answer as the History Server does although we would not: lists (its lists of runs show every run to everybody, whatever the access lists say), "
+        "wait (a request for a run that is not loaded waits for it, a minute at most, instead of a 503 at once)."},
+    [SETTING_REDACT_PROPERTIES] = {"spark.redaction.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Regular expression: properties whose key or value it finds are hidden, too. Spark's own default always holds. It is applied to logs that are loaded from then on, and to "
+        "the environment of others when it is shown."},
+    [SETTING_REDACT_SQL_OPTIONS] = {"spark.sql.redaction.options.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "The same for the settings of SQL sessions. Spark's own default, (?i)url, always holds."},
+    [SETTING_REDACT_TEXTS] = {"spark.redaction.string.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Regular expression: what it finds in plans, descriptions, failures and other texts is hidden, in logs that are loaded from then on."},
+    [SETTING_REDACT_SQL_TEXTS] = {"spark.sql.redaction.string.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "One more of these."},
     [SETTING_LOG_LEVEL] = {"afterglow.log.level", SETTING_KIND_WORD, "info", "error warning info debug", 0, 0, "AFTERGLOW_LOG_LEVEL", "--log-level", {NULL},
         "Least important kind of line on standard error: error, warning, info or debug."},
 };

@@ -34,20 +34,44 @@ int64_t time_days_from_civil(int64_t year, int64_t month, int64_t day)
     return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year + day - 1 - 719468;
 }
 
+static char *put_digits(char *out, int64_t value, size_t count)
+{
+    for (size_t i = count; i-- > 0; value /= 10)
+        out[i] = (char)('0' + value % 10);
+    return out + count;
+}
+
+/* The other way round than time_days_from_civil, for days from year 0 on. Years begin in March, so that the odd day is the last one. */
+static char *put_date(char *out, int64_t days)
+{
+    int64_t since = days + 719468 + 146097, era = since / 146097, of_era = since % 146097;       /* from 1 March of the year -400 */
+    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (year_of_era * 365 + year_of_era / 4 - year_of_era / 100);
+    int64_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+    bool next_year = month >= 10;    /* 0 is March */
+    out = put_digits(out, (era - 1) * 400 + year_of_era + next_year, 4);
+    *out++ = '-';
+    out = put_digits(out, month + (next_year ? -9 : 3), 2);
+    *out++ = '-';
+    return put_digits(out, day, 2);
+}
+
 static char *format(int64_t epoch_ms, const char *zone, char *out)
 {
-    const int64_t earliest = -62167219200000, latest = 253402300799999;   /* year 0000 and 9999 */
-    if (epoch_ms < earliest)
-        epoch_ms = earliest;
-    if (epoch_ms > latest)
-        epoch_ms = latest;
-    int64_t ms = ((epoch_ms % 1000) + 1000) % 1000;
-    time_t seconds = (time_t)((epoch_ms - ms) / 1000);
-    struct tm t;
-    gmtime_r(&seconds, &t);
-    char date[24];
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &t);
-    snprintf(out, TIME_ISO_BYTES, "%04d%s.%03u%s", (t.tm_year + 1900) % 10000, strchr(date, '-'), (unsigned)ms % 1000, zone);
+    const int64_t earliest = -62167219200000, latest = 253402300799999, day_ms = 86400000;   /* year 0000 and 9999 */
+    epoch_ms = MAX(MIN(epoch_ms, latest), earliest);
+    int64_t of_day_ms = ((epoch_ms % day_ms) + day_ms) % day_ms;
+    const struct {
+        char before;
+        int64_t unit_ms, units;
+        size_t digits;
+    } parts[] = {{'T', 3600000, 24, 2}, {':', 60000, 60, 2}, {':', 1000, 60, 2}, {'.', 1, 1000, 3}};
+    char *at = put_date(out, (epoch_ms - of_day_ms) / day_ms);
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
+        *at++ = parts[i].before;
+        at = put_digits(at, of_day_ms / parts[i].unit_ms % parts[i].units, parts[i].digits);
+    }
+    memcpy(at, zone, strlen(zone) + 1);
     return out;
 }
 

@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/redact_pattern.h"
 #include "cli/format.h"
 
 static const struct cli_option common_options[] = {
@@ -169,6 +170,22 @@ static void set_log_level(const struct settings *settings)
             log_set_level(levels[i].level);
 }
 
+static enum err_code set_patterns(const struct settings *settings, struct err *err)
+{
+    static const struct {
+        enum redact_pattern pattern;
+        enum setting_id id;
+    } patterns[] = {{REDACT_PROPERTIES, SETTING_REDACT_PROPERTIES}, {REDACT_SQL_OPTIONS, SETTING_REDACT_SQL_OPTIONS},
+                    {REDACT_TEXTS, SETTING_REDACT_TEXTS}, {REDACT_SQL_TEXTS, SETTING_REDACT_SQL_TEXTS}};
+    for (size_t i = 0; i < ARRAY_LENGTH(patterns); i++) {
+        struct err reason = {0};
+        enum err_code rc = redact_pattern_set(patterns[i].pattern, settings_text(settings, patterns[i].id), &reason);
+        if (rc)
+            return err_set(err, rc, "%s: %s", setting_table[patterns[i].id].key, reason.message);
+    }
+    return ERR_OK;
+}
+
 int cli_begin(struct cli *self, const struct cli_verb *verb, int argc, char **argv)
 {
     struct err err = {0};
@@ -186,6 +203,8 @@ int cli_begin(struct cli *self, const struct cli_verb *verb, int argc, char **ar
     }
     const char *file = cli_value(self, "--properties-file");
     if (status < 0 && settings_load(self->settings, file ? file : getenv("AFTERGLOW_PROPERTIES_FILE"), &err))
+        status = cli_usage_error(verb, "%s", err.message);
+    if (status < 0 && set_patterns(self->settings, &err))
         status = cli_usage_error(verb, "%s", err.message);
     if (status >= 0) {
         cli_end(self);

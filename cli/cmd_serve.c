@@ -53,6 +53,24 @@ static const char *text_setting(const struct cli *cli, enum setting_id id)
     return text && text[0] ? text : NULL;
 }
 
+/* False: an unknown word, which was told. */
+static bool exact_words(const struct cli *cli, unsigned *ret)
+{
+    *ret = 0;
+    for (size_t i = 0; i < settings_list_count(cli->settings, SETTING_EXACT); i++) {
+        const char *word = settings_list_at(cli->settings, SETTING_EXACT, i);
+        if (strcmp(word, "lists") == 0) {
+            *ret |= EXACT_LISTS;
+        } else if (strcmp(word, "wait") == 0) {
+            *ret |= EXACT_WAIT;
+        } else {
+            cli_usage_error(cli->verb, "%s: '%s' is neither lists nor wait", setting_table[SETTING_EXACT].key, word);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The lists of access settings, in one array that the caller frees; NULL: out of memory. */
 static const char **access_lists(const struct cli *cli, struct access_settings *access)
 {
@@ -123,6 +141,7 @@ int cmd_serve(int argc, char **argv)
                                        .transport_security = text_setting(&cli, SETTING_TRANSPORT_SECURITY),
                                        .log_addresses = {.pattern = text_setting(&cli, SETTING_LOG_ADDRESS),
                                                          .complete_only = settings_i64(cli.settings, SETTING_LOG_ADDRESS_INCOMPLETE) == 0},
+                                       .redaction = text_setting(&cli, SETTING_REDACT_PROPERTIES),
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,
@@ -131,7 +150,7 @@ int cmd_serve(int argc, char **argv)
     if (!places || !lists) {
         fputs("afterglow serve: out of memory\n", stderr);
         status = EXIT_FAILED;
-    } else if (!settings.store_dir) {
+    } else if (!settings.store_dir || !exact_words(&cli, &settings.exact)) {
         status = EXIT_USAGE;
     } else if (cli.argument_count) {
         status = cli_usage_error(&verb, "what is '%s'? directories of logs follow --logs", cli.arguments[0]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/pipeline.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -583,6 +584,11 @@ static enum err_code judge_run(struct load *self, const struct log_entry *entry,
 static enum err_code finish(struct load *self, const struct log_entry *entry, struct load_report *report, struct err *err)
 {
     enum err_code rc = write_store(self, entry, true, err);
+    if (!rc && !may_go_on(self, entry)) {    /* what reading took makes room for what analysis needs */
+        line_reader_close(TAKE(self->lines));
+        app_model_free(TAKE(self->model));
+        malloc_trim(0);
+    }
     if (!rc)
         rc = judge_run(self, entry, report, err);
     if (!rc)

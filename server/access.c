@@ -374,8 +374,8 @@ enum err_code access_identify(struct access *self, const unsigned char peer[16],
     if (ret->sees_all)
         return ERR_OK;
     bool trusted = self->settings.header && believed(self, peer);
-    if (trusted && header.len) {
-        if (!sound_name(header)) {
+    if (trusted && str_known(header)) {
+        if (header.len && !sound_name(header)) {
             ret->refusal = "the name of the user is not one";
             return ERR_OK;
         }

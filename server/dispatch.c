@@ -2,6 +2,7 @@
 #include "server/dispatch.h"
 
 #include "server/api_context.h"
+#include "server/api_v1/error_page.h"
 #include "server/app_lookup.h"
 #include "server/assets.h"
 #include "server/history_address.h"
@@ -32,21 +33,44 @@ static bool is_page(struct request *request)
 
 static enum err_code not_found(const struct request *request, struct response *response, struct err *err)
 {
-    if (!str_starts(request->path, "/api/"))
-        return response_page(request, response, 404, "Not found", STR_LIT("There is nothing at this address."), err);
-    dispatch_refuse(request->path, response, 404, "not_found", "there is nothing at this address");
-    return ERR_OK;
+    bool doubled = memmem(request->raw_path.ptr, request->raw_path.len, "//", 2) != NULL;
+    if (str_starts(request->path, own_api)) {
+        dispatch_refuse(request->path, response, 404, "not_found", "there is nothing at this address");
+        return ERR_OK;
+    }
+    if (str_starts(request->path, "/api/"))
+        return v1_error_page(request, response, doubled ? 400 : 404, doubled ? "Bad Request" : "Not Found", err);
+    if (doubled)
+        return response_page(request, response, 400, "Bad request", STR_LIT("This address has two slashes in a row."), err);
+    return response_page(request, response, 404, "Not found", STR_LIT("There is nothing at this address."), err);
 }
 
-static bool is_history(const struct request *request)
+static bool is_history(struct str path)
 {
-    return str_is(request->raw_path, "/history") || str_starts(request->raw_path, "/history/");
+    return str_is(path, "/history") || str_starts(path, "/history/");
+}
+
+static bool is_place_of_ours(struct str path)
+{
+    return is_history(path) || str_starts(path, "/a/") || str_starts(path, "/api/");
+}
+
+/* A proxy may be known by the name of a place of ours ("/history") and take its prefix off before it asks, or be passed by: then the path begins with that name and not with the prefix. */
+static bool prefix_was_none(const struct request *request)
+{
+    return request->shortened && is_place_of_ours(request->address) && !is_place_of_ours(request->raw_path);
 }
 
 /* ---- who may see it ---- */
 
 static const char v1_app[] = "/api/v1/applications/{app}", v1_attempt[] = "/api/v1/applications/{app}/{attempt}", own_app[] = "/api/afterglow/v1/apps/{ref}",
                   own_compare[] = "/api/afterglow/v1/compare";
+
+/* What the History Server tells of runs to everybody. */
+static bool is_v1_list(struct str pattern)
+{
+    return str_is(pattern, "/api/v1/applications") || str_is(pattern, v1_app) || str_is(pattern, v1_attempt);
+}
 
 enum err_code dispatch_forbid(const struct request *request, struct response *response, struct err *err)
 {
@@ -94,15 +118,28 @@ static enum err_code check_access(struct api_ctx *ctx, const struct request *req
     return dispatch_forbid(request, response, err);
 }
 
+/* What load balancers ask to see whether somebody is there, and so the same for everybody and everything. */
+static enum err_code answer_methods(struct response *response)
+{
+    response_header(response, "Allow", STR_LIT(HTTP_METHODS));
+    return ERR_OK;
+}
+
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
 {
     struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     const struct route *route;
-    bool answered;
+    bool answered, asks_methods = str_is(request->method, "OPTIONS");
     if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request))) {
+        if (asks_methods)
+            return answer_methods(response);
+        if (server_exact(server, EXACT_LISTS) && is_v1_list(str_of(route->pattern)) && !request->viewer.refusal)
+            request->viewer.sees_all = true;
         enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
         return rc || answered ? rc : route->handler(&ctx, request, response, err);
     }
+    if (asks_methods && !str_starts(request->path, "/api/"))
+        return answer_methods(response);
     if (is_page(request)) {
         enum err_code rc = check_access(&ctx, request, request->raw_path, response, &answered, err);
         if (rc || answered)
@@ -110,14 +147,18 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
     }
     if (str_is(request->path, "/healthz"))
         response_plain(response, 200, "ok");
-    else if (is_history(request))
+    else if (is_history(request->raw_path))
         return history_respond(&ctx, request, response, err);
     else if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
         return history_respond_start(request, response, err);
     else if (is_page(request))
         assets_respond_page(server_assets_dir(server), request, response);
     else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
-             !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena))
-        return not_found(request, response, err);
+             !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
+        if (!prefix_was_none(request))
+            return not_found(request, response, err);
+        enum err_code rc = request_lengthen(request, err);
+        return rc ? rc : dispatch(server, request, response, err);
+    }
     return ERR_OK;
 }

@@ -8,6 +8,8 @@
 #include "server/response.h"
 #include "server/server.h"
 
+#define HTTP_METHODS "GET, HEAD, OPTIONS"
+
 /* Nothing that belongs to a run is answered before it is clear that the request's viewer may see it (access.h). Another code than ERR_OK: the store failed, and the response is good for dispatch_refuse only. */
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err) WARN_UNUSED;
 

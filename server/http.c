@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,9 +29,11 @@
 #define MAX_CONNECTIONS 1024u                /* over all threads; each costs CONNECTION_BYTES while it is open */
 #define MAX_CONNECTIONS_PER_CLIENT 512u      /* a reverse proxy is one client, so not much less than all */
 #define CONNECTION_BYTES ((size_t)32 << 10)  /* head of a request and of an answer: bounds the number and length of headers (longer: 431 by the library) */
+#define BODY_BYTES ((int64_t)64 << 10)       /* of a request, as much as is dropped */
 #define IDLE_SECONDS 30u                     /* without a byte in either direction */
 #define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
 #define ANSWER_SECONDS 3600                  /* for an answer of known length; streams (zips of any size) end by idling only */
+#define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
 #define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
 #define BACKLOG 511
@@ -61,7 +64,9 @@ struct http {
     pthread_cond_t stop_watching;
     pthread_t watcher;
     bool watching;
+    bool stopping;
     struct connection *connections;
+    struct exchange *waiting;                /* suspended; the watcher lets them try again */
 };
 
 /* One request, from its first line to the end of its answer. */
@@ -71,10 +76,12 @@ struct exchange {
     struct response *response;
     struct str address;                      /* as in the request line */
     bool too_long, seen, answered;
-    int64_t begin_ns;
+    int64_t begin_ns, body_bytes;            /* body_bytes: of the request, so far */
     int status;
     int64_t bytes;
     const char *method;                      /* arena */
+    struct MHD_Connection *suspended;
+    struct exchange *next_waiting;
 };
 
 /* ---- listening ---- */
@@ -185,6 +192,16 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **s
     }
 }
 
+/* Under the lock. */
+static void resume_waiting(struct http *self)
+{
+    while (self->waiting) {
+        struct exchange *exchange = self->waiting;
+        self->waiting = exchange->next_waiting;
+        MHD_resume_connection(exchange->suspended);
+    }
+}
+
 static void *watch(void *context)
 {
     struct http *self = context;
@@ -196,6 +213,7 @@ static void *watch(void *context)
             if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || (c->phase == PHASE_ANSWERING && seconds >= ANSWER_SECONDS))
                 shutdown(c->fd, SHUT_RDWR);
         }
+        resume_waiting(self);
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec++;
@@ -259,15 +277,17 @@ static struct str header(struct MHD_Connection *connection, const char *name)
     return str_of(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name));
 }
 
-static bool has_body(struct MHD_Connection *connection)
+/* A body means nothing here, but some clients send one with every request: a small one is read and dropped, as there. */
+static bool body_too_long(struct MHD_Connection *connection)
 {
     struct str length = header(connection, "Content-Length");
-    return str_known(header(connection, "Transfer-Encoding")) || (length.len && !str_is(length, "0"));
+    int64_t bytes;
+    return length.len && (!str_to_i64(length, &bytes) || bytes > BODY_BYTES);
 }
 
-static bool is_get_or_head(const char *method)
+static bool method_known(const char *method)
 {
-    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
 /* The store, the disk or memory failed. */
@@ -296,13 +316,34 @@ static void peer_address(struct MHD_Connection *connection, unsigned char out[16
     }
 }
 
+struct occurrences {
+    const char *name;
+    int count;
+};
+
+static enum MHD_Result count_header(void *cls, enum MHD_ValueKind kind UNUSED, const char *name, const char *value UNUSED)
+{
+    struct occurrences *self = cls;
+    self->count += strcasecmp(name, self->name) == 0;
+    return MHD_YES;
+}
+
+/* What a proxy says of the user. Twice: one of them may be the client's own, and as HTTP joins them it is a list, which is neither a name nor a group. */
+static struct str sole_header(struct MHD_Connection *connection, const char *name)
+{
+    struct occurrences found = {.name = name};
+    if (!name)
+        return STR_NONE;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, &found);
+    return found.count > 1 ? STR_LIT(",") : header(connection, name);
+}
+
 static enum err_code identify(struct http *self, struct MHD_Connection *connection, struct request *request, struct err *err)
 {
     struct access *access = server_access(self->server);
-    const char *user = access_header(access), *groups = access_groups_header(access);
     unsigned char peer[16];
     peer_address(connection, peer);
-    return access_identify(access, peer, user ? header(connection, user) : STR_NONE, groups ? header(connection, groups) : STR_NONE, request_param(request, "doAs"),
+    return access_identify(access, peer, sole_header(connection, access_header(access)), sole_header(connection, access_groups_header(access)), request_param(request, "doAs"),
                            request->arena, &request->viewer, err);
 }
 
@@ -313,10 +354,12 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     struct err err = {0};
     request->method = str_of(exchange->method);
     request->if_none_match = header(connection, "If-None-Match");
+    request->accept = header(connection, "Accept");
     request->cookies = header(connection, "Cookie");
     request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
     request->address = request->path = request->raw_path = exchange->address;
+    response_free(TAKE(exchange->response));                 /* of a try before */
     if (response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, &err))
         return false;
     struct response *response = exchange->response;
@@ -324,11 +367,11 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
 
     if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
-    } else if (!is_get_or_head(method)) {
-        dispatch_refuse(request->path, response, 405, "method_not_allowed", "only GET and HEAD are answered");
-        response_header(response, "Allow", STR_LIT("GET, HEAD"));
-    } else if (has_body(connection)) {
-        dispatch_refuse(request->path, response, 413, "body_not_allowed", "a request has no body here");
+    } else if (!method_known(method)) {
+        dispatch_refuse(request->path, response, 405, "method_not_allowed", "only " HTTP_METHODS " are answered");
+        response_header(response, "Allow", STR_LIT(HTTP_METHODS));
+    } else if (body_too_long(connection)) {
+        dispatch_refuse(request->path, response, 413, "body_too_long", "the body of the request is longer than 64 KiB, and means nothing here");
     } else {
         enum err_code rc = request_parse(request, exchange->address, prefix, &err);
         if (!rc)
@@ -351,6 +394,24 @@ static bool finish_answer(struct http *self, struct exchange *exchange, struct r
     }
     make_failure(exchange, rc, &err);
     return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
+}
+
+/* Whether the exchange waits for another answer than the one it has. No thread waits with it: the connection is laid aside until the watcher's next round. */
+static bool wait_for_another(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, const struct response_parts *parts)
+{
+    if (!parts->later || !server_exact(self->server, EXACT_WAIT) || time_monotonic_ns() - exchange->begin_ns >= (int64_t)WAIT_SECONDS * 1000 * NS_PER_MS)
+        return false;
+    set_phase(self, connection, PHASE_ANSWERING);
+    pthread_mutex_lock(&self->lock);
+    bool waits = !self->stopping;
+    if (waits) {
+        exchange->suspended = connection;
+        exchange->next_waiting = self->waiting;
+        self->waiting = exchange;
+        MHD_suspend_connection(connection);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return waits;
 }
 
 static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t room)
@@ -413,7 +474,7 @@ static bool add_headers(struct http *self, struct MHD_Connection *connection, st
     const struct response_header fixed[] = {
         {"Cache-Control", for_one ? "private, no-cache" : parts->cache_control}, {"Content-Type", parts->content_type}, {"ETag", parts->etag},
         {"Content-Encoding", parts->gzip ? "gzip" : NULL}, {"Vary", varies[0] ? varies : NULL},
-        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "0"}, {"Referrer-Policy", "same-origin"},
+        {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
         {"Content-Security-Policy", parts->html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)
@@ -439,18 +500,25 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *upload_data_size = 0;
         return MHD_YES;
     }
-    /* Called first when the head is there, then for the body or its absence. An answer to the first call closes the connection: right for a body that will not be read, only
-     * for that. */
-    bool refused = exchange->too_long || !is_get_or_head(method) || has_body(connection);
+    /* Called first when the head is there, then with each piece of the body, then without one. An answer before the last call closes the connection: right for a body that will
+     * not be read, only for that. */
+    bool refused = exchange->too_long || !method_known(method) || body_too_long(connection);
     if (!exchange->seen && !refused) {
         exchange->seen = true;
         return MHD_YES;
     }
-    exchange->answered = true;
+    if (*upload_data_size && !refused) {
+        exchange->body_bytes += (int64_t)*upload_data_size;
+        *upload_data_size = 0;
+        return exchange->body_bytes > BODY_BYTES ? MHD_NO : MHD_YES; /* in chunks: there is no answer in the middle of a body */
+    }
     struct response_parts parts;
     exchange->method = arena_strndup(&exchange->arena, method, MIN(strlen(method), (size_t)32));
     if (!exchange->method || !make_answer(self, connection, method, exchange) || !finish_answer(self, exchange, &parts))
         return MHD_NO;
+    if (wait_for_another(self, connection, exchange, &parts))
+        return MHD_YES;
+    exchange->answered = true;
     exchange->status = parts.status;
     exchange->bytes = parts.kind == RESPONSE_FILE ? parts.file_bytes : parts.kind == RESPONSE_MEMORY ? (int64_t)parts.memory.len : -1;
     set_phase(self, connection, parts.kind == RESPONSE_STREAM ? PHASE_STREAMING : PHASE_ANSWERING);
@@ -528,7 +596,7 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | (server_exact(server, EXACT_WAIT) ? MHD_ALLOW_SUSPEND_RESUME : 0u);
     self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
                                     MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                                     MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
@@ -549,6 +617,11 @@ void http_stop(struct http *self)
         return;
     if (self->daemon)
         MHD_quiesce_daemon(self->daemon);    /* accept no more; the descriptor is ours again */
+    pthread_mutex_lock(&self->lock);
+    self->stopping = true;
+    if (self->daemon)
+        resume_waiting(self);
+    pthread_mutex_unlock(&self->lock);
     for (int tenths = 0; tenths < STOP_SECONDS * 10 && atomic_load(&self->running) > 0; tenths++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     if (self->watching) {

@@ -51,6 +51,41 @@ bool negotiate_gzip(struct str accept_encoding)
     return star;
 }
 
+/* Thousandths; without a weight all of them. */
+static int weight_of(struct str parameters)
+{
+    while (parameters.len) {
+        struct str item = next_item(&parameters, ';');
+        if (item.len < 3 || (item.ptr[0] | 0x20) != 'q' || item.ptr[1] != '=')
+            continue;
+        int weight = item.ptr[2] == '1' ? 1000 : 0, place = 100;
+        for (size_t i = 4; i < item.len && weight < 1000 && item.ptr[i] >= '0' && item.ptr[i] <= '9'; i++, place /= 10)
+            weight += (item.ptr[i] - '0') * place;
+        return weight;
+    }
+    return 1000;
+}
+
+int negotiate_type(struct str accept, const struct negotiable *types, size_t count, int otherwise)
+{
+    int best = -1, best_weight = 0;
+    size_t best_place = count;
+    if (!str_known(accept))
+        return otherwise;
+    while (accept.len) {
+        struct str item = next_item(&accept, ',');
+        struct str type = next_item(&item, ';');
+        int weight = weight_of(item);
+        for (size_t i = 0; i < count; i++)
+            if (same_word(type, types[i].type) && weight > 0 && (weight > best_weight || (weight == best_weight && i < best_place))) {
+                best = types[i].value;
+                best_weight = weight;
+                best_place = i;
+            }
+    }
+    return best;
+}
+
 static struct str without_weak(struct str tag)
 {
     return tag.len >= 2 && tag.ptr[0] == 'W' && tag.ptr[1] == '/' ? (struct str){tag.ptr + 2, tag.len - 2} : tag;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two request headers that change how an answer is sent. Pure functions over borrowed text. */
+ * The request headers that change how an answer is sent. Pure functions over borrowed text. */
 #ifndef SERVER_NEGOTIATE_H
 #define SERVER_NEGOTIATE_H
 
@@ -10,6 +10,14 @@
 
 /* Accept-Encoding (unknown: not sent): gzip, x-gzip or *, with a weight that is not 0. */
 bool negotiate_gzip(struct str accept_encoding);
+
+/* Accept: the value of the type in `types` that it likes best, by weight, then by the order in `types` (begin with what is most specific). `otherwise`: there is no Accept.
+ * -1: it takes none of them. A name of a range ("text" "/" "*") in `types` stands for itself. */
+struct negotiable {
+    const char *type;
+    int value;
+};
+int negotiate_type(struct str accept, const struct negotiable *types, size_t count, int otherwise);
 
 /* If-None-Match against our tag (both with quotes): weak comparison, lists, and *. */
 bool negotiate_etag(struct str if_none_match, struct str etag);

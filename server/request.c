@@ -78,18 +78,49 @@ static enum err_code parse_query(struct request *self, struct str query, struct 
     return ERR_OK;
 }
 
+/* Without the parameters of its segments, "/jobs;jsessionid=1/0;x". -1: out of memory. */
+static int without_matrix(struct arena *arena, struct str path, struct str *ret)
+{
+    *ret = path;
+    if (!memchr(path.ptr, ';', path.len))
+        return 0;
+    char *out = arena_alloc(arena, path.len);
+    if (!out)
+        return -1;
+    size_t len = 0;
+    bool skipping = false;
+    for (size_t i = 0; i < path.len; i++) {
+        skipping = path.ptr[i] == ';' || (skipping && path.ptr[i] != '/');
+        if (!skipping)
+            out[len++] = path.ptr[i];
+    }
+    *ret = (struct str){out, len};
+    return 0;
+}
+
 enum err_code request_parse(struct request *self, struct str address, struct str prefix, struct err *err)
 {
     struct str query = address, path = cut(&query, '?');
     self->param_count = 0;
     if (!path.len || path.ptr[0] != '/')
         return err_set(err, ERR_INVALID, "the address does not begin with a slash");
-    if (prefix.len && path.len >= prefix.len && memcmp(path.ptr, prefix.ptr, prefix.len) == 0 && (path.len == prefix.len || path.ptr[prefix.len] == '/'))
+    self->shortened = prefix.len && path.len >= prefix.len && memcmp(path.ptr, prefix.ptr, prefix.len) == 0 && (path.len == prefix.len || path.ptr[prefix.len] == '/');
+    if (self->shortened)
         path = path.len == prefix.len ? STR_LIT("/") : (struct str){path.ptr + prefix.len, path.len - prefix.len};
-    if (arena_str(self->arena, path, &self->raw_path) || arena_str(self->arena, prefix.len ? prefix : STR_LIT(""), &self->prefix))
+    if (without_matrix(self->arena, path, &path) || arena_str(self->arena, path, &self->raw_path) || arena_str(self->arena, prefix.len ? prefix : STR_LIT(""), &self->prefix))
         return err_nomem(err);
     enum err_code rc = request_decode(self->arena, path, false, &self->path, err);
     return rc ? rc : parse_query(self, query, err);
+}
+
+enum err_code request_lengthen(struct request *self, struct err *err)
+{
+    const char *text = arena_printf(self->arena, "%.*s%.*s", (int)self->prefix.len, self->prefix.ptr, (int)self->raw_path.len, self->raw_path.ptr);
+    if (!text)
+        return err_nomem(err);
+    self->shortened = false;
+    self->raw_path = str_of(text);
+    return request_decode(self->arena, self->raw_path, false, &self->path, err);
 }
 
 struct str request_param(const struct request *self, const char *name)

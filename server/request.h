@@ -24,16 +24,17 @@ struct request_param {
 
 struct request {
     struct str address;              /* as in the request line */
-    struct str method;               /* GET or HEAD; others are answered before a handler runs */
-    struct str path;                 /* decoded, prefix removed, begins with / */
+    struct str method;               /* GET or HEAD in a handler: dispatch.c answers OPTIONS, http.c refuses others */
+    struct str path;                 /* decoded, prefix removed, begins with /; without parameters of segments (";x=1"), which mean nothing, as there */
     struct str raw_path;             /* the same before decoding: routes are matched on it, so that %2F stays inside its segment */
     struct str prefix;               /* what a proxy put before us ("" or "/gateway"), for links */
+    bool shortened;                  /* the path began with it */
     struct request_param params[REQUEST_MAX_PARAMS];
     size_t param_count;
     struct str path_args[REQUEST_MAX_PATH_ARGS];   /* what the route's {…} matched, in order */
     size_t path_arg_count;
     struct viewer viewer;            /* who asks */
-    struct str if_none_match, cookies, host;       /* headers as they came; STR_NONE: absent */
+    struct str if_none_match, accept, cookies, host;       /* headers as they came; STR_NONE: absent */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };
@@ -41,6 +42,9 @@ struct request {
 /* Fills path, raw_path, prefix and params from the address of the request line ("/a%20b?q=1") and a clean prefix (proxy.h) that is removed where the path begins with it.
  * ERR_LIMIT: more parameters than REQUEST_MAX_PARAMS. ERR_INVALID: does not begin with /, a % without two hex digits, or a NUL. Texts go to the arena. */
 enum err_code request_parse(struct request *self, struct str address, struct str prefix, struct err *err) WARN_UNUSED;
+
+/* Puts the prefix back that was removed from path and raw_path. ERR_NOMEM. */
+enum err_code request_lengthen(struct request *self, struct err *err) WARN_UNUSED;
 
 /* Percent-decodes `in` into the arena, once; `plus`: + means a blank. ERR_INVALID as above. */
 enum err_code request_decode(struct arena *arena, struct str in, bool plus, struct str *ret, struct err *err) WARN_UNUSED;

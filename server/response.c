@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,9 @@
 #define ZLIB_CHUNK_BYTES ((size_t)16384)
 #define GZIP_WINDOW_BITS (15 + 16)   /* zlib's way to ask for a gzip head */
 
-enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: too little was written to decide; made: by another response */
+enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: all that was written is in memory as it is; made: at once, not by the deflater */
+
+static atomic_llong all_files_bytes, most_files_bytes = RESPONSE_FILES_BYTES;
 
 struct response {
     struct arena *arena;             /* borrowed */
@@ -34,10 +38,11 @@ struct response {
     struct json_writer *json;        /* owned; NULL: none begun */
     struct buf pending;              /* plain bytes while the coding is open */
     enum coding coding;
-    z_stream *deflater;              /* owned */
+    z_stream *deflater;              /* owned; of a body that is longer than memory may be */
     struct buf memory;               /* body as sent */
     int fd;                          /* -1 until the body is longer than memory may be */
     int64_t file_bytes;
+    int64_t counted_bytes;           /* of ours in all_files_bytes */
     struct err failed;               /* the first failure of a write */
 
     bool is_static;
@@ -46,6 +51,7 @@ struct response {
     response_read_fn *read;
     void (*done)(void *);
     void *context;
+    bool later;
 };
 
 enum err_code response_new(struct response **ret, struct arena *arena, bool accepts_gzip, const char *temp_dir, struct err *err)
@@ -59,7 +65,7 @@ enum err_code response_new(struct response **ret, struct arena *arena, bool acce
     self->status = 200;
     self->cache_control = "no-cache";
     self->fd = -1;
-    buf_init(&self->pending, RESPONSE_GZIP_LEAST_BYTES);
+    buf_init(&self->pending, RESPONSE_MEMORY_BYTES);
     buf_init(&self->memory, RESPONSE_MEMORY_BYTES);
     return ERR_OK;
 }
@@ -83,6 +89,8 @@ static void drop_body(struct response *self)
         close(self->fd);
     self->fd = -1;
     self->file_bytes = 0;
+    atomic_fetch_sub(&all_files_bytes, self->counted_bytes);
+    self->counted_bytes = 0;
     memset(&self->failed, 0, sizeof self->failed);
     self->is_static = false;
     if (self->done)
@@ -134,6 +142,11 @@ void response_etag(struct response *self, struct str etag)
     snprintf(self->etag, sizeof self->etag, "%.*s", fits ? (int)etag.len : 0, etag.ptr);
 }
 
+void response_later(struct response *self)
+{
+    self->later = true;
+}
+
 void response_cache(struct response *self, const char *cache_control)
 {
     self->cache_control = cache_control;
@@ -155,10 +168,18 @@ static int open_temporary(const char *dir)
     return fd;
 }
 
+void response_limit_files(int64_t bytes)
+{
+    atomic_store(&most_files_bytes, bytes);
+}
+
 static enum err_code write_file(struct response *self, const char *bytes, size_t len)
 {
     if ((int64_t)len > RESPONSE_MAX_BYTES - self->file_bytes)
         return err_set(&self->failed, ERR_LIMIT, "the answer is longer than 4 GiB");
+    self->counted_bytes += (int64_t)len;
+    if (atomic_fetch_add(&all_files_bytes, (long long)len) + (long long)len > atomic_load(&most_files_bytes))
+        return err_set(&self->failed, ERR_BUSY, "too many long answers are being read at the same time");
     while (len) {
         ssize_t n = write(self->fd, bytes, len);
         if (n < 0 && errno == EINTR)
@@ -221,6 +242,7 @@ static bool worth_compressing(const char *type)
     return type && (strncmp(type, "application/json", 16) == 0 || strncmp(type, "text/", 5) == 0);
 }
 
+/* A body that is too long to be compressed at once: from here on it is sent piece by piece. */
 static enum err_code begin_coding(struct response *self)
 {
     self->coding = self->accepts_gzip && worth_compressing(self->content_type) ? CODING_GZIP : CODING_PLAIN;
@@ -233,7 +255,7 @@ static enum err_code begin_coding(struct response *self)
     }
     struct str early = buf_str(&self->pending);
     enum err_code rc = !early.len ? ERR_OK : self->coding == CODING_GZIP ? put_compressed(self, early.ptr, early.len, Z_NO_FLUSH) : put(self, early.ptr, early.len);
-    buf_clear(&self->pending);
+    buf_dispose(&self->pending);
     return rc;
 }
 
@@ -242,7 +264,7 @@ enum err_code response_write(struct response *self, const void *bytes, size_t le
     if (self->failed.code)
         return self->failed.code;
     if (self->coding == CODING_OPEN) {
-        if (len < RESPONSE_GZIP_LEAST_BYTES - self->pending.len) {
+        if (len <= RESPONSE_MEMORY_BYTES - self->pending.len) {
             buf_append(&self->pending, bytes, len);
             return buf_failed(&self->pending) ? err_nomem(&self->failed) : ERR_OK;
         }
@@ -339,6 +361,31 @@ void response_plain(struct response *self, int status, const char *fmt, ...)
         return;                      /* kept in self->failed */
 }
 
+/* The whole body is there: libdeflate needs half the time of zlib, and what it makes stays only in its real size. A body that would not shrink goes out as it is. */
+static enum err_code finish_short_body(struct response *self)
+{
+    struct str plain = buf_str(&self->pending);
+    self->coding = CODING_PLAIN;
+    if (self->accepts_gzip && worth_compressing(self->content_type) && plain.len >= RESPONSE_GZIP_LEAST_BYTES) {
+        CLEANUP(mem_freep) char *room = mem_alloc(plain.len);
+        struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(RESPONSE_GZIP_LEVEL);
+        size_t len = room && compressor ? libdeflate_gzip_compress(compressor, plain.ptr, plain.len, room, plain.len) : 0;
+        bool failed = !room || !compressor;
+        libdeflate_free_compressor(compressor);
+        if (failed)
+            return err_nomem(&self->failed);
+        if (len) {
+            self->coding = CODING_GZIP_MADE;
+            buf_dispose(&self->pending);
+            return put(self, room, len);
+        }
+    }
+    buf_dispose(&self->memory);
+    self->memory = self->pending;
+    buf_init(&self->pending, RESPONSE_MEMORY_BYTES);
+    return ERR_OK;
+}
+
 static enum err_code finish_body(struct response *self)
 {
     if (self->json)
@@ -346,11 +393,8 @@ static enum err_code finish_body(struct response *self)
             return err_set(&self->failed, ERR_IO, "the answer could not be written");
     if (self->failed.code)
         return self->failed.code;
-    if (self->coding == CODING_OPEN) {
-        self->coding = CODING_PLAIN;
-        struct str early = buf_str(&self->pending);
-        return early.len ? put(self, early.ptr, early.len) : ERR_OK;
-    }
+    if (self->coding == CODING_OPEN)
+        return finish_short_body(self);
     return self->coding == CODING_GZIP ? put_compressed(self, NULL, 0, Z_FINISH) : ERR_OK;
 }
 
@@ -363,7 +407,7 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
     }
     mem_free(TAKE(self->json));
     drop_deflater(self);
-    *ret = (struct response_parts){.status = self->status, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
+    *ret = (struct response_parts){.status = self->status, .later = self->later, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
                                    .header_count = self->header_count, .fd = self->fd, .file_bytes = self->file_bytes};
     if (self->read) {
         ret->kind = RESPONSE_STREAM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a handler answers. A handler writes JSON or bytes as long as it likes: up to RESPONSE_MEMORY_BYTES stay in memory, the rest goes to an unlinked temporary file, so
- * that an answer of any length takes constant memory; http.c then sends it (gzip was applied on the way where the client takes it).
+ * that an answer of any length takes constant memory; http.c then sends it, as gzip where the client takes it.
  * For bodies that must begin before they end (a zip of 50 GB) use response_stream. Made and owned by http.c. */
 #ifndef SERVER_RESPONSE_H
 #define SERVER_RESPONSE_H
@@ -24,6 +24,9 @@ void response_content_type(struct response *self, const char *type);            
 void response_etag(struct response *self, struct str etag);                                    /* with quotes; http.c answers 304 when the client has it */
 void response_cache(struct response *self, const char *cache_control);                         /* default "no-cache" */
 
+/* There may be another answer soon: http.c asks again while the client waits, where that is wanted (EXACT_WAIT), before it sends this one. */
+void response_later(struct response *self);
+
 /* Begin a JSON body (application/json). The writer is the response's; http.c ends it. Call once. pretty: the form of /api/v1. */
 struct json_writer *response_json(struct response *self, bool pretty);
 
@@ -33,10 +36,10 @@ enum err_code response_write(struct response *self, const void *bytes, size_t le
 /* Static or arena bytes as the whole body, not copied. `gzip` may be a precompressed twin (STR_NONE: none). */
 void response_static(struct response *self, const char *type, struct str body, struct str gzip);
 
-/* The error body of our own API: {"status","error","detail"}. Forgets what was written. */
+/* The error body of our own API: {"status","error","detail"}. Forgets what was written, headers too. */
 void response_error(struct response *self, int status, const char *error, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-/* The History Server's errors: bare text, text/plain. Forgets what was written. */
+/* The History Server's errors: bare text, text/plain. Forgets what was written, headers too. */
 void response_plain(struct response *self, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* A body by pull: `read` writes up to `room` bytes and returns how many, 0 at the end, -1 on failure (the connection is cut). `done` frees the context. Both run in the

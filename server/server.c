@@ -40,7 +40,7 @@ struct server {
 };
 
 /* The program file's content and the settings that are in answers, in short: what changes makes changed tags, the same program built twice does not. */
-static void name_build(const struct log_address_settings *addresses, char out[SERVER_BUILD_BYTES])
+static void name_build(const struct server_settings *settings, char out[SERVER_BUILD_BYTES])
 {
     uint64_t hash = 0;
     int fd = open(PROGRAM, O_RDONLY | O_CLOEXEC);
@@ -54,8 +54,10 @@ static void name_build(const struct log_address_settings *addresses, char out[SE
     }
     if (fd >= 0)
         close(fd);
-    if (addresses->pattern)
-        hash ^= hash_bytes(addresses->pattern, strlen(addresses->pattern)) + addresses->complete_only;
+    if (settings->log_addresses.pattern)
+        hash ^= hash_bytes(settings->log_addresses.pattern, strlen(settings->log_addresses.pattern)) + settings->log_addresses.complete_only;
+    if (settings->redaction)
+        hash = hash * 31 + hash_bytes(settings->redaction, strlen(settings->redaction));
     snprintf(out, SERVER_BUILD_BYTES, "%s-%012" PRIx64, AFTERGLOW_VERSION, hash & 0xFFFFFFFFFFFF);
 }
 
@@ -117,7 +119,7 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     self->settings = settings;
     self->listen_fd = -1;
     self->temp_dir = find_temp_dir();
-    name_build(&settings->log_addresses, self->build);
+    name_build(settings, self->build);
     char real[HTTP_ADDRESS_BYTES];
     if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) ||
         (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
@@ -181,6 +183,11 @@ void server_free(struct server *self)
 struct db_pool *server_pool(struct server *self)
 {
     return self->pool;
+}
+
+bool server_exact(const struct server *self, enum server_exact what)
+{
+    return self->settings->exact & what;
 }
 
 struct access *server_access(struct server *self)

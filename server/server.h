@@ -22,6 +22,12 @@ struct log_address_settings {
     bool complete_only;              /* …applyIncompleteApplication is false */
 };
 
+/* afterglow.history.exact: where a client may depend on an answer of the History Server that we would not give. Bits. */
+enum server_exact {
+    EXACT_LISTS = 1,                 /* lists of /api/v1 ignore the access lists */
+    EXACT_WAIT = 2,                  /* requests for a run that is not loaded wait */
+};
+
 /* All borrowed, and must outlive the server. */
 struct server_settings {
     const char *store_dir;
@@ -36,6 +42,8 @@ struct server_settings {
     struct access_settings access;
     const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
     struct log_address_settings log_addresses;
+    const char *redaction;           /* spark.redaction.regex, which is set already (base/redact_pattern.h): answers depend on it, so their tags do; NULL: none */
+    unsigned exact;                  /* bits of enum server_exact */
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
@@ -59,6 +67,7 @@ void server_free(struct server *self);
 /* For dispatch.c. */
 struct db_pool *server_pool(struct server *self);                 /* borrowed */
 struct access *server_access(struct server *self);                /* borrowed */
+bool server_exact(const struct server *self, enum server_exact what);
 const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
 
 /* For handlers. */

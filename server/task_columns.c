@@ -284,16 +284,18 @@ static enum err_code read_rows(struct task_columns *self, const char *name, int6
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* Asked of a statement, which is kept: a pragma would be compiled each time. */
 static enum err_code is_task_column(struct db *db, const char *name, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt, "SELECT 1 FROM pragma_table_xinfo('task') WHERE name = ?1", err);
+    enum err_code rc = db_prepare(db, &stmt, "SELECT * FROM task", err);
     if (rc)
         return rc;
-    db_bind_str(stmt, 1, str_of(name));
-    rc = db_step(stmt, err);
+    int count = sqlite3_column_count(stmt), i = 0;
+    while (i < count && strcmp(sqlite3_column_name(stmt, i), name) != 0)
+        i++;
     db_finalize(stmt);
-    return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "no such task column") : rc;
+    return i < count ? ERR_OK : err_set(err, ERR_NOT_FOUND, "no such task column");
 }
 
 static enum err_code load(struct task_columns *self, const char *name, int64_t *values, struct err *err)

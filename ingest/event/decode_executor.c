@@ -219,6 +219,79 @@ static struct stage_peaks *updated_peaks(struct json_pull *in, size_t *ret_count
     return items;
 }
 
+/* Task metrics by the names of their accumulators, below internal.metrics. (spec/core.md §1.8). */
+static const struct {
+    const char *name;
+    enum task_metric metric;
+} metric_accumulators[] = {
+#define X(id, column, group, key, accumulable) {accumulable, METRIC_##id},
+    TASK_METRICS(X)
+#undef X
+};
+
+static void task_metric(struct str name, int64_t value, int64_t metrics[TASK_METRIC_COUNT])
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(metric_accumulators); i++)
+        if (value >= 0 && metric_accumulators[i].name && str_is(name, metric_accumulators[i].name))
+            metrics[metric_accumulators[i].metric] = value;
+}
+
+static void reported_accumulators(struct json_pull *in, struct task_report *ret)
+{
+    static const char prefix[] = "internal.metrics.";
+    const size_t prefix_len = sizeof prefix - 1;
+    void *items = NULL;
+    size_t capacity = 0;
+    if (!json_array_begin(in))
+        return;
+    while (json_array_next(in)) {
+        struct accumulable one;
+        int64_t value;
+        if (!decode_accumulable(in, &one) || !str_to_i64(one.update, &value) || !known(value))
+            continue;
+        if (str_starts(one.name, prefix)) {
+            task_metric((struct str){one.name.ptr + prefix_len, one.name.len - prefix_len}, value, ret->metrics);
+            continue;
+        }
+        struct accumulator_update *item = list_push(in, &items, &ret->updates.count, &capacity, sizeof *item);
+        if (!item)
+            break;
+        *item = (struct accumulator_update){one.id, value};
+    }
+    ret->updates.items = items;
+}
+
+static const struct json_key task_report_keys[] = {JSON_KEY("Task ID", 0), JSON_KEY("Stage ID", 1), JSON_KEY("Stage Attempt ID", 2), JSON_KEY("Accumulator Updates", 3)};
+
+static struct task_report *task_reports(struct json_pull *in, size_t *ret_count)
+{
+    void *items = NULL;
+    size_t capacity = 0;
+    struct json_object o;
+    *ret_count = 0;
+    if (!json_array_begin(in))
+        return NULL;
+    while (json_array_next(in)) {
+        if (!json_object_begin(in, &o, KEYS(task_report_keys)))
+            continue;
+        struct task_report *item = list_push(in, &items, ret_count, &capacity, sizeof *item);
+        if (!item)
+            break;
+        *item = (struct task_report){.task_id = UNKNOWN, .stage_id = UNKNOWN};
+        for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
+            item->metrics[i] = UNKNOWN;
+        for (int key; (key = json_next(in, &o)) >= 0;)
+            switch (key) {
+            case 0: item->task_id = json_count(in); break;
+            case 1: item->stage_id = json_id(in); break;
+            case 2: item->stage_attempt = known_or(json_id(in), 0); break;
+            case 3: reported_accumulators(in, item); break;
+            default: json_skip(in);
+            }
+    }
+    return items;
+}
+
 const char *decode_executor_metrics_update(struct json_pull *in, struct event *event)
 {
     struct event_executor_metrics_update *ret = &event->executor_metrics_update;
@@ -229,7 +302,7 @@ const char *decode_executor_metrics_update(struct json_pull *in, struct event *e
         switch (key) {
         case 0: ret->executor_id = json_str(in); break;
         case 2: ret->items = updated_peaks(in, &ret->count); break;
-        case 1: json_skip(in); break;     /* of running tasks, in a log in local mode only; their ends say it again */
+        case 1: ret->tasks = task_reports(in, &ret->task_count); break;
         default: decode_other(in);
         }
     return str_known(ret->executor_id) ? NULL : "executor metrics without an executor id";

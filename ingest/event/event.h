@@ -289,7 +289,19 @@ struct event_block_updated {
 };
 struct event_stage_executor_metrics { struct str executor_id; int64_t stage_id, stage_attempt; int64_t peaks[EXECUTOR_METRIC_COUNT]; };
 struct stage_peaks { int64_t stage_id, stage_attempt; int64_t peaks[EXECUTOR_METRIC_COUNT]; };
-struct event_executor_metrics_update { struct str executor_id; struct stage_peaks *items; size_t count; };
+/* What a running task has done so far: metrics that are not 0 yet are not named. Logged for the driver alone, so of tasks in local mode. */
+struct task_report {
+    int64_t task_id, stage_id, stage_attempt;
+    int64_t metrics[TASK_METRIC_COUNT];
+    struct accumulator_update_list updates;      /* of the others, as in event_task_end */
+};
+struct event_executor_metrics_update {
+    struct str executor_id;
+    struct stage_peaks *items;
+    size_t count;
+    struct task_report *tasks;
+    size_t task_count;
+};
 struct event_process_added { int64_t time_ms, cores; struct str id, host_port; struct kv_list logs; };
 
 /* Structured Streaming, spec/sql.md §1.4. Started, idle (3.5) and terminated share one struct. */

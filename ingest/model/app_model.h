@@ -55,9 +55,9 @@ struct job {
     struct imap stage_at;            /* stage id → index + 1 into stages; only for lists that are too long to be searched */
     struct kv_list properties;       /* those that differ from the environment; arena */
     struct imap kills;               /* text id of the reason → number of tasks */
-    /* How much of tasks, completed_indices and kills was read behind the job's own end and is not in the History Server's record of it (spec/core.md §2.5) */
+    /* How much of tasks, completed_indices, stages and kills was read behind the job's own end and is not in the History Server's record of it (spec/core.md §2.5) */
     struct task_counts late;
-    int64_t late_indices;
+    int64_t late_indices, late_active_stages, late_completed_stages, late_failed_stages;
     struct imap late_kills;
     bool dirty, lists_dirty;
 };
@@ -293,11 +293,14 @@ void model_streaming_free(struct app_model *self);
 void model_sessions_free(struct app_model *self);
 model_handler model_sql_start, model_sql_end, model_sql_driver_updates, model_sql_plan_update, model_sql_metric_update;
 struct stage_group *model_stage_group(struct app_model *self, int64_t stage_id);                                   /* makes it; NULL: out of memory */
+bool model_job_has_ended(const struct job *job);
 struct job_stage *job_stage_find(struct job *job, int64_t stage_id);
 enum err_code model_stage_check_done(struct app_model *self, struct stage *stage, struct err *err) WARN_UNUSED;
 void model_stage_unskip(struct app_model *self, struct stage *stage);
 enum err_code kill_counts_add(struct imap *counts, int64_t text_id, struct err *err) WARN_UNUSED;
 void free_accumulables(struct stage *stage);
+/* What running tasks say of themselves (local mode) counts in their stages and executors until their ends do, and is theirs when those never come (spec/core.md §2.8). */
+enum err_code model_tasks_reported(struct app_model *self, const struct task_report *reports, size_t count, struct err *err) WARN_UNUSED;
 enum err_code model_tasks_finish(struct app_model *self, struct err *err) WARN_UNUSED;
 enum err_code model_rdds_of_stage(struct app_model *self, const struct stage_info *info, bool submitted, struct err *err) WARN_UNUSED;
 void model_storage_executor_removed(struct app_model *self, struct executor *executor);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/redact.h"
 #include "ingest/model/app_model.h"
 
 #define ADDRESSES_MAX_BYTES ((size_t)16 << 20)   /* of one executor resource, as JSON */
@@ -176,7 +177,7 @@ enum err_code model_resource_profile(struct app_model *self, const struct event 
         for (size_t i = 0; i < counts[k]; i++) {
             copies[k][i].amount = from[k][i].amount;
             if (arena_str(&self->arena, from[k][i].name, &copies[k][i].name) || arena_str(&self->arena, from[k][i].resource_name, &copies[k][i].resource_name) ||
-                arena_str(&self->arena, from[k][i].discovery_script, &copies[k][i].discovery_script) || arena_str(&self->arena, from[k][i].vendor, &copies[k][i].vendor))
+                redact_copy(&self->arena, from[k][i].discovery_script, &copies[k][i].discovery_script) || redact_copy(&self->arena, from[k][i].vendor, &copies[k][i].vendor))
                 return err_nomem(err);
         }
     }
@@ -267,19 +268,27 @@ static bool is_twin(const struct app_model *self, const struct event_exclusion *
     return false;
 }
 
-enum err_code model_exclusion(struct app_model *self, const struct event *event, struct err *err)
+/* -1: out of memory. */
+static int note_exclusion(struct app_model *self, const struct event_exclusion *e)
 {
-    const struct event_exclusion *e = &event->exclusion;
-    if (is_twin(self, e))
-        return ERR_OK;
     struct exclusion *row = model_entity(self, &self->exclusions, sizeof *row);
     if (!row || arena_str(&self->arena, e->executor_id, &row->executor_id) || arena_str(&self->arena, e->host, &row->host))
-        return err_nomem(err);
+        return -1;
     row->time_ms = e->time_ms;
     row->lifted = e->lifted;
     row->stage_id = e->stage_id;
     row->stage_attempt = e->stage_attempt;
     row->failures = e->failures;
+    return 0;
+}
+
+enum err_code model_exclusion(struct app_model *self, const struct event *event, struct err *err)
+{
+    const struct event_exclusion *e = &event->exclusion;
+    if (!is_twin(self, e) && note_exclusion(self, e))
+        return err_nomem(err);
+    if (known(e->stage_id) && str_known(e->executor_id) && !model_executor_get(self, e->executor_id))   /* one that nothing else tells of has its line in the stage */
+        return err_nomem(err);
     for (size_t i = 0; i < self->executors.count; i++) {
         struct executor *executor = self->executors.items[i];
         bool by_id = str_known(e->executor_id) && str_eq(executor->executor_id, e->executor_id);
@@ -330,8 +339,9 @@ enum err_code model_stage_executor_metrics(struct app_model *self, const struct 
 enum err_code model_executor_metrics_update(struct app_model *self, const struct event *event, struct err *err)
 {
     const struct event_executor_metrics_update *e = &event->executor_metrics_update;
-    if (!e->count)
-        return ERR_OK;
+    enum err_code rc = model_tasks_reported(self, e->tasks, e->task_count, err);
+    if (rc || !e->count)
+        return rc;
     struct executor *executor = model_executor_get(self, e->executor_id);
     if (!executor)
         return err_nomem(err);
@@ -339,8 +349,7 @@ enum err_code model_executor_metrics_update(struct app_model *self, const struct
         executor->peaks_set |= peaks_measured(e->items[i].peaks);
         peaks_raise(executor->peaks, e->items[i].peaks);
         executor->dirty = true;
-        enum err_code rc = raise_stage_peaks(self, executor, e->items[i].stage_id, e->items[i].stage_attempt, e->items[i].peaks, err);
-        if (rc)
+        if ((rc = raise_stage_peaks(self, executor, e->items[i].stage_id, e->items[i].stage_attempt, e->items[i].peaks, err)))
             return rc;
     }
     return ERR_OK;

@@ -221,7 +221,7 @@ static enum err_code apply_info(struct app_model *self, struct stage *stage, con
 
 static bool job_is_live(const struct job *job)
 {
-    return job->start_seen && job->status == JOB_NO_END;
+    return job->start_seen && !model_job_has_ended(job);
 }
 
 static bool stage_lists_job(const struct stage *stage, const struct job *job)
@@ -257,16 +257,30 @@ static enum err_code attach(struct stage *stage, struct job *job, struct err *er
     return ERR_OK;
 }
 
+bool model_job_has_ended(const struct job *job)
+{
+    return job->status != JOB_NO_END;
+}
+
+static void add_active_stage(struct job *job, int64_t change)
+{
+    job->active_stages += change;
+    if (model_job_has_ended(job))
+        job->late_active_stages += change;
+    job->dirty = true;
+}
+
 static void job_stage_ended(struct job *job, struct job_stage *listed, int64_t status)
 {
     if (listed && !listed->ran)
         listed->ran = job->lists_dirty = true;
-    if (status == STAGE_COMPLETE && listed && !listed->completed) {
+    bool completed = status == STAGE_COMPLETE && listed && !listed->completed, failed = status == STAGE_FAILED, late = model_job_has_ended(job);
+    if (completed)
         listed->completed = true;
-        job->completed_stages++;
-    }
-    if (status == STAGE_FAILED)
-        job->failed_stages++;
+    job->completed_stages += completed;
+    job->failed_stages += failed;
+    job->late_completed_stages += completed && late;
+    job->late_failed_stages += failed && late;
     job->dirty = true;
 }
 
@@ -304,7 +318,7 @@ static void skip_unsubmitted(struct app_model *self, struct job *job)
 /* A stage that was taken for skipped did run: its own events come late in the log. */
 void model_stage_unskip(struct app_model *self, struct stage *stage)
 {
-    if (stage->status != STAGE_SKIPPED)
+    if (stage->status != STAGE_SKIPPED && !(stage->status == STAGE_PENDING && stage->pending_again))
         return;
     stage->status = STAGE_PENDING;
     stage->dirty = true;
@@ -478,6 +492,10 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
                                                                                                               : stage->job_count > 0);
         if (ended_before || (stage->status == STAGE_SKIPPED && stage->job_count > 0)) {
             stage->pending_again = true;
+            if (stage->status == STAGE_SKIPPED) {      /* by a job before; for this one it may still run */
+                stage->status = STAGE_PENDING;
+                stage->dirty = true;
+            }
             continue;
         }
         if ((rc = apply_info(self, stage, info, 1, err)) || (rc = note_cached(self, stage, info, err)) || (rc = model_rdds_of_stage(self, info, false, err)) ||
@@ -488,7 +506,7 @@ enum err_code model_job_start(struct app_model *self, const struct event *event,
         if (stage->completed_seen)
             job_stage_ended(job, job_stage_find(job, stage->stage_id), stage->status);
         else if (stage->submitted_seen)
-            job->active_stages++;
+            add_active_stage(job, 1);
     }
     if (job->status != JOB_NO_END)
         skip_unsubmitted(self, job);
@@ -573,8 +591,7 @@ enum err_code model_stage_submitted(struct app_model *self, const struct event *
             listed->completed = false;
             job->completed_stages--;
         }
-        job->active_stages++;
-        job->dirty = true;
+        add_active_stage(job, 1);
     }
     return ERR_OK;
 }
@@ -613,7 +630,7 @@ enum err_code model_stage_completed(struct app_model *self, const struct event *
         if (stage->status == STAGE_SKIPPED && listed)
             skip_for_job(job, listed, stage->num_tasks);
         if (stage->submitted_seen)
-            job->active_stages--;
+            add_active_stage(job, -1);
     }
     for (size_t i = 0; i < self->executors.count && self->stage_exclusion_count; i++) {
         struct executor *executor = self->executors.items[i];

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/redact.h"
+#include "base/redact_pattern.h"
 
 int redact_item(struct arena *arena, struct kv *item)
 {
@@ -31,13 +32,18 @@ static bool has_url(struct str text)
     return false;
 }
 
+static bool is_option(struct str text)
+{
+    return has_url(text) || redact_pattern_finds(REDACT_SQL_OPTIONS, text);
+}
+
 int redact_sql_configs(struct arena *arena, struct kv_list *list)
 {
     if (redact_list(arena, list))
         return -1;
     for (size_t i = 0; i < list->count; i++) {
         struct kv *item = &list->items[i];
-        if (str_known(item->value) && (has_url(item->name) || has_url(item->value)))
+        if (str_known(item->value) && (is_option(item->name) || is_option(item->value)))
             item->value = STR_LIT(REDACTED);
     }
     return 0;

@@ -12,7 +12,7 @@
 int redact_item(struct arena *arena, struct kv *item) WARN_UNUSED;
 int redact_list(struct arena *arena, struct kv_list *list) WARN_UNUSED;
 
-/* A session's settings: also what matches the default of spark.sql.redaction.options.regex, (?i)url. */
+/* A session's settings: also what matches the default of spark.sql.redaction.options.regex, (?i)url, or an operator's own. */
 int redact_sql_configs(struct arena *arena, struct kv_list *list) WARN_UNUSED;
 
 #endif

@@ -245,11 +245,11 @@ void sql_stage_submitted(struct app_model *model, const struct stage *submitted)
     sql_tracker_restart(model->sql, tracker, submitted->attempt);       /* what an earlier attempt reported is lost, there as here */
 }
 
-enum err_code sql_task_end(struct app_model *model, const struct event_task_end *e, bool succeeded, struct err *err)
+enum err_code sql_task_updates(struct app_model *model, const struct sql_task *task, const struct accumulator_update_list *updates, struct err *err)
 {
-    struct sql_stage *stage = imap_get(&model->sql->stages, e->stage_id);
+    struct sql_stage *stage = imap_get(&model->sql->stages, task->stage_id);
     struct sql_tracker *tracker = stage ? stage->tracker : NULL;
-    return tracker && tracker->attempt == e->stage_attempt ? sql_track(model->sql, tracker, e, succeeded, err) : ERR_OK;
+    return tracker && tracker->attempt == task->stage_attempt ? sql_track(model->sql, tracker, task, updates, err) : ERR_OK;
 }
 
 /* ---- plans */

@@ -136,11 +136,17 @@ struct sql_model {
 struct sql_model *sql_model_new(void);                       /* NULL: out of memory */
 void sql_model_free(struct sql_model *self);
 
+struct sql_task {
+    int64_t stage_id, stage_attempt, task_id, index;
+    bool succeeded;
+};
+
 /* What the other handlers tell (sql.c). */
 enum err_code sql_job_start(struct app_model *model, struct job *job, const struct event_job_start *event, struct err *err) WARN_UNUSED;
 enum err_code sql_job_end(struct app_model *model, struct job *job, struct err *err) WARN_UNUSED;
 void sql_stage_submitted(struct app_model *model, const struct stage *submitted);
-enum err_code sql_task_end(struct app_model *model, const struct event_task_end *event, bool succeeded, struct err *err) WARN_UNUSED;
+/* A task's updates: of its end, or (not succeeded) of a report while it runs. A success without any counts too: what a copy of the task says later does not. */
+enum err_code sql_task_updates(struct app_model *model, const struct sql_task *task, const struct accumulator_update_list *updates, struct err *err) WARN_UNUSED;
 enum err_code sql_finish(struct app_model *model, struct err *err) WARN_UNUSED;
 
 /* For the writer. */
@@ -155,7 +161,8 @@ void sql_graph_digest(const struct sql_graph *graph, struct digest *ret);
 enum err_code sql_metric_learn(struct sql_model *self, struct sql_execution *execution, const struct sql_plan_metric *from, struct err *err) WARN_UNUSED;
 enum err_code sql_check_bytes(const struct sql_model *self, struct err *err) WARN_UNUSED;
 enum err_code sql_keep_updates(struct sql_execution *execution, const struct accumulator_update_list *updates, struct err *err) WARN_UNUSED;          /* of the driver; sql_metrics.c */
-enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct event_task_end *event, bool succeeded, struct err *err) WARN_UNUSED; /* sql_metrics.c */
+enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct sql_task *task, const struct accumulator_update_list *updates,
+                        struct err *err) WARN_UNUSED;          /* sql_metrics.c */
 struct sql_tracker *sql_tracker_new(const struct sql_execution *execution, int64_t attempt, int64_t task_count);
 void sql_tracker_restart(struct sql_model *self, struct sql_tracker *tracker, int64_t attempt);
 void sql_tracker_free(struct sql_model *self, struct sql_tracker *tracker);

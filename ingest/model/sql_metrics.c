@@ -120,24 +120,24 @@ enum err_code sql_check_bytes(const struct sql_model *self, struct err *err)
     return self->tracked_bytes > SQL_TRACKED_MAX_BYTES ? err_set(err, ERR_LIMIT, "running queries need more than %zu bytes", SQL_TRACKED_MAX_BYTES) : ERR_OK;
 }
 
-enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct event_task_end *event, bool succeeded, struct err *err)
+enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, const struct sql_task *task, const struct accumulator_update_list *updates, struct err *err)
 {
-    int64_t index = event->info.index;
+    int64_t index = task->index;
     if (index < 0 || index >= MIN(known_or(tracker->task_count, BIT_SET_MAX), BIT_SET_MAX) || bit_set_has(&tracker->complete, index))
         return ERR_OK;
     size_t before = tracker->bytes;
-    for (size_t i = 0; i < event->updates.count; i++) {
-        const struct accumulator_update *update = event->updates.items + i;
+    for (size_t i = 0; i < updates->count; i++) {
+        const struct accumulator_update *update = updates->items + i;
         struct sql_tracked *tracked = tracked_find(tracker, update->id);
         if (!tracked) {
             if (!imap_get(&tracker->execution->metric_at, update->id))
                 continue;
-            if (!(tracked = tracked_new(tracker, update, event->info.id)))
+            if (!(tracked = tracked_new(tracker, update, task->task_id)))
                 return err_nomem(err);
         }
         if (update->value > tracked->max) {
             tracked->max = update->value;
-            tracked->max_task_id = event->info.id;
+            tracked->max_task_id = task->task_id;
         }
         if (value_array_set(&tracked->values, index, update->value, &tracker->bytes))
             return err_nomem(err);
@@ -146,7 +146,7 @@ enum err_code sql_track(struct sql_model *self, struct sql_tracker *tracker, con
     enum err_code rc = sql_check_bytes(self, err);
     if (rc)
         return rc;
-    return succeeded && bit_set_add(&tracker->complete, index) < 0 ? err_nomem(err) : ERR_OK;
+    return task->succeeded && bit_set_add(&tracker->complete, index) < 0 ? err_nomem(err) : ERR_OK;
 }
 
 /* ---- what the driver reports */

@@ -13,6 +13,8 @@ struct pending_task {
     struct executor *executor;
     struct host *host;
     struct task_info info;           /* its texts are not kept */
+    bool has_reported;
+    int64_t *reported;               /* then: what it has done so far, as counted in its stage; kept for the next task. Owned */
 };
 
 static struct pending_task *pending_take(struct app_model *self, const struct stage *stage, int64_t task_id)
@@ -43,23 +45,32 @@ static struct pending_task *pending_new(struct app_model *self)
 {
     struct pending_task *p = self->spare;
     if (!p)
-        return mem_alloc(sizeof *p);
+        return mem_zalloc(sizeof *p);
     self->spare = p->next;
+    p->executor = NULL;
+    p->host = NULL;
+    p->has_reported = false;
     return p;
+}
+
+static void pending_free(struct pending_task *p)
+{
+    mem_free(p->reported);
+    mem_free(p);
 }
 
 void model_pending_free(struct app_model *self)
 {
     while (self->spare) {
         struct pending_task *next = self->spare->next;
-        mem_free(self->spare);
+        pending_free(self->spare);
         self->spare = next;
     }
     for (size_t i = 0; i < self->pending.count; i++) {
         struct pending_task *p = self->pending.entries[i].value;
         while (p) {
             struct pending_task *next = p->next;
-            mem_free(p);
+            pending_free(p);
             p = next;
         }
     }
@@ -77,17 +88,12 @@ static void count_start(struct app_model *self, struct stage *stage, const struc
     stage->dirty = true;
 }
 
-static bool has_ended(const struct job *job)
-{
-    return job->status != JOB_NO_END;
-}
-
 static void add_active(struct stage *stage, int64_t change)
 {
     stage->tasks.active += change;
     for (size_t i = 0; i < stage->job_count; i++) {
         stage->jobs[i]->tasks.active += change;
-        if (has_ended(stage->jobs[i]))
+        if (model_job_has_ended(stage->jobs[i]))
             stage->jobs[i]->late.active += change;
         stage->jobs[i]->dirty = true;
     }
@@ -134,7 +140,9 @@ enum err_code model_task_start(struct app_model *self, const struct event *event
     struct pending_task *p = pending_new(self);
     if (!p)
         return err_nomem(err);
-    *p = (struct pending_task){.next = imap_get(&self->pending, e->info.id), .stage = stage, .info = e->info};
+    p->next = imap_get(&self->pending, e->info.id);
+    p->stage = stage;
+    p->info = e->info;
     if (str_known(e->info.executor_id) && !(p->executor = model_executor_get(self, e->info.executor_id)))
         goto nomem;
     if (str_known(e->info.host) && !(p->host = model_host_get(self, e->info.host)))
@@ -192,7 +200,7 @@ static enum err_code count_in_jobs(struct stage *stage, const struct event_task_
         struct job *job = stage->jobs[i];
         job->dirty = true;
         count_end(&job->tasks, e->reason);
-        if (has_ended(job))
+        if (model_job_has_ended(job))
             count_end(&job->late, e->reason);
         struct job_stage *listed = e->reason == END_SUCCESS ? job_stage_find(job, stage->stage_id) : NULL;
         if (listed) {
@@ -200,11 +208,11 @@ static enum err_code count_in_jobs(struct stage *stage, const struct event_task_
             if (added < 0)
                 return err_nomem(err);
             job->completed_indices += added;
-            job->late_indices += has_ended(job) ? added : 0;
+            job->late_indices += model_job_has_ended(job) ? added : 0;
         }
         if (known(reason_text_id)) {
             enum err_code rc = kill_counts_add(&job->kills, reason_text_id, err);
-            if (rc == ERR_OK && has_ended(job))
+            if (rc == ERR_OK && model_job_has_ended(job))
                 rc = kill_counts_add(&job->late_kills, reason_text_id, err);
             if (rc)
                 return rc;
@@ -222,7 +230,7 @@ static void catch_up_jobs(struct stage *stage)
     for (size_t i = 0; i < stage->job_count; i++) {
         struct job *job = stage->jobs[i];
         job->late = (struct task_counts){0};
-        job->late_indices = 0;
+        job->late_indices = job->late_active_stages = job->late_completed_stages = job->late_failed_stages = 0;
         if (job->late_kills.count)
             job->lists_dirty = true;
         imap_clear(&job->late_kills);
@@ -258,6 +266,47 @@ static void add_metrics(int64_t *sums, const int64_t *metrics)
     for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
         if (metrics[i] != 0 || !known(sums[i]))   /* half of them are 0 in every task */
             sums[i] = add_known(sums[i], metrics[i]);
+}
+
+/* What a task reported while it ran was counted; its end, which says all of it, counts instead. */
+static void take_back(int64_t *sums, const int64_t *reported)
+{
+    for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
+        if (known(reported[i]))
+            sums[i] = add_known(sums[i], -reported[i]);
+}
+
+/* One report of one running task takes the place of its last one. */
+static enum err_code count_report(struct app_model *self, struct pending_task *p, const int64_t *metrics, struct err *err)
+{
+    struct executor_stage *summary = p->executor ? model_executor_stage(self, p->stage, p->executor) : NULL;
+    if ((p->executor && !summary) || (!p->reported && !(p->reported = mem_alloc(TASK_METRIC_COUNT * sizeof *p->reported))))
+        return err_nomem(err);
+    int64_t *const sums[] = {p->stage->metrics, summary ? summary->metrics : NULL};
+    for (size_t i = 0; i < ARRAY_LENGTH(sums) && sums[i]; i++) {
+        if (p->has_reported)
+            take_back(sums[i], p->reported);
+        add_metrics(sums[i], metrics);
+    }
+    memcpy(p->reported, metrics, TASK_METRIC_COUNT * sizeof *metrics);
+    p->has_reported = p->stage->dirty = true;
+    return ERR_OK;
+}
+
+enum err_code model_tasks_reported(struct app_model *self, const struct task_report *reports, size_t count, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pending_task *p = known(reports[i].task_id) ? imap_get(&self->pending, reports[i].task_id) : NULL;
+        while (p && (p->stage->stage_id != reports[i].stage_id || p->stage->attempt != reports[i].stage_attempt))
+            p = p->next;
+        if (!p)
+            continue;                /* it has ended, and its end said all */
+        const struct sql_task task = {reports[i].stage_id, reports[i].stage_attempt, p->info.id, p->info.index, false};
+        enum err_code rc = count_report(self, p, reports[i].metrics, err);
+        if (rc || (rc = sql_task_updates(self, &task, &reports[i].updates, err)))
+            return rc;
+    }
+    return ERR_OK;
 }
 
 static void count_in_executor(struct executor *executor, const struct event_task_end *e, int64_t duration_ms, bool was_active)
@@ -386,11 +435,19 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     stage->task_time_ms = add_known(stage->task_time_ms, duration_ms);
     stage->peaks_set |= peaks_measured(e->peaks);
     stage->stats_due = true;
+    if (start && start->has_reported)
+        take_back(stage->metrics, start->reported);
     add_metrics(stage->metrics, e->metrics);
     peaks_raise(stage->peaks, e->peaks);
     if (e->info.speculative) {
         stage->speculative.active -= was_active;
         count_end(&stage->speculative, e->reason);
+    }
+    if (start && start->has_reported && start->executor) {
+        struct executor_stage *summary = model_executor_stage(self, stage, start->executor);
+        if (!summary)
+            return err_nomem(err);
+        take_back(summary->metrics, start->reported);
     }
     if (executor) {
         struct executor_stage *summary = model_executor_stage(self, stage, executor);
@@ -408,7 +465,8 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         count_in_executor(executor, e, duration_ms, was_active);
     }
     self->task_row_count++;
-    if (e->updates.count && (rc = sql_task_end(self, e, row.status == TASK_SUCCESS, err)))
+    const struct sql_task task = {e->stage_id, e->stage_attempt, e->info.id, e->info.index, row.status == TASK_SUCCESS};
+    if ((rc = sql_task_updates(self, &task, &e->updates, err)))
         return rc;
     if ((rc = self->sink.task(self->sink.context, &row, err)))
         return rc;
@@ -437,8 +495,9 @@ enum err_code model_tasks_finish(struct app_model *self, struct err *err)
             fill_row(self, &row, p->stage, &p->info, p->executor, p->host);
             row.end_reason = row.error_text_id = UNKNOWN;
             row.start_seen = 1;
+            row.has_metrics = p->has_reported;
             for (size_t m = 0; m < TASK_METRIC_COUNT; m++)
-                row.metrics[m] = UNKNOWN;
+                row.metrics[m] = p->has_reported ? p->reported[m] : UNKNOWN;
             for (size_t m = 0; m < EXECUTOR_METRIC_COUNT; m++)
                 row.peaks[m] = UNKNOWN;
             self->health.tasks_without_end++;

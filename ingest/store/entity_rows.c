@@ -50,6 +50,9 @@ static const struct column job_columns[] = {
     {"late_failed_tasks", I64, offsetof(struct job, late.failed)},
     {"late_killed_tasks", I64, offsetof(struct job, late.killed)},
     {"late_completed_indices", I64, offsetof(struct job, late_indices)},
+    {"late_active_stages", I64, offsetof(struct job, late_active_stages)},
+    {"late_completed_stages", I64, offsetof(struct job, late_completed_stages)},
+    {"late_failed_stages", I64, offsetof(struct job, late_failed_stages)},
 };
 
 #define STAGE(name) {#name, I64, offsetof(struct stage, name)}

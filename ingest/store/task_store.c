@@ -53,6 +53,7 @@ struct chunk {
     size_t count, capacity;
     size_t stored_rows;              /* in chunks written and let go */
     bool dirty;
+    bool written;                    /* `number` has columns in the database */
     /* Rows of open tasks have chunks of their own, behind all others: they are dropped when the log goes on. */
     bool provisional;
     int64_t first_provisional;       /* the first such chunk's number */
@@ -199,6 +200,15 @@ enum err_code task_store_attach(struct task_store *self, struct db *db, struct e
     return prepare(self, err);
 }
 
+/* Some 17 bytes a task of the largest stage. */
+static void let_scratch_go(struct task_store *self)
+{
+    mem_free(TAKE(self->values));
+    mem_free(TAKE(self->other));
+    mem_free(TAKE(self->keep));
+    self->values_room = self->other_room = self->keep_room = 0;
+}
+
 void task_store_free(struct task_store *self)
 {
     if (!self)
@@ -211,9 +221,7 @@ void task_store_free(struct task_store *self)
     }
     imap_dispose(&self->chunks);
     buf_dispose(&self->blob);
-    mem_free(self->values);
-    mem_free(self->other);
-    mem_free(self->keep);
+    let_scratch_go(self);
     mem_free(self);
 }
 
@@ -258,6 +266,8 @@ static enum err_code write_chunk(struct task_store *self, struct chunk *chunk, s
         bool any = chunk->count && int_column_pack(chunk->cells + c * stride_of(chunk->capacity), chunk->count, &self->blob);
         if (buf_failed(&self->blob))
             return err_nomem(err);
+        if (!any && !chunk->written)
+            continue;
         sqlite3_stmt *stmt = any ? self->put_column : self->drop_chunk;
         db_bind_i64(stmt, 1, chunk->stage_ref);
         db_bind_i64(stmt, 2, (int64_t)c);
@@ -269,6 +279,7 @@ static enum err_code write_chunk(struct task_store *self, struct chunk *chunk, s
             return rc;
     }
     chunk->dirty = false;
+    chunk->written = true;
     return ERR_OK;
 }
 
@@ -282,6 +293,7 @@ static enum err_code close_chunk(struct task_store *self, struct chunk *chunk, s
         return rc;
     chunk->stored_rows += chunk->count;
     chunk->number++;
+    chunk->written = false;
     let_cells_go(self, chunk);
     return ERR_OK;
 }
@@ -405,6 +417,7 @@ enum err_code task_store_add_accumulable(struct task_store *self, int64_t task_s
 
 enum err_code task_store_flush(struct task_store *self, struct err *err)
 {
+    let_scratch_go(self);
     for (size_t i = 0; i < self->chunks.count; i++) {
         struct chunk *chunk = self->chunks.entries[i].value;
         enum err_code rc = chunk->dirty ? write_chunk(self, chunk, err) : ERR_OK;
@@ -628,7 +641,7 @@ enum err_code task_store_resume(struct task_store *self, struct err *err)
         if (!chunk->provisional)
             continue;
         let_cells_go(self, chunk);
-        chunk->provisional = false;
+        chunk->provisional = chunk->written = false;
         chunk->number = chunk->first_provisional;
         chunk->stored_rows = chunk->solid_rows;
         db_bind_i64(self->drop_chunks, 1, chunk->stage_ref);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "server/answer_cache.h"
 #include "server/server.h"
 
@@ -120,20 +121,51 @@ void api_stored_json(struct json_writer *json, struct str stored)
         json_null(json);
 }
 
+/* A database is one thread's while it is lent, so that a value needs no protection of its own. */
 static void column_value(struct json_writer *json, sqlite3_stmt *stmt, int i)
 {
-    switch (sqlite3_column_type(stmt, i)) {
-    case SQLITE_INTEGER: json_i64(json, db_i64(stmt, i)); break;
-    case SQLITE_FLOAT: json_f64(json, db_f64(stmt, i)); break;
-    case SQLITE_TEXT: json_str(json, db_str(stmt, i)); break;
+    sqlite3_value *value = sqlite3_column_value(stmt, i);
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER: json_i64(json, sqlite3_value_int64(value)); break;
+    case SQLITE_FLOAT: json_f64(json, sqlite3_value_double(value)); break;
+    case SQLITE_TEXT: {
+        const char *text = (const char *)sqlite3_value_text(value);
+        json_str(json, text ? (struct str){text, (size_t)sqlite3_value_bytes(value)} : STR_NONE);
+        break;
+    }
     default: json_null(json);
     }
 }
 
+/* The keys of a statement's columns as they are written, with quotes: made once, for all rows of all answers. NULL: no memory. */
+static struct str *make_column_keys(sqlite3_stmt *stmt)
+{
+    int count = sqlite3_column_count(stmt);
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += sizeof(struct str) + MIN(strlen(sqlite3_column_name(stmt, i)), (size_t)LONGEST_NAME) + 2;
+    struct str *keys = mem_alloc(bytes);
+    char *out = keys ? (char *)(keys + count) : NULL;
+    for (int i = 0; keys && i < count; i++) {
+        struct str key = camel_case(str_of(sqlite3_column_name(stmt, i)), out + 1);
+        out[0] = out[1 + key.len] = '"';
+        keys[i] = (struct str){out, key.len + 2};
+        out += key.len + 2;
+    }
+    return keys;
+}
+
 void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end)
 {
+    void **note = db_statement_note(stmt);
+    if (note && !*note)
+        *note = make_column_keys(stmt);
+    const struct str *keys = note ? *note : NULL;
     for (int i = first; i < end; i++) {
-        api_key(json, sqlite3_column_name(stmt, i));
+        if (keys)
+            json_key_raw(json, keys[i]);
+        else
+            api_key(json, sqlite3_column_name(stmt, i));
         column_value(json, stmt, i);
     }
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/redact.h"
 #include "server/api/handlers.h"
 
 static const char *const sections[] = {"jvm", "spark", "hadoop", "system", "metrics", "classpath"};
+
+#define CLASS_PATH 5
 
 static const char entries_sql[] = "SELECT name, value FROM environment WHERE section = ? ORDER BY name";
 static const char profiles_sql[] = "SELECT profile_id FROM resource_profile UNION SELECT profile_id FROM resource_request ORDER BY profile_id";
@@ -22,7 +25,7 @@ static enum err_code write_sections(struct json_writer *json, struct db *db, str
         while ((rc = db_step(stmt, err)) == ERR_OK) {
             json_array_begin(json);
             json_str(json, db_str(stmt, 0));
-            json_str(json, db_str(stmt, 1));
+            json_str(json, i == CLASS_PATH ? db_str(stmt, 1) : redact_shown(db_str(stmt, 0), db_str(stmt, 1)));
             json_array_end(json);
         }
         rc = rc == ERR_EOF ? ERR_OK : rc;

@@ -99,15 +99,13 @@ static size_t make_edges(int64_t low, int64_t high, int64_t edges[MAX_EDGES])
     return n;
 }
 
+/* Halving without a branch that would be guessed wrong every other time. */
 static size_t bin_of(int64_t value, const int64_t *edges, size_t edge_count)
 {
-    size_t low = 0, high = edge_count - 1;       /* edges[low] <= value < edges[high] */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (value < edges[middle])
-            high = middle;
-        else
-            low = middle;
+    size_t low = 0;                  /* edges[low] <= value < edges[low + left] */
+    for (size_t left = edge_count - 1, half; left > 1; left -= half) {
+        half = left / 2;
+        low += (value >= edges[low + half]) * half;
     }
     return low;
 }

@@ -326,7 +326,7 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
     bool given;
     int64_t limit;
     if (!v1_param_words(request, "status", statuses, ARRAY_LENGTH(statuses), &status, &given) || !v1_param_int(request, "limit", INT32_MAX, &limit))
-        return v1_not_found(response);
+        return v1_not_found(request, response, err);
     struct filters filters = {.completed = !given || (status & 1u), .running = !given || (status & 2u), .now_ms = time_now_ms()};
     if (!date_param(request, response, "minDate", YEAR_2010_MS, &filters.min_start_ms) ||
         !date_param(request, response, "maxDate", YEAR_3000_MS, &filters.max_start_ms) ||

@@ -2,36 +2,27 @@
 #include "server/api_v1/dates.h"
 
 #include "base/time.h"
-
-#define MAX_NUMBER 999999999
-#define MAX_YEAR 100000000           /* beyond, milliseconds would pass 64 bits; Java ends at 292278994 */
-
-/* Minutes east of GMT. Of abbreviations that several places use, the one that Java's English tables find first. */
-static const struct {
-    const char *name;
-    int minutes;
-} zones[] = {
-    {"GMT", 0}, {"UTC", 0}, {"PST", -480}, {"PDT", -420}, {"MST", -420}, {"MDT", -360}, {"CST", -360}, {"CDT", -300}, {"EST", -300}, {"EDT", -240},
-    {"AKST", -540}, {"AKDT", -480}, {"HST", -600}, {"WET", 0}, {"WEST", 60}, {"CET", 60}, {"CEST", 120}, {"EET", 120}, {"EEST", 180}, {"MSK", 180},
-    {"BST", 60}, {"IST", 330}, {"SGT", 480}, {"HKT", 480}, {"JST", 540}, {"KST", 540}, {"AEST", 600}, {"AEDT", 660}, {"NZST", 720}, {"NZDT", 780},
-};
+#include "server/api_v1/zone_names.h"
 
 struct cursor {
     const char *p, *end;
 };
 
+/* Java's int of any number: too long for 64 bits the nearest one, else the lower 32 bits. */
 static bool number(struct cursor *at, int64_t *ret)
 {
     while (at->p < at->end && (*at->p == ' ' || *at->p == '\t'))
         at->p++;
+    bool negative = at->p < at->end && *at->p == '-', too_long = false;
+    at->p += negative;
     const char *start = at->p;
     int64_t value = 0;
-    while (at->p < at->end && *at->p >= '0' && *at->p <= '9') {
-        value = value * 10 + (*at->p++ - '0');
-        if (value > MAX_NUMBER)
-            return false;
-    }
-    *ret = value;
+    for (; at->p < at->end && *at->p >= '0' && *at->p <= '9'; at->p++)
+        too_long = too_long || __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at->p - '0', &value);
+    if (too_long)
+        *ret = negative ? INT32_MIN : INT32_MAX;
+    else
+        *ret = (int32_t)(uint32_t)(uint64_t)(negative ? -value : value);
     return at->p > start;
 }
 
@@ -86,27 +77,18 @@ static bool zone(struct cursor *at, int *ret_minutes)
     struct cursor numeric = *at;
     if (offset(&numeric, false, ret_minutes))
         return true;
-    size_t best = 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(zones); i++) {
-        size_t len = strlen(zones[i].name);
-        if (len > best && same_letters(at, zones[i].name, len)) {
-            best = len;
-            *ret_minutes = zones[i].minutes;
-        }
-    }
-    if (!best)
-        return false;
-    bool gmt = same_letters(at, "GMT", 3);
-    at->p += best;
+    size_t len = v1_zone_name((struct str){at->p, (size_t)(at->end - at->p)}, ret_minutes);
+    bool gmt = len == 3 && same_letters(at, "GMT", 3);
+    at->p += len;
     if (gmt && at->p < at->end && (*at->p == '+' || *at->p == '-'))      /* GMT+8:00, and then the minutes must be there */
         return offset(at, true, ret_minutes);
-    return true;
+    return len > 0;
 }
 
 static bool day(struct cursor *at, int64_t *ret_days)
 {
     int64_t year, month, of_month;
-    if (!number(at, &year) || year > MAX_YEAR || !letter(at, '-') || !number(at, &month) || !letter(at, '-') || !number(at, &of_month))
+    if (!number(at, &year) || !letter(at, '-') || !number(at, &month) || !letter(at, '-') || !number(at, &of_month))
         return false;
     *ret_days = time_days_from_civil(year, month, 1) + of_month - 1;
     return true;
@@ -133,6 +115,6 @@ bool v1_parse_date(struct str text, int64_t *ret_epoch_ms)
     int64_t days, ms;
     if (!text.len || !day(&at, &days))
         return false;
-    *ret_epoch_ms = days * 86400000 + (instant(&at, &ms) ? ms : 0);
+    *ret_epoch_ms = (int64_t)((uint64_t)days * 86400000u + (uint64_t)(instant(&at, &ms) ? ms : 0)); /* years that no 64 bits hold come out anywhere, as there */
     return true;
 }

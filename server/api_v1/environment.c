@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * environment (spec/core.md §3.8). Secrets were replaced by ingest. */
+ * environment (spec/core.md §3.8). Secrets were replaced by ingest; the pattern of the operator may be newer than that (redact_shown). */
+#include "base/redact.h"
 #include "server/api_v1/resources.h"
 #include "server/api_v1/v1.h"
 
@@ -42,7 +43,8 @@ static enum err_code write_section(struct json_writer *w, const char *key, int64
     while ((rc = db_step(entries, err)) == ERR_OK) {
         json_array_begin(w);
         json_str(w, db_str(entries, 0));
-        json_str(w, str_known(db_str(entries, 1)) ? db_str(entries, 1) : STR_LIT(""));
+        struct str value = str_known(db_str(entries, 1)) ? db_str(entries, 1) : STR_LIT("");
+        json_str(w, section == SECTION_CLASS_PATH ? value : redact_shown(db_str(entries, 0), value));
         json_array_end(w);
     }
     json_array_end(w);

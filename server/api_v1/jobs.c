@@ -8,7 +8,8 @@
 #define JOB_COLUMNS \
     "SELECT job_id, name, description, submission_ms, completion_ms, job_group, tags, status, num_tasks, active_tasks - late_active_tasks, " \
     "completed_tasks - late_completed_tasks, skipped_tasks, failed_tasks - late_failed_tasks, killed_tasks - late_killed_tasks, " \
-    "completed_indices - late_completed_indices, active_stages, completed_stages, skipped_stages, failed_stages FROM job "
+    "completed_indices - late_completed_indices, active_stages - late_active_stages, completed_stages - late_completed_stages, skipped_stages, " \
+    "failed_stages - late_failed_stages FROM job "
 
 static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
 

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "server/api_v1/metrics.h"
+#include "server/api_v1/task_order.h"
+#include "server/api_v1/task_times.h"
 #include "server/api_v1/tasks.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
@@ -21,10 +23,10 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The values at ascending ranks, each rank < count; rearranges values. */
+/* The values at ranks below count, cheapest where they ascend (NaN, which sorts last, means rank 0); rearranges values. */
 struct picker {
     int64_t *values;
-    size_t count, done;              /* values before `done` are in place */
+    size_t count, done;              /* the `done` smallest values stand first */
     bool sorted;
 };
 
@@ -41,6 +43,8 @@ static int64_t pick(struct picker *self, size_t rank)
     if (!self->sorted && rank >= self->done) {
         select_nth(self->values + self->done, self->count - self->done, rank - self->done);
         self->done = rank + 1;
+    } else if (!self->sorted) {
+        select_nth(self->values, self->done, rank);
     }
     return self->values[rank];
 }
@@ -63,13 +67,13 @@ struct v1_task_distribution {
     bool has_peak_memory;            /* execution memory is among the metrics of this Spark version */
     const double *quantiles;
     size_t quantile_count, count;    /* count: tasks that succeeded */
-    const int64_t *status, *finish;
+    const int64_t *status;
     int64_t *scratch;                /* as many as tasks */
     sqlite3_stmt *stored;
 };
 
-/* A metric and where it is written: in the answer's own object, or in the object of `group`. */
-enum source { OF_SUCCESSFUL, OF_SUCCESSFUL_SINCE_3, OF_ENDED, OF_ALL };
+/* A metric and where it is written: in the answer's own object, or in the object of `group`. Delay and fetching are of all tasks with metrics (task_times.h). */
+enum source { OF_SUCCESSFUL, OF_SUCCESSFUL_SINCE_3, OF_DELAY, OF_FETCHING, OF_ALL };
 
 struct metric {
     const char *key, *column;
@@ -85,8 +89,8 @@ static const struct metric plain[] = {
     {"resultSize", "result_size_bytes", OF_SUCCESSFUL},
     {"jvmGcTime", "jvm_gc_time_ms", OF_SUCCESSFUL},
     {"resultSerializationTime", "result_serialization_time_ms", OF_SUCCESSFUL},
-    {"gettingResultTime", "getting_result_time_ms", OF_ENDED},
-    {"schedulerDelay", "scheduler_delay_ms", OF_ENDED},
+    {"gettingResultTime", "getting_result_time_ms", OF_FETCHING},
+    {"schedulerDelay", "scheduler_delay_ms", OF_DELAY},
     {"peakExecutionMemory", "peak_execution_memory_bytes", OF_SUCCESSFUL_SINCE_3},
     {"memoryBytesSpilled", "memory_spilled_bytes", OF_SUCCESSFUL},
     {"diskBytesSpilled", "disk_spilled_bytes", OF_SUCCESSFUL},
@@ -178,17 +182,32 @@ void v1_task_distribution_free(struct v1_task_distribution *self)
     mem_free(self);
 }
 
+/* Does a task that fetched its result have no duration? Then it fetches until now. Its duration, 0, is the least in stage_quantile. */
+static enum err_code may_fetch_until_now(struct v1_task_distribution *self, bool *ret, struct err *err)
+{
+    db_bind_i64(self->stored, 1, self->stage_ref);
+    db_bind_str(self->stored, 2, STR_LIT("duration_ms"));
+    enum err_code rc = db_step(self->stored, err);
+    *ret = rc != ERR_OK || db_i64(self->stored, 1) <= 0;
+    db_reset(self->stored);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 /* From stage_quantile, where what went in there is what counts here: every task of the stage succeeded, or the metric only looks at those, and each has the value. */
 static enum err_code write_stored(struct v1_task_distribution *self, struct json_writer *w, const struct metric *metric, bool *ret_done, struct err *err)
 {
     *ret_done = false;
     if (!self->stored || (metric->source == OF_SUCCESSFUL_SINCE_3 && !self->has_peak_memory))
         return ERR_OK;
-    if ((metric->source == OF_ENDED || metric->source == OF_ALL) && self->count != task_columns_count(self->columns))
+    if (metric->source >= OF_DELAY && self->count != task_columns_count(self->columns))
         return ERR_OK;
+    bool until_now = false;
+    enum err_code rc = metric->source == OF_FETCHING ? may_fetch_until_now(self, &until_now, err) : ERR_OK;
+    if (rc || until_now)
+        return rc;
     db_bind_i64(self->stored, 1, self->stage_ref);
     db_bind_str(self->stored, 2, str_of(metric->column));
-    enum err_code rc = db_step(self->stored, err);
+    rc = db_step(self->stored, err);
     if (rc)
         return rc == ERR_EOF ? ERR_OK : rc;
     if (db_i64(self->stored, 0) == (int64_t)self->count && db_i64(self->stored, 1) >= 0) {
@@ -200,16 +219,35 @@ static enum err_code write_stored(struct v1_task_distribution *self, struct json
     return ERR_OK;
 }
 
+/* The same of a derived metric. */
+static enum err_code gather_derived(struct v1_task_distribution *self, const struct metric *metric, size_t *ret_count, struct err *err)
+{
+    CLEANUP(mem_freep) unsigned char *progress = NULL;
+    CLEANUP(mem_freep) int64_t *values = NULL;
+    enum err_code rc = v1_task_progress(self->columns, &progress, err);
+    if (rc || (rc = (metric->source == OF_DELAY ? v1_scheduler_delays : v1_getting_result_times)(self->db, self->columns, &values, err)) ||
+        (rc = task_columns_get(self->columns, "status", &self->status, err)))   /* v1_task_progress forgot it */
+        return rc;
+    size_t n = 0;
+    for (size_t i = 0, tasks = task_columns_count(self->columns); i < tasks; i++)
+        if (progress[i] & V1_TASK_ENDED && values[i] >= 0)
+            self->scratch[n++] = values[i];
+    *ret_count = n;
+    return ERR_OK;
+}
+
 /* The values that the History Server's index of this metric holds; it leaves out negative ones. */
 static enum err_code gather(struct v1_task_distribution *self, const struct metric *metric, size_t *ret_count, struct err *err)
 {
     size_t tasks = task_columns_count(self->columns), n = 0;
     const int64_t *values, *launch = NULL;
+    if (!self->scratch && !(self->scratch = mem_alloc(tasks * sizeof *self->scratch)))
+        return err_nomem(err);
+    if (metric->source == OF_DELAY || metric->source == OF_FETCHING)
+        return gather_derived(self, metric, ret_count, err);
     enum err_code rc = task_columns_get(self->columns, metric->column, &values, err);
     if (rc || (metric->source == OF_ALL && (rc = task_columns_get(self->columns, "launch_ms", &launch, err))))
         return rc;
-    if (!self->scratch && !(self->scratch = mem_alloc(tasks * sizeof *self->scratch)))
-        return err_nomem(err);
     for (size_t i = 0; i < tasks; i++) {
         int64_t value = values[i];
         switch (metric->source) {
@@ -219,8 +257,9 @@ static enum err_code gather(struct v1_task_distribution *self, const struct metr
         case OF_SUCCESSFUL_SINCE_3:
             value = self->status[i] == 1 ? (self->has_peak_memory ? known_or(value, 0) : 0) : -1;
             break;
-        case OF_ENDED:
-            break;
+        case OF_DELAY:
+        case OF_FETCHING:
+            break;                   /* above */
         case OF_ALL:
             if (!known(value))
                 value = elapsed_known(launch[i], self->now_ms);

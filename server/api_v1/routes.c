@@ -4,18 +4,19 @@
 #include "server/api_v1/resources.h"
 #include "server/api_v1/v1.h"
 
-/* What the History Server's router says to an address below an application that no resource has: the address. */
+/* What the History Server's router says to an address below an application that no resource has: the address, as it came. */
 static enum err_code no_resource(struct api_ctx *ctx UNUSED, const struct request *request, struct response *response, struct err *err UNUSED)
 {
-    struct str path = request->path;
+    const char *query = memchr(request->address.ptr, '?', request->address.len);
+    struct str path = {request->address.ptr, query ? (size_t)(query - request->address.ptr) : request->address.len};
     response_plain(response, 404, "%.*s", (int)path.len, path.ptr);
     return ERR_OK;
 }
 
 /* … and elsewhere: a page. */
-static enum err_code no_page(struct api_ctx *ctx UNUSED, const struct request *request UNUSED, struct response *response, struct err *err UNUSED)
+static enum err_code no_page(struct api_ctx *ctx UNUSED, const struct request *request, struct response *response, struct err *err)
 {
-    return v1_not_found(response);
+    return v1_not_found(request, response, err);
 }
 
 #define ROOT "/api/v1"

@@ -38,10 +38,18 @@ static const char *status_of(int64_t status)
     return statuses[status >= 0 && status < (int64_t)ARRAY_LENGTH(statuses) ? status : 0];
 }
 
+/* An answer that tells how long something has run until now is another one each time: it has no tag, and so nobody keeps it. */
+static void depends_on_clock(struct response *response)
+{
+    response_etag(response, STR_LIT(""));
+}
+
 /* What runs has run until now. */
-static int64_t duration_of(sqlite3_stmt *row, int64_t now_ms)
+static int64_t duration_of(sqlite3_stmt *row, int64_t now_ms, struct response *response)
 {
     int64_t duration;
+    if (db_is_null(row, C_COMPLETION))
+        depends_on_clock(response);
     return __builtin_sub_overflow(known_or(db_i64(row, C_COMPLETION), now_ms), known_or(db_i64(row, C_SUBMISSION), -1), &duration) ? 0 : duration;
 }
 
@@ -118,6 +126,7 @@ static void order_jobs(struct sql_job *jobs, size_t count)
 struct execution_writer {
     struct json_writer *w;
     struct db *db;                   /* borrowed */
+    struct response *response;       /* borrowed */
     bool details, plan;              /* parameters */
     int64_t now_ms;
     sqlite3_stmt *jobs, *nodes, *metric, *edges, *configs;
@@ -128,7 +137,7 @@ struct execution_writer {
 
 static enum err_code writer_init(struct execution_writer *self, struct v1_scope *scope, struct json_writer *w, struct err *err)
 {
-    *self = (struct execution_writer){.w = w, .db = scope->db, .now_ms = time_now_ms()};
+    *self = (struct execution_writer){.w = w, .db = scope->db, .response = scope->response, .now_ms = time_now_ms()};
     self->details = request_param_true(scope->request, "details", true);
     self->plan = request_param_true(scope->request, "planDescription", true);
     enum err_code rc;
@@ -317,7 +326,7 @@ static enum err_code write_execution(struct execution_writer *self, sqlite3_stmt
     if ((rc = write_plan_text(self, db_i64(row, C_PLAN_TEXT), err)))
         return rc;
     v1_date(w, "submissionTime", db_i64(row, C_SUBMISSION));
-    json_kv_i64(w, "duration", duration_of(row, self->now_ms));
+    json_kv_i64(w, "duration", duration_of(row, self->now_ms, self->response));
     write_jobs(self);
     if ((rc = write_graph(self, id, db_i64(row, C_GRAPH), err)))
         return rc;
@@ -390,7 +399,7 @@ static enum err_code sql_one(struct v1_scope *scope, struct err *err)
     "(?4 = 0 OR " ROOT_OF("e") " = e.execution_id OR NOT EXISTS (SELECT 1 FROM sql_execution r WHERE r.execution_id = " ROOT_OF("e") " AND " FITS("r") ")) "
 
 static const char summary_sql[] =
-    "SELECT count(*), sum(" DURATION("e") "), sum(e.status = 0), sum(e.status = 2) FROM sql_execution e WHERE " FITS("e") "AND " IS_ROW;
+    "SELECT count(*), sum(" DURATION("e") "), sum(e.status = 0), sum(e.status = 2), sum(e.completion_ms IS NULL) FROM sql_execution e WHERE " FITS("e") "AND " IS_ROW;
 static const char subs_sql[] = EXECUTION_COLUMNS "WHERE " ROOT_OF("e") " = ?5 AND " ROOT_OF("e") " <> e.execution_id AND " FITS("e") "ORDER BY e.execution_id";
 
 /* What the columns of the page are sorted by; by id what is not here. Equal ones go by id. */
@@ -408,6 +417,7 @@ static const struct table_order {
 
 struct table {
     struct json_writer *w;
+    struct response *response;       /* borrowed */
     struct str search, status;       /* STR_NONE: all */
     bool grouped;
     int64_t now_ms;
@@ -478,7 +488,7 @@ static enum err_code begin_table_row(struct table *self, sqlite3_stmt *row, stru
     json_kv_text(w, "status", status_of(db_i64(row, C_STATUS)));
     v1_text_if(w, "description", db_str(row, C_DESCRIPTION));
     v1_date(w, "submissionTime", db_i64(row, C_SUBMISSION));
-    json_kv_i64(w, "duration", duration_of(row, self->now_ms));
+    json_kv_i64(w, "duration", duration_of(row, self->now_ms, self->response));
     json_key(w, "jobIds");
     json_array_begin(w);
     db_bind_i64(self->jobs, 1, db_i64(row, C_ID));
@@ -534,6 +544,8 @@ static enum err_code write_summary(struct table *self, struct db *db, int64_t *r
     bind_filter(self, row);
     if ((rc = db_step(row, err)) == ERR_OK) {
         int64_t count = db_i64(row, 0), failed = known_or(db_i64(row, 3), 0);
+        if (known_or(db_i64(row, 4), 0) > 0)
+            depends_on_clock(self->response);        /* the average, and the order by duration */
         json_key(w, "summary");
         json_object_begin(w);
         json_kv_i64(w, "totalQueries", count);
@@ -571,7 +583,7 @@ static enum err_code sql_table(struct v1_scope *scope, struct err *err)
         response_plain(scope->response, 400, "The parameters \"draw\", \"start\" and \"length\" are whole numbers.");
         return ERR_OK;
     }
-    CLEANUP(table_dispose) struct table table = {.grouped = groups_sub_executions(request), .now_ms = time_now_ms()};
+    CLEANUP(table_dispose) struct table table = {.response = scope->response, .grouped = groups_sub_executions(request), .now_ms = time_now_ms()};
     enum err_code rc;
     if ((rc = param_with_case(request, "search[value]", false, &table.search, err)) || (rc = param_with_case(request, "status", true, &table.status, err)) ||
         (rc = db_prepare(scope->db, &table.rows, table_rows_sql(request), err)) || (rc = db_prepare(scope->db, &table.subs, subs_sql, err)) ||

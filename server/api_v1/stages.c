@@ -271,7 +271,7 @@ static bool read_view(struct v1_scope *scope, bool details, struct view *ret, en
     bool answered = false;
     *ret = (struct view){.details = request_param_true(scope->request, "details", details), .summaries = request_param_true(scope->request, "withSummaries", false),
                          .tasks_wanted = scope->tasks_wanted, .task_filter = scope->tasks_filtered};
-    *rc = v1_param_quantiles(scope->request, scope->response, DEFAULT_QUANTILES, &ret->quantiles, &ret->quantile_count, &answered, err);
+    *rc = v1_param_quantiles(scope->request, scope->response, DEFAULT_QUANTILES, !ret->summaries, &ret->quantiles, &ret->quantile_count, &answered, err);
     return *rc == ERR_OK && !answered;
 }
 

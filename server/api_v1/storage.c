@@ -21,7 +21,7 @@ static enum err_code rdd_writer_init(struct rdd_writer *self, struct db *db, str
     *self = (struct rdd_writer){.w = w};
     enum err_code rc = db_prepare(db, &self->distribution,
                                   "SELECT address, memory_used_bytes, memory_remaining_bytes, disk_used_bytes, on_heap_used_bytes, off_heap_used_bytes, "
-                                  "on_heap_remaining_bytes, off_heap_remaining_bytes FROM rdd_distribution WHERE rdd_id = ?1 ORDER BY ordinal",
+                                  "on_heap_remaining_bytes, off_heap_remaining_bytes FROM rdd_distribution WHERE rdd_id = ?1 AND address IS NOT NULL ORDER BY ordinal",
                                   err);
     if (rc)
         return rc;
@@ -41,7 +41,7 @@ static void count_if(struct json_writer *w, const char *key, sqlite3_stmt *row, 
         json_kv_i64(w, key, db_i64(row, column));
 }
 
-/* Left out when no executor holds anything. */
+/* Left out when no executor holds anything. One without an address was never added: the History Server knows none such. */
 static enum err_code write_distribution(struct rdd_writer *self, int64_t rdd_id, struct err *err)
 {
     struct json_writer *w = self->w;

@@ -8,15 +8,16 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "server/api_v1/metrics.h"
+#include "server/api_v1/task_times.h"
 #include "server/api_v1/tasks.h"
 
-/* PLAIN: the value, else `otherwise`. ENDED: the same for tasks with metrics, -1 for others. CODED: as above; CODED_SUM: of two values, each coded by itself. STATUS, LOCALITY: by their words. TEXT: by a text in the store. */
-enum order_kind { PLAIN, ENDED, CODED, CODED_SINCE_3, CODED_SUM, STATUS, LOCALITY, TEXT };
+/* PLAIN: the value, else `otherwise`. DELAY, FETCHING: derived (task_times.h), of tasks with metrics, -1 for others. CODED: as above; CODED_SUM: of two values, each coded by itself. STATUS, LOCALITY: by their words. TEXT: by a text in the store. */
+enum order_kind { PLAIN, DELAY, FETCHING, CODED, CODED_SINCE_3, CODED_SUM, STATUS, LOCALITY, TEXT };
 
 struct v1_task_order {
     const char *title;
     enum order_kind kind;
-    const char *column;              /* of task_columns */
+    const char *column;              /* of task_columns; NULL: derived */
     int64_t otherwise;
     const char *texts_sql;           /* the column's value and its text, by text; ?1 and ?2, where it has them: first and last task_seq */
 };
@@ -31,11 +32,11 @@ static const struct v1_task_order orders[] = {
     {"Host", TEXT, "host_ref", 0, "SELECT host_ref, name FROM host ORDER BY name"},
     {"Launch Time", PLAIN, "launch_ms", -1, NULL},
     {"Duration", CODED, "executor_run_time_ms", 0, NULL},
-    {"Scheduler Delay", ENDED, "scheduler_delay_ms", 0, NULL},
+    {"Scheduler Delay", DELAY, NULL, 0, NULL},
     {"Task Deserialization Time", CODED, "executor_deserialize_time_ms", 0, NULL},
     {"GC Time", CODED, "jvm_gc_time_ms", 0, NULL},
     {"Result Serialization Time", CODED, "result_serialization_time_ms", 0, NULL},
-    {"Getting Result Time", ENDED, "getting_result_time_ms", 0, NULL},
+    {"Getting Result Time", FETCHING, NULL, 0, NULL},
     {"Peak Execution Memory", CODED_SINCE_3, "peak_execution_memory_bytes", 0, NULL},
     {"Accumulators", TEXT, "task_seq", 0,
      "SELECT task_seq, coalesce(name, 'null') || ':' || coalesce(value_text, 'null') FROM task_accumulable WHERE task_seq BETWEEN ?1 AND ?2 AND ordinal = 0 ORDER BY 2"},
@@ -181,17 +182,32 @@ static enum err_code metric_keys(const struct v1_task_order *self, struct db *db
     enum err_code rc = v1_task_progress(columns, &progress, err);
     if (rc || (self->kind == CODED_SINCE_3 && (rc = db_query_i64(db, "SELECT " V1_HAS_PEAK_EXECUTION_MEMORY " FROM application", &has_peak_memory, err))))
         return rc;
-    bool codes = self->kind != ENDED;
     int64_t other = self->kind == CODED_SUM ? -1 : 0;        /* of a sum's second value */
     for (size_t i = 0, count = task_columns_count(columns); i < count; i++) {
         int64_t value = has_peak_memory == 1 ? known_or(values[i], self->otherwise) : 0;
-        keys[i] = !(progress[i] & V1_TASK_ENDED) ? -1 : codes && !(progress[i] & V1_TASK_SUCCESSFUL) ? coded(value) + other : value;
+        keys[i] = !(progress[i] & V1_TASK_ENDED) ? -1 : !(progress[i] & V1_TASK_SUCCESSFUL) ? coded(value) + other : value;
     }
+    return ERR_OK;
+}
+
+static enum err_code derived_keys(const struct v1_task_order *self, struct db *db, struct task_columns *columns, int64_t **ret, struct err *err)
+{
+    CLEANUP(mem_freep) unsigned char *progress = NULL;
+    CLEANUP(mem_freep) int64_t *keys = NULL;
+    enum err_code rc = v1_task_progress(columns, &progress, err);
+    if (rc || (rc = (self->kind == DELAY ? v1_scheduler_delays : v1_getting_result_times)(db, columns, &keys, err)))
+        return rc;
+    for (size_t i = 0, count = task_columns_count(columns); i < count; i++)
+        if (!(progress[i] & V1_TASK_ENDED))
+            keys[i] = -1;
+    *ret = TAKE(keys);
     return ERR_OK;
 }
 
 enum err_code v1_task_order_keys(const struct v1_task_order *self, struct db *db, struct task_columns *columns, int64_t **ret, struct err *err)
 {
+    if (!self->column)
+        return derived_keys(self, db, columns, ret, err);
     size_t count = task_columns_count(columns);
     const int64_t *values;
     enum err_code rc = task_columns_get(columns, self->column, &values, err);
@@ -214,7 +230,9 @@ enum err_code v1_task_order_keys(const struct v1_task_order *self, struct db *db
     case TEXT:
         rc = text_keys(self, db, columns, values, keys, err);
         break;
-    case ENDED:
+    case DELAY:
+    case FETCHING:
+        break;                       /* above */
     case CODED:
     case CODED_SINCE_3:
     case CODED_SUM:

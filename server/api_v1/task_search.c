@@ -12,6 +12,7 @@
 #include "server/api_v1/metric_text.h"
 #include "server/api_v1/metrics.h"
 #include "server/api_v1/task_order.h"
+#include "server/api_v1/task_times.h"
 #include "server/api_v1/tasks.h"
 
 #define TEXT_BYTES METRIC_TEXT_BYTES
@@ -242,8 +243,8 @@ static enum err_code look_at_peak_memory(struct search *self, struct err *err)
 /* Of tasks that have not finished the delay is 0, and the time of getting the result lasts until now. */
 static enum err_code look_at_made_times(struct search *self, struct err *err)
 {
-    const int64_t *delay_ms, *finish_ms, *fetch_ms;
-    int64_t now_ms;
+    const int64_t *delay_ms;
+    CLEANUP(mem_freep) int64_t *fetching_ms = NULL;
     enum err_code rc;
     if (!could_hold(&scheduler_delay, self->text))
         return ERR_OK;
@@ -256,14 +257,9 @@ static enum err_code look_at_made_times(struct search *self, struct err *err)
     for (size_t i = 0; i < count; i++)
         made[i] = self->progress[i] & V1_TASK_ENDED && self->progress[i] & V1_TASK_FINISHED ? delay_ms[i] : 0;
     task_columns_forget(self->columns, "scheduler_delay_ms");
-    if ((rc = look_at(self, &scheduler_delay, made, err)) || (rc = v1_end_of_open_tasks(self->db, &now_ms, err)) ||
-        (rc = task_columns_get(self->columns, "finish_ms", &finish_ms, err)) || (rc = task_columns_get(self->columns, "getting_result_ms", &fetch_ms, err)))
+    if ((rc = look_at(self, &scheduler_delay, made, err)) || (rc = v1_getting_result_times(self->db, self->columns, &fetching_ms, err)))
         return rc;
-    for (size_t i = 0; i < count; i++)
-        made[i] = task_getting_result_time_ms(known_or(finish_ms[i], now_ms), fetch_ms[i]);
-    task_columns_forget(self->columns, "finish_ms");
-    task_columns_forget(self->columns, "getting_result_ms");
-    return look_at(self, &getting_result, made, err);
+    return look_at(self, &getting_result, fetching_ms, err);
 }
 
 enum err_code v1_task_search(struct db *db, struct task_columns *columns, struct str text, unsigned char *keep, struct err *err)

@@ -8,6 +8,7 @@
 #include "server/api_v1/quantiles.h"
 #include "server/api_v1/resources.h"
 #include "server/api_v1/task_order.h"
+#include "server/api_v1/task_times.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
 
@@ -115,8 +116,7 @@ enum err_code v1_write_task(struct v1_task_writer *self, int64_t task_seq, bool 
         v1_task_metrics(w, row, FIRST_METRIC);
     if ((rc = write_logs(self, db_str(row, 7), err)))
         return rc;
-    /* Without a duration above 0 the History Server takes the task for one that still fetches: until now. */
-    int64_t fetching_ms = known_or(task_getting_result_time_ms(has_duration ? end_ms : time_now_ms(), fetch_ms), 0), delay_ms = 0;
+    int64_t fetching_ms = v1_getting_result_time_ms(launch_ms, end_ms, fetch_ms, time_now_ms()), delay_ms = 0;
     if (has_metrics && has_duration && status >= TASK_SUCCESS && status <= TASK_KILLED)
         delay_ms = task_scheduler_delay_ms(end_ms, launch_ms, fetch_ms, db_i64(row, FIRST_METRIC + 2), db_i64(row, FIRST_METRIC), db_i64(row, FIRST_METRIC + 6));
     json_kv_i64(w, "schedulerDelay", delay_ms);
@@ -201,9 +201,8 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
 
 static bool convert_list(struct v1_scope *scope)
 {
-    bool sorted;
     return v1_convert_ids(scope) && v1_param_int(scope->request, "offset", 0, &scope->offset) && v1_param_int(scope->request, "length", 20, &scope->length) &&
-           v1_param_words(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &scope->sort_words, &sorted) &&
+           v1_param_word(scope->request, "sortBy", sort_words, ARRAY_LENGTH(sort_words), &scope->sort_word) &&
            v1_param_words(scope->request, "status", v1_task_statuses, V1_TASK_STATUS_COUNT, &scope->wanted, &scope->filtered);
 }
 
@@ -215,9 +214,8 @@ static enum err_code task_list(struct v1_scope *scope, struct err *err)
         response_plain(scope->response, 400, "Bad value for parameter \"length\".  Expected a number above 0, got \"%lld\"", (long long)length);
         return ERR_OK;
     }
-    for (size_t i = 0; i < ARRAY_LENGTH(sort_words); i++)
-        if (scope->sort_words >> i & 1u)
-            page.sort = sort_of_word[i];
+    if (scope->sort_word >= 0)
+        page.sort = sort_of_word[scope->sort_word];
     /* Without a filter the rows are skipped, then taken; with one, cut out from `offset` to `offset + length`. */
     int64_t end = page.filtered ? offset + length : MAX(offset, 0) + length;
     page.offset = (size_t)MAX(offset, 0);
@@ -238,7 +236,7 @@ static enum err_code task_summary(struct v1_scope *scope, struct err *err)
     const double *quantiles;
     size_t count;
     bool answered;
-    enum err_code rc = v1_param_quantiles(scope->request, scope->response, "0.05,0.25,0.5,0.75,0.95", &quantiles, &count, &answered, err);
+    enum err_code rc = v1_param_quantiles(scope->request, scope->response, "0.05,0.25,0.5,0.75,0.95", true, &quantiles, &count, &answered, err);
     if (rc || answered || (rc = v1_stage_ref(scope, stage_id, attempt, &stage_ref, err)))
         return rc;
     bool any;

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "server/answer_cache.h"
+#include "server/api_v1/error_page.h"
 #include "server/server.h"
 
 #define RETRY_SECONDS STR_LIT("2")
@@ -27,19 +28,28 @@ enum err_code v1_no_such_app(struct v1_scope *scope)
     return ERR_OK;
 }
 
-enum err_code v1_not_found(struct response *response)
+enum err_code v1_not_found(const struct request *request, struct response *response, struct err *err)
 {
-    static const char page[] = "<html>\n<head>\n<title>Error 404 Not Found</title>\n</head>\n<body>\n<h2>HTTP ERROR 404 Not Found</h2>\n</body>\n</html>\n";
-    response_status(response, 404);
-    response_content_type(response, "text/html;charset=iso-8859-1");
-    return response_write(response, page, sizeof page - 1);
+    return v1_error_page(request, response, 404, "Not Found", err);
+}
+
+/* Whether a run that is not there will be: what waits or is read now, and what was loaded and lost its file or has that of another version. */
+static bool is_to_come(struct str state)
+{
+    static const char *const states[] = {"waiting", "loading", "loaded", "partial"};
+    for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
+        if (str_is(state, states[i]))
+            return true;
+    return false;
 }
 
 static enum err_code answer_not_loaded(const struct v1_scope *scope, const struct app_ref *ref)
 {
-    response_header(scope->response, "Retry-After", RETRY_SECONDS);
     response_plain(scope->response, 503, "application %.*s is not loaded yet (%.*s%s%.*s)", (int)scope->app.len, scope->app.ptr, (int)ref->state.len, ref->state.ptr,
                    str_known(ref->reason) ? ": " : "", (int)ref->reason.len, str_known(ref->reason) ? ref->reason.ptr : "");
+    response_header(scope->response, "Retry-After", RETRY_SECONDS);      /* after the error, which forgets headers */
+    if (is_to_come(ref->state))
+        response_later(scope->response);
     return ERR_OK;
 }
 
@@ -52,7 +62,7 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
     for (size_t i = 0; i < own_count; i++)
         scope.own[i] = request->path_args[request->path_arg_count - own_count + i];
     if (convert && !convert(&scope))
-        return v1_not_found(response);
+        return v1_not_found(request, response, err);
 
     struct app_ref ref;
     enum err_code rc = app_lookup_v1(ctx, request, scope.app, scope.attempt, &ref, err);
@@ -100,6 +110,27 @@ static bool same_word(struct str text, const char *word)
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
 }
 
+static bool find_word(struct str value, const char *const *words, size_t word_count, size_t *ret)
+{
+    for (*ret = 0; *ret < word_count; ++*ret)
+        if (same_word(value, words[*ret]))
+            return true;
+    return false;
+}
+
+bool v1_param_word(const struct request *request, const char *name, const char *const *words, size_t word_count, int *ret)
+{
+    struct str value = request_param(request, name);
+    size_t place;
+    *ret = -1;
+    if (!value.len)
+        return true;
+    if (!find_word(value, words, word_count, &place))
+        return false;
+    *ret = (int)place;
+    return true;
+}
+
 bool v1_param_words(const struct request *request, const char *name, const char *const *words, size_t word_count, unsigned *ret_mask, bool *ret_given)
 {
     *ret_mask = 0;
@@ -111,52 +142,56 @@ bool v1_param_words(const struct request *request, const char *name, const char 
         *ret_given = true;
         if (!value.len)
             continue;
-        size_t w = 0;
-        while (w < word_count && !same_word(value, words[w]))
-            w++;
-        if (w == word_count)
+        size_t place;
+        if (!find_word(value, words, word_count, &place))
             return false;
-        *ret_mask |= 1u << w;
+        *ret_mask |= 1u << place;
     }
     return true;
 }
 
-/* What Java's Double.parseDouble takes, but for hexadecimal: blanks around, a sign, NaN, Infinity, digits with a point and an exponent, a letter d or f behind. */
-static bool java_double(struct str text, double *ret)
+/* Past the digits at p, then a point and more of them. False: there are none. */
+static bool skip_number(const char **p, const char *digits)
+{
+    size_t whole = strspn(*p, digits);
+    *p += whole;
+    size_t fraction = **p == '.' ? strspn(++*p, digits) : 0;
+    *p += fraction;
+    return whole || fraction;
+}
+
+/* What Java's Double.parseDouble takes: blanks around, a sign, NaN, Infinity, digits with a point and an exponent, hexadecimal ones with an exponent, a letter d or f behind. */
+static bool java_double(struct str text, struct arena *arena, double *ret)
 {
     while (text.len && (unsigned char)text.ptr[0] <= ' ')
         text = (struct str){text.ptr + 1, text.len - 1};
     while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
         text.len--;
-    char copy[64];                   /* longer numbers hold nothing that a quantile could mean */
-    if (!text.len || text.len >= sizeof copy)
+    const char *copy = arena_strndup(arena, text.ptr, text.len), *p = copy;
+    if (!copy)
         return false;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    const char *p = copy;
     bool negative = *p == '-';
     p += *p == '-' || *p == '+';
     if (strcmp(p, "NaN") == 0 || strcmp(p, "Infinity") == 0) {
         *ret = *p == 'N' ? (double)NAN : negative ? (double)-INFINITY : (double)INFINITY;
         return true;
     }
-    size_t whole = strspn(p, "0123456789");
-    p += whole;
-    size_t fraction = *p == '.' ? strspn(++p, "0123456789") : 0;
-    p += fraction;
-    if (!whole && !fraction)
+    bool hexadecimal = p[0] == '0' && (p[1] | 0x20) == 'x';
+    p += hexadecimal ? 2 : 0;
+    if (!skip_number(&p, hexadecimal ? "0123456789abcdefABCDEF" : "0123456789"))
         return false;
-    if (*p == 'e' || *p == 'E') {
+    if ((*p | 0x20) == (hexadecimal ? 'p' : 'e')) {
         p++;
         p += *p == '-' || *p == '+';
         size_t exponent = strspn(p, "0123456789");
         if (!exponent)
             return false;
         p += exponent;
+    } else if (hexadecimal) {
+        return false;
     }
-    if (*p && strchr("dDfF", *p))
-        p++;
     *ret = strtod(copy, NULL);
+    p += *p && strchr("dDfF", *p);
     return *p == '\0';
 }
 
@@ -169,8 +204,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-enum err_code v1_param_quantiles(const struct request *request, struct response *response, const char *otherwise, const double **ret, size_t *ret_count, bool *ret_answered,
-                                 struct err *err)
+enum err_code v1_param_quantiles(const struct request *request, struct response *response, const char *otherwise, bool negative, const double **ret, size_t *ret_count,
+                                 bool *ret_answered, struct err *err)
 {
     struct str text = request_param(request, "quantiles");
     if (!str_known(text))
@@ -189,8 +224,9 @@ enum err_code v1_param_quantiles(const struct request *request, struct response 
     for (size_t at = 0;;) {
         const char *comma = end > at ? memchr(text.ptr + at, ',', end - at) : NULL;
         struct str part = {text.ptr + at, comma ? (size_t)(comma - text.ptr) - at : end - at};
-        if (!java_double(part, &values[*ret_count])) {
-            response_plain(response, 400, "Bad value for parameter \"quantiles\".  Expected a double, got \"%.*s\"", (int)part.len, part.ptr);
+        bool is_double = java_double(part, request->arena, &values[*ret_count]);
+        if (!is_double || (values[*ret_count] < 0 && !negative)) {
+            response_plain(response, 400, "Bad value for parameter \"quantiles\".  Expected a %s, got \"%.*s\"", is_double ? "number from 0 to 1" : "double", (int)part.len, part.ptr);
             *ret_answered = true;
             return ERR_OK;
         }
@@ -237,8 +273,12 @@ void v1_double(struct json_writer *w, double value)
         json_text(w, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
         return;
     }
-    /* The shortest digits that read back: d.ddddE[-]x */
     char digits[32];
+    if (value == trunc(value) && fabs(value) < 1e7 && !signbit(value)) {        /* most are */
+        json_raw(w, (struct str){digits, (size_t)snprintf(digits, sizeof digits, "%d.0", (int)value)});
+        return;
+    }
+    /* The shortest digits that read back: d.ddddE[-]x */
     int precision = 0;
     do
         snprintf(digits, sizeof digits, "%.*e", precision, value);

@@ -31,7 +31,8 @@ struct v1_scope {
     /* Filled by the route's v1_convert, as far as it has them. */
     int64_t ids[V1_MAX_OWN_ARGS];    /* `own` as numbers */
     int64_t offset, length;
-    unsigned wanted, tasks_wanted, sort_words;       /* v1_param_words: of status, of taskStatus, of sortBy */
+    unsigned wanted, tasks_wanted;       /* v1_param_words: of status, of taskStatus */
+    int sort_word;                       /* v1_param_word: of sortBy */
     bool filtered, tasks_filtered;
 };
 
@@ -50,7 +51,7 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
 /* 404 of the application's own kind, as for a log that lacks what the resource is made of. */
 enum err_code v1_no_such_app(struct v1_scope *scope);
 /* 404 as a web server says it: an unknown word or number in a parameter or path. */
-enum err_code v1_not_found(struct response *response);
+enum err_code v1_not_found(const struct request *request, struct response *response, struct err *err) WARN_UNUSED;
 
 /* ---- Parameters ---- */
 
@@ -66,9 +67,13 @@ bool v1_param_int(const struct request *request, const char *name, int64_t other
  * False: an unknown word. */
 bool v1_param_words(const struct request *request, const char *name, const char *const *words, size_t word_count, unsigned *ret_mask, bool *ret_given);
 
-/* The parameter `quantiles` (or the text `otherwise`) as ascending doubles in the request's arena. When a part is no double, answers 400 and sets *ret_answered. */
-enum err_code v1_param_quantiles(const struct request *request, struct response *response, const char *otherwise, const double **ret, size_t *ret_count, bool *ret_answered,
-                                 struct err *err) WARN_UNUSED;
+/* The parameter `name`, which the first one decides: the place of its word in `words`, in any case; -1: absent or empty. False: an unknown word. */
+bool v1_param_word(const struct request *request, const char *name, const char *const *words, size_t word_count, int *ret);
+
+/* The parameter `quantiles` (or the text `otherwise`) as ascending doubles in the request's arena. When a part is no double, or below 0 and
+ * not `negative`, answers 400 and sets *ret_answered. */
+enum err_code v1_param_quantiles(const struct request *request, struct response *response, const char *otherwise, bool negative, const double **ret, size_t *ret_count,
+                                 bool *ret_answered, struct err *err) WARN_UNUSED;
 
 /* ---- JSON ---- */
 

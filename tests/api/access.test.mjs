@@ -86,6 +86,7 @@ afterglow.auth.groupsHeader X-Groups
     assert.deepEqual(await seen(server, by(null)), ALL, "nobody is named");
     assert.deepEqual(await seen(server, by("alice")), ALL, "the run's own user");
     assert.deepEqual(await seen(server, by("eve")), OPEN, "another");
+    assert.deepEqual(await seen(server, by("")), OPEN, "an empty name is a name, as there");
     assert.deepEqual(await seen(server, by("bob")), [...OPEN, "viewed"].sort());
     assert.deepEqual(await seen(server, by("carol")), [...OPEN, "viewed"].sort());
     assert.deepEqual(await seen(server, by("dan")), [...OPEN, "viewed"].sort(), "administrator by the log");
@@ -96,6 +97,13 @@ afterglow.auth.groupsHeader X-Groups
     assert.deepEqual(await seen(server, by("root")), ALL, "administrator of the server");
     assert.deepEqual(await seen(server, by("sue")), ALL);
     assert.deepEqual(await seen(server, by("eve", "operators")), ALL, "administrators by group");
+  });
+
+  await t.test("a header that comes twice names nobody: one of them may be the client's own", async () => {
+    for (const users of [["root", "eve"], ["eve", "root"], ["root", "root"], ["root", ""]])
+      for (const path of ["/api/v1/applications", "/api/v1/applications/open/jobs", "/api/afterglow/v1/apps", "/a/open", "/history/open"])
+        assert.equal((await server.get(path, { headers: { "X-User": users } })).status, 403, `${path} for ${users}`);
+    for (const groups of [["operators", "x"], ["x", "operators"], ["team-a", "team-b"]]) assert.deepEqual(await seen(server, { headers: { "X-User": "eve", "X-Groups": groups } }), OPEN, groups.join());
   });
 
   await t.test("doAs: administrators speak for others, everybody for themselves", async () => {
@@ -251,4 +259,55 @@ test("runs that are listed and not loaded yet, and a list that was made again", 
   await eventually(async () => JSON.parse((await again.get("/api/afterglow/v1/apps", by("root"))).text).items?.length === ALL.length);
   const rebuilt = JSON.parse((await again.get("/api/afterglow/v1/apps", by("bob"))).text).items.map((item) => item.appId);
   assert.deepEqual(rebuilt.sort(), [...OPEN, "viewed"].sort());
+});
+
+// What a live Spark 4.3.0 History Server answered (+: 200, -: 403) to these users about these runs, with a servlet filter that names the user and a group mapping of its own:
+// root1 and the group sre are its administrators; ops1 is in the group ops, sre1 in sre and ops, for bad1 the mapping fails.
+const LIVE_RUNS = [
+  ["none", {}],
+  ["users", { "spark.ui.view.acls": " ann , bob,," }],
+  ["star", { "spark.ui.view.acls": "*" }],
+  ["groups", { "spark.ui.view.acls.groups": "ops" }],
+  ["admin", { "spark.admin.acls": "logadmin", "spark.admin.acls.groups": "sre" }],
+  ["empty", { "spark.ui.view.acls": "" }, ""],
+  ["off", { "spark.acls.enable": "false", "spark.ui.acls.enable": "false" }],
+  ["modify", { "spark.modify.acls": "ann" }],
+  ["att/1", { "spark.ui.view.acls": "ann" }],
+  ["att/2", { "spark.ui.view.acls": "bob" }],
+  ["groupstar", { "spark.ui.view.acls.groups": "*" }],
+];
+const LIVE = {
+  "(nobody)": "+++++++++++",
+  ann: "-++-----+-+",
+  bob: "-++------++",
+  owner: "+++++-+++++",
+  root1: "+++++++++++",
+  ops1: "--++------+",
+  sre1: "+++++++++++",
+  bad1: "--+-------+",
+  logadmin: "--+-+-----+",
+  stranger: "--+-------+",
+};
+
+test("as a live History Server decides", async (t) => {
+  const folder = makeFolder(t);
+  for (const [run, properties, user = "owner"] of LIVE_RUNS) {
+    const [id, attempt] = run.split("/");
+    writeFileSync(join(folder, run.replace("/", "_")), logWith({ id, user, attempt }, properties));
+  }
+  const other = makeFolder(t);
+  writeFileSync(join(other, "groups"), "ops:x:1:ops1,sre1\nsre:x:2:sre1\n");
+  writeFileSync(
+    join(other, "settings"),
+    `spark.history.ui.acls.enable true\nspark.history.ui.admin.acls root1,root2\nspark.history.ui.admin.acls.groups sre\nafterglow.auth.header X-User\nafterglow.auth.groupsFile ${join(other, "groups")}\n`,
+  );
+  const server = await startServer(t, ["--store", makeStore(t, [folder]), "--properties-file", join(other, "settings")]);
+  for (const [user, wanted] of Object.entries(LIVE)) {
+    let given = "";
+    for (const [run] of LIVE_RUNS) {
+      const { status } = await server.get(`/api/v1/applications/${run}/environment`, by(user === "(nobody)" ? null : user));
+      given += { 200: "+", 403: "-" }[status] ?? `(${status})`;
+    }
+    assert.equal(given, wanted, user);
+  }
 });

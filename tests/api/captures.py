@@ -4,7 +4,9 @@
 
     captures.py own       tests/data/captures/*.jsonl.xz, about the sample logs
     captures.py shared    every capture in ../shared/goldens (or $AFTERGLOW_SHARED), by the check_api.sh that lies there; skipped where it is not, and in a sanitizer build
-    captures.py update    makes tests/data/captures/*.jsonl.xz anew from ../shared/goldens
+    captures.py hand      tests/data/captures/hand-4.3.0.jsonl.xz, about the logs of hand_logs.py
+    captures.py update    makes tests/data/captures/workloads-*.jsonl.xz anew from ../shared/goldens
+    captures.py ask BASE  makes hand-4.3.0.jsonl.xz anew: BASE is a History Server over what `hand_logs.py FOLDER` wrote, all of it modified at CAPTURED_SECONDS
 
 A line of a capture is [address below /api/v1/, status, content type, answer]: JSON as it is, {"body": text} of a text, {"zip": entries} of an archive. Everything is compared but the texts of HTML
 error pages and what the four tables below name, each with its reason.
@@ -22,15 +24,19 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.error
+import urllib.request
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import hand_logs
 import serving
 import tree
 
 CAPTURES = tree.ROOT / "tests/data/captures"
 LOGS = tree.ROOT / "tests/data/logs"
 CAPTURED_SECONDS = 1767225600  # 2026-01-01T00:00:00Z
+YEAR_MS = 365 * 86_400_000
 SHOWN = 20  # differences printed
 
 # Arrays in the order of a hash map of the History Server: compared without their order. Key of the array: what holds it.
@@ -55,6 +61,8 @@ CHOSEN = [
 def until_now(key, held):
     if key == "duration":
         return held.get("status") in RUNNING
+    if key == "gettingResultTime":
+        return isinstance(held[key], int) and held[key] > YEAR_MS  # of a task that took no time: until now
     if key == "averageDuration":
         return held.get("runningQueries", 0) > 0
     return key == "totalDuration" and held.get("id") == "driver" and "removeTime" not in held
@@ -94,6 +102,8 @@ def differences(wanted, given, path="", incomplete=False):
     elif isinstance(wanted, str):
         if wanted != given and not (MAXIMUM_OF.search(wanted) and MAXIMUM_OF.sub("", wanted) == MAXIMUM_OF.sub("", given)):
             yield f"{path}: {wanted!r:.120} became {given!r:.120}"
+    elif path.endswith("/gettingResultTime/" + path.rpartition("/")[2]) and min(wanted, given) > YEAR_MS:
+        return  # as above, of quantiles
     elif wanted != given and (isinstance(wanted, int) and isinstance(given, int) or not abs(wanted - given) <= 1e-9 * max(abs(wanted), abs(given))):
         yield f"{path}: {wanted!r} became {given!r}"
 
@@ -132,7 +142,7 @@ def lines_of(capture):
 
 def own():
     failed = passed = 0
-    for capture in sorted(CAPTURES.glob("*.jsonl.xz")):
+    for capture in sorted(CAPTURES.glob("workloads-*.jsonl.xz")):
         lines = lines_of(capture)
         incomplete = {address for address, status, _, answer in lines if status == 200 and any(not attempt["completed"] for attempt in answer_attempts(address, answer))}
         with tempfile.TemporaryDirectory(prefix="afterglow-captures-") as folder, serving.Server(tree.binary(), [copied(logs_of(lines), folder)]) as server:
@@ -179,6 +189,84 @@ def shared():
     return 0 if done.returncode == 0 and last and re.fullmatch(r"[1-9]\d* passed, 0 failed", last[0]) else 1
 
 
+COLUMNS = ("Duration", "Scheduler Delay", "Getting Result Time", "GC Time", "Status", "Executor ID")
+
+
+def hand_addresses(get, app):
+    """What is asked about a log of hand_logs.py, below applications/."""
+    yield app
+    for route in ("jobs", "stages", "stages?details=true&withSummaries=true", "stages?details=true&taskStatus=RUNNING", "allexecutors", "executors", "environment",
+                  "allmiscellaneousprocess", "storage/rdd", "sql",
+                  "sql/sqlTable?draw=1&start=0&length=20&search%5Bvalue%5D=&order%5B0%5D%5Bcolumn%5D=0&order%5B0%5D%5Bdir%5D=asc&columns%5B0%5D%5Bname%5D=id"):
+        yield f"{app}/{route}"
+    for rdd in get(f"{app}/storage/rdd"):
+        yield f"{app}/storage/rdd/{rdd['id']}"
+    for stage in get(f"{app}/stages"):
+        at = f"{app}/stages/{stage['stageId']}/{stage['attemptId']}"
+        for query in ("taskSummary?quantiles=0.01,0.12,0.34,0.56,0.78,0.99", "taskList?sortBy=runtime", "taskList?sortBy=-runtime", "taskList?status=failed&status=killed"):
+            yield f"{at}/{query}"
+        for column in COLUMNS:
+            yield f"{at}/taskTable?draw=1&numTasks=20&columnNameToSort={column.replace(' ', '%20')}&order%5B0%5D%5Bdir%5D=asc&start=0&length=20&search%5Bvalue%5D="
+
+
+def ask(base):
+    """Asks a server about all logs of hand_logs.py."""
+    def get(address):
+        try:
+            with urllib.request.urlopen(f"{base}/api/v1/applications/{address}") as answer:
+                return answer.status, answer.headers.get_content_type(), answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers.get_content_type(), error.read()
+
+    lines = []
+    for app in hand_logs.LOGS:
+        for address in hand_addresses(lambda route: json.loads(get(route)[2]), app):
+            status, kind, body = get(address)
+            answer = json.loads(body) if kind == "application/json" else {"body": body.decode() if kind != "text/html" else ""}
+            lines.append(json.dumps([f"applications/{address}", status, kind, answer], separators=(",", ":")) + "\n")
+    (CAPTURES / "hand-4.3.0.jsonl.xz").write_bytes(lzma.compress("".join(lines).encode(), preset=9))
+    print(f"{len(lines)} answers")
+    return 0
+
+
+def holds(given, wanted):
+    return all(holds(given.get(key), value) for key, value in wanted.items()) if isinstance(wanted, dict) and isinstance(given, dict) else given == wanted
+
+
+def hand():
+    """Each log's answers are the History Server's; those about a log that is only in disorder are its answers about the orderly one; what else we chose says hand_logs.py."""
+    failed = passed = 0
+    lines = {address: (status, kind, answer) for address, status, kind, answer in lines_of(CAPTURES / "hand-4.3.0.jsonl.xz")}
+    incomplete = {app for app in hand_logs.LOGS if not lines[f"applications/{app}"][2]["attempts"][0]["completed"]}
+    with tempfile.TemporaryDirectory(prefix="afterglow-captures-") as folder:
+        hand_logs.write_all(folder)
+        for path in pathlib.Path(folder).iterdir():
+            os.utime(path, (CAPTURED_SECONDS, CAPTURED_SECONDS))
+        with serving.Server(tree.binary(), [folder]) as server:
+            for address, (status, kind, answer) in lines.items():
+                app, _, route = address.removeprefix("applications/").partition("/")
+                as_of = hand_logs.DISORDER.get(app)
+                if as_of:
+                    twin = lines.get(f"applications/{as_of}/{route}" if route else f"applications/{as_of}")
+                    if not twin:
+                        continue
+                    status, kind, answer = twin[0], twin[1], json.loads(json.dumps(twin[2]).replace(f'"{as_of}"', f'"{app}"'))
+                patterns = [path if path == "*" else f"{path}: *" for path in hand_logs.CHOSEN.get(app, ())]
+                found = [each for each in complaints(server, address, status, kind, answer, app in incomplete) if not any(fnmatch.fnmatch(each, pattern) for pattern in patterns)]
+                passed, failed = passed + (not found), failed + bool(found)
+                if found and failed <= SHOWN:
+                    print(address, *found[:5], sep="\n    ")
+            for address, wanted in hand_logs.OURS:
+                given = json.loads(server.get(f"/api/v1/applications/{address}")[2])
+                given = given if isinstance(given, list) else [given]
+                wrong = len(wanted) > len(given) or any(not holds(theirs, values) for theirs, values in zip(given, wanted))
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                if wrong:
+                    print(f"{address}: {wanted} became {given}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
 def kept(address, answer, apps):
     """The part of an answer that is about the sample logs, or None. Lists of all applications keep their order; how many are cut off by a limit depends on the others."""
     parts = address.split("?")[0].strip("/").split("/")
@@ -207,11 +295,11 @@ def update():
 
 
 def main():
-    kinds = {"own": own, "shared": shared, "update": update}
-    if len(sys.argv) != 2 or sys.argv[1] not in kinds:
+    kinds = {"own": own, "hand": hand, "shared": shared, "update": update, "ask": ask}
+    if len(sys.argv) != (3 if sys.argv[1:2] == ["ask"] else 2) or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.umask(0o022)
-    sys.exit(kinds[sys.argv[1]]())
+    sys.exit(kinds[sys.argv[1]](*sys.argv[2:]))
 
 
 main()

@@ -136,6 +136,15 @@ test("history", async (t) => {
       await leads("/history/application_1_0001/jobs/", "/gate/way/a/application_1_0001/jobs", { [name]: "/gate/way/" });
       await leads("/gate/way/history/application_1_0001/jobs/", "/gate/way/a/application_1_0001/jobs", { [name]: "/gate/way" });
       await leads("/?showIncomplete=true", "/gate/?complete=false", { [name]: "/gate" });
+      // A prefix that is called as one of our own places, and a proxy that takes it off, one that does not, and none.
+      for (const path of ["/history/application_1_0001/jobs/", "/history/application_1_0001/1/jobs/", "/history/history/application_1_0001/jobs/"])
+        await leads(path, "/history/a/application_1_0001/jobs", { [name]: "/history" });
+      for (const prefix of ["/history", "/api", "/a"]) {
+        for (const path of ["/a/application_1_0001", "/api/v1/version", "/healthz"])
+          for (const there of [path, prefix + path]) assert.equal((await server.get(there, { headers: { [name]: prefix } })).status, 200, `${there} below ${prefix}`);
+        assert.equal((await server.get("/api/v1/none", { headers: { [name]: prefix } })).status, 404);
+        assert.match((await server.get("/history/none", { headers: { [name]: prefix } })).text, /Application none not found\./);
+      }
       for (const evil of ["//evil", "/\\evil", "https://evil", "/a b", "/..", '/"><script>'])
         await leads("/history/application_1_0001/", "/a/application_1_0001", { [name]: evil });
     }
@@ -180,6 +189,7 @@ test("history", async (t) => {
       const { headers } = await server.get(path);
       assert.equal(headers["x-content-type-options"], "nosniff", path);
       assert.equal(headers["x-frame-options"], "SAMEORIGIN", path);
+      assert.equal(headers["x-xss-protection"], "1; mode=block", path);
       assert.match(headers["content-security-policy"], /default-src '(self|none)'.*frame-ancestors 'self'/, path);
       assert.doesNotMatch(headers["content-security-policy"], /unsafe/);
       assert.equal(headers.server, undefined, path);

@@ -70,6 +70,13 @@ function secretQueries() {
   ].join("\n");
 }
 
+const profile = {
+  Event: "SparkListenerResourceProfileAdded",
+  "Resource Profile Id": 1,
+  "Executor Resource Requests": { gpu: { "Resource Name": "gpu", Amount: 1, "Discovery Script": "/opt/gpus --token=hunter2", Vendor: jdbc } },
+  "Task Resource Requests": { gpu: { "Resource Name": "gpu", Amount: 0.5 } },
+};
+
 /** The small log with secrets in every kind of text. */
 function secretLog() {
   return (
@@ -119,7 +126,7 @@ function secretLog() {
         return JSON.stringify(event);
       })
       .join("\n") +
-    `\n${secretQueries()}\n{"Event":"SparkListenerJobStart","Properties":{"x.password":"hunter2"},"broken\nnot json ${jdbc} password=hunter2\n` +
+    `\n${JSON.stringify(profile)}\n${secretQueries()}\n{"Event":"SparkListenerJobStart","Properties":{"x.password":"hunter2"},"broken\nnot json ${jdbc} password=hunter2\n` +
     `${"x".repeat(120)} jdbc:mysql://me:hunter2hunter2hunter2hunter2@db\n`
   );
 }

@@ -43,6 +43,22 @@ test("sql", async (t) => {
     for (const name of ["draw", "start", "length"]) assert.equal((await server.get(`/api/v1/applications/${APP}/sql/sqlTable?${name}=x`)).status, 400);
   });
 
+  await t.test("what runs goes on running: such answers are nobody's copy", async () => {
+    for (const path of ["sql", "sql?details=false", "sql/1", "sql/sqlTable", "sql/sqlTable?search[value]=RUNNING", "sql/sqlTable?start=0&groupSubExecution=false"]) {
+      const address = encodeURI(`/api/v1/applications/${UNFINISHED}/${path}`);
+      const lengths = [];
+      for (let i = 0; i < 2; i++) {
+        const answer = await server.get(address);
+        assert.equal(answer.headers.etag, undefined, path);
+        lengths.push([...answer.text.matchAll(/"duration" : (\d+)/g)].reduce((longest, [, text]) => Math.max(longest, Number(text)), 0));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      assert.ok(lengths[1] > lengths[0], `${path}: ${lengths}`);
+    }
+    for (const path of ["sql?length=1", "sql/0"]) assert.notEqual((await server.get(`/api/v1/applications/${UNFINISHED}/${path}`)).headers.etag, undefined, path);
+    assert.notEqual((await server.get(`/api/v1/applications/${APP}/sql/sqlTable`)).headers.etag, undefined);
+  });
+
   await t.test("our list: pages, orders, filters", async () => {
     const list = await server.json(`apps/${APP}/sql?sort=id&limit=4`);
     assert.deepEqual([list.total, list.items.map((item) => item.id)], [11, [0, 1, 2, 3]]);

@@ -272,6 +272,13 @@ static void check_event(const struct event *e)
         for (size_t i = 0; i < e->executor_metrics_update.count; i++)
             for (int m = 0; m < EXECUTOR_METRIC_COUNT; m++)
                 check_count(e->executor_metrics_update.items[i].peaks[m]);
+        for (size_t i = 0; i < e->executor_metrics_update.task_count; i++) {
+            const struct task_report *report = &e->executor_metrics_update.tasks[i];
+            for (int m = 0; m < TASK_METRIC_COUNT; m++)
+                check_count(report->metrics[m]);
+            for (size_t u = 0; u < report->updates.count; u++)
+                require(known(report->updates.items[u].value));
+        }
         break;
     default:
         break;

@@ -33,6 +33,7 @@ HOMES = {
     "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c", "analysis/fingerprint.c"],
     "snappy-c.h": ["ingest/source/codec_snappy.c"],
     "lzf.h": ["ingest/source/codec_lzf.c"],
+    "libdeflate.h": ["server/response.c"],
     "zlib.h": ["ingest/source/codec_gzip.c", "server/response.c", "server/zip_writer.c"],
     "archive.h": ["ingest/source/*zip*.c"],
     "archive_entry.h": ["ingest/source/*zip*.c"],

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
+
 #define SCHEMA "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, share REAL, bytes BLOB) STRICT;"
 
 static char folder[64], path[128];
@@ -296,6 +298,38 @@ static void a_statement_in_use_is_not_lent_twice(void **state)
     db_finalize(inner);
 }
 
+static void a_note_stays_with_its_statement(void **state)
+{
+    (void)state;
+    open_keeping();
+    sqlite3_stmt *kept = NULL, *other = NULL;
+    assert_int_equal(db_prepare(&db, &kept, "SELECT id FROM thing", &err), ERR_OK);
+    assert_null(*db_statement_note(kept));
+    *db_statement_note(kept) = mem_strndup("id", 2);
+    assert_int_equal(db_prepare(&db, &other, "SELECT name FROM thing", &err), ERR_OK);
+    assert_null(*db_statement_note(other));
+    db_finalize(kept);
+    db_finalize(other);
+    assert_int_equal(db_prepare(&db, &kept, "SELECT id FROM thing", &err), ERR_OK);
+    assert_string_equal(*db_statement_note(kept), "id");
+    db_finalize(kept);
+    /* Pushed out by as many others as are kept, the note goes too: the leak checker would tell. */
+    for (int i = 0; i < DB_KEPT_STATEMENTS; i++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "SELECT id + %d FROM thing", i);
+        assert_int_equal(db_prepare(&db, &other, sql, &err), ERR_OK);
+        db_finalize(other);
+    }
+    assert_int_equal(db_prepare(&db, &kept, "SELECT id FROM thing", &err), ERR_OK);
+    assert_null(*db_statement_note(kept));
+    db_finalize(kept);
+    db_close(&db);
+    assert_int_equal(open_as(DB_READ, DB_APP_ID, 1), ERR_OK);        /* nothing is kept here */
+    assert_int_equal(db_prepare(&db, &other, "SELECT id FROM thing", &err), ERR_OK);
+    assert_null(db_statement_note(other));
+    db_finalize(other);
+}
+
 static void kept_statements_are_bounded(void **state)
 {
     (void)state;
@@ -372,6 +406,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_disk_has_its_own_code, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(kept_statements_are_compiled_once, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_statement_in_use_is_not_lent_twice, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_note_stays_with_its_statement, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(kept_statements_are_bounded, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_read_sees_one_state, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(both_parts_of_the_schema_make_a_database, make_folder, remove_folder),

@@ -133,6 +133,31 @@ static void integers_keep_all_their_digits(void **state)
     assert_written("[9223372036854775807,-9223372036854775807,0,9007199254740993]");
 }
 
+static void whole_fractions_are_written_without_a_point(void **state)
+{
+    (void)state;
+    json_array_begin(&writer);
+    json_f64(&writer, 0.0);
+    json_f64(&writer, -0.0);
+    json_f64(&writer, 2.0);
+    json_f64(&writer, 999999999999999.0);
+    json_f64(&writer, 1e15);
+    json_array_end(&writer);
+    assert_written("[0,-0,2,999999999999999,1e+15]");
+}
+
+static void a_key_may_be_quoted_already(void **state)
+{
+    (void)state;
+    json_object_begin(&writer);
+    json_key_raw(&writer, STR_LIT("\"a\""));
+    json_null(&writer);
+    json_key_raw(&writer, STR_LIT("\"b\""));
+    json_null(&writer);
+    json_object_end(&writer);
+    assert_written("{\"a\":null,\"b\":null}");
+}
+
 static void fractions_read_back_as_the_same_number(void **state)
 {
     (void)state;
@@ -231,6 +256,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_byte_is_escaped_wherever_it_stands, start, stop),
         cmocka_unit_test_setup_teardown(keys_are_escaped_too, start, stop),
         cmocka_unit_test_setup_teardown(integers_keep_all_their_digits, start, stop),
+        cmocka_unit_test_setup_teardown(whole_fractions_are_written_without_a_point, start, stop),
+        cmocka_unit_test_setup_teardown(a_key_may_be_quoted_already, start, stop),
         cmocka_unit_test_setup_teardown(fractions_read_back_as_the_same_number, start, stop),
         cmocka_unit_test_setup_teardown(the_pretty_form_is_the_history_servers, start, stop),
         cmocka_unit_test_setup_teardown(output_longer_than_the_buffer_is_whole, start, stop),

@@ -17,6 +17,18 @@ static void dates_are_written_in_both_forms(void **state)
     assert_string_equal(time_format_iso(-1, out), "1969-12-31T23:59:59.999Z");
 }
 
+static void every_day_is_written_as_it_is_read(void **state)
+{
+    (void)state;
+    const int64_t first = time_days_from_civil(0, 1, 1), last = time_days_from_civil(9999, 12, 31);
+    for (int64_t day = first; day <= last; day++) {
+        char out[TIME_ISO_BYTES];
+        int64_t ms = day * 86400000 + (day - first) * 7919 % 86400000;
+        time_format_iso(ms, out);
+        assert_int_equal(time_parse_iso(str_of(out)), ms);
+    }
+}
+
 static void impossible_times_are_clamped(void **state)
 {
     (void)state;
@@ -80,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dates_are_written_in_both_forms),
+        cmocka_unit_test(every_day_is_written_as_it_is_read),
         cmocka_unit_test(impossible_times_are_clamped),
         cmocka_unit_test(days_of_dates), cmocka_unit_test(iso_dates_are_read_as_they_are_written), cmocka_unit_test(other_texts_are_no_dates),
         cmocka_unit_test(the_measuring_clock_does_not_go_back),

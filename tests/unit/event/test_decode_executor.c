@@ -178,6 +178,38 @@ static void the_drivers_own_metrics(void **state)
     assert_int_equal(decode_text(f, "{'Event':'SparkListenerExecutorMetricsUpdate','Metrics Updated':[]}"), ERR_INVALID);
 }
 
+/* As local mode logs them: accumulators without a value yet are not named, those of SQL metrics have no name. */
+static void running_tasks_report(void **state)
+{
+    struct fixture *f = *state;
+    struct event_executor_metrics_update *m = &must_decode(f, EVENT_EXECUTOR_METRICS_UPDATE,
+        "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'driver','Metrics Updated':[{'Task ID':7,'Stage ID':2,'Stage Attempt ID':1,'Accumulator Updates':["
+        "{'ID':1,'Name':'internal.metrics.executorRunTime','Update':1500,'Internal':true,'Count Failed Values':true},"
+        "{'ID':2,'Name':'internal.metrics.shuffle.read.remoteBytesRead','Update':77,'Internal':true},{'ID':3,'Name':'internal.metrics.noSuchThing','Update':5},"
+        "{'ID':4,'Name':'internal.metrics.resultSize','Update':-5},{'ID':5,'Name':'internal.metrics.jvmGCTime','Value':9},"
+        "{'ID':6,'Update':12,'Internal':true,'Metadata':'sql'},{'ID':8,'Name':'rows','Update':'34'},{'ID':9,'Name':'words','Update':'many'}]},"
+        "{'Task ID':8},5],'Executor Metrics Updated':[]}")->executor_metrics_update;
+    assert_int_equal(m->count, 0);
+    assert_int_equal(m->task_count, 2);
+    const struct task_report *task = &m->tasks[0];
+    assert_i64(task->task_id, 7);
+    assert_i64(task->stage_id, 2);
+    assert_i64(task->stage_attempt, 1);
+    assert_i64(task->metrics[METRIC_EXECUTOR_RUN_TIME], 1500);
+    assert_i64(task->metrics[METRIC_SHUFFLE_REMOTE_READ], 77);
+    assert_i64(task->metrics[METRIC_RESULT_SIZE], UNKNOWN);
+    assert_i64(task->metrics[METRIC_JVM_GC_TIME], UNKNOWN);
+    assert_int_equal(task->updates.count, 2);
+    assert_i64(task->updates.items[0].id, 6);
+    assert_i64(task->updates.items[0].value, 12);
+    assert_i64(task->updates.items[1].id, 8);
+    assert_i64(task->updates.items[1].value, 34);
+    assert_i64(m->tasks[1].task_id, 8);
+    assert_i64(m->tasks[1].stage_id, UNKNOWN);
+    assert_i64(m->tasks[1].stage_attempt, 0);
+    assert_int_equal(m->tasks[1].updates.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +217,7 @@ int main(void)
             cmocka_unit_test(an_executor_comes_with_logs_and_resources),
         cmocka_unit_test(an_executor_of_1_3_knows_less), cmocka_unit_test(an_executor_goes_for_a_reason), cmocka_unit_test(executors_and_nodes_are_excluded_in_both_spellings),
         cmocka_unit_test(peaks_of_a_stage), cmocka_unit_test(every_executor_metric_is_read), cmocka_unit_test(the_drivers_own_metrics),
+            cmocka_unit_test(running_tasks_report),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

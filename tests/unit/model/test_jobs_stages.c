@@ -78,11 +78,67 @@ static void all_tags_of_an_execution_are_sorted_in_little_time(void **state)
     fixture_free(f);
 }
 
+#define STAGE "{'Stage ID':0,'Stage Attempt ID':0,'Stage Name':'s','Number of Tasks':2,'RDD Info':[]"
+#define TASK(id, end) "{'Task ID':" id ",'Index':" id ",'Attempt':0,'Launch Time':1700000001000,'Executor ID':'1','Host':'h','Locality':'ANY','Speculative':false,'Getting Result Time':0," \
+                      "'Finish Time':" end ",'Failed':false,'Killed':false}"
+#define START(id) "{'Event':'SparkListenerTaskStart','Stage ID':0,'Stage Attempt ID':0,'Task Info':" TASK(id, "0") "}"
+#define REPORT(id, run) "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'1','Metrics Updated':[{'Task ID':" id ",'Stage ID':0,'Stage Attempt ID':0,'Accumulator Updates':[" \
+                        "{'ID':1,'Name':'internal.metrics.executorRunTime','Update':" run "}]}],'Executor Metrics Updated':[]}"
+#define END(id, run) "{'Event':'SparkListenerTaskEnd','Stage ID':0,'Stage Attempt ID':0,'Task End Reason':{'Reason':'Success'},'Task Info':" TASK(id, "1700000002000") "," \
+                     "'Task Metrics':{'Executor Run Time':" run "}}"
+
+/* spec/core.md 2.8: the last report of a running task counts, until its end says all of it. */
+static void reports_of_running_tasks_count_until_their_ends(void **state)
+{
+    (void)state;
+    struct model_fixture *f = fixture_new();
+    const char *const lines[] = {START("0"), START("1"), REPORT("0", "100"), REPORT("1", "30"), REPORT("0", "250"), REPORT("9", "4000")};
+    for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
+        fixture_apply(f, lines[i]);
+    const struct stage *stage = f->model->stages.items[0];
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 280);
+    fixture_apply(f, END("0", "900"));
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 930);
+    fixture_apply(f, REPORT("0", "5000"));       /* it has ended */
+    fixture_apply(f, END("1", "1"));
+    assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 901);
+    assert_int_equal(((const struct executor_stage *)stage->executors.entries[0].value)->metrics[METRIC_EXECUTOR_RUN_TIME], 901);
+    fixture_free(f);
+}
+
+/* Two jobs share a running stage, and one of them ends: what becomes of the stage is not in the History Server's record of that job. */
+static void stages_that_end_behind_a_job_are_told_apart(void **state)
+{
+    (void)state;
+    struct model_fixture *f = fixture_new();
+    const char *const lines[] = {
+        "{'Event':'SparkListenerJobStart','Job ID':0,'Submission Time':1700000000900,'Stage Infos':[" STAGE "}],'Stage IDs':[0],'Properties':{}}",
+        "{'Event':'SparkListenerJobStart','Job ID':1,'Submission Time':1700000000950,'Stage Infos':[" STAGE "}],'Stage IDs':[0],'Properties':{}}",
+        "{'Event':'SparkListenerStageSubmitted','Stage Info':" STAGE ",'Submission Time':1700000001000},'Properties':{}}",
+        "{'Event':'SparkListenerJobEnd','Job ID':0,'Completion Time':1700000001500,'Job Result':{'Result':'JobFailed'}}",
+        "{'Event':'SparkListenerStageCompleted','Stage Info':" STAGE ",'Submission Time':1700000001000,'Completion Time':1700000002000}}",
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
+        fixture_apply(f, lines[i]);
+    const struct job *first = f->model->jobs.items[0], *second = f->model->jobs.items[1];
+    assert_int_equal(first->active_stages, 0);
+    assert_int_equal(first->completed_stages, 1);
+    assert_int_equal(first->late_active_stages, -1);
+    assert_int_equal(first->late_completed_stages, 1);
+    assert_int_equal(first->late_failed_stages, 0);
+    assert_int_equal(second->completed_stages, 1);
+    assert_int_equal(second->late_active_stages, 0);
+    assert_int_equal(second->late_completed_stages, 0);
+    fixture_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_ten_thousand_tags_of_a_job_are_sorted_in_little_time),
         cmocka_unit_test(all_tags_of_an_execution_are_sorted_in_little_time),
+        cmocka_unit_test(reports_of_running_tasks_count_until_their_ends),
+        cmocka_unit_test(stages_that_end_behind_a_job_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,10 +58,38 @@ static void numbers_are_lenient(void **state)
     assert_date("2015-02-20T25:61:61.0GMT", THE_DAY + 26 * HOUR_MS + 2 * 60000 + 1000);
 }
 
+/* Values of Java 17's SimpleDateFormat. */
+static void numbers_are_javas_ints(void **state)
+{
+    (void)state;
+    assert_date("2015--1-1", 1414800000000);
+    assert_date("2026-11--29", 1790899200000);
+    assert_date("2015-02-20T23:21:-10.000GMT", 1424474450000);
+    assert_date("2015-02-20T23:21:17.-5GMT", 1424474476995);
+    assert_date("2015-02-20T-1:21:17.190GMT", 1424388077190);
+    assert_date("2015-02-20T99999999999:00:00.000GMT", 4378132278000000);
+    assert_date("99999999999-01-01", 1471883220702496768);           /* the lower 32 bits, and milliseconds beyond 64 */
+    assert_date("2026-99999999999-01", 3197121225696000000);
+    assert_date("2015-99999999999999999999-1", 5647337948131200000); /* the largest int */
+    assert_date("292278995-01-01", -9223372025043951616);
+}
+
+static void names_of_zones_are_known(void **state)
+{
+    (void)state;
+    assert_date("2015-02-20T23:21:17.190Pacific Standard Time", 1424503277190);
+    assert_date("2015-02-20T23:21:17.190central european summer time", 1424467277190);
+    assert_date("2015-02-20T23:21:17.190Coordinated Universal Time", THE_MOMENT);
+    assert_date("2015-02-20T23:21:17.190 GMT", THE_MOMENT);
+    assert_date("2015-02-20T23:21:17.190EASTERN", 1424463677190);    /* EAST, of Easter Island */
+    assert_date("2015-02-20T23:21:17.190East Timor Time", 1424463677190);
+    assert_date("2015-02-20T23:21:17.190Nowhere Time", THE_DAY);
+}
+
 static void other_texts_are_refused(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"20150220", "1424474477190", "2015-02", "", "nonsense", "2015-x-1", "99999999999-01-01", "-", "2015--1-1"};
+    static const char *const texts[] = {"20150220", "1424474477190", "2015-02", "", "nonsense", "2015-x-1", "-", "2015-- 1-1", "- 2015-1-1", "+2015-1-1"};
     int64_t ms;
     for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
         if (v1_parse_date(str_of(texts[i]), &ms))
@@ -75,6 +103,8 @@ int main(void)
         cmocka_unit_test(moments_need_a_zone_that_java_knows),
         cmocka_unit_test(everything_else_is_the_day),
         cmocka_unit_test(numbers_are_lenient),
+        cmocka_unit_test(numbers_are_javas_ints),
+        cmocka_unit_test(names_of_zones_are_known),
         cmocka_unit_test(other_texts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,8 @@ static void jobs_come_newest_first_and_by_status(void **state)
 static void counts_stop_at_the_end_of_the_job(void **state)
 {
     (void)state;
-    app_sql("a", "UPDATE job SET late_active_tasks = -1, late_completed_tasks = 1, late_failed_tasks = 2, late_killed_tasks = 5, late_completed_indices = 3 WHERE job_id = 1;"
+    app_sql("a", "UPDATE job SET late_active_tasks = -1, late_completed_tasks = 1, late_failed_tasks = 2, late_killed_tasks = 5, late_completed_indices = 3, "
+                 "active_stages = 1, late_active_stages = -1, completed_stages = 4, late_completed_stages = 1, failed_stages = 5, late_failed_stages = 3 WHERE job_id = 1;"
                  "UPDATE kill_reason SET late_count = 5 WHERE owner_kind = 0; INSERT INTO text VALUES (2, 'another attempt succeeded');"
                  "INSERT INTO kill_reason VALUES (0, 1, 2, 3, 1)");
     assert_value("/api/v1/applications/a/jobs/1", "numActiveTasks", "2");
@@ -59,6 +60,9 @@ static void counts_stop_at_the_end_of_the_job(void **state)
     assert_value("/api/v1/applications/a/jobs/1", "numFailedTasks", "2");
     assert_value("/api/v1/applications/a/jobs/1", "numKilledTasks", "0");
     assert_value("/api/v1/applications/a/jobs/1", "numCompletedIndices", "3");
+    assert_value("/api/v1/applications/a/jobs/1", "numActiveStages", "2");
+    assert_value("/api/v1/applications/a/jobs/1", "numCompletedStages", "3");
+    assert_value("/api/v1/applications/a/jobs/1", "numFailedStages", "2");
     assert_value("/api/v1/applications/a/jobs/1", "killedTasksSummary", "{\"another attempt succeeded\":2}");
 }
 

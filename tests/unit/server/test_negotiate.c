@@ -35,10 +35,30 @@ static void tags_match_weakly_and_in_lists(void **state)
     assert_false(negotiate_etag(STR_LIT("*"), STR_LIT("")));
 }
 
+static void the_type_is_the_one_liked_best(void **state)
+{
+    (void)state;
+    enum { HTML = 1, JSON };
+    static const struct negotiable types[] = {{"text/html", HTML}, {"application/json", JSON}, {"text/*", HTML}, {"*/*", HTML}};
+    static const struct {
+        const char *accept;
+        int wanted;
+    } cases[] = {
+        {"application/json", JSON}, {"application/json, */*", JSON}, {"*/*, application/json", JSON}, {"text/html, application/json", HTML}, {"application/json, text/html", HTML},
+        {"application/json;q=0.5, text/html", HTML}, {"text/html;q=0.1, application/json;q=0.2", JSON}, {"text/*;q=0.3,application/json;q=0.30", JSON},
+        {"image/png", -1}, {"application/json;q=0", -1}, {"", -1}, {"application/*", -1}, {"APPLICATION/JSON; charset=x ; q=1.0", JSON}, {"text/html;q=0.999, */*", HTML},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        if (negotiate_type(str_of(cases[i].accept), types, ARRAY_LENGTH(types), HTML) != cases[i].wanted)
+            fail_msg("\"%s\" is not %d", cases[i].accept, cases[i].wanted);
+    assert_int_equal(negotiate_type(STR_NONE, types, ARRAY_LENGTH(types), HTML), HTML);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gzip_is_taken_where_it_is_named_or_everything_is),
+        cmocka_unit_test(the_type_is_the_one_liked_best),
         cmocka_unit_test(tags_match_weakly_and_in_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,17 @@ static void malformed_addresses_are_refused(void **state)
         assert_int_equal(parse(bad[i], ""), ERR_INVALID);
 }
 
+static void parameters_of_segments_are_cut_off(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"/jobs;jsessionid=1", "/jobs"}, {"/a;x=1;y/0;/b;z=%2F?q=1", "/a/0/b"}, {"/;x=1", "/"}, {"/;/;", "//"}, {"/a%3Bx", "/a;x"}, {"/a?b;c", "/a"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        assert_int_equal(parse(cases[i][0], ""), ERR_OK);
+        assert_true(str_is(request.path, cases[i][1]));
+    }
+}
+
 static void more_parameters_than_the_limit_are_refused(void **state)
 {
     (void)state;
@@ -145,6 +156,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(path_and_parameters_are_decoded_once, setup, teardown),
         cmocka_unit_test_setup_teardown(a_plus_in_a_path_is_a_plus, setup, teardown),
         cmocka_unit_test_setup_teardown(malformed_addresses_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(parameters_of_segments_are_cut_off, setup, teardown),
         cmocka_unit_test_setup_teardown(more_parameters_than_the_limit_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(the_prefix_is_taken_off_where_the_path_begins_with_it, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_are_whole_and_within_bounds, setup, teardown),

@@ -114,6 +114,33 @@ static void a_spilled_body_is_whole_and_its_file_has_no_name(void **state)
     close(fd);
 }
 
+/* As many answers as fit, the next is refused, and fits when another has gone, also one whose file is being sent. */
+static void files_of_all_answers_have_one_bound(void **state UNUSED)
+{
+    static char block[RESPONSE_MEMORY_BYTES + 1];
+    struct response *others[2] = {0};
+    struct err err = {0};
+    response_limit_files(2 * (int64_t)sizeof block);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(response_new(&others[i], &arena, false, "/tmp", NULL), ERR_OK);
+        assert_int_equal(response_write(others[i], block, sizeof block), ERR_OK);
+        assert_int_equal(response_finish(others[i], STR_NONE, &parts, NULL), ERR_OK);
+        assert_int_equal(parts.kind, RESPONSE_FILE);
+    }
+    close(response_take_fd(others[1]));
+    assert_int_equal(response_write(response, block, sizeof block), ERR_BUSY);
+    assert_int_equal(response_finish(response, STR_NONE, &parts, &err), ERR_BUSY);
+    response_error(response, 503, "busy", "%s", err.message);
+    finish(NULL);
+    assert_int_equal(parts.status, 503);
+    response_free(others[1]);
+    response_free(response);
+    assert_int_equal(response_new(&response, &arena, false, "/tmp", NULL), ERR_OK);
+    assert_int_equal(response_write(response, block, sizeof block), ERR_OK);
+    response_free(others[0]);
+    response_limit_files(RESPONSE_FILES_BYTES);
+}
+
 static void a_missing_temporary_directory_is_told_once_the_body_is_long(void **state)
 {
     (void)state;
@@ -156,6 +183,40 @@ static void long_text_is_compressed_on_the_way(void **state)
     assert_int_equal(parts.kind, RESPONSE_MEMORY);
     assert_true(parts.memory.len < 200000 * 17 / 4);
     inflate_and_check(parts.memory.ptr, parts.memory.len, 200000);
+}
+
+/* From the least size on, up to all that stays in memory, in one go; one byte more goes piece by piece. */
+static void text_of_each_size_is_compressed(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {61, 1000, RESPONSE_MEMORY_BYTES / 17, RESPONSE_MEMORY_BYTES / 17 + 1};
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+        response_plain(response, 200, "%s", "");
+        response_content_type(response, "application/json");
+        write_pieces(counts[i]);
+        finish(NULL);
+        assert_true(parts.gzip && parts.varies);
+        assert_int_equal(parts.kind, RESPONSE_MEMORY);
+        inflate_and_check(parts.memory.ptr, parts.memory.len, counts[i]);
+    }
+}
+
+static void a_text_that_would_not_shrink_goes_out_as_it_is(void **state)
+{
+    (void)state;
+    unsigned char noise[2048];
+    uint32_t seed = 1;
+    for (size_t i = 0; i < sizeof noise; i++) {
+        seed = seed * 1664525 + 1013904223;
+        noise[i] = (unsigned char)(seed >> 24);
+    }
+    response_content_type(response, "text/plain");
+    assert_int_equal(response_write(response, noise, sizeof noise), ERR_OK);
+    finish(NULL);
+    assert_false(parts.gzip);
+    assert_true(parts.varies);
+    assert_int_equal(parts.memory.len, sizeof noise);
+    assert_memory_equal(parts.memory.ptr, noise, sizeof noise);
 }
 
 static void short_or_unknown_bodies_are_not_compressed(void **state)
@@ -281,11 +342,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_spilled_body_is_whole_and_its_file_has_no_name, setup, teardown),
         cmocka_unit_test_setup_teardown(a_missing_temporary_directory_is_told_once_the_body_is_long, setup_no_dir, teardown),
         cmocka_unit_test_setup_teardown(long_text_is_compressed_on_the_way, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(text_of_each_size_is_compressed, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(a_text_that_would_not_shrink_goes_out_as_it_is, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(short_or_unknown_bodies_are_not_compressed, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(an_error_forgets_what_was_written, setup, teardown),
         cmocka_unit_test_setup_teardown(a_known_tag_gives_304_without_a_body, setup, teardown),
         cmocka_unit_test_setup_teardown(a_tag_names_one_sequence_of_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(an_error_is_never_304, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_of_all_answers_have_one_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(headers_with_line_breaks_are_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_static_body_has_its_twin, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(the_context_of_a_stream_is_freed_once, setup, teardown),

@@ -122,7 +122,8 @@ UNUSED static struct answer ask(const char *address)
     struct request *request = calloc(1, sizeof *request);
     request->method = STR_LIT("GET");
     request->arena = &arena;
-    assert_int_equal(request_parse(request, str_of(address), STR_LIT(""), &err), ERR_OK);
+    request->address = str_of(address);
+    assert_int_equal(request_parse(request, request->address, STR_LIT(""), &err), ERR_OK);
     const struct route *route = router_match(api_v1_routes, request);
     if (!route)
         fail_msg("no route for %s", address);

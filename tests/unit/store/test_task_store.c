@@ -294,6 +294,48 @@ static void many_open_tasks_stay_in_bounded_memory_and_go_again(void **state)
     assert_int_equal(number(f, QUANTILE("executor_run_time_ms", "task_count")), 101);
 }
 
+/* Rows of one call go into statements of many rows and into columns several at a time: neither may mix them up. Stages change after 1, 2, 3 … rows; the last five are open. */
+static void rows_added_together_are_each_in_their_place(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    enum { ROWS = 1003, OPEN = 5, STAGES = 3 };
+    static struct task_row rows[ROWS];
+    static int64_t expected[STAGES][ROWS], unpacked[ROWS];
+    size_t counts[STAGES] = {0}, run = 1, left = 1, stage = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = task((int64_t)i + 1, (int64_t)(i * i), i < ROWS - OPEN ? TASK_SUCCESS : TASK_NO_END);
+        rows[i].stage_ref = (int64_t)stage + 1;
+        if (i >= ROWS - OPEN)
+            rows[i].finish_ms = rows[i].end_reason = UNKNOWN;
+        else
+            expected[stage][counts[stage]++] = (int64_t)(i * i);
+        if (--left == 0) {
+            left = ++run;
+            stage = (stage + 1) % STAGES;
+        }
+    }
+    assert_int_equal(task_store_add(f->store, rows, ROWS, &err), ERR_OK);
+    assert_int_equal(task_store_flush(f->store, &err), ERR_OK);
+    assert_int_equal(number(f, "SELECT count(*) FROM task WHERE executor_run_time_ms = (task_seq - 1) * (task_seq - 1) AND task_id = task_seq + 100"), ROWS);
+    assert_int_equal(task_store_resume(f->store, &err), ERR_OK);
+    assert_int_equal(number(f, "SELECT count(*) FROM task"), ROWS - OPEN);
+    for (size_t s = 0; s < STAGES; s++) {
+        sqlite3_stmt *stmt = NULL;
+        char sql[200];
+        snprintf(sql, sizeof sql,
+                 "SELECT packed FROM task_column JOIN task_column_name USING (column_id) WHERE name = 'executor_run_time_ms' AND chunk = 0 AND stage_ref = %d", (int)s + 1);
+        assert_int_equal(db_prepare(&f->db, &stmt, sql, &err), ERR_OK);
+        assert_int_equal(db_step(stmt, &err), ERR_OK);
+        size_t count;
+        assert_int_equal(int_column_count(db_blob(stmt, 0), &count, &err), ERR_OK);
+        assert_int_equal(count, counts[s]);
+        assert_int_equal(int_column_unpack(db_blob(stmt, 0), unpacked, ROWS, &err), ERR_OK);
+        assert_memory_equal(unpacked, expected[s], count * sizeof *unpacked);
+        db_finalize(stmt);
+    }
+}
+
 static void the_column_table_names_every_column_of_task(void **state)
 {
     struct fixture *f = *state;
@@ -316,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(tasks_of_thousands_of_open_stages_in_turn_keep_their_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_open_tasks_go_when_the_log_goes_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_open_tasks_stay_in_bounded_memory_and_go_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_added_together_are_each_in_their_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_column_table_names_every_column_of_task, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
