@@ -35,6 +35,7 @@ struct writer {
     struct imap metrics; /* accumulator_id → hash of the node it belongs to, in the latest plan that has it */
     struct imap scopes;  /* rdd_id → hash of its scope's name */
     struct buf clean;
+    bool out_of_memory;              /* a text could not be cleaned: sticks */
     uint64_t *parts; /* scratch */
     size_t part_count, part_capacity;
 };
@@ -60,12 +61,19 @@ static enum err_code add_part(struct writer *self, uint64_t part, struct err *er
     return ERR_OK;
 }
 
+/* Of what stands in `clean`. */
+static uint64_t cleaned_hash(struct writer *self)
+{
+    self->out_of_memory |= buf_failed(&self->clean);
+    return fingerprint_of(buf_str(&self->clean));
+}
+
 static uint64_t clean_hash(struct writer *self, struct str text)
 {
     buf_clear(&self->clean);
     text.len = MIN(text.len, CLEAN_MAX_BYTES / 4);
     clean_plan(&self->clean, text);
-    return fingerprint_of(buf_str(&self->clean));
+    return cleaned_hash(self);
 }
 
 /* Where there are too many different ones, they are cleaned again next time. */
@@ -99,7 +107,7 @@ static uint64_t call_site_hash(struct writer *self, struct str name, int64_t det
         return hash_of(there);
     buf_clear(&self->clean);
     clean_call_site(&self->clean, name, details);
-    uint64_t hash = hash_of(pointer_of(fingerprint_of(buf_str(&self->clean))));
+    uint64_t hash = hash_of(pointer_of(cleaned_hash(self)));
     remember(self, whole, hash);
     return hash;
 }
@@ -182,7 +190,7 @@ static enum err_code write_queries(struct writer *self, struct err *err)
         if (!first) {
             buf_clear(&self->clean);
             clean_call_site(&self->clean, db_str(row, 1), STR_NONE);
-            first = fingerprint_of(buf_str(&self->clean));
+            first = cleaned_hash(self);
         }
         db_bind_i64(insert, 1, db_i64(row, 0));
         sqlite3_bind_int64(insert, 2, (int64_t)first); /* any bits, also those of UNKNOWN */
@@ -315,6 +323,8 @@ enum err_code fingerprints_write(struct db *app, struct err *err)
     if (!(rc = db_exec(app, "DELETE FROM stage_fingerprint; DELETE FROM sql_fingerprint", err)) && !(rc = hash_plans(&self, err)) && !(rc = write_queries(&self, err)) &&
         !(rc = hash_scopes(&self, err)))
         rc = write_stages(&self, err);
+    if (!rc && self.out_of_memory)
+        rc = err_nomem(err);
     smap_dispose(&self.names);
     imap_dispose(&self.texts);
     imap_dispose(&self.plans);
