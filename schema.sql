@@ -109,7 +109,19 @@ CREATE TRIGGER list_log_inserted AFTER INSERT ON log BEGIN UPDATE list_state SET
 CREATE TRIGGER list_log_updated AFTER UPDATE ON log BEGIN UPDATE list_state SET tag = random(); END;
 CREATE TRIGGER list_log_deleted AFTER DELETE ON log BEGIN UPDATE list_state SET tag = random(); END;
 CREATE TRIGGER list_place_renamed AFTER UPDATE ON place WHEN old.uri <> new.uri OR old.name IS NOT new.name BEGIN UPDATE list_state SET tag = random(); END;
--- Findings and run history for baselines: added here by analysis.
+-- One row: a loaded run that was judged, as the history of its job needs it (spec/findings.md 9.1): what is in its own file, copied here when a load or an analysis ends, so that
+-- the earlier runs of a job are found among all runs without opening their files.
+CREATE TABLE run_history (
+    app_key TEXT PRIMARY KEY,
+    run_key TEXT,                        -- which job it is a run of, as run_identity.run_key; NULL: it cannot be told
+    begin_ms INTEGER NOT NULL,           -- epoch
+    wall_ms INTEGER NOT NULL,
+    completeness INTEGER NOT NULL,       -- C, 0 … 100
+    eligible INTEGER NOT NULL,           -- 1: later runs may be measured against it: it ended, its last job did not fail, C is 95 or more, and nobody excluded it
+    shape BLOB NOT NULL                  -- as run_identity.shape
+) STRICT;
+CREATE INDEX run_history_by_key ON run_history (run_key, begin_ms);
+CREATE TRIGGER app_history_deleted AFTER DELETE ON app BEGIN DELETE FROM run_history WHERE app_key = old.app_key; END;
 
 -- PART: apps/<key>.db
 -- One file: one attempt of one application. A finished file never changes.
@@ -930,6 +942,26 @@ CREATE TABLE joint_price (
     k INTEGER PRIMARY KEY,
     finding_no INTEGER NOT NULL,
     saving_ms INTEGER NOT NULL           -- of 1 … k
+) STRICT;
+
+-- One row: what a stage attempt is, whatever its numbers are in this run (9.2): two attempts with one fingerprint do the same work. 64 bits, as signed integers.
+CREATE TABLE stage_fingerprint (
+    stage_ref INTEGER PRIMARY KEY,
+    fingerprint INTEGER NOT NULL,
+    call_site INTEGER NOT NULL           -- of the place in the user's code alone
+) STRICT;
+-- One row: the same of an SQL execution. Both are of plans: as it began, and as it ended.
+CREATE TABLE sql_fingerprint (
+    execution_id INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL, final INTEGER NOT NULL
+) STRICT;
+
+-- The only row: which job this is a run of (9.1).
+CREATE TABLE run_identity (
+    run_key TEXT,                        -- equal for runs of one job; NULL: its name is one that many different programs have, and no scheduler says more
+    key_source TEXT NOT NULL,            -- the property it was taken from; 'name': name, user and program; 'none'
+    excluded INTEGER NOT NULL,           -- 1: spark.afterglow.baseline=exclude: later runs are not measured against this one
+    shape BLOB NOT NULL                  -- pairs of a stage fingerprint and its task time in ms, 8 bytes each, little-endian, ascending; the 512 longest, the rest summed up as fingerprint 0
 ) STRICT;
 
 -- One row: one persisted RDD and whether that helped (10.2).

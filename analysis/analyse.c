@@ -5,6 +5,8 @@
 
 #include "analysis/analysis_rows.h"
 #include "analysis/audits.h"
+#include "analysis/fingerprint.h"
+#include "analysis/run_key.h"
 #include "analysis/stage_sample.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -199,6 +201,10 @@ enum err_code analyse(struct db *app, struct err *err)
         result.duration_ms = (time_monotonic_ns() - begun_ns) / NS_PER_MS;
         rc = analysis_rows_write(app, &result, err);
     }
+    if (!rc)
+        rc = fingerprints_write(app, err);
+    if (!rc)
+        rc = run_identity_write(app, err);
     if (!rc)
         rc = audits_store(&self->audits, &self->judged, &self->findings, app, err);
     if (rc) {

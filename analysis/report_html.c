@@ -7,7 +7,7 @@
 #include "analysis/snippets.h"
 #include "base/attributes.h"
 
-static void escape(struct buf *out, struct str text)
+void report_escape_html(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         switch (text.ptr[i]) {
@@ -25,7 +25,7 @@ static void escape(struct buf *out, struct str text)
 static void element(struct buf *out, const char *open, struct str text, const char *close)
 {
     buf_text(out, open);
-    escape(out, text);
+    report_escape_html(out, text);
     buf_text(out, close);
 }
 
@@ -54,7 +54,7 @@ static void write_account(struct buf *out, struct buf *text, const struct report
         double ms = report_ms(report->account[buckets[i]].wall_ms), share = report->wall_ms > 0 ? ms / (double)report->wall_ms : 0;
         const char *meaning = message(lang, "buckets", str_of(bucket_names[buckets[i]]), "meaning");
         element(out, "<tr><td title=\"", str_of(meaning ? meaning : ""), "\">");
-        escape(out, str_of(report_bucket_name(lang, buckets[i])));
+        report_escape_html(out, str_of(report_bucket_name(lang, buckets[i])));
         word_duration(text, ms);
         element_of(out, "</td><td class=\"number\">", text, "</td>");
         word_share(text, share);
@@ -76,7 +76,7 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
     if (!item->formula.len && !evidence->count)
         return;
     element(out, "<div class=\"evidence\"><span class=\"label\">", said(lang, "evidence"), "</span> ");
-    escape(out, item->formula);
+    report_escape_html(out, item->formula);
     buf_text(out, "\n<ul>\n");
     for (size_t i = 0; i < evidence->count;) {
         size_t row = evidence->cells[i].row;
@@ -112,7 +112,7 @@ static void write_fixes(struct buf *out, struct buf *text, const struct report_i
         if (!snippet)
             continue;
         buf_text(out, count++ ? "<details><summary>" : "<details open><summary>");
-        escape(out, str_of(message_of(lang, "snippets", snippet->id)));
+        report_escape_html(out, str_of(message_of(lang, "snippets", snippet->id)));
         snippet_fill(text, snippet, item->args, item->arg_count);
         element_of(out, "</summary><pre>", text, "</pre></details>\n");
     }
@@ -148,7 +148,7 @@ static enum err_code write_finding(struct buf *out, struct buf *text, struct rep
     if (rc)
         return rc;
     buf_printf(out, "<section class=\"finding %s\">\n<h3>%zu. ", grade_names[item.graded->grade], number);
-    escape(out, str_of(item.name));
+    report_escape_html(out, str_of(item.name));
     element(out, " · ", item.subject, "</h3>\n<p>");
     element(out, "<span class=\"grade\">", str_of(report_grade_name(lang, item.graded->grade)), "</span>");
     if (item.saving.len)
@@ -186,7 +186,7 @@ static void write_head(struct buf *out, struct buf *text, const struct report *r
                "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>",
                lang_names[lang]);
-    escape(out, said(lang, "title"));
+    report_escape_html(out, said(lang, "title"));
     report_head(text, report);
     element(out, ": ", buf_str(text), "</title>\n<style>\n");
     buf_text(out, report_css);

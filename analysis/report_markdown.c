@@ -8,7 +8,7 @@
 #include "base/attributes.h"
 
 /* Backslash before what Markdown would read; a line break cannot come here (wording.c). */
-static void escape(struct buf *out, struct str text)
+void report_escape_markdown(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] && strchr("\\`*_{}[]<>#|~@&!$", text.ptr[i]))
@@ -19,7 +19,7 @@ static void escape(struct buf *out, struct str text)
 
 static void say(struct buf *out, enum lang lang, const char *what)
 {
-    escape(out, str_of(message_of(lang, "report", what)));
+    report_escape_markdown(out, str_of(message_of(lang, "report", what)));
 }
 
 static void heading(struct buf *out, enum lang lang, const char *what)
@@ -46,7 +46,7 @@ static void write_account(struct buf *out, const struct report *report, enum lan
         if (share < REPORT_SMALL_BUCKET)
             continue;
         buf_text(out, "| ");
-        escape(out, str_of(report_bucket_name(lang, buckets[i])));
+        report_escape_markdown(out, str_of(report_bucket_name(lang, buckets[i])));
         buf_text(out, " | ");
         word_duration(out, ms);
         buf_text(out, " | ");
@@ -64,7 +64,7 @@ static void write_first_fix(struct buf *out, enum lang lang, const struct report
     buf_text(out, "\n**");
     say(out, lang, "fixes");
     buf_text(out, "**: ");
-    escape(out, str_of(message_of(lang, "snippets", snippet->id)));
+    report_escape_markdown(out, str_of(message_of(lang, "snippets", snippet->id)));
     buf_printf(out, "\n\n```%s\n", strcmp(snippet->language, "conf") == 0 ? "sh" : snippet->language);
     snippet_fill(out, snippet, item->args, item->arg_count);
     buf_text(out, "\n```\n");
@@ -73,15 +73,15 @@ static void write_first_fix(struct buf *out, enum lang lang, const struct report
 static void write_finding(struct buf *out, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item)
 {
     buf_printf(out, "### %zu. ", number);
-    escape(out, str_of(item->name));
+    report_escape_markdown(out, str_of(item->name));
     buf_text(out, " · ");
-    escape(out, item->subject);
+    report_escape_markdown(out, item->subject);
     buf_text(out, "\n\n**");
-    escape(out, str_of(report_grade_name(lang, item->graded->grade)));
+    report_escape_markdown(out, str_of(report_grade_name(lang, item->graded->grade)));
     buf_text(out, "**");
     if (item->saving.len) {
         buf_text(out, " · ");
-        escape(out, item->saving);
+        report_escape_markdown(out, item->saving);
     }
     if (group->count > 1) {
         const struct word_arg n = report_number("n", (double)(group->count - 1), "count");
@@ -89,17 +89,17 @@ static void write_finding(struct buf *out, enum lang lang, size_t number, const 
         report_say(out, lang, "others_more", &n, 1);
     }
     buf_text(out, "\n\n");
-    escape(out, item->sentence);
+    report_escape_markdown(out, item->sentence);
     if (item->formula.len) {
         buf_text(out, "\n\n**");
         say(out, lang, "evidence");
         buf_text(out, "**: ");
-        escape(out, item->formula);
+        report_escape_markdown(out, item->formula);
     }
     buf_text(out, "\n\n**");
     say(out, lang, "first");
     buf_text(out, "**: ");
-    escape(out, item->advice);
+    report_escape_markdown(out, item->advice);
     buf_char(out, '\n');
     write_first_fix(out, lang, item);
     buf_char(out, '\n');
@@ -127,9 +127,9 @@ static enum err_code write_findings(struct buf *out, struct report *report, enum
         if ((rc = report_item(report, groups.of[i].first, lang, &item, err)))
             return rc;
         buf_text(out, "- ");
-        escape(out, str_of(item.name));
+        report_escape_markdown(out, str_of(item.name));
         buf_text(out, ": ");
-        escape(out, item.sentence);
+        report_escape_markdown(out, item.sentence);
         buf_char(out, '\n');
     }
     return ERR_OK;
@@ -146,12 +146,12 @@ enum err_code report_write_markdown(struct report *report, const struct report_s
         return rc;
     report_head(&text, report);
     buf_text(out, "# ");
-    escape(out, report_keep(report, &text));
+    report_escape_markdown(out, report_keep(report, &text));
     report_facts(&text, report, style->lang);
     buf_text(out, "\n\n");
-    escape(out, report_keep(report, &text));
+    report_escape_markdown(out, report_keep(report, &text));
     buf_text(out, "\n\n> ");
-    escape(out, verdict);
+    report_escape_markdown(out, verdict);
     buf_char(out, '\n');
     write_account(out, report, style->lang);
     if ((rc = write_findings(out, report, style->lang, err)) || (rc = report_judged(report, style->lang, judged, &judged_count, err)))
@@ -159,7 +159,7 @@ enum err_code report_write_markdown(struct report *report, const struct report_s
     heading(out, style->lang, "judged");
     for (size_t i = 0; i < judged_count; i++) {
         buf_text(out, "- ");
-        escape(out, judged[i]);
+        report_escape_markdown(out, judged[i]);
         buf_char(out, '\n');
     }
     return ERR_OK;

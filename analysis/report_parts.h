@@ -67,6 +67,12 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
 /* "joint":[…] */
 void report_json_joint(struct json_writer *w, const struct report *report);
 
+/* For other documents in the same formats (comparison_report.c). Text: the columns a line takes on a terminal; `text` from column `indent` on, broken before column 96, the cursor at `column`. */
+void report_escape_html(struct buf *out, struct str text);
+void report_escape_markdown(struct buf *out, struct str text);
+int report_width(struct str text);
+void report_paragraph(struct buf *out, struct str text, int indent, int column);
+
 extern const char report_css[];      /* analysis/report.css, compiled in */
 
 typedef enum err_code report_writer(struct report *report, const struct report_style *style, struct buf *out, struct err *err);

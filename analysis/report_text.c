@@ -38,7 +38,7 @@ static size_t character(const char *p, int *ret_columns)
     return len;
 }
 
-static int width_of(struct str text)
+int report_width(struct str text)
 {
     int width = 0, columns;
     for (size_t at = 0; at < text.len; width += columns)
@@ -86,7 +86,7 @@ static size_t piece_at(struct str text, size_t at, int *ret_width)
 }
 
 /* `text` from column `indent` on, broken before WIDTH; the cursor stands at `column`. Ends the line. */
-static void paragraph(struct buf *out, struct str text, int indent, int column)
+void report_paragraph(struct buf *out, struct str text, int indent, int column)
 {
     bool at_begin = true;
     for (size_t at = 0; at < text.len;) {
@@ -117,7 +117,7 @@ static void paragraph(struct buf *out, struct str text, int indent, int column)
 static void indented(struct buf *out, struct str text, int indent)
 {
     blanks(out, indent);
-    paragraph(out, text, indent, indent);
+    report_paragraph(out, text, indent, indent);
 }
 
 static void heading(struct buf *out, const struct report_style *style, const char *what)
@@ -149,9 +149,9 @@ static void account_row(struct buf *out, struct str name, int64_t ms, double sha
     word_share(&percent, share);
     blanks(out, 2);
     buf_append(out, name.ptr, name.len);
-    blanks(out, NAME_WIDTH - width_of(name) + 10 - width_of(buf_str(&time)));
+    blanks(out, NAME_WIDTH - report_width(name) + 10 - report_width(buf_str(&time)));
     buf_append(out, time.data, time.len);
-    blanks(out, 9 - width_of(buf_str(&percent)));
+    blanks(out, 9 - report_width(buf_str(&percent)));
     buf_append(out, percent.data, percent.len);
     blanks(out, 2);
     bar(out, share);
@@ -198,7 +198,7 @@ static void labelled(struct buf *out, const struct report_style *style, const ch
     buf_append(out, name.ptr, name.len);
     colour(out, style, PLAIN);
     buf_text(out, style->lang == LANG_ZH_CN ? "：" : ": ");
-    paragraph(out, text, 6, 4 + width_of(name) + 2);
+    report_paragraph(out, text, 6, 4 + report_width(name) + 2);
 }
 
 static void write_evidence(struct buf *out, struct report *report, const struct report_style *style, const struct report_item *item)
@@ -325,7 +325,7 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
         buf_text(out, item.name);
         colour(out, style, PLAIN);
         buf_text(out, ": ");
-        paragraph(out, item.sentence, 4, 4 + width_of(str_of(item.name)) + 2);
+        report_paragraph(out, item.sentence, 4, 4 + report_width(str_of(item.name)) + 2);
     }
     return ERR_OK;
 }

@@ -75,6 +75,7 @@ int cmd_serve(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_settings(int argc, char **argv);

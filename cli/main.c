@@ -19,6 +19,7 @@ static const struct {
     {"ingest", cmd_ingest, "Read event logs into the store."},
     {"analyze", cmd_analyze, "Run the rules again over the facts of a store, without the logs."},
     {"report", cmd_report, "Say what was wrong with a run, what it cost and what to change."},
+    {"compare", cmd_compare, "Say where the difference between two runs of a job comes from."},
     {"list", cmd_list, "Show every log the store knows, its state, and the run in it."},
     {"dump", cmd_dump, "Print the stored tables of one run as sorted text."},
     {"settings", cmd_settings, "Print the table of all settings as Markdown."},

@@ -49,8 +49,10 @@ static enum err_code judge_rest(struct worker *self, struct err *err)
     enum err_code rc = self->options->judge ? catalog_each_unjudged(self->catalog, keep_key, &keys, err) : ERR_OK;
     for (size_t i = 0; i < keys.count; i++) {
         int64_t skew_grade, gc_grade;
-        if (!rc && crew_judge(&self->crew, keys.items[i], &skew_grade, &gc_grade))
-            rc = catalog_judged(self->catalog, keys.items[i], skew_grade, gc_grade, err);
+        struct run_history history = {0};
+        if (!rc && crew_judge(&self->crew, keys.items[i], &skew_grade, &gc_grade, &history))
+            rc = catalog_judged(self->catalog, keys.items[i], skew_grade, gc_grade, &history, err);
+        run_history_dispose(&history);
         mem_free(keys.items[i]);
     }
     mem_free(keys.items);

@@ -41,7 +41,7 @@ static bool on_load_progress(void *context, int64_t read_bytes, int64_t total_by
     return !atomic_load(&crew->cancelled);
 }
 
-bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade)
+bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct run_history *ret_history)
 {
     struct db db;
     char path[4400];
@@ -49,6 +49,8 @@ bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_
     if (!self->judge || db_open(&db, path, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, NULL))
         return false;
     enum err_code rc = self->judge(&db, ret_skew_grade, ret_gc_grade, NULL);
+    if (!rc)
+        rc = run_history_read(ret_history, &db, NULL);
     db_close(&db);
     return !rc;
 }
@@ -56,7 +58,7 @@ bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_
 /* A judgement that fails leaves the run unjudged; the next start tries again. */
 static void judge(struct job *job)
 {
-    if (job->report.nothing_readable || !crew_judge(job->crew, job->app_key, &job->skew_grade, &job->gc_grade))
+    if (job->report.nothing_readable || !crew_judge(job->crew, job->app_key, &job->skew_grade, &job->gc_grade, &job->history))
         job->skew_grade = job->gc_grade = UNKNOWN;
 }
 
@@ -176,6 +178,7 @@ void crew_release(struct crew *self, struct job *job)
         log_entry_dispose(&job->entry);
     job->has_entry = false;
     mem_free(TAKE(job->path));
+    run_history_dispose(&job->history);
     load_free(TAKE(job->load));
     pthread_mutex_lock(&self->lock);
     job->state = JOB_FREE;

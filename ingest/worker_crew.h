@@ -18,6 +18,7 @@
 #include "ingest/load_queue.h"
 #include "ingest/pipeline.h"
 #include "ingest/source/log_entry.h"
+#include "ingest/store/run_history.h"
 
 #define CREW_LISTERS 2
 #define CREW_MAX (CREW_LISTERS + 256)
@@ -49,6 +50,7 @@ struct job {
     struct listing listing;
     struct load_report report;
     int64_t skew_grade, gc_grade;    /* UNKNOWN: not judged */
+    struct run_history history;      /* owned */
     enum err_code rc;
     struct err err;
     /* while it runs, from any thread */
@@ -69,7 +71,8 @@ struct crew {
 
 enum err_code crew_init(struct crew *self, const char *store_dir, crew_judge_fn *judge, int loaders, int wake_fd, struct err *err) WARN_UNUSED;
 struct job *crew_free_job(struct crew *self, enum job_kind kind);      /* NULL: all are at work */
-bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade);      /* false: could not be judged */
+/* What analysis left in a run's file, for the catalogue. False: it could not be judged; otherwise the caller disposes of the history. */
+bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct run_history *ret_history);
 void crew_start(struct crew *self, struct job *job);
 struct job *crew_next_done(struct crew *self);                         /* NULL: none */
 void crew_release(struct crew *self, struct job *job);                 /* frees what the job owns */

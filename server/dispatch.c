@@ -63,7 +63,8 @@ static bool prefix_was_none(const struct request *request)
 
 /* ---- who may see it ---- */
 
-static const char v1_app[] = "/api/v1/applications/{app}", v1_attempt[] = "/api/v1/applications/{app}/{attempt}", own_app[] = "/api/afterglow/v1/apps/{ref}";
+static const char v1_app[] = "/api/v1/applications/{app}", v1_attempt[] = "/api/v1/applications/{app}/{attempt}", own_app[] = "/api/afterglow/v1/apps/{ref}",
+                  own_compare[] = "/api/afterglow/v1/compare";
 
 /* What the History Server tells of runs to everybody. */
 static bool is_v1_list(struct str pattern)
@@ -100,7 +101,11 @@ static enum err_code check_access(struct api_ctx *ctx, const struct request *req
         rc = app_allowed_v1(ctx, request, request->path_args[0], STR_NONE, &allowed, err);
     else if (str_starts(pattern, own_app))
         rc = app_allowed(ctx, request, request->path_args[0], &allowed, err);
-    else if (str_starts(pattern, "/a/")) {
+    else if (str_is(pattern, own_compare)) {         /* both runs; a base of the word usual is none (api/compare.c) */
+        rc = app_allowed(ctx, request, request_param(request, "new"), &allowed, err);
+        if (!rc && allowed)
+            rc = app_allowed(ctx, request, request_param(request, "base"), &allowed, err);
+    } else if (str_starts(pattern, "/a/")) {
         struct str ref = {pattern.ptr + 3, pattern.len - 3};
         const char *slash = ref.len ? memchr(ref.ptr, '/', ref.len) : NULL;
         ref.len = slash ? (size_t)(slash - ref.ptr) : ref.len;

@@ -71,6 +71,9 @@ script_test(golden_findings golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gold
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(golden_reports golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/reports.py)
+foreach(case nightly noise renumbered usual statuses hostile everything)
+    script_test(comparisons_${case} report 300 ${PYTHON3} ${SUPPORT}/comparisons.py ${case})
+endforeach()
 foreach(case statuses temporary hostile forms analyze)
     script_test(reports_${case} report 300 ${PYTHON3} ${SUPPORT}/reports.py ${case})
 endforeach()

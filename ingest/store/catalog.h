@@ -25,6 +25,7 @@
 #include "base/err.h"
 
 struct catalog;
+struct run_history;
 
 /* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing
  * one are made anew from apps/ (what a scan of the log directories then adds is up to the worker); catalog_remark says so. */
@@ -106,6 +107,7 @@ struct catalog_run {
     int64_t job_count, failed_job_count, stage_count, failed_stage_count, task_count, failed_task_count, executor_count, lost_executor_count;
     int64_t task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes;
     int64_t skew_grade, gc_grade;    /* judgements over the rows, made after the load */
+    const struct run_history *history;   /* as above; NULL: the catalogue keeps what it has */
 };
 
 /* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for
@@ -129,7 +131,7 @@ enum err_code catalog_load_done(struct catalog *self, int64_t log_id, const stru
  * catalogue. */
 typedef enum err_code catalog_key_fn(void *context, const char *app_key);
 enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, void *context, struct err *err) WARN_UNUSED;
-enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, struct err *err) WARN_UNUSED;
+enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history, struct err *err) WARN_UNUSED;
 
 /* The load could not be done for a reason that is not the log's (memory, disk, cancelled): the row is `waiting`, with the reason (NULL: none). */
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err) WARN_UNUSED;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "ingest/store/app_writer.h"
 #include "ingest/store/catalog_statements.h"
+#include "ingest/store/run_history.h"
 
 #define TRIES_BEFORE_SET_ASIDE 2
 
@@ -84,8 +85,10 @@ static enum err_code write_loaded_app(struct catalog *self, int64_t log_id, int6
         run->vendor_version, run->start_inferred};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         db_bind_i64(stmt, (int)i + 14, numbers[i]);
-    rc = db_run(stmt, err);
-    return rc ? rc : catalog_write_access(self, log_id, NULL, run, err);
+    struct catalog_row row;
+    if ((rc = db_run(stmt, err)) || (rc = catalog_write_access(self, log_id, NULL, run, err)) || !run->history || (rc = catalog_get(self, log_id, &row, err)))
+        return rc;
+    return run_history_write(&self->db, row.app_key, run->history, err);
 }
 
 static enum err_code load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err)

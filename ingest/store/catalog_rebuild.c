@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "ingest/store/catalog.h"
+#include "ingest/store/run_history.h"
 
 /* One row: what the catalogue says of a run and of its log, out of the run's own file. Column names are those of tables log and app. */
 static const char *const run_sql =
@@ -79,13 +80,17 @@ static enum err_code copy_run(sqlite3_stmt *run, const char *app_key, sqlite3_st
 }
 
 /* False: this file gives no run; anything that is wrong with it must not keep the others from being found. */
-static bool read_file(const char *path, const char *app_key, sqlite3_stmt *log, sqlite3_stmt *app)
+static bool read_file(struct db *catalog, const char *path, const char *app_key, sqlite3_stmt *log, sqlite3_stmt *app)
 {
     struct db db;
+    struct run_history history = {0};
     sqlite3_stmt *run = NULL;
     if (db_open(&db, path, DB_READ, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL))
         return false;
     bool done = !db_prepare(&db, &run, run_sql, NULL) && db_step(run, NULL) == ERR_OK && !copy_run(run, app_key, log, app, NULL);
+    if (done && !run_history_read(&history, &db, NULL))
+        done = !run_history_write(catalog, app_key, &history, NULL);
+    run_history_dispose(&history);
     db_finalize(run);
     db_close(&db);
     return done;
@@ -114,7 +119,7 @@ enum err_code catalog_rebuild(struct db *catalog, const char *store_dir, int64_t
             char key[256];
             snprintf(key, sizeof key, "%.*s", (int)(strlen(entry->d_name) - 3), entry->d_name);
             snprintf(path, sizeof path, "%s/apps/%s", store_dir, entry->d_name);
-            *ret_run_count += read_file(path, key, log, app);
+            *ret_run_count += read_file(catalog, path, key, log, app);
         }
         rc = db_commit(catalog, err);
     }

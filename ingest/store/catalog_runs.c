@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/store/catalog_statements.h"
+#include "ingest/store/run_history.h"
 
 static bool same_text(struct str a, const char *b)
 {
@@ -150,7 +151,7 @@ enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, 
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, struct err *err)
+enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(&self->db, &stmt, "UPDATE app SET skew_grade = ?2, gc_grade = ?3 WHERE app_key = ?1", err);
@@ -161,5 +162,5 @@ enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t 
     db_bind_i64(stmt, 3, gc_grade);
     rc = db_run(stmt, err);
     db_finalize(stmt);
-    return rc;
+    return rc ? rc : run_history_write(&self->db, app_key, history, err);
 }

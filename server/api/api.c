@@ -37,10 +37,10 @@ static enum err_code has_ended(struct db *db, bool *ret, struct err *err)
     return rc;
 }
 
-bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err)
+bool api_run_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct str ref, struct api_app *ret, enum err_code *ret_rc, struct err *err)
 {
     *ret = (struct api_app){0};
-    *ret_rc = app_lookup(ctx, request, request->path_args[0], &ret->ref, err);
+    *ret_rc = app_lookup(ctx, request, ref, &ret->ref, err);
     if (*ret_rc == ERR_NOT_FOUND) {
         *ret_rc = ERR_OK;
         response_error(response, 404, "not_found", "there is no application of this name");
@@ -49,15 +49,22 @@ bool api_app_open(struct api_ctx *ctx, const struct request *request, struct res
         not_loaded(response, &ret->ref);
     } else if (!*ret_rc) {
         ret->db = ret->ref.lease.db;
-        /* A file that is being filled changes under its generation: it has no tag. */
-        if ((ret->ref.loaded && answer_cache_tag(server_answers(ctx->server), request, ret->ref.etag, response)) || (*ret_rc = has_ended(ret->db, &ret->ended, err))) {
-            api_app_close(ctx, ret);
-            return false;
-        }
         return true;
     }
     app_ref_dispose(ctx, &ret->ref);
     return false;
+}
+
+bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err)
+{
+    if (!api_run_open(ctx, request, response, request->path_args[0], ret, ret_rc, err))
+        return false;
+    /* A file that is being filled changes under its generation: it has no tag. */
+    if ((ret->ref.loaded && answer_cache_tag(server_answers(ctx->server), request, ret->ref.etag, response)) || (*ret_rc = has_ended(ret->db, &ret->ended, err))) {
+        api_app_close(ctx, ret);
+        return false;
+    }
+    return true;
 }
 
 void api_app_close(struct api_ctx *ctx, struct api_app *app)

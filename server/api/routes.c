@@ -12,6 +12,8 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/account", api_account, "where the time went: the account of the application, a job or a stage attempt"},
     {V "/apps/{ref}/chain", api_chain, "the critical chain: what the run waited for, without holes"},
     {V "/apps/{ref}/what-ifs", api_what_ifs, "the run simulated under other conditions"},
+    {V "/apps/{ref}/baseline", api_baseline, "what is usual for its job: earlier runs, and how this one lies among them"},
+    {V "/compare", api_compare, "two runs of one job side by side, or a run and what is usual: where the difference comes from"},
     {V "/apps/{ref}/jobs", api_jobs, "list of jobs"},
     {V "/apps/{ref}/jobs/{id:d}", api_job, "one job with its stages and own properties"},
     {V "/apps/{ref}/stages", api_stages, "list of stage attempts"},

@@ -53,6 +53,9 @@ async function seen(server, who, query = "") {
     const expected = ids.includes(id);
     for (const path of [`/api/afterglow/v1/apps/${id}`, `/api/afterglow/v1/apps/${id}/jobs`, `/api/v1/applications/${id}`, `/api/v1/applications/${id}/jobs`, `/api/v1/applications/${id}/stages/0/0`])
       assert.equal((await server.get(path + q, who)).status, expected ? 200 : 403, `${path} for ${JSON.stringify(who)} ${query}`);
+    for (const other of ids.slice(0, 1))
+      for (const query of [`base=${id}&new=${other}`, `base=${other}&new=${id}`, `base=usual&new=${id}`])
+        assert.equal((await server.get(`/api/afterglow/v1/compare?${query}${q ? `&${q.slice(1)}` : ""}`, who)).status, expected ? 200 : 403, `compare ${query} for ${JSON.stringify(who)}`);
     assert.equal((await server.get(`/a/${id}${q}`, who)).status, expected ? 200 : 403, `page of ${id}`);
     assert.equal((await server.get(`/a/${id}/stages/0.0${q}`, who)).status, expected ? 200 : 403, `lower page of ${id}`);
     assert.equal((await server.get(`/history/${id}/jobs/${q}`, who)).status, expected ? 302 : 403, `old address of ${id}`);

@@ -30,7 +30,7 @@ HOMES = {
     "cjson/cJSON.h": [],
     "zstd.h": ["ingest/source/codec_zstd.c", "base/packed_text.c"],
     "lz4.h": ["ingest/source/codec_lz4*.c"],
-    "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c"],
+    "xxhash.h": ["ingest/source/codec_lz4*.c", "ingest/listing.c", "analysis/fingerprint.c"],
     "snappy-c.h": ["ingest/source/codec_snappy.c"],
     "lzf.h": ["ingest/source/codec_lzf.c"],
     "libdeflate.h": ["server/response.c"],

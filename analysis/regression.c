@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/regression.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/comparison_report.h"
+#include "analysis/finding_order.h"
+#include "analysis/judge.h"
+#include "base/attributes.h"
+
+static const char rule_id[] = "RUN.REGRESSION";
+
+/* The new one stands behind findings of a higher grade and behind those of its own grade that have a price or an earlier name. */
+static size_t place_of(const struct report *report, enum grade grade)
+{
+    size_t i = 0;
+    while (i < report->shown_count) {
+        const struct report_finding *other = &report->findings[i];
+        if (other->grade < grade || (other->grade == grade && !known(other->finding.price.ms) && strcmp(other->finding.rule->id, rule_id) > 0))
+            break;
+        i++;
+    }
+    return i;
+}
+
+static enum err_code insert(struct report *report, const struct finding *finding, enum grade grade, struct err *err)
+{
+    const struct profile profile = {0};
+    struct report_finding *all = arena_zalloc(&report->arena, report->finding_count + 1, sizeof *all);
+    if (!all)
+        return err_nomem(err);
+    size_t at = place_of(report, grade), kept = 0;
+    for (size_t i = 0; i <= report->finding_count; i++) {
+        if (i == at)
+            all[kept++] = (struct report_finding){.finding = *finding, .grade = grade, .margin = finding_margin(finding, &profile), .is_shown = true};
+        /* What analysis stored of this rule says that it had nothing to judge by. */
+        if (i < report->finding_count && (i < report->shown_count || report->findings[i].finding.rule != finding->rule))
+            all[kept++] = report->findings[i];
+    }
+    for (size_t i = 0; i < report->joint_count; i++)
+        report->joint[i].finding += report->joint[i].finding >= at;
+    report->findings = all;
+    report->finding_count = kept;
+    report->shown_count++;
+    return ERR_OK;
+}
+
+enum err_code regression_add(struct report *report, const struct comparison *comparison, enum lang lang, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf parts;
+    CLEANUP(findings_dispose) struct findings findings = {.arena = &report->arena};
+    char formula[160];
+    if (!comparison->baseline || comparison->state != COMPARE_DONE || comparison->grade == GRADE_OK)
+        return ERR_OK;
+    buf_init(&parts, (size_t)64 << 10);
+    comparison_parts(&parts, lang, comparison);
+    double delta_ms = (double)comparison->delta_ms, usual_ms = (double)comparison->usual_ms, z = noise_z(&comparison->wall, (double)comparison->new_run.wall_ms);
+    struct finding *finding = findings_add(&findings, rule_id, SUBJECT_APP, "-");
+    finding->measure = regression_measure(&comparison->wall, comparison->new_run.wall_ms);
+    finding->scenario = "W0";
+    finding_arg(&findings, "delta", delta_ms, "ms");
+    finding_arg(&findings, "med", usual_ms, "ms");
+    finding_arg(&findings, "n", (double)comparison->wall.count, "count");
+    finding_arg_text(&findings, "parts", buf_str(&parts));
+    finding_measure(&findings, "z", z, "ratio");
+    finding_measure(&findings, "sigma", comparison->wall.sigma, "ms");
+    const struct evidence_cell cells[] = {{"wall", (double)comparison->new_run.wall_ms, "ms"}}, usual[] = {{"wall", (double)comparison->base.wall_ms, "ms"}};
+    finding_evidence(&findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
+    finding_evidence(&findings, SUBJECT_APP, comparison->base.app_id, "peer", usual, ARRAY_LENGTH(usual));
+    snprintf(formula, sizeof formula, "(%.1f s − %.1f s) / %.1f s = %.2f; z = %.1f", (double)comparison->new_run.wall_ms / 1000, usual_ms / 1000, usual_ms / 1000, finding->measure,
+             z);
+    finding_formula(&findings, formula, finding->rule->ladder.step[0], "own", NULL);
+    findings_close(&findings);
+    return findings.out_of_memory ? err_nomem(err) : insert(report, &findings.items[0], comparison->grade, err);
+}
