@@ -183,6 +183,7 @@ def main():
     complaints += found
     if kind == "shared":
         complaints += table_complaints(rows)
+    runs.print_by_set("closure error", "", [(row["log"], max(row["errors"].values(), default=0)) for row in rows])
     print(f"worst closure {max((error for row in rows for error in row['errors'].values()), default=0):.2g}")
     tree.finish(len(rows) + count, complaints)
 

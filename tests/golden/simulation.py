@@ -287,6 +287,7 @@ def main():
         failed.unless(worked >= 10 and priced >= 6, f"only {worked} worked values and {priced} prices found their logs")
     for text in failed:
         print(text)
+    runs.print_by_set("error of the replay", "%", [(path, 100 * abs(said["error"])) for path, said in said_by_log])
     print(f"{len(databases)} runs: |e| median {100 * statistics.median(errors):.2f} %, worst {100 * errors[-1]:.2f} %; {worked} worked values, {priced} prices, {len(failed)} failures")
     sys.exit(1 if failed else 0)
 
