@@ -108,13 +108,13 @@ test("structured streaming", async (t) => {
         const rows = [];
         for (let page = 1; page <= whole.length; page++) rows.push(...(await server.json(`apps/app-stream/streaming?sort=${descending ? "-" : ""}${sort}&limit=1&page=${page}`)).items);
         assert.deepEqual(
-          rows.toSorted((a, b) => a.startMs - b.startMs || a.runId.localeCompare(b.runId)),
-          whole.toSorted((a, b) => a.startMs - b.startMs || a.runId.localeCompare(b.runId)),
+          [...rows].sort((a, b) => a.startMs - b.startMs || a.runId.localeCompare(b.runId)),
+          [...whole].sort((a, b) => a.startMs - b.startMs || a.runId.localeCompare(b.runId)),
           sort,
         );
         const values = column({ items: rows }, key).map((value) => (value === 0 && sort === "batches" ? null : value));
         const given = values.filter((value) => value !== null);
-        assert.deepEqual(given, given.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0) * (descending ? -1 : 1)), sort);
+        assert.deepEqual(given, [...given].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0) * (descending ? -1 : 1)), sort);
         assert.deepEqual(values.slice(0, given.length), given, "what is not known comes last");
       }
     }
