@@ -210,6 +210,7 @@ def part_load(table, options):
     seconds, counting = statistics.median(loads), statistics.median(counts)
     table.add(f"load of {raw / 1e9:.2f} GB in {options.tasks * 3 // 10:,} tasks ÷ zstd -dc | wc -l", seconds / counting, "×", 2, 1)
     table.note(f"{seconds:.2f} s against {counting:.2f} s, {raw / seconds / 1e6:.0f} MB/s; fastest of each {min(loads):.2f} and {min(counts):.2f} s; all runs: {' '.join(f'{a / b:.2f}' for a, b in zip(loads, counts))}")
+    table.add("ingest, which is the load and its analysis ÷ zstd -dc | wc -l", statistics.median(map(sum, zip(loads, judgings))) / counting, "×", 2, 1)
     table.add("analysis at its end ÷ load", 100 * statistics.median(judging / loading for judging, loading in zip(judgings, loads)), "%", 10, 5)
     table.add("the load against a History Server's 85 MB/s", raw / seconds / HISTORY_SERVER_BYTES_A_SECOND, "×", 8, 18, at_least=True)
     table.add("store ÷ raw log, 100 stages", 100 * store_bytes(store) / raw, "%", 8, 4)
