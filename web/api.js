@@ -3,6 +3,7 @@
  * The only caller of fetch. Addresses are relative to the base of the document, so a proxy's prefix needs no thought. Answers carry an ETag and the
  * browser asks again with it; what was shown last is kept here too, so that Back is drawn at once and then checked.
  */
+import { language } from "./lib/i18n.js";
 
 /** A call that failed: which, with what status, and the server's own sentence. */
 export class ApiError extends Error {
@@ -34,6 +35,9 @@ export function apiPath(parts, query) {
   const s = q.toString();
   return parts.map((p) => encodeURIComponent(p)).join("/") + (s ? "?" + s : "");
 }
+
+/** The same for answers with sentences (findings, accounts, comparisons): in the reader's language. @type {(parts: (string | number)[], query?: Record<string, string | number | null>) => string} */
+export const wordedPath = (parts, query = {}) => apiPath(parts, { ...query, lang: language() });
 
 /** @param {string} path as apiPath makes it @param {AbortSignal} [signal] @returns {Promise<any>} */
 export async function get(path, signal) {

@@ -213,3 +213,70 @@ export interface DstreamBatch {
 export interface DstreamList extends List<DstreamBatch> {
   intervalMs: Num; intervalFits: boolean; receivers: { status: DstreamStatus; jobIds: number[]; streamId: number; startMs: Num; endMs: Num }[];
 }
+
+// -- analysis: what ran wrong. Texts (name, sentence, meaning …) come in the language of the parameter `lang`, which api.js adds.
+/** `ok` was checked and is below the first threshold; model/findings.js makes the level of a mark of it. */
+export type FindingGrade = "ok" | "info" | "low" | "moderate" | "severe";
+export type SubjectKind = "app" | "job" | "stage" | "task" | "exec" | "host" | "sql" | "node" | "rdd" | "query" | "batch" | "conf" | "log";
+export interface NamedValue { name: string; value: number | string | null; unit: Text }
+/** Wall time that a run without this fault would save. weak: a rough scenario, hence a wide range. */
+export interface Price { ms: number; lowMs: number; highMs: number; scenario: Text; weak: boolean }
+export interface EvidenceRow { kind: SubjectKind; key: string; role: "culprit" | "peer" | "context"; cells: NamedValue[] }
+export interface Fix { id: string; title: string; language: "python" | "sql" | "conf" | "xml"; code: string }
+/** Keys of subjects: stage and exec as in addresses ("1.0", "3"), node "execution/node", job, sql and rdd their number, app and log "-". */
+export interface Finding {
+  rule: string; ruleVersion: number; name: string; question: "slow" | "memory" | "config" | "failure" | "data" | "streaming"; grade: FindingGrade;
+  subject: { kind: SubjectKind; key: string; name: string }; measure: { value: Num; unit: string }; margin: Num; price: Price | null; confidence: "low" | "medium" | "high";
+  cause: Text; sentence: string; advice: string; measures: NamedValue[];
+  evidence: { formula: Text; threshold: Num; source: Text; filter: Text; rows: EvidenceRow[] };
+  fixes: Fix[]; mute: Text; suppressedBy: Text;
+}
+// -- apps/{ref}/findings
+export interface Findings {
+  analysisVersion: number; wallMs: number; completeness: number; verdict: string; total: number; findings: Finding[];
+  joint: { k: number; rule: string; key: string; savingMs: number }[];
+  emptyPages?: { storage: Text; sql: Text; streaming: Text; executors: Text; jobs: Text };
+}
+
+// -- apps/{ref}/account
+export interface Bucket { bucket: string; name: Text; meaning: Text; slotMs: number; wallMs: Num }
+export interface DriverGap { fromMs: number; toMs: number; bucket: string; sub: Text; executionId: Num; jobBefore: Num; jobAfter: Num }
+export interface Account {
+  beginMs: number; endMs: number; wallMs: number; jobsMs: number; slotPeak: number; frameMs: number; allocatedMs: number; overlapMs: number; completeness: number;
+  clockFaults: number; buckets: Bucket[]; gaps?: DriverGap[];
+}
+// -- apps/{ref}/chain
+export interface ChainSegment {
+  fromMs: number; toMs: number;
+  label: "startup" | "gap" | "shutdown" | "job_tail" | "stage_lag" | "task" | "queue" | "wait_exec" | "launch_lag" | "behind" | "overlap" | "short";
+  gap: Text; jobId: Num; stageId: Num; stageAttempt: Num; behindStageId: Num; behindStageAttempt: Num; taskId: Num;
+}
+export interface Chain { segments: ChainSegment[] }
+// -- apps/{ref}/what-ifs
+export interface WhatIf { scenario: string; subject: string; wallMs: number; lowMs: number; highMs: number }
+export interface WhatIfs {
+  wallMs: number; simulatedMs: Num; simulationError: Num; boundInfiniteMs: Num; boundWorkMs: Num; whatIfs: WhatIf[];
+  executors?: WhatIf | null;
+}
+// -- apps/{ref}/stages/{id}.{attempt}/analysis
+export interface Cause { cause: string; name: Text; ms: Num }
+export interface Distribution {
+  name: string; taskCount: number; sum: number; min: number; p25: number; p50: number; p75: number; p95: number; p99: number; max: number; mean: number; sigma: number; ratio: number;
+}
+export interface StageAnalysis {
+  verdict: string; verdictName: Text; cause: Text; causeName: Text; causes: Cause[]; completeness: Num; slots: number; winnerCount: number; lostCount: number; onPathMs: number;
+  baseMs: Num; recCapMs: Num; recSpreadMs: Num; gcShare: Num; eta2: Num; causeShare: Num; outlierCount: number; outlierCutMs: Num;
+  distributions: Distribution[]; window: Bucket[]; cost: Bucket[];
+}
+// -- apps/{ref}/tasks/{id}/why
+export interface Why {
+  taskId: number; stageId: number; stageAttempt: number; excessMs: Num; cause: Text; causeShare: Num; retried: boolean; causes: Cause[]; sentence: string;
+}
+// -- apps/{ref}/baseline, compare
+export interface Noise { count: number; median: Num; mad: Num; sigma: Num; allowed: Num; z: Num; changed?: boolean }
+export interface BaselineMember { key: string; startMs: number; wallMs: number; isReference: boolean }
+export interface BaselineMetric { metric: string; name: string; unit: string; value: Num; usual: Noise | null }
+export interface Baseline {
+  enough: boolean; wallMs: number; usualMs: Num; regressionGrade: FindingGrade; runKey: Text; needed: number; drifts: boolean; otherShape: boolean; slowerThan: number;
+  members: BaselineMember[]; metrics: BaselineMetric[];
+}

@@ -68,6 +68,19 @@ export function nanoseconds(ns) {
   return duration(ns / 1e6);
 }
 
+/** Time of slots: 845 slot·s, from two hours on 14.2 slot·h. @param {unknown} ms */
+export function slotTime(ms) {
+  if (!known(ms)) return DASH;
+  return Math.abs(ms) < 7_200_000 ? three(ms / 1000) + NB + "slot·s" : three(ms / 3_600_000) + NB + "slot·h";
+}
+
+/** A saving or a difference, always seconds: 9.88 s; with sign +26.3 s, −0.40 s, ±0 s. @param {unknown} ms @param {boolean} [signed] */
+export function seconds(ms, signed = false) {
+  if (!known(ms)) return DASH;
+  const text = three(ms / 1000) + NB + "s";
+  return !signed || ms < 0 ? text : (ms > 0 ? "+" : "±") + text;
+}
+
 /** Exact length in ms for tooltips: 26,812 ms. @param {unknown} ms */
 export const exactMs = (ms) => (known(ms) ? decimal(ms, 0, 0) + NB + "ms" : DASH);
 

@@ -8,6 +8,7 @@ import { zh } from "../i18n/zh.js";
 import { setLocale } from "./format.js";
 
 /** @typedef {keyof typeof en} Key */
+/** The texts of another language for the keys of an English book. @template B @typedef {Record<keyof B, string | ((...args: any[]) => any)>} Same */
 /** @typedef {Record<string, string | ((...args: any[]) => any)>} Book */
 
 /** @type {Record<string, Book>} */
@@ -20,6 +21,9 @@ export function setLang(value) {
   setLocale(lang);
   document.documentElement.lang = lang;
 }
+
+/** The language of the moment, as the API's parameter `lang` names it. */
+export const language = () => lang;
 
 /** @param {string} key @param {any[]} args */
 function entry(key, args) {

@@ -10,6 +10,25 @@ export const page = (/** @type {string} */ ref, /** @type {string} */ name, /** 
 export const job = (/** @type {string} */ ref, /** @type {number} */ id) => href(["a", ref, "jobs", id]);
 export const stage = (/** @type {string} */ ref, /** @type {number} */ id, /** @type {number} */ attempt, /** @type {Query} */ q = {}) =>
   href(["a", ref, "stages", `${id}.${attempt}`], q);
+export const sql = (/** @type {string} */ ref, /** @type {number | string} */ id, /** @type {Query} */ q = {}) => href(["a", ref, "sql", id], q);
+export const rdd = (/** @type {string} */ ref, /** @type {number | string} */ id) => href(["a", ref, "storage", id]);
+
+/** The page of what a finding, or a row of its evidence, is about. @param {string} ref @param {import("../types").SubjectKind} kind @param {string} key */
+export function subject(ref, kind, key) {
+  const [first, second] = key.split("/");
+  if (kind === "job") return href(["a", ref, "jobs", key]);
+  if (kind === "stage") return href(["a", ref, "stages", key]);
+  if (kind === "sql") return sql(ref, key);
+  if (kind === "node") return sql(ref, first, second ? { node: second } : {});
+  if (kind === "rdd") return rdd(ref, key);
+  if (kind === "exec") return page(ref, "executors", { exec: key });
+  if (kind === "host") return page(ref, "executors", { host: key });
+  if (kind === "conf") return page(ref, "env", { q: key === "-" ? null : key });
+  if (kind === "query") return href(["a", ref, "streaming", key]);
+  if (kind === "batch") return page(ref, "streaming");
+  if (kind === "log") return page(ref, "log");
+  return app(ref);
+}
 
 /** An address from a log, if it is one that a browser may open: a log can hold any text. @param {string} text */
 export function outside(text) {

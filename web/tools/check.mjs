@@ -77,8 +77,19 @@ for (const [file, text] of texts) {
 // -- texts: the same keys in both languages, every key used, every literal key there
 const { en } = await import(pathToFileURL(join(root, "i18n/en.js")).href);
 const { zh } = await import(pathToFileURL(join(root, "i18n/zh.js")).href);
-for (const key of Object.keys(en)) if (!(key in zh)) breaches.push(`i18n/zh.js: no text for ${key}`);
-for (const key of Object.keys(zh)) if (!(key in en)) breaches.push(`i18n/en.js: no text for ${key}`);
+for (const folder of ["en", "zh"]) {
+  /** @type {Map<string, string>} */
+  const where = new Map();
+  for (const file of sources.filter((f) => f.startsWith(`i18n/${folder}/`))) {
+    const book = await import(pathToFileURL(join(root, file)).href);
+    for (const key of Object.values(book).flatMap((x) => (typeof x === "object" ? Object.keys(x) : []))) {
+      if (where.has(key)) breaches.push(`${file}: ${key} is in ${where.get(key)} too`);
+      where.set(key, file);
+    }
+  }
+}
+for (const key of Object.keys(en)) if (!(key in zh)) breaches.push(`i18n/zh: no text for ${key}`);
+for (const key of Object.keys(zh)) if (!(key in en)) breaches.push(`i18n/en: no text for ${key}`);
 for (const key of Object.keys(en)) if (typeof en[key] !== typeof zh[key]) breaches.push(`i18n: ${key} is a text in one language and a function in the other`);
 const families = new Set(),
   literals = new Set();
@@ -91,7 +102,7 @@ for (const [file, text] of texts) {
   for (const m of text.matchAll(/\btx?\(\s*"([^"]+)"/g)) if (!(m[1] in en)) breach(file, text, m.index ?? 0, `no text for ${m[1]}`);
 }
 for (const key of Object.keys(en)) {
-  if (!literals.has(key) && ![...families].some((f) => key.startsWith(f + "."))) breaches.push(`i18n/en.js: nobody uses ${key}`);
+  if (!literals.has(key) && ![...families].some((f) => key.startsWith(f + "."))) breaches.push(`i18n/en: nobody uses ${key}`);
 }
 
 // -- lock files must work with any registry

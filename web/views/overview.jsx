@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath } from "../api.js";
+import { apiPath, wordedPath } from "../api.js";
+import { AccountBar } from "../components/account.jsx";
 import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
+import { PageFindings } from "../components/findings.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
 import { Empty, Loaded, Skeleton } from "../components/states.jsx";
@@ -39,6 +41,8 @@ export function Overview({ app, version }) {
     <>
       <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
       <KeyNumbers app={app} />
+      {app.loading ? null : <PageAccount app={app} version={version} />}
+      <PageFindings appRef={app.ref} version={version} page="overview" />
       {app.failedJobs.length ? <FailedJobs app={app} /> : null}
       {app.failedStages.length ? <FailedStages app={app} /> : null}
       {slow.length ? (
@@ -68,6 +72,19 @@ export function Overview({ app, version }) {
         </Loaded>
       ) : null}
     </>
+  );
+}
+
+/** @param {{ app: App, version: string }} props */
+function PageAccount({ app, version }) {
+  /** @type {import("../components/use-data.js").Asked<import("../types").Account>} */
+  const account = useData(wordedPath(["apps", app.ref, "account"]), version);
+  return (
+    <Section title={t("account.title")}>
+      <Loaded from={account} rows={3}>
+        {(a) => <AccountBar buckets={a.buckets} totalMs={a.frameMs} />}
+      </Loaded>
+    </Section>
   );
 }
 
