@@ -34,7 +34,7 @@ typedef enum err_code crew_judge_fn(struct db *app, int64_t *ret_skew_grade, int
 struct job {
     struct crew *crew;
     enum job_kind kind;
-    enum job_state state;            /* under the crew's lock */
+    _Atomic enum job_state state;    /* changed under the crew's lock, read anywhere */
     pthread_t thread;
     /* in */
     struct load_item item;
