@@ -188,7 +188,8 @@ struct task_values {
     size_t count;
     int64_t *of[TASK_VALUE_COUNT];   /* NULL: not asked for. Owned; give back with task_values_dispose */
 };
-/* The same without the memory, for who goes over all tasks once: batches of up to 16384 tasks in the order of the store. places[i]: which of the stage's attempts the values at i belong to.
+#define TASK_BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */
+/* The same without the memory, for who goes over all tasks once: batches of up to TASK_BATCH_ROWS tasks in the order of the store. places[i]: which of the stage's attempts the values at i belong to.
  * Borrowed for the call; other values are not asked for meanwhile. */
 typedef enum err_code values_fn(void *to, const struct task_values *batch, const uint32_t *places, struct err *err);
 enum err_code facts_value_batches(const struct facts *self, uint32_t stage, uint32_t wanted, values_fn *take, void *to, struct err *err) WARN_UNUSED;

@@ -89,7 +89,6 @@ _Static_assert(sizeof(struct attempt) == 64, "facts.h promises 64 bytes an attem
 
 #define COLUMN_IDS 64 /* column_id below: bits of a mask */
 #define NO_COLUMN COLUMN_COUNT
-#define BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */
 #define ATTEMPT_COLUMNS                                                                                                                                              \
     (UINT64_C(1) << COLUMN_INDEX | UINT64_C(1) << COLUMN_ATTEMPT | UINT64_C(1) << COLUMN_PARTITION | UINT64_C(1) << COLUMN_EXECUTOR | UINT64_C(1) << COLUMN_LAUNCH | \
      UINT64_C(1) << COLUMN_FINISH | UINT64_C(1) << COLUMN_SPECULATIVE | UINT64_C(1) << COLUMN_STATUS | UINT64_C(1) << COLUMN_END_REASON | UINT64_C(1) << COLUMN_HAS_METRICS)
@@ -104,7 +103,7 @@ struct task_reader {
     enum task_column column_of_id[COLUMN_IDS];
     int id_of_column[COLUMN_COUNT]; /* −1: the log has no such column */
     /* The batch at hand: values of the rows from `first` on, by column. */
-    int64_t *values;                           /* COLUMN_COUNT × BATCH_ROWS; owned */
+    int64_t *values;                           /* COLUMN_COUNT × TASK_BATCH_ROWS; owned */
     size_t first, count, filled[COLUMN_COUNT]; /* filled: rows whose values are there; they are unknown from there on */
     struct chunk *chunks;                      /* that the batch is made of, or is to be made of one by one; owned */
     size_t chunk_count, chunk_capacity;
@@ -114,7 +113,7 @@ struct task_reader {
 
 static int64_t *column(const struct task_reader *self, enum task_column which)
 {
-    return self->values + (size_t)which * BATCH_ROWS;
+    return self->values + (size_t)which * TASK_BATCH_ROWS;
 }
 
 static void name_row(struct task_reader *self, int64_t id, struct str name)
@@ -145,7 +144,7 @@ static enum err_code read_names(struct task_reader *self, struct db *db, struct 
 static enum err_code reader_open(struct facts *facts, struct err *err)
 {
     struct task_reader *self = facts->tasks = mem_zalloc(sizeof *self);
-    if (!self || !(self->values = mem_alloc(COLUMN_COUNT * BATCH_ROWS * sizeof *self->values)))
+    if (!self || !(self->values = mem_alloc(COLUMN_COUNT * TASK_BATCH_ROWS * sizeof *self->values)))
         return err_nomem(err);
     enum err_code rc;
     if ((rc = read_names(self, facts->db, err)) ||
@@ -202,7 +201,7 @@ static enum err_code add_values(struct task_reader *self, enum task_column which
     if (rc)
         return rc;
     if (which == COLUMN_TASK_ID) {
-        if (count > BATCH_ROWS - self->count)
+        if (count > TASK_BATCH_ROWS - self->count)
             return err_set(err, ERR_CORRUPT, "a stage has more tasks in its columns than it says");
         if ((rc = add_chunk(self, number, count, err)))
             return rc;
@@ -314,7 +313,7 @@ static enum err_code read_batches(struct task_reader *self, int64_t stage_ref, s
 {
     columns |= UINT64_C(1) << COLUMN_TASK_ID;
     self->first = 0;
-    return rows <= BATCH_ROWS ? read_whole(self, stage_ref, columns, take, to, err) : read_chunks(self, stage_ref, columns, take, to, err);
+    return rows <= TASK_BATCH_ROWS ? read_whole(self, stage_ref, columns, take, to, err) : read_chunks(self, stage_ref, columns, take, to, err);
 }
 
 /* ---- Attempts ---- */
