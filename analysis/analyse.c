@@ -224,17 +224,19 @@ static void make_and_look(struct analysis *self)
     stage_desks_work(&self->desks);
 }
 
-static void ask_what_if(struct analysis *self)
+/* Of the two threads that which comes first. */
+static enum err_code ask_what_if(struct analysis *self, struct err *err)
 {
     const struct calibration *calibration = queue_pop(&self->calibrated);
-    if (calibration && !self->beside_rc)
-        self->beside_rc = what_ifs_make(&self->what_ifs, &self->what_if_count, self->simulation, calibration, &self->beside_err);
+    return calibration ? what_ifs_make(&self->what_ifs, &self->what_if_count, self->simulation, calibration, err) : ERR_OK;
 }
 
 static void *work_beside(void *context)
 {
-    make_and_look(context);
-    ask_what_if(context);
+    struct analysis *self = context;
+    make_and_look(self);
+    if (!self->beside_rc)
+        self->beside_rc = ask_what_if(self, &self->beside_err);
     return NULL;
 }
 
@@ -269,11 +271,7 @@ static enum err_code calibrate(struct analysis *self, struct err *err)
     if (!judged->simulation)
         return ERR_OK; /* end_beside says why */
     enum err_code rc = simulation_calibrate(judged->simulation, &judged->calibration, err);
-    if (rc || !queue_push(&self->calibrated, &judged->calibration))
-        return rc;
-    if (!self->beside)
-        ask_what_if(self);
-    return ERR_OK;
+    return rc || queue_push(&self->calibrated, &judged->calibration) ? rc : ERR_CANCELLED;
 }
 
 static enum err_code run_both(struct analysis *self, struct err *err)
@@ -300,7 +298,9 @@ static enum err_code run_both(struct analysis *self, struct err *err)
     judged->wall_ms = self->facts.end_ms - self->facts.begin_ms;
     self->findings.arena = &self->arena;
     judged->audits = &self->audits;
-    return audits_make(&self->audits, judged, err);
+    rc = audits_make(&self->audits, judged, err);
+    queue_close(&self->calibrated);
+    return rc ? rc : ask_what_if(self, err);
 }
 
 static enum err_code run(struct analysis *self, struct db *app, struct err *err)

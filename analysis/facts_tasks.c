@@ -107,7 +107,8 @@ struct task_reader {
     size_t first, count, filled[COLUMN_COUNT]; /* filled: rows whose values are there; they are unknown from there on */
     struct chunk *chunks;                      /* that the batch is made of, or is to be made of one by one; owned */
     size_t chunk_count, chunk_capacity;
-    uint32_t *places; /* of each row of a stage among its attempts; owned */
+    uint32_t *places; /* of each row of `placed` among its attempts; owned */
+    const struct stage_fact *placed;
     size_t place_room;
 };
 
@@ -453,12 +454,16 @@ static uint64_t columns_of(uint32_t wanted)
     return columns;
 }
 
-static enum err_code make_places(struct task_reader *self, const struct attempt *attempts, size_t count, struct err *err)
+static enum err_code make_places(struct task_reader *self, const struct facts *facts, const struct stage_fact *stage, struct err *err)
 {
-    if (mem_grow((void **)&self->places, &self->place_room, count, FACTS_MAX_ATTEMPTS, sizeof *self->places))
+    if (self->placed == stage)
+        return ERR_OK;
+    self->placed = NULL;
+    if (mem_grow((void **)&self->places, &self->place_room, stage->attempt_count, FACTS_MAX_ATTEMPTS, sizeof *self->places))
         return err_nomem(err);
-    for (size_t i = 0; i < count; i++)
-        self->places[attempts[i].row] = (uint32_t)i;
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        self->places[facts->attempts[stage->first_attempt + i].row] = (uint32_t)i;
+    self->placed = stage;
     return ERR_OK;
 }
 
@@ -493,7 +498,7 @@ enum err_code facts_value_batches(const struct facts *self, uint32_t stage, uint
     struct value_batches batches = {.stage = &self->stages[stage], .wanted = wanted, .take = take, .to = to};
     if (!batches.stage->attempt_count)
         return ERR_OK;
-    enum err_code rc = make_places(self->tasks, self->attempts + batches.stage->first_attempt, batches.stage->attempt_count, err);
+    enum err_code rc = make_places(self->tasks, self, batches.stage, err);
     return rc ? rc : read_batches(self->tasks, batches.stage->stage_ref, batches.stage->attempt_count, columns_of(wanted), take_values, &batches, err);
 }
 

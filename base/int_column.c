@@ -126,10 +126,13 @@ enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, stru
         }
     for (; i < count; i++, cell += width)
         ret[i] = (int64_t)(base + get_le(cell, width));
-    if (bitmap)
-        for (i = 0; i < count; i++)
-            if (!(bits[i / 8] >> (i % 8) & 1))
-                ret[i] = UNKNOWN;
+    for (size_t byte = 0; bitmap && byte < (count + 7) / 8; byte++) {
+        unsigned known_bits = (unsigned char)bits[byte];
+        if (known_bits == 0xFF)   /* mostly all are known, or none is */
+            continue;
+        for (i = 8 * byte; i < count && i < 8 * byte + 8; i++)
+            ret[i] = known_bits >> (i % 8) & 1 ? ret[i] : UNKNOWN;
+    }
     return ERR_OK;
 }
 
