@@ -15,8 +15,6 @@
 
 /* Texts of findings: FINDINGS_PER_RULE of each rule at some kilobytes each, and lists of lost attempts. */
 #define TEXTS_MAX_BYTES ((size_t)512 << 20)
-/* From so many attempts on a second thread is worth its beginning. */
-#define BESIDE_FROM ((size_t)4096)
 
 struct looked_at {
     struct stage_stats stats;
@@ -243,7 +241,7 @@ static void *work_beside(void *context)
 /* Without it all is done here, one after the other. */
 static void start_beside(struct analysis *self)
 {
-    self->beside = self->facts.attempt_count >= BESIDE_FROM && !pthread_create(&self->thread, NULL, work_beside, self);
+    self->beside = self->facts.attempt_count >= FACTS_BESIDE_FROM && !pthread_create(&self->thread, NULL, work_beside, self);
 }
 
 /* `rc`: of this thread's own work, which comes first if both failed. */

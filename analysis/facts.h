@@ -10,7 +10,7 @@
  *
  * Memory: 64 bytes an attempt and an arena for the rest; values of tasks (metrics) are read for one stage at a time (facts_values). One thread. Everything is freed by
  * facts_dispose. Times are epoch ms; a time or number that the log does not hold is UNKNOWN. Order of rows in the database does not matter: entities are sorted by their ids,
- * attempts by (stage, launch, task id). */
+ * attempts by (stage, launch, task id). facts_load uses a second thread for large applications. */
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 
@@ -169,6 +169,8 @@ struct facts {
 /* Bytes the arena may take; what a hostile database holds beyond fails with ERR_LIMIT. */
 #define FACTS_ARENA_BYTES ((size_t)1 << 30)
 #define FACTS_MAX_ATTEMPTS ((size_t)1 << 28)
+/* From so many attempts on a second thread is worth its beginning. */
+#define FACTS_BESIDE_FROM ((size_t)4096)
 
 enum err_code facts_load(struct facts *ret, struct db *db, struct err *err) WARN_UNUSED;      /* the four steps above, in order */
 void facts_dispose(struct facts *self);                                                       /* idempotent */

@@ -34,7 +34,6 @@ static const struct {
     {VALUE_PEAK_MEMORY_BYTES, STAT_PEAK_MEMORY},
 };
 #define TIME_SOURCES 8
-#define NO_PLACE UINT32_MAX /* an attempt that is not in the sample */
 
 static bool grow_to(void *array, size_t *room, size_t need, size_t each)
 {
@@ -71,24 +70,24 @@ static int compare_indexes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Partitions with an attempt that is no winner, ascending; of each a bit says that there may be one. */
-static enum err_code find_losers(struct stage_samples *self, const struct attempt *attempts, size_t count, size_t *ret_count)
+/* Counts the sample; on the way finds the partitions with an attempt that is no winner, in the end ascending. Of each a bit says that there may be one. */
+static enum err_code count_sample(struct stage_samples *self, const struct attempt *attempts, size_t count, size_t *ret_losers)
 {
     size_t losers = 0;
     memset(self->may_lose, 0, sizeof self->may_lose);
-    for (size_t i = 0; i < count; i++)
-        losers += attempts[i].kind != WINNER && attempts[i].index >= 0;
-    *ret_count = losers;
-    if (!grow_to(&self->losers, &self->loser_room, losers, sizeof *self->losers))
-        return ERR_NOMEM;
-    losers = 0;
-    for (size_t i = 0; i < count && losers < *ret_count; i++)
-        if (attempts[i].kind != WINNER && attempts[i].index >= 0) {
-            self->losers[losers++] = attempts[i].index;
-            *may_lose_word(self, attempts[i].index) |= UINT64_C(1) << (attempts[i].index % 64);
-        }
+    self->sample.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        self->sample.count += attempts[i].kind == WINNER && attempts[i].has_metrics;
+        if (LIKELY(attempts[i].kind == WINNER) || attempts[i].index < 0)
+            continue;
+        if (!grow_to(&self->losers, &self->loser_room, losers + 1, sizeof *self->losers))
+            return ERR_NOMEM;
+        self->losers[losers++] = attempts[i].index;
+        *may_lose_word(self, attempts[i].index) |= UINT64_C(1) << (attempts[i].index % 64);
+    }
     if (losers)
         qsort(self->losers, losers, sizeof *self->losers, compare_indexes);
+    *ret_losers = losers;
     return ERR_OK;
 }
 
@@ -113,26 +112,21 @@ static bool number_executor(struct stage_samples *self, uint32_t executor, uint3
 static enum err_code take_attempts(struct stage_samples *self, const struct facts *facts, const struct stage_fact *stage)
 {
     const struct attempt *attempts = facts->attempts + stage->first_attempt;
-    size_t count = 0, loser_count;
-    for (size_t i = 0; i < stage->attempt_count; i++)
-        count += attempts[i].kind == WINNER && attempts[i].has_metrics;
-    size_t numbers_before = self->number_room;
-    if (!grow_arrays(self, count) || !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
-        !grow_to(&self->places, &self->place_room, stage->attempt_count, sizeof *self->places) ||
-        find_losers(self, attempts, stage->attempt_count, &loser_count))
+    size_t loser_count, numbers_before = self->number_room;
+    if (count_sample(self, attempts, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) || !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
+        !grow_to(&self->places, &self->place_room, stage->attempt_count, sizeof *self->places))
         return ERR_NOMEM;
     for (size_t i = numbers_before; i < self->number_room; i++)
         self->numbers[i] = 0;
 
     struct stage_sample *sample = &self->sample;
-    sample->count = count;
     if (!grow_column(self, STAT_OCCUPANCY))
         return ERR_NOMEM;
     size_t place = 0;
     bool complete = true;
     for (size_t i = 0; i < stage->attempt_count; i++) {
         const struct attempt *attempt = &attempts[i];
-        self->places[i] = NO_PLACE;
+        self->places[i] = NOT_IN_SAMPLE;
         if (attempt->kind != WINNER || !attempt->has_metrics)
             continue;
         self->places[i] = (uint32_t)place;
@@ -163,7 +157,7 @@ static bool any_of(const int64_t *values, const uint32_t *places, size_t count)
     if (!any)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (values[i] > 0 && places[i] != NO_PLACE)
+        if (values[i] > 0 && places[i] != NOT_IN_SAMPLE)
             return true;
     return false;
 }
@@ -183,7 +177,7 @@ static enum err_code need_column(struct stage_samples *self, enum stat_column co
 static void take_localities(struct stage_samples *self, const int64_t *levels, const uint32_t *places, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (places[i] != NO_PLACE)
+        if (places[i] != NOT_IN_SAMPLE)
             self->locality[places[i]] = levels[i] >= 0 && levels[i] <= 4 ? (int8_t)levels[i] : -1;
 }
 
@@ -207,7 +201,7 @@ static void clip(struct stage_samples *self, const struct attempt *attempts, con
         of[c] = self->sample.of[c] ? self->columns[c] : NULL;
     for (size_t i = 0; i < count; i++) {
         uint32_t place = places[i];
-        if (place == NO_PLACE)
+        if (place == NOT_IN_SAMPLE)
             continue;
         double fetched_ms = time_at(raw[STAT_GETRES], i), finish_ms = (double)attempts[of_attempt[i]].finish_ms;
         struct task_times times = {.occupancy = of[STAT_OCCUPANCY][place],
@@ -266,7 +260,7 @@ enum err_code stage_samples_add(struct stage_samples *self, const struct task_va
         raw[c] = of;
         double *to = self->columns[c];
         for (size_t i = 0; s >= TIME_SOURCES && i < values->count; i++)
-            if (places[i] != NO_PLACE)
+            if (places[i] != NOT_IN_SAMPLE)
                 to[places[i]] = (double)MAX(of[i], 0);
     }
     clip(self, self->stage_attempts, raw, of_attempt, places, values->count);

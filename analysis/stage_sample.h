@@ -8,14 +8,16 @@
 #include "analysis/facts.h"
 #include "analysis/stage_stats.h"
 
+#define NOT_IN_SAMPLE UINT32_MAX
+
 struct stage_samples {
     struct stage_sample sample; /* of the stage at hand; points into the buffers */
+    uint32_t *places;           /* in the sample, by the stage's attempts; NOT_IN_SAMPLE */
     uint32_t *executors;        /* position in facts->executors, by the sample's number of an executor */
     /* Internal: the buffers. */
     double *columns[STAT_COLUMN_COUNT];
     size_t column_room[STAT_COLUMN_COUNT], room, place_room, executor_room, number_room, loser_room;
     const struct attempt *stage_attempts; /* borrowed from facts */
-    uint32_t *places;                     /* in the sample, by the stage's attempts */
     int64_t *task_ids;
     uint32_t *executor_numbers, *numbers; /* by place; by position of executor: number + 1, 0: none yet */
     bool *cold, *retried;

@@ -101,6 +101,16 @@ enum err_code int_column_count(struct str blob, size_t *ret_count, struct err *e
     return head(blob, ret_count, &width, &bitmap, err);
 }
 
+enum err_code int_column_least(struct str blob, int64_t *ret, struct err *err)
+{
+    size_t count;
+    unsigned width;
+    bool bitmap;
+    enum err_code rc = head(blob, &count, &width, &bitmap, err);
+    *ret = rc ? UNKNOWN : (int64_t)get_le(blob.ptr + 8, 8);
+    return rc;
+}
+
 enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, struct err *err)
 {
     size_t count;
