@@ -1044,7 +1044,8 @@ CREATE TABLE lost_cause (
 -- One row: attempts that were lost for one cause, by stage attempt, executor and kind.
 CREATE TABLE lost_work (
     row_no INTEGER PRIMARY KEY,
-    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL, executor_ref INTEGER NOT NULL,
+    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL,
+    executor_ref INTEGER,                -- NULL: the tasks name none
     kind TEXT NOT NULL,                  -- fetch executor unfinished speculative cancelled failed recomputed
     attempts INTEGER NOT NULL, slot_ms INTEGER NOT NULL,
     read_bytes REAL NOT NULL             -- that they had read

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What analysis found out, graded with the thresholds of the request. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/regression.h"
 #include "analysis/report_parts.h"
 #include "analysis/verdict.h"
 #include "base/mem.h"
+#include "server/answer_cache.h"
 #include "server/api/handlers.h"
+#include "server/server.h"
 
 #define DEFAULT_FINDINGS 200
 #define MOST_FINDINGS 1000
@@ -172,10 +177,32 @@ static enum err_code answer_findings(struct report *report, const struct request
     return rc;
 }
 
+/* What is usual for its job decides what a run is told, so the tag names that, too. A file that is being filled has no tag. True: there is nothing to make. */
+static bool tag_findings(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response)
+{
+    char tag[APP_ETAG_BYTES + 20];
+    snprintf(tag, sizeof tag, "%.*s-%016" PRIx64 "\"", (int)strlen(app->ref.etag) - 1, app->ref.etag, baseline_state(usual));
+    return app->ref.loaded && answer_cache_tag(server_answers(ctx->server), request, tag, response);
+}
+
+static enum err_code judge_run(struct api_ctx *ctx, const struct request *request, const struct api_app *app, struct baseline *usual, const struct profile *profile, enum lang lang,
+                               int64_t limit, struct response *response, struct err *err)
+{
+    struct report report;
+    enum err_code rc;
+    if (!analysis_is_there(app, response, &rc, err) || (rc = report_load(&report, app->db, profile, err)))
+        return rc;
+    rc = regression_add(&report, usual, server_store(ctx->server), profile, lang, err);
+    if (!rc)
+        rc = answer_findings(&report, request, response, lang, limit, err);
+    report_dispose(&report);
+    return rc;
+}
+
 enum err_code api_findings(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct api_app app;
-    struct report report;
+    struct baseline usual;
     struct profile profile = {NULL};
     struct ladder *ladders;
     enum lang lang;
@@ -185,13 +212,15 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
         api_bad_parameter(response, err);
         return ERR_OK;
     }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    if (!api_run_open(ctx, request, response, request->path_args[0], &app, &rc, err))
         return rc;
     profile.ladders = ladders;
-    if (analysis_is_there(&app, response, &rc, err) && !(rc = report_load(&report, app.db, &profile, err))) {
-        rc = answer_findings(&report, request, response, lang, limit, err);
-        report_dispose(&report);
-    }
+    rc = usual_find(ctx, request, app.ref.key, &usual, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = ERR_OK;
+    if (!rc && !tag_findings(ctx, request, &app, &usual, response))
+        rc = judge_run(ctx, request, &app, &usual, &profile, lang, limit, response, err);
+    baseline_dispose(&usual);
     api_app_close(ctx, &app);
     return rc;
 }

@@ -32,6 +32,10 @@ enum err_code health_object(struct json_writer *json, const struct api_app *app,
 /* Whether the run was judged. False: the answer is made (409 not_analysed) or *ret_rc is not ERR_OK. */
 bool analysis_is_there(const struct api_app *app, struct response *response, enum err_code *ret_rc, struct err *err);
 
+struct baseline; /* analysis/baseline.h */
+/* What is usual for the job of a run, by those earlier runs that the viewer may know. ERR_NOT_FOUND: the catalogue has no history of the run: it was not judged. */
+enum err_code usual_find(struct api_ctx *ctx, const struct request *request, struct str app_key, struct baseline *ret, struct err *err) WARN_UNUSED;
+
 /* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
 enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
 
