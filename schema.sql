@@ -885,6 +885,12 @@ CREATE TABLE driver_gap (
     execution_id INTEGER, job_before INTEGER, job_after INTEGER
 ) STRICT;
 
+-- One row: slots alive and busy from a moment on, until the next row's or the end of the interval; means where there would be more than 2,000 rows (analysis/slot_use.h).
+CREATE TABLE slot_use (
+    from_ms INTEGER PRIMARY KEY,
+    alive REAL NOT NULL, busy REAL NOT NULL
+) STRICT;
+
 -- One row: what the tasks of one stage attempt are like and why some were slow (4, 5). Distributions are in
 -- stage_distribution, of the 500 stages with most work. NULL: too few tasks, or one of the stages behind the 2,000 with most work: then the verdict is muted.
 CREATE TABLE stage_analysis (

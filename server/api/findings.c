@@ -151,6 +151,17 @@ static enum err_code write_empty(struct json_writer *json, struct db *db, enum l
     return rc;
 }
 
+/* The one question that each page answers, in the order of reading. */
+static void write_questions(struct json_writer *json, enum lang lang)
+{
+    static const char *const pages[] = {"overview", "jobs", "stages", "tasks", "executors", "storage", "environment", "sql", "streaming", "compare"};
+    json_key(json, "questions");
+    json_object_begin(json);
+    for (size_t i = 0; i < ARRAY_LENGTH(pages); i++)
+        json_kv_text(json, pages[i], message_of(lang, "pages", pages[i]));
+    json_object_end(json);
+}
+
 static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, enum lang lang, int64_t limit, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf verdict;
@@ -169,8 +180,10 @@ static enum err_code answer_findings(struct report *report, const struct request
         json_kv_str(json, "verdict", buf_str(&verdict));
         rc = write_findings(json, report, &picked, lang, request_param_true(request, "all", false), (size_t)limit, err);
         report_json_joint(json, report);
-        if (!rc && whole)
+        if (!rc && whole) {
+            write_questions(json, lang);
             rc = write_empty(json, report->db, lang, err);
+        }
         json_object_end(json);
     }
     mem_free(picked.positions);
