@@ -444,6 +444,7 @@ CREATE TABLE stage_parent (
     stage_id INTEGER NOT NULL, parent_id INTEGER NOT NULL,
     PRIMARY KEY (stage_id, parent_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX stage_parent_by_parent ON stage_parent (parent_id);
 
 -- One row: one RDD of a stage attempt, in the order of its RDD Info.
 CREATE TABLE stage_rdd (

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "analysis/facts_parts.h"
+#include "analysis/lane_heap.h"
 #include "base/beside.h"
 #include "base/mem.h"
 
@@ -12,37 +13,12 @@
 #define OVERLAP_SHARE 0.05            /* of an executor's time in such attempts: it has more slots than its cores say */
 #define AHEAD ((size_t)16)            /* attempts of one executor lie apart: they are on their way into the cache while others are looked at */
 
-struct lane {
-    int64_t free_ms;
-    uint32_t number;
-};
-
 struct lanes {
     struct facts *facts;
     struct lane *heap; /* owned */
     size_t room;
     double overlap_ms, total_ms, clear_ms; /* of the last run: Σ (o − o'), Σ o, Σ o of attempts with clear overlap */
 };
-
-static bool lane_before(struct lane a, struct lane b)
-{
-    return a.free_ms < b.free_ms || (a.free_ms == b.free_ms && a.number < b.number);
-}
-
-/* The earliest lane, on top, is free later now. */
-static void sink(struct lane *heap, size_t count, int64_t free_ms)
-{
-    struct lane lane = {free_ms, heap[0].number};
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && lane_before(heap[child + 1], heap[child]))
-            child++;
-        if (!lane_before(heap[child], lane))
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = lane;
-}
 
 static size_t lane_count(const struct executor_fact *executor, int64_t slots)
 {
@@ -74,7 +50,7 @@ static bool fill_lanes(struct lanes *self, const struct executor_fact *executor,
         if (overlap >= MAX(CLEAR_OVERLAP_MS, (length + 1) / 2))
             self->clear_ms += (double)length;
         if (attempt->finish_ms > heap[0].free_ms)
-            sink(heap, count, attempt->finish_ms);
+            lane_sink(heap, count, attempt->finish_ms);
     }
     return true;
 }

@@ -7,8 +7,9 @@
 #include "analysis/messages.h"
 #include "server/api/api.h"
 #include "server/api/list.h"
+#include "server/task_columns.h"
 
-api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
+api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_task_timeline, api_task_scatter, api_executors, api_environment, api_storage;
 api_handler api_sql_list, api_sql, api_sql_plan;
 api_handler api_findings, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_baseline;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;
@@ -25,6 +26,15 @@ enum err_code stage_item(struct json_writer *json, const struct api_app *app, in
 
 /* The stage attempt of path arguments 1 and 2; UNKNOWN: there is none. */
 enum err_code stage_find(struct db *db, const struct request *request, int64_t *ret_stage_ref, struct err *err) WARN_UNUSED;
+
+/* "executors":[…]: what each did in the stage attempt. */
+enum err_code stage_executors(struct json_writer *json, const struct server *server, struct db *db, int64_t stage_ref, struct task_columns *columns, struct err *err) WARN_UNUSED;
+
+/* The column of table task that a key of an answer, or of ?sort=, is made of: executorRunTimeMs gives executor_run_time_ms. False: too long for any of ours. */
+#define TASK_COLUMN_NAME_BYTES 96
+bool task_column_name(struct str key, char *out, size_t room);
+/* ms, ns, bytes or count, by a column's name. */
+const char *metric_unit(struct str column);
 
 /* "health":{…} */
 enum err_code health_object(struct json_writer *json, const struct api_app *app, struct err *err) WARN_UNUSED;

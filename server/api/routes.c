@@ -21,6 +21,8 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/stages/{id:d}.{attempt:d}", api_stage, "one stage attempt: quantiles, histogram, executors, errors"},
     {V "/apps/{ref}/stages/{id:d}.{attempt:d}/analysis", api_stage_analysis, "what its tasks are like and why some were slow"},
     {V "/apps/{ref}/stages/{id:d}.{attempt:d}/tasks", api_tasks, "list of the tasks of a stage attempt"},
+    {V "/apps/{ref}/stages/{id:d}.{attempt:d}/timeline", api_task_timeline, "its tasks over time: singly, or how full each executor was and with what"},
+    {V "/apps/{ref}/stages/{id:d}.{attempt:d}/scatter", api_task_scatter, "its tasks by duration and by one other measure: singly, or as bins with the outliers"},
     {V "/apps/{ref}/tasks/{id:d}/why", api_why, "why a task took longer than the median of its stage"},
     {V "/apps/{ref}/sql", api_sql_list, "list of SQL executions"},
     {V "/apps/{ref}/sql/{id:d}", api_sql, "one SQL execution: settings, plan versions, its latest plan with metrics, jobs"},
