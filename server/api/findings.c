@@ -9,6 +9,7 @@
 #include "analysis/verdict.h"
 #include "base/mem.h"
 #include "server/api/handlers.h"
+#include "server/api/sql_findings.h"
 
 #define DEFAULT_FINDINGS 200
 #define MOST_FINDINGS 1000
@@ -82,14 +83,15 @@ static enum err_code ladders_of(const struct request *request, struct ladder **r
     return ERR_OK;
 }
 
-/* Positions of the findings that the parameters kind, key and rule ask for. */
+/* Positions of the findings that the parameters kind, key, rule and sql ask for. */
 struct picked {
     size_t *positions; /* owned */
     size_t count, shown_count;
 };
 
-static enum err_code pick(const struct report *report, const struct request *request, struct picked *ret, struct err *err)
+static enum err_code pick(const struct report *report, const struct request *request, int64_t sql, struct picked *ret, struct err *err)
 {
+    enum err_code rc;
     struct str kind = request_param(request, "kind"), key = request_param(request, "key"), rule = request_param(request, "rule");
     *ret = (struct picked){.positions = mem_array(report->finding_count + 1, sizeof *ret->positions)};
     if (!ret->positions)
@@ -98,6 +100,13 @@ static enum err_code pick(const struct report *report, const struct request *req
         const struct finding *f = &report->findings[i].finding;
         if ((kind.len && !str_is(kind, subject_kind_names[f->subject_kind])) || (key.len && !str_eq(key, f->subject_key)) || (rule.len && !str_is(rule, f->rule->id)))
             continue;
+        if (known(sql)) {
+            int64_t execution_id;
+            if ((rc = sql_of_finding(report->db, f, &execution_id, err)))
+                return rc;
+            if (execution_id != sql)
+                continue;
+        }
         ret->positions[ret->count++] = i;
         ret->shown_count += report->findings[i].is_shown;
     }
@@ -146,13 +155,13 @@ static enum err_code write_empty(struct json_writer *json, struct db *db, enum l
     return rc;
 }
 
-static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, enum lang lang, int64_t limit, struct err *err)
+static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, enum lang lang, int64_t limit, int64_t sql, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf verdict;
     struct picked picked;
     buf_init(&verdict, (size_t)64 << 10);
-    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len;
-    enum err_code rc = pick(report, request, &picked, err);
+    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len && !known(sql);
+    enum err_code rc = pick(report, request, sql, &picked, err);
     if (!rc)
         rc = whole ? verdict_app(report, lang, &verdict, err) : verdict_page(report, lang, picked.positions, picked.count, &verdict, err);
     if (!rc) {
@@ -179,9 +188,10 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
     struct profile profile = {NULL};
     struct ladder *ladders;
     enum lang lang;
-    int64_t limit;
+    int64_t limit, sql;
     enum err_code rc;
-    if (request_lang(request, &lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &limit, err)) {
+    if (request_lang(request, &lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &limit, err) ||
+        request_param_i64(request, "sql", UNKNOWN, 0, INT64_MAX, &sql, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }
@@ -189,7 +199,7 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
         return rc;
     profile.ladders = ladders;
     if (analysis_is_there(&app, response, &rc, err) && !(rc = report_load(&report, app.db, &profile, err))) {
-        rc = answer_findings(&report, request, response, lang, limit, err);
+        rc = answer_findings(&report, request, response, lang, limit, sql, err);
         report_dispose(&report);
     }
     api_app_close(ctx, &app);
