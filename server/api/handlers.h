@@ -10,7 +10,7 @@
 #include "server/task_columns.h"
 
 api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_task_timeline, api_task_scatter, api_executors, api_environment, api_storage;
-api_handler api_sql_list, api_sql, api_sql_plan;
+api_handler api_sql_list, api_sql, api_sql_plan, api_job_graph, api_stage_graph;
 api_handler api_findings, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_baseline;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;
 
