@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/app_table.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -105,8 +106,8 @@ void app_table_free(struct app_table *self)
 
 /* ---- following the catalogue ---- */
 
-/* The place of a rowid, made where there is none: new runs have the highest ones. NULL: out of memory. */
-static struct row *row_of(struct app_table *self, int64_t rowid)
+/* The first place whose rowid is not below: new runs have the highest ones. */
+static size_t place_of(const struct app_table *self, int64_t rowid)
 {
     size_t low = 0, high = self->count;
     if (high && self->rows[high - 1].rowid < rowid)
@@ -118,6 +119,13 @@ static struct row *row_of(struct app_table *self, int64_t rowid)
         else
             high = middle;
     }
+    return low;
+}
+
+/* The row of a rowid, made where there is none. NULL: out of memory. */
+static struct row *row_of(struct app_table *self, int64_t rowid)
+{
+    size_t low = place_of(self, rowid);
     if (low < self->count && self->rows[low].rowid == rowid)
         return &self->rows[low];
     if (mem_grow((void **)&self->rows, &self->capacity, self->count + 1, MAX_ROWS, sizeof *self->rows))
@@ -335,6 +343,7 @@ struct search {
     uint8_t *q_words, *q_ids, *flag_words;       /* by id: the text holds what is searched for; NULL: not asked */
     struct rule_bits q_rules, rule;              /* rule: none where not asked */
     uint32_t user, state, outcome, queue, place; /* 0: there is no such text */
+    uint32_t job;                                /* 0: not asked, or that run's job is not known */
 };
 
 static void search_dispose(struct search *self)
@@ -354,45 +363,25 @@ static uint8_t *found_texts(const struct text_set *texts, struct str part)
     return found;
 }
 
-/* Letters of ASCII in either case. */
-static bool holds(struct str text, struct str part)
+/* Where a word begins, so that somebody called Eve does not find all that is uneven; letters of ASCII in either case. */
+static bool has_words(struct str text, struct str part)
 {
     for (size_t i = 0; i + part.len <= text.len; i++)
-        if (strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
+        if ((i == 0 || !isalnum((unsigned char)text.ptr[i - 1])) && strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
             return true;
     return false;
 }
 
-/* Rules whose id or name, in any language, holds the text. */
+/* Rules whose id or name, in any language, has the text. */
 static void find_rules(struct str part, struct rule_bits *ret)
 {
     for (size_t i = 0; i < rule_count; i++) {
-        bool found = holds(str_of(rules[i].id), part);
+        bool found = has_words(str_of(rules[i].id), part);
         for (int lang = 0; lang < LANG_COUNT && !found; lang++)
-            found = holds(str_of(message((enum lang)lang, "rules", str_of(rules[i].id), "name")), part);
+            found = has_words(str_of(message((enum lang)lang, "rules", str_of(rules[i].id), "name")), part);
         if (found)
             add_rule(ret, &rules[i]);
     }
-}
-
-static enum err_code search_init(struct search *self, const struct app_table *table, const struct app_filter *filter, struct err *err)
-{
-    *self = (struct search){.filter = filter, .words = &table->words};
-    if (!filter->viewer->sees_all && !(self->seen = mem_zalloc(SEEN_PLACES * sizeof *self->seen)))
-        return err_nomem(err);
-    if ((filter->q.len && (!(self->q_words = found_texts(&table->words, filter->q)) || !(self->q_ids = found_texts(&table->ids, filter->q)))) ||
-        (filter->flags.len && !(self->flag_words = found_texts(&table->words, filter->flags))))
-        return err_nomem(err);
-    if (filter->q.len)
-        find_rules(filter->q, &self->q_rules);
-    if (filter->rule)
-        add_rule(&self->rule, filter->rule);
-    self->user = text_set_find(&table->words, filter->user);
-    self->state = text_set_find(&table->words, filter->state);
-    self->outcome = text_set_find(&table->words, filter->outcome);
-    self->queue = text_set_find(&table->words, filter->queue);
-    self->place = text_set_find(&table->words, filter->place);
-    return ERR_OK;
 }
 
 static uint32_t word(const struct row *row, enum app_column column)
@@ -420,6 +409,28 @@ static bool is_seen(const struct search *self, const struct row *row)
     return place->may;
 }
 
+static enum err_code search_init(struct search *self, const struct app_table *table, const struct app_filter *filter, struct err *err)
+{
+    *self = (struct search){.filter = filter, .words = &table->words};
+    if (!filter->viewer->sees_all && !(self->seen = mem_zalloc(SEEN_PLACES * sizeof *self->seen)))
+        return err_nomem(err);
+    if ((filter->q.len && (!(self->q_words = found_texts(&table->words, filter->q)) || !(self->q_ids = found_texts(&table->ids, filter->q)))) ||
+        (filter->flags.len && !(self->flag_words = found_texts(&table->words, filter->flags))))
+        return err_nomem(err);
+    if (filter->q.len)
+        find_rules(filter->q, &self->q_rules);
+    if (filter->rule)
+        add_rule(&self->rule, filter->rule);
+    size_t model = known(filter->same_job_as) ? place_of(table, filter->same_job_as) : table->count;
+    self->job = model < table->count && table->rows[model].rowid == filter->same_job_as && is_seen(self, &table->rows[model]) ? table->rows[model].job : 0;
+    self->user = text_set_find(&table->words, filter->user);
+    self->state = text_set_find(&table->words, filter->state);
+    self->outcome = text_set_find(&table->words, filter->outcome);
+    self->queue = text_set_find(&table->words, filter->queue);
+    self->place = text_set_find(&table->words, filter->place);
+    return ERR_OK;
+}
+
 static bool has_rule(const struct app_table *table, const struct row *row, const struct rule_bits *wanted)
 {
     const struct rule_bits *bits = &table->rule_bits[row->rules];
@@ -430,7 +441,7 @@ static bool matches(const struct app_table *table, const struct search *self, co
 {
     const struct app_filter *f = self->filter;
     int64_t start_ms = row->numbers[APP_START], duration_ms = row->numbers[APP_DURATION];
-    return row->grade >= f->grade && (f->complete < 0 || row->complete == f->complete) && (!f->damaged || row->damaged) && is_word(f->user, self->user, row, APP_USER) && is_word(f->state, self->state, row, APP_STATE) &&
+    return row->grade >= f->grade && (!known(f->same_job_as) || row->rowid == f->same_job_as || (self->job && row->job == self->job)) && (f->complete < 0 || row->complete == f->complete) && (!f->damaged || row->damaged) && is_word(f->user, self->user, row, APP_USER) && is_word(f->state, self->state, row, APP_STATE) &&
            is_word(f->outcome, self->outcome, row, APP_OUTCOME) && is_word(f->queue, self->queue, row, APP_QUEUE) && is_word(f->place, self->place, row, APP_PLACE) &&
            (!known(f->from_ms) || (known(start_ms) && start_ms >= f->from_ms)) && (!known(f->to_ms) || (known(start_ms) && start_ms <= f->to_ms)) &&
            (!known(f->least_duration_ms) || (known(duration_ms) && duration_ms >= f->least_duration_ms)) && (!f->rule || has_rule(table, row, &self->rule)) &&
@@ -644,7 +655,7 @@ enum err_code app_table_facets(struct app_table *self, const struct db_lease *ca
                                struct err *err)
 {
     CLEANUP(search_dispose) struct search search = {0};
-    const struct app_filter all = {.viewer = viewer, .complete = -1};
+    const struct app_filter all = {.viewer = viewer, .complete = -1, .same_job_as = UNKNOWN};
     enum err_code rc = app_table_refresh(self, catalog, err);
     if (rc)
         return rc;

@@ -54,10 +54,11 @@ enum app_column {
 
 /* What is asked for. Texts without a length and unknown numbers do not filter. */
 struct app_filter {
-    struct str q;                    /* within name, id or user, or the id or name of a rule that shows; letters of ASCII in either case, as SQL's LIKE */
+    struct str q;                    /* within name, id or user, or words of a rule that shows (its id, its name in any language); letters of ASCII in either case, as SQL's LIKE */
     struct str flags;                /* the same within the flags */
     struct str user, state, outcome, queue, place;       /* exactly */
     const struct rule *rule;         /* shows; NULL: any */
+    int64_t same_job_as;             /* rowid: runs of its job, itself among them; UNKNOWN: any. A row that is not there has none */
     int64_t from_ms, to_ms;          /* of the start */
     int64_t least_duration_ms;
     int64_t grade;                   /* least of the worst finding; 0: any */

@@ -124,7 +124,7 @@ static enum err_code read_filter(struct app_filter *self, const struct request *
 {
     int state, outcome, data;
     enum err_code rc;
-    *self = (struct app_filter){.q = request_param(request, "q"), .flags = request_param(request, "flags"), .user = request_param(request, "user"),
+    *self = (struct app_filter){.same_job_as = UNKNOWN, .q = request_param(request, "q"), .flags = request_param(request, "flags"), .user = request_param(request, "user"),
                                 .queue = request_param(request, "queue"), .place = request_param(request, "place"), .viewer = &request->viewer};
     struct str rule = request_param(request, "rule");
     if ((rc = param_word(request, "state", states, ARRAY_LENGTH(states), &state, err)) || (rc = param_word(request, "outcome", outcomes, ARRAY_LENGTH(outcomes), &outcome, err)) ||
@@ -159,6 +159,23 @@ static enum err_code read_wish(struct wish *self, const struct request *request,
     return ERR_OK;
 }
 
+/* Parameter job: runs of the job of the run of this key. No such run: 0, which is no rowid. */
+static enum err_code find_job(struct app_filter *self, const struct request *request, struct db *catalog, struct err *err)
+{
+    struct str key = request_param(request, "job");
+    sqlite3_stmt *stmt = NULL;
+    if (!key.len)
+        return ERR_OK;
+    enum err_code rc = db_prepare(catalog, &stmt, "SELECT rowid FROM app WHERE app_key = ?", err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, key);
+    rc = db_step(stmt, err);
+    self->same_job_as = rc ? 0 : db_i64(stmt, 0);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 /* Logs without a run have no user, no times and no judgements: a filter over those leaves none of them, and only who sees everything sees them. */
 static bool where_logs(struct query *query, const struct app_filter *filter)
 {
@@ -175,7 +192,7 @@ static bool where_logs(struct query *query, const struct app_filter *filter)
         query_add(query, " AND " LOG_IS_DAMAGED);
     if (filter->place.len)
         query_text(query, " AND coalesce(p.name, p.uri) = ?", filter->place);
-    return filter->viewer->sees_all && filter->complete < 0 && !filter->outcome.len && !filter->user.len && !filter->queue.len && !filter->rule && !known(filter->from_ms) &&
+    return filter->viewer->sees_all && filter->complete < 0 && !filter->outcome.len && !filter->user.len && !filter->queue.len && !filter->rule && !known(filter->same_job_as) && !known(filter->from_ms) &&
            !known(filter->to_ms) && !known(filter->least_duration_ms) && filter->grade == 0;
 }
 
@@ -351,7 +368,7 @@ enum err_code api_apps(struct api_ctx *ctx, const struct request *request, struc
     if (!rc && lease.db) {
         char etag[LIST_TAG_BYTES];
         rc = list_tag_read(ctx, request, lease.db, etag, err);
-        if (!rc && !answer_cache_tag(server_answers(ctx->server), request, etag, response))
+        if (!rc && !answer_cache_tag(server_answers(ctx->server), request, etag, response) && !(rc = find_job(&wish.filter, request, lease.db, err)))
             rc = write_list(server_apps(ctx->server), &lease, &wish, response, request->arena, err);
     } else if (!rc) {
         list_total(&wish.list, 0);

@@ -9,6 +9,7 @@ const struct route api_routes[] = {
     {V "/facets", api_facets, "what the list of applications can be filtered by: rules, users, queues, places, and how many runs have each"},
     {V "/apps/{ref}", api_app, "one application: its row, log, health, slowest stages, failures"},
     {V "/apps/{ref}/health", api_health, "how far its log can be trusted: counts, files, sampled problems, events by name"},
+    {V "/apps/{ref}/search", api_search, "things of one run by what is said of them: stages, jobs, queries, executors, settings"},
     {V "/apps/{ref}/findings", api_findings, "what was wrong, what it cost, what to change: graded, with thresholds as parameters"},
     {V "/apps/{ref}/account", api_account, "where the time went: the account of the application, a job or a stage attempt"},
     {V "/apps/{ref}/chain", api_chain, "the critical chain: what the run waited for, without holes"},
