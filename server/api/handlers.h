@@ -10,7 +10,7 @@
 
 api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
 api_handler api_sql_list, api_sql, api_sql_plan;
-api_handler api_findings, api_account, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_baseline;
+api_handler api_findings, api_account, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;
 
 /* The members of an application's item; the caller's object is open. ERR_NOT_FOUND: no such key. */
