@@ -17,6 +17,8 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/what-ifs", api_what_ifs, "the run simulated under other conditions"},
     {V "/apps/{ref}/baseline", api_baseline, "what is usual for its job: earlier runs, and how this one lies among them"},
     {V "/compare", api_compare, "two runs of one job side by side, or a run and what is usual: where the difference comes from"},
+    {V "/compare/stages", api_compare_stages, "list of the stages of two runs in pairs: which is which, and what either took"},
+    {V "/compare/queries", api_compare_queries, "list of the SQL executions of two runs in pairs"},
     {V "/apps/{ref}/jobs", api_jobs, "list of jobs"},
     {V "/apps/{ref}/jobs/{id:d}", api_job, "one job with its stages and own properties"},
     {V "/apps/{ref}/jobs/{id:d}/graph", api_job_graph, "the RDDs of its stages and what they are made of"},
