@@ -95,14 +95,10 @@ static void add_attempt(struct account_pass *self, const struct attempt *attempt
     double wall = slot_curve_per_slot(curve, attempt->begin_ms, attempt->finish_ms) / length;
     attempt_buckets(self->facts, attempt, values, i, parts);
     account->occupancy_ms += length;
+    account->winner_occupancy_ms += attempt->kind == WINNER ? length : 0;
     for (size_t b = 0; b < BUSY_COUNT; b++) {
         account->cost.slot_ms[b] += parts[b];
         account->cost.wall_ms[b] += parts[b] * wall;
-    }
-    if (attempt->kind == WINNER) {
-        account->winner_occupancy_ms += length;
-        for (size_t b = 0; attempt->has_metrics && b < BUSY_COUNT; b++)
-            account->winner_ms[b] += parts[b];
     }
     if (!self->in_stage)
         add_window(&account->window, parts, attempt, curve, self->stage->begin_ms, self->stage->end_ms);
@@ -135,6 +131,8 @@ void account_pass_end(struct account_pass *self)
 {
     struct accounts *accounts = self->accounts;
     const struct account *cost = &self->account->cost;
+    for (size_t b = 0; b < BUSY_COUNT; b++) /* who is no winner with metrics has all of its time in one of the two */
+        self->account->winner_ms[b] = b == BUCKET_LOST || b == BUCKET_NOMETRICS ? 0 : cost->slot_ms[b];
     if (self->in_stage)
         add_account(&self->account->window, cost);
     if (self->job && self->in_job)

@@ -40,6 +40,9 @@ struct simulated {
 /* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
 
+/* The run without any lost work (W4), simulated once: what-ifs ask for it, and the ledger of a run that lost all for one cause. Any thread; who comes second waits. */
+enum err_code simulation_without_lost(const struct simulation *self, struct simulated *ret, struct err *err) WARN_UNUSED;
+
 struct calibration {
     int64_t observed_ms, as_observed_ms;           /* wall; sim(as observed) */
     double error;                    /* e = (sim − wall) ÷ T_jobs; 0 where T_jobs is 0 */
