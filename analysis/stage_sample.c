@@ -153,8 +153,8 @@ static bool any_of(const int64_t *values, const uint32_t *places, size_t count)
 {
     int64_t any = 0;
     for (size_t i = 0; i < count; i++)
-        any |= MAX(values[i], 0);
-    if (!any)
+        any |= values[i];
+    if (!any || any == UNKNOWN) /* half of a task's metrics are */
         return false;
     for (size_t i = 0; i < count; i++)
         if (values[i] > 0 && places[i] != NOT_IN_SAMPLE)
