@@ -162,14 +162,15 @@ static bool any_of(const int64_t *values, const uint32_t *places, size_t count)
     return false;
 }
 
-/* A column is there, all 0, from its first number above 0 on. */
+/* A column is there from its first number above 0 on: 0 for all tasks before. Those to come are put in. */
 static enum err_code need_column(struct stage_samples *self, enum stat_column column)
 {
     if (self->sample.of[column])
         return ERR_OK;
     if (!grow_column(self, column))
         return ERR_NOMEM;
-    memset(self->columns[column], 0, self->sample.count * sizeof(double));
+    if (self->added)
+        memset(self->columns[column], 0, self->sample.count * sizeof(double));
     self->sample.of[column] = self->columns[column];
     return ERR_OK;
 }
@@ -233,6 +234,7 @@ enum err_code stage_samples_begin(struct stage_samples *self, const struct facts
     self->sample = (struct stage_sample){.has_cpu = facts->has_cpu_time, .slots = slots};
     self->stage_attempts = facts->attempts + fact->first_attempt;
     self->delays_ms = 0;
+    self->added = 0;
     if (!fact->attempt_count)
         return ERR_OK;
     self->sample.first_launch_ms = fact->first_launch_ms;
@@ -253,7 +255,7 @@ enum err_code stage_samples_add(struct stage_samples *self, const struct task_va
     for (size_t s = 0; s < ARRAY_LENGTH(sources); s++) {
         enum stat_column c = sources[s].column;
         const int64_t *of = values->of[sources[s].value];
-        if (!any_of(of, places, values->count))
+        if (!self->sample.of[c] && !any_of(of, places, values->count))
             continue;
         if (need_column(self, c))
             return err_nomem(err);
@@ -265,6 +267,7 @@ enum err_code stage_samples_add(struct stage_samples *self, const struct task_va
     }
     clip(self, self->stage_attempts, raw, of_attempt, places, values->count);
     take_localities(self, values->of[VALUE_LOCALITY], places, values->count);
+    self->added += values->count;
     return ERR_OK;
 }
 
