@@ -221,9 +221,10 @@ static void make_and_look(struct analysis *self)
     enum err_code rc = account_times_make(&self->times, &self->facts, &self->beside_err);
     if (!rc)
         rc = simulation_make(&self->simulation, &self->facts, &self->accounts, &self->beside_err);
-    self->beside_rc = rc;
     if (rc || !queue_push(&self->made, self->simulation))
         queue_close(&self->made);
+    struct simulated without_lost;
+    self->beside_rc = rc ? rc : simulation_without_lost(self->simulation, &without_lost, &self->beside_err); /* for who asks later */
     stage_desks_work(&self->desks);
 }
 
