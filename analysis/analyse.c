@@ -39,7 +39,7 @@ struct analysis {
     struct audits audits;
     struct findings findings;
     struct judged judged;
-    /* The thread beside, and what the two hand to each other: times, the simulation once it is made, its calibration. */
+    /* The thread beside, and what the two hand to each other: the simulation (with the times, which are made before), its calibration. */
     pthread_t thread;
     bool beside; /* it runs */
     struct queue made, calibrated;

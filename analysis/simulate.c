@@ -200,11 +200,11 @@ static enum err_code shorten(struct scenario *self, uint32_t job, int64_t by_us)
 static enum err_code change_gaps(struct scenario *self)
 {
     const struct simulation *sim = self->sim;
-    size_t count = sim->accounts ? sim->accounts->gap_count : 0;
     bool any = false;
     for (size_t i = 0; i < self->count; i++)
         any |= self->changes[i].kind == CHANGE_GAPS;
-    if (!count || !any)
+    size_t count = any && sim->accounts ? sim->accounts->gap_count : 0;
+    if (!count)
         return ERR_OK;
     int64_t *saved = mem_array(count + 1, sizeof *saved);
     enum err_code rc = saved ? own_gaps(self) : err_nomem(self->err);

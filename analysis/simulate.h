@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The simulator (spec/findings.md 6.2–6.6): the run again under its own scheduler's rules, with other costs. A `simulation` holds nodes, items, releases and slots calibrated from
- * the log; scenarios are lists of changes to it; a price is the difference of two runs. Integer ms, no randomness: the same input gives the same result. One thread a simulation;
- * runs over one simulation may go side by side (it is not changed). */
+ * the log; scenarios are lists of changes to it; a price is the difference of two runs. Integer ms, no randomness: the same input gives the same result. One thread makes a
+ * simulation; runs over it may go side by side (it is not changed), but for changes that read values of tasks, which share the database. */
 #ifndef ANALYSIS_SIMULATE_H
 #define ANALYSIS_SIMULATE_H
 
@@ -12,7 +12,7 @@
 
 struct simulation;                   /* simulation.h */
 
-/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
+/* `accounts` gives gaps and T_jobs, and is not looked at before it is calibrated or a change asks for gaps. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
 enum err_code simulation_make(struct simulation **ret, const struct facts *facts, const struct accounts *accounts, struct err *err) WARN_UNUSED;
 void simulation_free(struct simulation *self);
 

@@ -25,8 +25,8 @@ static void add_point(struct slot_curve *self, int64_t time_ms, int64_t slots)
 enum err_code slot_curve_make(struct slot_curve *ret, const struct facts *facts, struct err *err)
 {
     size_t room = 2 * facts->executor_count + 2, count = 0;
-    *ret = (struct slot_curve){mem_array(room, sizeof *ret->times_ms), mem_array(room, sizeof *ret->slots), mem_array(room, sizeof *ret->slot_ms),
-                               mem_array(room, sizeof *ret->wall_ms), 0, 0};
+    *ret = (struct slot_curve){
+        mem_array(room, sizeof *ret->times_ms), mem_array(room, sizeof *ret->slots), mem_array(room, sizeof *ret->slot_ms), mem_array(room, sizeof *ret->wall_ms), 0, 0};
     CLEANUP(mem_freep) struct sort_item *items = mem_array(2 * room, sizeof *items);
     if (!ret->times_ms || !ret->slots || !ret->slot_ms || !ret->wall_ms || !items) {
         slot_curve_dispose(ret);

@@ -113,7 +113,8 @@ static enum err_code take_attempts(struct stage_samples *self, const struct fact
 {
     const struct attempt *attempts = facts->attempts + stage->first_attempt;
     size_t loser_count, numbers_before = self->number_room;
-    if (count_sample(self, attempts, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) || !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
+    if (count_sample(self, attempts, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) ||
+        !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
         !grow_to(&self->places, &self->place_room, stage->attempt_count, sizeof *self->places))
         return ERR_NOMEM;
     for (size_t i = numbers_before; i < self->number_room; i++)
