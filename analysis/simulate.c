@@ -200,11 +200,11 @@ static enum err_code shorten(struct scenario *self, uint32_t job, int64_t by_us)
 static enum err_code change_gaps(struct scenario *self)
 {
     const struct simulation *sim = self->sim;
-    size_t count = sim->accounts ? sim->accounts->gap_count : 0;
     bool any = false;
     for (size_t i = 0; i < self->count; i++)
         any |= self->changes[i].kind == CHANGE_GAPS;
-    if (!count || !any)
+    size_t count = any && sim->accounts ? sim->accounts->gap_count : 0;
+    if (!count)
         return ERR_OK;
     int64_t *saved = mem_array(count + 1, sizeof *saved);
     enum err_code rc = saved ? own_gaps(self) : err_nomem(self->err);
@@ -380,6 +380,20 @@ enum err_code simulation_run(const struct simulation *self, const struct change 
     return rc;
 }
 
+enum err_code simulation_without_lost(const struct simulation *self, struct simulated *ret, struct err *err)
+{
+    struct without_lost *once = self->without_lost;
+    enum err_code rc = ERR_OK;
+    pthread_mutex_lock(&once->lock);
+    if (!once->known) {
+        rc = simulation_run(self, &(struct change){.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .executor = NO_ENTITY}, 1, &once->simulated, err);
+        once->known = !rc;
+    }
+    *ret = once->simulated;
+    pthread_mutex_unlock(&once->lock);
+    return rc;
+}
+
 enum err_code simulation_calibrate(const struct simulation *self, struct calibration *ret, struct err *err)
 {
     double jobs_ms = self->accounts ? self->accounts->jobs_ms : 0;
@@ -475,7 +489,7 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
         change.gaps = gaps;
         change.gap_count = gap_count;
         struct simulated simulated;
-        rc = simulation_run(simulation, &change, same ? 0 : 1, &simulated, err);
+        rc = change.kind == CHANGE_NO_LOST ? simulation_without_lost(simulation, &simulated, err) : simulation_run(simulation, &change, same ? 0 : 1, &simulated, err);
         budget -= MIN(budget, simulated.items);
         if (!rc)
             out[(*ret_count)++] = what_if_of(calibration, rows[i].scenario, rows[i].subject, simulated.wall_ms, slots ? BAND_SLOTS : BAND_NORMAL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The simulator (spec/findings.md 6.2–6.6): the run again under its own scheduler's rules, with other costs. A `simulation` holds nodes, items, releases and slots calibrated from
- * the log; scenarios are lists of changes to it; a price is the difference of two runs. Integer ms, no randomness: the same input gives the same result. One thread a simulation;
- * runs over one simulation may go side by side (it is not changed). */
+ * the log; scenarios are lists of changes to it; a price is the difference of two runs. Integer ms, no randomness: the same input gives the same result. One thread makes a
+ * simulation; runs over it may go side by side (it is not changed), but for changes that read values of tasks, which share the database. */
 #ifndef ANALYSIS_SIMULATE_H
 #define ANALYSIS_SIMULATE_H
 
@@ -12,7 +12,7 @@
 
 struct simulation;                   /* simulation.h */
 
-/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
+/* `accounts` gives gaps and T_jobs, and is not looked at before it is calibrated or a change asks for gaps. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
 enum err_code simulation_make(struct simulation **ret, const struct facts *facts, const struct accounts *accounts, struct err *err) WARN_UNUSED;
 void simulation_free(struct simulation *self);
 
@@ -39,6 +39,9 @@ struct simulated {
 };
 /* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
+
+/* The run without any lost work (W4), simulated once: what-ifs ask for it, and the ledger of a run that lost all for one cause. Any thread; who comes second waits. */
+enum err_code simulation_without_lost(const struct simulation *self, struct simulated *ret, struct err *err) WARN_UNUSED;
 
 struct calibration {
     int64_t observed_ms, as_observed_ms;           /* wall; sim(as observed) */

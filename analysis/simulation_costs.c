@@ -145,29 +145,40 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
     return rc;
 }
 
+struct overheads {
+    const struct attempt *attempts; /* of the stage */
+    double *ms;
+    size_t count;
+};
+
+static enum err_code overhead_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
+{
+    (void)err;
+    struct overheads *self = to;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct attempt *attempt = &self->attempts[places[i]];
+        int64_t run = values->of[VALUE_RUN_MS][i];
+        if (attempt->kind == WINNER && attempt->has_metrics && known(run))
+            self->ms[self->count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
+    }
+    return ERR_OK;
+}
+
 /* v of 6.5: what a task costs beside its run time, the median of the winners. */
 static enum err_code overhead_of(const struct simulation *sim, const struct sim_node *node, double *ret, struct err *err)
 {
     *ret = 0;
-    struct task_values values;
-    enum err_code rc = facts_values(sim->facts, node->stage, 1U << VALUE_RUN_MS, &values, err);
-    if (rc)
-        return rc;
     const struct stage_fact *stage = &sim->facts->stages[node->stage];
-    double *overheads = mem_alloc((stage->attempt_count + 1) * sizeof *overheads);
-    size_t count = 0;
-    for (size_t i = 0; overheads && i < stage->attempt_count; i++) {
-        const struct attempt *attempt = &sim->facts->attempts[stage->first_attempt + i];
-        int64_t run = values.of[VALUE_RUN_MS][i];
-        if (attempt->kind == WINNER && attempt->has_metrics && known(run))
-            overheads[count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
-    }
+    struct overheads overheads = {.attempts = sim->facts->attempts + stage->first_attempt, .ms = mem_alloc((stage->attempt_count + 1) * sizeof *overheads.ms)};
+    if (!overheads.ms)
+        return err_nomem(err);
     struct distribution spread;
-    rc = overheads ? spread_of(overheads, count, &spread, err) : err_nomem(err);
-    if (!rc && count)
+    enum err_code rc = facts_value_batches(sim->facts, node->stage, 1U << VALUE_RUN_MS, overhead_batch, &overheads, err);
+    if (!rc)
+        rc = spread_of(overheads.ms, overheads.count, &spread, err);
+    if (!rc && overheads.count)
         *ret = spread.p50;
-    mem_free(overheads);
-    task_values_dispose(&values);
+    mem_free(overheads.ms);
     return rc;
 }
 
