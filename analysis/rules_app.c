@@ -546,8 +546,10 @@ static void many_small(const struct judged *judged, struct findings *findings)
         if (known_or(elapsed_known(job->begin_ms, job->end_ms), 0) >= SMALL_JOB_MS)
             continue;
         priced++;
-        for (size_t k = 0; k < job->stage_count; k++)
+        for (size_t k = 0; k < job->stage_count; k++) {
             finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = job->stages[k], .part = BUCKET_DELAY, .number = 0});
+            finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_LAG, .stage = job->stages[k]});
+        }
     }
 }
 

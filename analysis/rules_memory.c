@@ -22,6 +22,7 @@
 #define SPILL_LEAST_BYTES (64 * MIB)
 #define SPILL_FEW 0.1
 #define SPILL_MOST 0.5
+#define SPILL_LEAST_R2 0.5
 /* EXEC.MEM_OVER: smaller heaps cannot shrink by much. */
 #define MEM_OVER_LEAST_HEAP (2 * GIB)
 #define MEM_HEADROOM 1.25 /* advice: 1.25 × peak + 300 MiB */
@@ -60,6 +61,12 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     double disk = view->stats->of[STAT_DISK_SPILL].sum, data = MAX(MAX(view->read_bytes, view->written_bytes), 1.0), io = view->account->winner_ms[BUCKET_SPILL_IO];
     if (!(disk > 0))
         return;
+    /* What tasks that spilled more took longer, where that is seen; else what they waited for neither processor nor network. */
+    bool regression = view->extra->spill_r2 >= SPILL_LEAST_R2 && view->extra->spill_slope > 0;
+    struct change cure = regression ? (struct change){.kind = CHANGE_SPILL, .stage = view->position, .number = view->extra->spill_slope}
+                                    : (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SPILL_IO, .number = 0};
+    if (regression)
+        io = view->extra->spill_slope * disk;
     struct finding *finding = consider_stage(judged, findings, rule, view, disk < SPILL_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, disk / data, io / view->slots);
     if (!finding)
         return;
@@ -76,7 +83,9 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     evidence_task(judged, findings, &view->extra->worst, "context");
     snprintf(text, sizeof text, "spilled %.0f MiB / data %.0f MiB = %.2f", disk / MIB, data / MIB, finding->measure);
     finding_formula(findings, text, rule->ladder.step[1], "DE", NULL);
-    finding_change(findings, "W8", BAND_WEAK, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SPILL_IO, .number = 0});
+    if (regression)
+        finding_measure(findings, "r2", view->extra->spill_r2, "ratio");
+    finding_change(findings, "W8", BAND_WEAK, cure);
 }
 
 /* ---- executors */

@@ -385,7 +385,7 @@ static enum err_code look_at_plan(struct sql_pass *pass, struct err *err)
     }
     long_plan(pass);
     count_adaptive(pass);
-    return ERR_OK;
+    return sql_note_fragments(pass, err);
 }
 
 static enum err_code look_at_plans(struct sql_pass *pass, struct err *err)
@@ -416,6 +416,8 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     if (!rc)
         rc = sql_repeated_scans(&pass, err);
     if (!rc)
+        rc = sql_repeated_fragments(&pass, err);
+    if (!rc)
         rc = sql_python_rdds(&pass, err);
     if (!rc)
         rc = failed(&pass, err);
@@ -426,6 +428,7 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     mem_free(pass.streaming);
     mem_free(pass.planning_ms);
     mem_free(pass.scans);
+    mem_free(pass.fragments);
     mem_free(pass.skewed);
     arena_dispose(&pass.scratch);
     return rc;

@@ -20,6 +20,8 @@
 /* SQL.PUSHDOWN, SQL.DPP: smaller scans do not matter. */
 #define LARGE_SCAN_BYTES GIB
 #define FEW_ROWS_LEFT 0.01
+#define MANY_COLUMNS 100.0
+#define FEW_COLUMNS_USED 0.2
 /* SQL.REPEATED_SCAN */
 #define REPEATED_LEAST_BYTES (256 * MIB)
 #define REPEATED_PRICED 1000
@@ -145,22 +147,107 @@ static const struct plan_node *filter_above(const struct plan *plan, const struc
     return NULL;
 }
 
+/* How many columns a list names, "[a#1, b#2L, ... 95 more fields]": Spark cuts it, and says how much it cut. *ret_cut: it did. 0: there is no list. */
+static double columns_listed(struct str text, bool *ret_cut)
+{
+    *ret_cut = false;
+    const char *open = text.len ? memchr(text.ptr, '[', text.len) : NULL;
+    if (!open)
+        return 0;
+    struct str list = {open + 1, text.len - (size_t)(open + 1 - text.ptr)};
+    double count = 0;
+    int depth = 0;
+    size_t begin = 0;
+    for (size_t i = 0; i <= list.len; i++) {
+        char c = i < list.len ? list.ptr[i] : ']';
+        if (depth == 0 && (c == ',' || c == ']')) {
+            begin += begin < i && list.ptr[begin] == ' ';
+            struct str item = {list.ptr + begin, i - begin};
+            int64_t more = 0;
+            const char *blank = str_starts(item, "... ") ? memchr(item.ptr + 4, ' ', item.len - 4) : NULL;
+            if (blank && str_ends(item, " more fields") && str_to_i64((struct str){item.ptr + 4, (size_t)(blank - item.ptr) - 4}, &more) && more > 0) {
+                *ret_cut = true;
+                count += (double)more;
+            } else {
+                count += item.len > 0;
+            }
+            begin = i + 1;
+            if (c == ']')
+                break;
+        }
+        depth += (c == '(' || c == '[' || c == '<') - (c == ')' || (c == ']' && depth > 0) || c == '>');
+    }
+    return count;
+}
+
+/* Different attributes, name#id, that a text speaks of, at most `most`. */
+static double attributes_in(struct str text, int64_t *ids, size_t most, size_t *used)
+{
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        int64_t id = 0;
+        size_t digits = i + 1;
+        if (text.ptr[i] != '#')
+            continue;
+        for (; digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9' && digits < i + 16; digits++)
+            id = id * 10 + (text.ptr[digits] - '0');
+        size_t k = 0;
+        while (k < *used && ids[k] != id)
+            k++;
+        if (k == *used && *used < most && digits > i + 1)
+            ids[(*used)++] = id;
+    }
+    return (double)*used;
+}
+
+/* Columns that the operators right above a scan take on, where one of them names them all: a projection, with the filter below it. NaN: none does, or Spark cut its list. */
+static double columns_used(const struct plan *plan, const struct plan_node *scan)
+{
+    int64_t ids[(size_t)MANY_COLUMNS];
+    size_t used = 0;
+    const struct plan_node *node = scan;
+    for (int steps = 0; steps < 4 && node->parent_count == 1; steps++) {
+        node = &plan->nodes[node->parents[0]];
+        bool cut, project = plan_named(node, "Project");
+        if (!project && !plan_named(node, "ColumnarToRow") && !plan_named(node, "Filter"))
+            return (double)NAN;
+        if (plan_named(node, "ColumnarToRow"))
+            continue;
+        columns_listed(node->text, &cut);
+        if (node->text_bytes > node->text.len || (project && cut))
+            return (double)NAN;
+        attributes_in(node->text, ids, ARRAY_LENGTH(ids), &used);
+        if (project)
+            return (double)used;
+    }
+    return (double)NAN;
+}
+
 static void pushdown(struct sql_pass *pass, const struct plan_node *node, double bytes)
 {
     struct str data = scan_property(pass, node, "DataFilters"), pushed = scan_property(pass, node, "PushedFilters");
     const struct plan_node *filter = filter_above(pass->plan, node);
     bool not_pushed = !is_empty_list(data) && is_empty_list(pushed), few_left = filter && is_empty_list(pushed) && filter->rows < FEW_ROWS_LEFT * node->rows;
-    bool late = not_pushed || few_left;
-    struct finding *finding = consider_node(pass, SQL_PUSHDOWN, node, NO_ENTITY, MUTE_NONE, late ? bytes : 0, (double)NAN);
+    bool cut, late = not_pushed || few_left;
+    double columns = columns_listed(node->text, &cut), used = columns > MANY_COLUMNS ? columns_used(pass->plan, node) : (double)NAN;
+    bool wide = !late && used < FEW_COLUMNS_USED * columns;
+    struct finding *finding = consider_node(pass, SQL_PUSHDOWN, node, NO_ENTITY, MUTE_NONE, late || wide ? bytes : 0, (double)NAN);
     if (!finding)
         return;
-    finding_arg_text(pass->findings, "f", filter ? filter->text : data);
+    finding->cause = wide ? "columns" : late ? "rows" : NULL;
+    finding_arg(pass->findings, "columns", columns, "count");
+    finding_arg(pass->findings, "used", used, "count");
+    if (!wide)
+        finding_arg_text(pass->findings, "f", filter ? filter->text : data);
     finding_arg(pass->findings, "rows", node->rows, "records");
     finding_arg_text(pass->findings, "table", scan_source(pass, node));
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"size", bytes, "bytes"}, {"rows", node->rows, "records"}}, 2);
     if (filter)
         evidence_node(pass, filter, "context", (struct evidence_cell[]){{"rows", filter->rows, "records"}}, 1);
-    finding_formula(pass->findings, late ? "bytes read before the filter" : "filters were pushed down, or there are none", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings,
+                    late   ? "bytes read before the filter"
+                    : wide ? "bytes read for columns that nothing uses"
+                           : "filters were pushed down, or there are none",
+                    finding->rule->ladder.step[0], "own", NULL);
 }
 
 static enum err_code note_scan(struct sql_pass *pass, const struct plan_node *node, uint32_t stage, double bytes, struct err *err)

@@ -10,7 +10,7 @@
 #include "analysis/verdict.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define RUNS 500 /* many times as slow, and watched at every step */
+#define RUNS 1000 /* many times as slow, and watched at every step */
 #else
 #define RUNS 10000
 #endif

@@ -120,6 +120,8 @@ static void changes_from_version_to_version(void **state)
     next_id = 0;
     app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, status, start_seen, end_seen, plan_id) VALUES (0, 0, %lld, 1, 1, 1, 2)", (long long)T0);
     run_stage(0, 1, 4, 4000, 0);
+    run_stage(1, 0, 1, 400, 0); /* before the update */
+    app_sql("UPDATE job SET submission_ms = submission_ms + 1250 WHERE job_id = 0");
     static const char join[] = "SortMergeJoin [a#1], [b#2], Inner", broadcast[] = "BroadcastHashJoin [a#1], [b#2], Inner, BuildRight, false";
     version(1, 0);
     node(1, 0, -1, "SortMergeJoin", join, "");
@@ -143,6 +145,7 @@ static void changes_from_version_to_version(void **state)
     assert_near(number_of("SELECT partitions_after FROM aqe_change WHERE kind = 'coalesced'"), 3.0);
     assert_near(number_of("SELECT stage_ref FROM aqe_change WHERE kind = 'coalesced'"), 0.0);
     assert_near(number_of("SELECT logged_ms FROM aqe_change WHERE kind = 'join'"), (double)(T0 + 1000));
+    assert_near(number_of("SELECT min(replanning_ms) + max(replanning_ms) FROM aqe_change"), 2 * 1250.0); /* the next job began 1.25 s after the update */
 }
 
 static void equal_versions_change_nothing(void **state)

@@ -25,11 +25,116 @@ static void memory_that_cannot_be_is_not_set(void **state)
     assert_near(measure("STAGE.BIG_PARTITION", "0.0"), 2048 / (724 * 0.6 / 2));
 }
 
+/* 100 jobs of half a second: 200 ms before the only task, which takes 200 ms, and 100 ms behind it. 30 s of 60 were starting. */
+static void many_small_jobs_cost_their_starts(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t begin = T0 + 5000 + i * 500;
+        add_job(i, begin, begin + 500, 1);
+        list_stage(i, i);
+        add_stage(i, i, 0, 1, begin + 200, begin + 400, 2);
+        struct task_cells *task = add_task(i, next_task++, 0, 1, begin + 200, begin + 400);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = 200;
+        task->executor_cpu_time_ns = 200000000;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+    }
+    analyse_app();
+    assert_near(measure("JOB.MANY_SMALL", "-"), 0.5);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'JOB.MANY_SMALL'"), 30000.0);
+}
+
+/* A stage of tasks one after the other on one of the two slots. */
+static void serial_stage(int64_t number, int64_t begin_ms, const int64_t *ms, size_t count)
+{
+    int64_t at = T0 + begin_ms;
+    int64_t end = at;
+    for (size_t i = 0; i < count; i++)
+        end += ms[i];
+    add_job(number, at, end, 1);
+    list_stage(number, number);
+    add_stage(number, number, 0, (int64_t)count, at, end, 2);
+    for (size_t i = 0; i < count; i++) {
+        struct task_cells *task = add_task(number, next_task++, (int64_t)i, 1, at, at + ms[i]);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = ms[i];
+        task->executor_cpu_time_ns = 0;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+        at += ms[i];
+    }
+}
+
+/* Two jobs side by side: one ends at 22.9 s, the other, with a straggler of 10 s, at 23 s. Without the straggler the run would be 100 ms shorter, and no more without all of its stage. */
+static void what_is_off_the_path_is_told_with_its_slack(void **state)
+{
+    (void)state;
+    static const int64_t long_one[] = {17900}, straggler[] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 10000};
+    serial_stage(0, 5000, long_one, 1);
+    serial_stage(1, 5000, straggler, 9);
+    analyse_app();
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), 100.0);
+    assert_string_equal(text_of("SELECT mute FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), "off_path");
+    assert_near(number_of("SELECT measures ->> '$.slack.v' FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), 100.0);
+}
+
+/* Ten tasks of 2 s that spilled 100 MiB, ten of 1 s that did not, in pairs on two slots, all of it processor time: no part of them is called spilling, but whoever spilled took a second longer. */
+static void spilling_costs_what_spilling_tasks_took_longer(void **state)
+{
+    (void)state;
+    int64_t at = T0 + 5000;
+    add_job(0, at, at + 15000, 1);
+    list_stage(0, 0);
+    add_stage(0, 0, 0, 20, at, at + 15000, 2);
+    for (int64_t i = 0; i < 20; i++) {
+        int64_t ms = i < 10 ? 2000 : 1000;
+        struct task_cells *task = add_task(0, next_task++, i, 1, at, at + ms);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = ms;
+        task->executor_cpu_time_ns = ms * 1000000;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+        task->disk_spilled_bytes = i < 10 ? 100 * MIB : 0;
+        task->memory_spilled_bytes = task->disk_spilled_bytes;
+        task->input_bytes = 50 * MIB;
+        at += i % 2 ? ms : 0;
+    }
+    analyse_app();
+    assert_near(measure("STAGE.SPILL", "0.0"), 1.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL'"), 5000.0);
+    assert_near(number_of("SELECT measures ->> '$.r2.v' FROM finding WHERE rule_id = 'STAGE.SPILL'"), 1.0);
+}
+
+/* Nine tasks of 1 s and 10 MiB, one of 11 s and 110 MiB, which begins first, on two slots: 11 s. Capped at 1.5 s and the rest spread: 2.45 + 4 × 1.95 s. Ideally 20 s / 2. */
+static void skew_saves_at_most_what_an_ideal_spread_would(void **state)
+{
+    (void)state;
+    int64_t at = T0 + 5000;
+    add_job(0, at, at + 11000, 1);
+    list_stage(0, 0);
+    add_stage(0, 0, 0, 10, at, at + 11000, 2);
+    for (int64_t i = 0; i < 10; i++) {
+        int64_t begin = i ? at + (i - 1) * 1000 : at, ms = i ? 1000 : 11000;
+        struct task_cells *task = add_task(0, next_task++, i, 1, begin, begin + ms);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = ms;
+        task->executor_cpu_time_ns = ms * 1000000;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+        task->input_bytes = (i ? 10 : 110) * MIB;
+    }
+    analyse_app();
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), 750.0);
+    assert_near(number_of("SELECT price_high_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), 1000.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(twice_the_slots_save_half_of_the_work),
         TEST(memory_that_cannot_be_is_not_set),
+        TEST(many_small_jobs_cost_their_starts),
+        TEST(what_is_off_the_path_is_told_with_its_slack),
+        TEST(spilling_costs_what_spilling_tasks_took_longer),
+        TEST(skew_saves_at_most_what_an_ideal_spread_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
