@@ -64,7 +64,7 @@ const struct rule rules[] = {
     /* 7.4 shuffle, input and output */
     {"STAGE.FETCH_WAIT", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.25, 0.50), SEVERE, "SHUFFLE_LESS BROADCAST SERVICE"},               /* own; SL reports it, nobody grades it */
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
-    {"STAGE.SHUFFLE_VOLUME", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
+    {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
     {"STAGE.FEW_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
     {"STAGE.SINGLE_TASK", 1, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
@@ -79,7 +79,7 @@ const struct rule rules[] = {
     /* 7.5 failures and lost work */
     {"TASK.FAILURES", 1, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
     {"TASK.OOM", 1, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, "OVERHEAD SHUFPART MEMORY RESULT_FILE"},    /* own: the first is low */
-    {"EXEC.LOST", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
+    {"EXEC.LOST", 2, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
     {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, "EXCLUDE"},                        /* own */

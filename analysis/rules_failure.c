@@ -284,8 +284,6 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding->executor = lost.executor;
     finding->measure = (double)lost_count;
     finding->local_saving_ms = lost.work_ms;
-    if ((double)lost_count >= LOST_SEVERE_SHARE * (double)executor_count)
-        finding->at_least = GRADE_SEVERE;
     finding->cause = loss_reason(executor->remove_reason);
     finding_arg_text(findings, "e", executor->id);
     finding_arg(findings, "t", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time");
@@ -299,8 +297,19 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding_evidence(findings, SUBJECT_EXECUTOR, executor->id, "culprit", cells, ARRAY_LENGTH(cells));
     finding_formula(findings, "executors lost before the end of the application", finding->rule->ladder.step[0], "own", NULL);
     struct change change = {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .lost_kinds = 1U << LOST_EXECUTOR | 1U << LOST_FETCH | 1U << LOST_RECOMPUTED};
-    if (lost_count <= LOST_PRICED_ALONE && !(change.lost_attempts = lost_with(facts, findings->arena, lost.executor)))
-        findings->out_of_memory = true;
+    bool some = lost.attempts > 0;
+    if (lost_count <= LOST_PRICED_ALONE) {
+        bool *with = lost_with(facts, findings->arena, lost.executor);
+        findings->out_of_memory |= !with;
+        for (size_t i = 0; with && i < facts->attempt_count; i++)
+            some |= with[i];
+        change.lost_attempts = with;
+    }
+    /* One that held nothing and ran nothing is worth a word, however few executors there are. */
+    if (!some)
+        finding->at_most = GRADE_LOW;
+    else if ((double)lost_count >= LOST_SEVERE_SHARE * (double)executor_count)
+        finding->at_least = GRADE_SEVERE;
     finding_change(findings, "W4", BAND_NORMAL, change);
 }
 

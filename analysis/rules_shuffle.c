@@ -75,8 +75,9 @@ static void shuffle_volume(const struct judged *judged, struct findings *finding
     double write = view->stats->of[STAT_WRITE_BYTES].sum;
     if (!(write > 0))
         return;
-    struct finding *finding =
-        consider_stage(judged, findings, rule, view, write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, write / MAX(view->read_bytes, 1.0), (double)NAN);
+    /* Rows that nobody counts in bytes (generated, from a database, from memory) are no input of 0 bytes. */
+    enum mute mute = !(view->read_bytes > 0) ? MUTE_NO_METRIC : write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE;
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, mute == MUTE_NO_METRIC ? (double)NAN : write / view->read_bytes, (double)NAN);
     if (!finding)
         return;
     char text[120];

@@ -3,6 +3,8 @@
  * Rules about the whole application (spec/findings.md 7.1). */
 #include "analysed_app.h"
 
+#include <math.h>
+
 /* Eight tasks of 4 s on two slots from 2 s on, and with four slots. The time before the job is the same. */
 static void twice_the_slots_save_half_of_the_work(void **state)
 {
@@ -126,12 +128,30 @@ static void skew_saves_at_most_what_an_ideal_spread_would(void **state)
     assert_near(number_of("SELECT price_high_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), 1000.0);
 }
 
+/* 2 GiB written: of generated rows nobody knows how much that is, of 512 MiB it is four times as much. */
+static void a_shuffle_of_uncounted_input_is_not_judged(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        run_stage(stage, 2 + 20 * stage, 4, 4000, UNKNOWN);
+        for (size_t i = 4 * (size_t)stage; i < 4 * (size_t)stage + 4; i++) {
+            app_tasks[i].shuffle_write_bytes = GIB / 2;
+            app_tasks[i].input_bytes = stage ? 128 * MIB : 0;
+            app_tasks[i].input_records = 1000;
+        }
+    }
+    analyse_app();
+    assert_true(isnan(measure("STAGE.SHUFFLE_VOLUME", "0.0")));
+    assert_near(measure("STAGE.SHUFFLE_VOLUME", "1.0"), 4.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(twice_the_slots_save_half_of_the_work),
         TEST(memory_that_cannot_be_is_not_set),
         TEST(many_small_jobs_cost_their_starts),
+        TEST(a_shuffle_of_uncounted_input_is_not_judged),
         TEST(what_is_off_the_path_is_told_with_its_slack),
         TEST(spilling_costs_what_spilling_tasks_took_longer),
         TEST(skew_saves_at_most_what_an_ideal_spread_would),
