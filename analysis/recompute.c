@@ -40,7 +40,7 @@ void recompute_tell(const struct judged *judged, struct findings *findings, cons
     struct finding *finding = findings_consider(findings, rule, mute, (double)count, wall, kind, "%s", key);
     if (!finding)
         return;
-    char list[400] = "", text[160];
+    char list[400] = "";
     finding_arg_text(findings, "name", name);
     finding_arg(findings, "n", (double)count, "count");
     for (size_t i = 0; i < count; i++)
@@ -56,6 +56,5 @@ void recompute_tell(const struct judged *judged, struct findings *findings, cons
         if (i)
             price(findings, &at[i], least, &priced);
     }
-    snprintf(text, sizeof text, "%zu computations, cheapest %.2f s of task time: %.2f s again", count, least / 1000, again / 1000);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "own", {"least", least, "ms"});
 }

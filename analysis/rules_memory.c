@@ -52,7 +52,7 @@ static void gc_high(const struct judged *judged, struct findings *findings, cons
     finding_measure(findings, "outlier_share", view->extra->gc_outlier_share, "share");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    formula_share(findings, rule, "gc", gc, "run + deserialise", whole, finding->measure);
+    formula_share(findings, rule, gc, whole);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_GC, .number = GC_TARGET_SHARE});
 }
 
@@ -71,7 +71,6 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     if (!finding)
         return;
     double share = view->extra->spilled_tasks / view->count;
-    char text[160];
     finding->cause = share < SPILL_FEW ? "few" : share > SPILL_MOST ? "most" : "some";
     finding_arg(findings, "disk", disk, "bytes");
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
@@ -81,8 +80,7 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     finding_measure(findings, "outlier_share", view->extra->spill_outlier_share, "share");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    snprintf(text, sizeof text, "spilled %.0f MiB / data %.0f MiB = %.2f", disk / MIB, data / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[1], "DE", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"data", data, "bytes"});
     if (regression)
         finding_measure(findings, "r2", view->extra->spill_r2, "ratio");
     finding_change(findings, "W8", BAND_WEAK, cure);
@@ -128,7 +126,7 @@ static void gc_long(const struct judged *judged, struct findings *findings, cons
     finding_arg(findings, "ms", mean_ms, "ms");
     evidence_executor(judged, findings, position, "culprit",
                       (struct evidence_cell[]){{"time", (double)executor->peak_major_gc_ms, "ms"}, {"collections", (double)executor->peak_major_gc_count, "count"}}, 2);
-    finding_formula(findings, "full collections: time / count", rule->ladder.step[0], "S2", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
 }
 
 static double total_limit(const struct facts *facts, double heap)
@@ -146,13 +144,12 @@ static void mem_near(const struct judged *judged, struct findings *findings, con
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, MAX(of_heap, of_all));
     if (!finding)
         return;
-    char text[160];
     finding_arg(findings, "use", finding->measure, "share");
     evidence_executor(judged, findings, position, "culprit",
                       (struct evidence_cell[]){{"heap", of_heap * heap, "bytes"}, {"heap_limit", heap, "bytes"}, {"process", of_all * limit, "bytes"}, {"limit", limit, "bytes"}},
                       4);
-    snprintf(text, sizeof text, "max(heap %.0f / %.0f MiB, process %.0f / %.0f MiB) = %.2f", of_heap * heap / MIB, heap / MIB, of_all * limit / MIB, limit / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "DF", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "DF", {"used", of_heap * heap, "bytes"}, {"heap", heap, "bytes"}, {"process", of_all * limit, "bytes"},
+            {"limit", limit, "bytes"});
 }
 
 static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
@@ -164,12 +161,10 @@ static void storage_full(const struct judged *judged, struct findings *findings,
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, (double)executor->peak_storage_bytes / unified);
     if (!finding)
         return;
-    char text[160];
     finding_arg(findings, "use", finding->measure, "share");
     evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}},
                       2);
-    snprintf(text, sizeof text, "storage %.0f MiB / (heap - 300 MiB) x fraction %.0f MiB = %.2f", (double)executor->peak_storage_bytes / MIB, unified / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "S0", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"});
 }
 
 static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule)
@@ -198,7 +193,7 @@ static void driver_memory(const struct judged *judged, struct findings *findings
         finding_measure(findings, "getting_results", results, "ms");
         finding_measure(findings, "executors", (double)executors, "count");
         evidence_executor(judged, findings, i, "culprit", (struct evidence_cell[]){{"heap", (double)driver->peak_heap_bytes, "bytes"}, {"limit", heap, "bytes"}}, 2);
-        finding_formula(findings, "peak heap / spark.driver.memory", rule->ladder.step[0], "DF", NULL);
+        finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DF");
     }
     if (!seen)
         unknown_peaks(findings, rule->id);
@@ -267,7 +262,7 @@ static enum err_code hotspot(const struct judged *judged, struct findings *findi
     finding_arg(findings, "ratio", finding->measure, "ratio");
     finding_arg_text(findings, "what", hot.bytes ? STR_LIT("bytes") : STR_LIT("time"));
     evidence_executor(judged, findings, hot.executor, "culprit", (struct evidence_cell[]){{hot.bytes ? "bytes" : "time", hot.most, unit}, {"median", hot.median, unit}}, 2);
-    finding_formula(findings, "max / median over executors alive 80 % of the time", rule->ladder.step[0], "DE", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DE");
     return ERR_OK;
 }
 
@@ -324,7 +319,6 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
         whole += stats->of[STAT_RUN].sum + stats->of[STAT_DESER].sum;
     }
     bool is_short = memory_is_short(findings, gc, spilled);
-    char text[160];
     struct evidence_cell cells[] = {{"peak", use.peak_bytes, "bytes"}, {"heap", heap, "bytes"}, {"executors", (double)use.executors, "count"}};
 
     struct finding *over = findings_add(findings, "EXEC.MEM_OVER", SUBJECT_APP, "-");
@@ -340,8 +334,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
     finding_arg(findings, "mem", MEM_HEADROOM * use.peak_bytes + 300 * MIB, "bytes");
     finding_measure(findings, "wasted", wasted, "GiB·h");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
-    snprintf(text, sizeof text, "1 - %.0f MiB / %.0f MiB = %.2f", use.peak_bytes / MIB, heap / MIB, over->measure);
-    finding_formula(findings, text, over->rule->ladder.step[0], "DF", NULL);
+    FORMULA(findings, NULL, over->rule->ladder.step[0], "DF", {"peak", use.peak_bytes, "bytes"});
 
     struct finding *low = findings_add(findings, "EXEC.GC_LOW", SUBJECT_APP, "-");
     low->measure = whole > 0 ? collected / whole : (double)NAN;
@@ -350,7 +343,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
     finding_arg(findings, "g", low->measure, "share");
     finding_arg(findings, "use", use.peak_bytes / heap, "share");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
-    formula_share(findings, low->rule, "gc", collected, "run + deserialise", whole, low->measure);
+    formula_share(findings, low->rule, collected, whole);
 }
 
 /* Whether a stage with short memory ran on this executor. */

@@ -215,16 +215,12 @@ static void partial(const struct judged *judged, struct findings *findings, cons
     struct finding *finding = about_cache(judged, findings, rule, row, missing);
     if (!finding)
         return;
-    char text[160];
     finding_arg(findings, "k", round((1 - missing) * number(row->partitions)), "count");
     finding_arg(findings, "n", number(row->partitions), "count");
     finding_arg_text(findings, "level", judged->facts->rdds[row->rdd].storage_level);
     finding_measure(findings, "evicted", number(row->evicted_partitions), "count");
-    if (isnan(row->fraction))
-        snprintf(text, sizeof text, "tasks that read no block / tasks of the stages that read it = %.3f", missing);
-    else
-        snprintf(text, sizeof text, "1 - %lld / %lld partitions = %.3f", (long long)row->most_partitions, (long long)row->partitions, missing);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(findings, isnan(row->fraction) ? "tasks" : NULL, rule->ladder.step[0], "own", {"most", number(row->most_partitions), "count"},
+            {"partitions", number(row->partitions), "count"});
     if (!(missing > 0) || !(row->build_ms > 0))
         return;
     /* A reader computed the missing part again: at most that part of what filling it cost. */
@@ -245,7 +241,7 @@ static void unused(const struct judged *judged, struct findings *findings, const
     if (!about_cache(judged, findings, rule, row, read ? 0 : row->storage_share > 0 ? row->storage_share : DBL_MIN))
         return;
     finding_measure(findings, "held", row->held_byte_ms / 1000, "byte·s");
-    finding_formula(findings, "no stage but the one that filled it; most bytes / storage memory", rule->ladder.step[1], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[1], "own");
 }
 
 static void leak(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row)
@@ -253,10 +249,8 @@ static void leak(const struct judged *judged, struct findings *findings, const s
     double idle = cache_idle_share(row, judged->facts);
     if (!about_cache(judged, findings, rule, row, idle * row->storage_share))
         return;
-    char text[160];
     finding_arg(findings, "dur", idle * (double)judged->wall_ms, "ms");
-    snprintf(text, sizeof text, "unread %.3f of the run x %.3f of storage memory = %.3f", idle, row->storage_share, idle * row->storage_share);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "own", {"idle", idle, "share"}, {"share", row->storage_share, "share"});
 }
 
 enum err_code rules_reuse(const struct judged *judged, struct findings *findings, struct err *err)

@@ -41,7 +41,7 @@ enum err_code look_at_aggregate(struct sql_pass *pass, const struct plan_node *n
     finding->cause = fell_back > 0 ? "fallback" : slow ? "sort" : useless ? "partial" : NULL;
     finding_arg(pass->findings, "pct", kept, "share");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"rows_in", in, "records"}, {"rows_out", node->rows, "records"}, {"fallback_tasks", fell_back, "count"}}, 3);
-    finding_formula(pass->findings, "rows in, where it fell back to sorting, cannot hash, or kept most rows", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     return ERR_OK;
 }
 
@@ -83,10 +83,8 @@ static void arg_stage(struct sql_pass *pass, uint32_t stage)
 
 static void python_formula(struct sql_pass *pass, uint32_t stage, const struct finding *finding)
 {
-    char text[160];
-    snprintf(text, sizeof text, "python %.2f s / task time %.2f s = %.3f", pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / 1000, stage_work_ms(pass, stage) / 1000,
-             finding->measure);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "ST", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "ST", {"python", pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON], "ms"},
+            {"work", stage_work_ms(pass, stage), "ms"});
 }
 
 enum err_code look_at_python(struct sql_pass *pass, const struct plan_node *node, struct err *err)
@@ -212,13 +210,12 @@ enum err_code look_at_amplification(struct sql_pass *pass, const struct plan_nod
     struct finding *finding = consider_node(pass, SQL_WRITE_AMPLIFICATION, node, NO_ENTITY, MUTE_NONE, rows < FEW_CHANGED ? files : 0, (double)NAN);
     if (!finding)
         return ERR_OK;
-    char text[160];
     finding_arg(pass->findings, "p", files, "share");
     finding_arg(pass->findings, "q", rows, "share");
     evidence_node(pass, node, "culprit",
                   (struct evidence_cell[]){{"files_replaced", removed, "count"}, {"files", all, "count"}, {"rows_changed", changed, "records"}, {"rows_copied", copied, "records"}},
                   4);
-    snprintf(text, sizeof text, "%.0f of %.0f files for %.0f of %.0f rows", removed, all, changed, changed + copied);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[1], "DF", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[1], "DF", {"removed", removed, "count"}, {"files", all, "count"}, {"changed", changed, "records"},
+            {"rows", changed + copied, "records"});
     return ERR_OK;
 }

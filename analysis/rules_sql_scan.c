@@ -57,15 +57,13 @@ static void small_files_read(struct sql_pass *pass, const struct plan_node *node
     struct finding *finding = consider_node(pass, SQL_SMALL_FILES_READ, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, saving);
     if (!finding)
         return;
-    char text[160];
     finding->at_least = files > MANY_FILES && mean < SMALL_FILE_BYTES ? GRADE_INFO : GRADE_OK;
     finding_arg_text(pass->findings, "table", scan_source(pass, node));
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}}, 2);
     evidence_stage_of(pass, stage, "context");
-    snprintf(text, sizeof text, "%.0f bytes / %.0f files = %.0f", bytes, files, mean);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     if (stage != NO_ENTITY)
         finding_change(pass->findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks});
 }
@@ -96,7 +94,7 @@ static void full_scan(struct sql_pass *pass, const struct plan_node *node, doubl
     finding_arg(pass->findings, "n", partitions, "count");
     finding_arg(pass->findings, "bytes", bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"partitions", partitions, "count"}, {"size", bytes, "bytes"}}, 2);
-    finding_formula(pass->findings, whole ? "no partition filter: all bytes" : "a partition filter, or one partition", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, whole ? NULL : "filtered", NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static bool has_join(const struct plan *plan)
@@ -123,15 +121,14 @@ static void dynamic_pruning(struct sql_pass *pass, const struct plan_node *node,
     struct finding *finding = findings_consider(pass->findings, pass->rules[SQL_DPP], MUTE_NONE, share, (double)NAN, SUBJECT_SQL, "%lld", (long long)pass->plan->execution_id);
     if (!finding)
         return;
-    char text[120], saved[64];
+    char saved[64];
     snprintf(saved, sizeof saved, "%lld", (long long)pass->plan->execution_id);
     finding_arg_text(pass->findings, "id", str_of(saved));
     finding_arg(pass->findings, "a", files, "count");
     finding_arg(pass->findings, "b", all, "count");
     finding_measure(pass->findings, "saved_bytes", plan_total(pass->plan, node, "static size of files read") - bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"files_without", all, "count"}}, 2);
-    snprintf(text, sizeof text, "%.0f / %.0f files = %.3f", files, all, share);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[1], "S3", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[1], "S3");
 }
 
 static const struct plan_node *filter_above(const struct plan *plan, const struct plan_node *scan)
@@ -243,11 +240,7 @@ static void pushdown(struct sql_pass *pass, const struct plan_node *node, double
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"size", bytes, "bytes"}, {"rows", node->rows, "records"}}, 2);
     if (filter)
         evidence_node(pass, filter, "context", (struct evidence_cell[]){{"rows", filter->rows, "records"}}, 1);
-    finding_formula(pass->findings,
-                    late   ? "bytes read before the filter"
-                    : wide ? "bytes read for columns that nothing uses"
-                           : "filters were pushed down, or there are none",
-                    finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, late ? NULL : wide ? "columns" : "pushed", NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static enum err_code note_scan(struct sql_pass *pass, const struct plan_node *node, uint32_t stage, double bytes, struct err *err)
@@ -299,13 +292,11 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
     struct finding *finding = consider_node(pass, SQL_SMALL_FILES_WRITE, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, (double)NAN);
     if (!finding)
         return ERR_OK;
-    char text[160];
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
     finding_arg(pass->findings, "parts", partitions, "count");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}, {"partitions", partitions, "count"}}, 3);
-    snprintf(text, sizeof text, "%.0f bytes / %.0f files = %.0f", bytes, files, mean);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     return ERR_OK;
 }
 
@@ -358,7 +349,7 @@ static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, siz
     enum mute mute = mute_of(pass->judged, rule, NO_ENTITY);
     if (!mute && again < REPEATED_LEAST_BYTES)
         mute = MUTE_TINY_DATA;
-    char key[NODE_KEY_BYTES], text[160];
+    char key[NODE_KEY_BYTES];
     snprintf(key, sizeof key, "%lld/%lld", (long long)at[0].execution_id, (long long)at[0].node_id);
     if (!findings_consider(pass->findings, rule, mute, (double)times, saving, SUBJECT_NODE, "%s", key))
         return;
@@ -376,8 +367,7 @@ static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, siz
         double scan = isnan(at[i].scan_ms) ? 1 : MIN(1.0, at[i].scan_ms / stage_work_ms(pass, at[i].stage));
         finding_change(pass->findings, "W11", BAND_WEAK, (struct change){.kind = CHANGE_DROP, .stage = at[i].stage, .number = 1 - scan});
     }
-    snprintf(text, sizeof text, "%zu scans with equal partition filters, %.0f MiB again", times, again / MIB);
-    finding_formula(pass->findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(pass->findings, NULL, rule->ladder.step[0], "own", {"again", again, "bytes"});
 }
 
 enum err_code sql_repeated_scans(struct sql_pass *pass, struct err *err)
