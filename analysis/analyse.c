@@ -135,7 +135,7 @@ static enum err_code look_at_stages(struct analysis *self, struct err *err)
         rc = err_nomem(err);
     for (size_t i = 0; i < count && !rc; i++)
         rc = look_at_one(self, order[i].stage, &self->looked_at[i], err);
-    stage_samples_dispose(&self->samples); /* the columns of the largest stage: more than all that is still to come */
+    stage_samples_dispose(&self->samples);   /* the columns of the largest stage: more than all that is still to come */
     return rc;
 }
 
