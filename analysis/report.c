@@ -249,7 +249,8 @@ static const char args_sql[] =
     "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?2") ") WHERE type = 'object'";
 static const char cells_sql[] =
     "SELECT e.key, e.value ->> 'kind', e.value ->> 'key', e.value ->> 'role', c.value ->> 'n', c.value ->> 'v', c.value ->> 'u', typeof(c.value ->> 'v') = 'text' "
-    "FROM json_each(" SOUND("?1") ") AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' ORDER BY e.id, c.id";
+    "FROM json_each(" SOUND("?1") ") AS e LEFT JOIN json_each(e.value, '$.cols') AS c ON c.type = 'object' WHERE e.type = 'object' AND (c.id IS NOT NULL OR e.value ->> 'role' = 'culprit') "
+    "ORDER BY e.id, c.id";
 static const char formula_sql[] =
     "SELECT value ->> '$.formula.variant', value -> '$.formula.numbers', value ->> 'threshold', value ->> 'source' FROM json_each(" SOUND("?1") ") "
     "WHERE type = 'object' AND json_type(value, '$.formula') = 'object' LIMIT 1";

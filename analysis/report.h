@@ -59,7 +59,7 @@ void report_dispose(struct report *self);                    /* idempotent */
 /* Placeholders and further measures of a finding, codes of ours in words ("sub:waiting" in section "words"); texts live in the report's arena. */
 enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err) WARN_UNUSED;
 
-/* One cell of the evidence table of a finding. Cells of a row follow one another. */
+/* One cell of the evidence table of a finding. Cells of a row follow one another; a culprit that is nothing but a name has one cell without a name. */
 struct report_cell {
     size_t row;
     struct str kind, key, role;      /* of the row */

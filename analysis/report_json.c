@@ -157,7 +157,8 @@ static void write_evidence(struct json_writer *w, const struct report_evidence *
         json_key(w, "cells");
         json_array_begin(w);
         for (; i < evidence->count && evidence->cells[i].row == row; i++)
-            write_value(w, evidence->cells[i].name, evidence->cells[i].text, evidence->cells[i].value, evidence->cells[i].unit);
+            if (str_known(evidence->cells[i].name))
+                write_value(w, evidence->cells[i].name, evidence->cells[i].text, evidence->cells[i].value, evidence->cells[i].unit);
         json_array_end(w);
         json_object_end(w);
     }

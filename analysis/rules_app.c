@@ -22,6 +22,8 @@
 /* APP.OVERALLOC: executors that lived shorter say nothing. How many tasks ran at once is looked at in so many pieces of the run: what overlaps within one counts as at once. */
 #define ALIVE_LEAST_MS 10000
 #define BUSY_PIECES 65536
+/* APP.DYN_ALLOC: minExecutors that are held idle for this share of the run. */
+#define IDLE_SHARE 0.5
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
@@ -478,8 +480,11 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
         !conf_true(facts_conf(facts, "spark.storage.decommission.shuffleBlocks.enabled"), false))
         problem(&problems, "no_shuffle_service");
     int64_t least = conf_count(facts_conf(facts, "spark.dynamicAllocation.minExecutors")), most = conf_count(facts_conf(facts, "spark.dynamicAllocation.maxExecutors"));
-    double allocated = judged->accounts->allocated_ms, wait = judged->accounts->app.slot_ms[BUCKET_WAIT_EXEC] / (double)MAX(facts->slot_peak, 1), p95;
-    if (known_or(least, 0) > 1 && allocated > 0 && busy_slot_ms(&judged->accounts->app) < 0.5 * allocated)
+    double wait = judged->accounts->app.slot_ms[BUCKET_WAIT_EXEC] / (double)MAX(facts->slot_peak, 1), p95;
+    double gaps = 0; /* when nothing ran, and the least there may be was held */
+    for (int b = BUCKET_GAP_SQL; b <= BUCKET_GAP_USER; b++)
+        gaps += judged->accounts->app.wall_ms[b];
+    if (known_or(least, 0) > 1 && gaps >= IDLE_SHARE * (double)judged->wall_ms)
         problem(&problems, "min_idle");
     int64_t demand = 0, each = 1;
     for (size_t i = 0; i < facts->stage_count; i++)

@@ -152,22 +152,61 @@ static void mem_near(const struct judged *judged, struct findings *findings, con
             {"limit", limit, "bytes"});
 }
 
-static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
+/* Whether a stage with short memory ran on this executor. */
+static bool stage_ran_on(const struct facts *facts, uint32_t stage, uint32_t executor)
+{
+    const struct stage_fact *fact = &facts->stages[stage];
+    for (size_t i = 0; i < fact->attempt_count; i++)
+        if (facts->attempts[fact->first_attempt + i].executor == executor)
+            return true;
+    return false;
+}
+
+/* A finding of `rule` about a stage that ran there. */
+static bool short_on(const struct judged *judged, const struct findings *findings, const struct rule *rule, uint32_t executor)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (finding->rule == rule && !finding->mute && finding->stage != NO_ENTITY && ladder_grade(&finding->rule->ladder, finding->measure) >= GRADE_INFO &&
+            stage_ran_on(judged->facts, finding->stage, executor))
+            return true;
+    }
+    return false;
+}
+
+/* Behind STAGE.GC_HIGH and STAGE.SPILL, which raise it. */
+static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct rule *gc, const struct rule *spilled, uint32_t position)
 {
     const struct executor_fact *executor = &judged->facts->executors[position];
     if (!known(executor->peak_storage_bytes))
         return;
     double unified = unified_memory_bytes(judged->facts);
+    bool collects = short_on(judged, findings, gc, position), spills = short_on(judged, findings, spilled, position);
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, (double)executor->peak_storage_bytes / unified);
     if (!finding)
         return;
+    finding->grade_shift = collects || spills;
     finding_arg(findings, "use", finding->measure, "share");
+    if (collects || spills)
+        finding_arg_text(findings, "also", !spills ? STR_LIT("gc") : !collects ? STR_LIT("spill") : STR_LIT("both"));
     evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}},
                       2);
     FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"});
 }
 
-static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule)
+/* Of a stage: results of all its tasks. */
+static enum err_code largest_result(const struct facts *facts, double *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *ret = (double)NAN;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT max(result_size_bytes) FROM stage", err);
+    if (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        *ret = db_f64(stmt, 0);
+    db_finalize(stmt);
+    return rc;
+}
+
+static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule, double largest)
 {
     const struct facts *facts = judged->facts;
     double heap = (double)driver_heap_bytes(facts);
@@ -190,6 +229,7 @@ static void driver_memory(const struct judged *judged, struct findings *findings
         double results = 0;
         for (size_t s = 0; s < facts->stage_count; s++)
             results = MAX(results, judged->accounts->stages[s].winner_ms[BUCKET_GETRES]);
+        finding_arg(findings, "res", largest > 0 ? largest : (double)NAN, "bytes");
         finding_measure(findings, "getting_results", results, "ms");
         finding_measure(findings, "executors", (double)executors, "count");
         evidence_executor(judged, findings, i, "culprit", (struct evidence_cell[]){{"heap", (double)driver->peak_heap_bytes, "bytes"}, {"limit", heap, "bytes"}}, 2);
@@ -346,31 +386,6 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
     formula_share(findings, low->rule, collected, whole);
 }
 
-/* Whether a stage with short memory ran on this executor. */
-static bool stage_ran_on(const struct facts *facts, uint32_t stage, uint32_t executor)
-{
-    const struct stage_fact *fact = &facts->stages[stage];
-    for (size_t i = 0; i < fact->attempt_count; i++)
-        if (facts->attempts[fact->first_attempt + i].executor == executor)
-            return true;
-    return false;
-}
-
-static void raise_full_storage(const struct judged *judged, struct findings *findings, const struct rule *full, const struct rule *gc, const struct rule *spilled)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        struct finding *storage = &findings->items[i];
-        if (storage->rule != full)
-            continue;
-        for (size_t k = 0; k < findings->count && !storage->grade_shift; k++) {
-            const struct finding *other = &findings->items[k];
-            if ((other->rule == gc || other->rule == spilled) && !other->mute && other->stage != NO_ENTITY && ladder_grade(&other->rule->ladder, other->measure) >= GRADE_INFO &&
-                stage_ran_on(judged->facts, other->stage, storage->executor))
-                storage->grade_shift = 1;
-        }
-    }
-}
-
 enum err_code rules_memory(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
@@ -390,7 +405,7 @@ enum err_code rules_memory(const struct judged *judged, struct findings *finding
         measured = true;
         gc_long(judged, findings, full_gc, i);
         mem_near(judged, findings, near, i);
-        storage_full(judged, findings, full, i);
+        storage_full(judged, findings, full, gc, spilled, i);
     }
     if (!measured) {
         unknown_peaks(findings, full_gc->id);
@@ -398,7 +413,10 @@ enum err_code rules_memory(const struct judged *judged, struct findings *finding
         unknown_peaks(findings, full->id);
     }
     heap_too_large(judged, findings, gc, spilled);
-    driver_memory(judged, findings, rule_find(STR_LIT("DRIVER.MEM")));
-    raise_full_storage(judged, findings, full, gc, spilled);
+    double largest;
+    enum err_code rc = largest_result(facts, &largest, err);
+    if (rc)
+        return rc;
+    driver_memory(judged, findings, rule_find(STR_LIT("DRIVER.MEM")), largest);
     return hotspot(judged, findings, rule_find(STR_LIT("EXEC.HOTSPOT")), err);
 }

@@ -38,6 +38,26 @@ struct shuffle_rules {
     const struct rule *fetch, *write, *volume, *few, *single, *tiny, *big, *locality, *delay, *deser;
 };
 
+/* What winners fetched from other executors, of all they fetched. NaN: not logged (or no memory for it, which others will meet). */
+static double remote_share(const struct facts *facts, uint32_t stage, double read)
+{
+    struct task_values values;
+    double remote = 0;
+    bool any = false;
+    if (facts_values(facts, stage, 1U << VALUE_SHUFFLE_REMOTE_BYTES, &values, NULL))
+        return (double)NAN;
+    for (size_t i = 0; i < values.count; i++) {
+        const struct attempt *attempt = &facts->attempts[facts->stages[stage].first_attempt + i];
+        int64_t bytes = values.of[VALUE_SHUFFLE_REMOTE_BYTES][i];
+        if (attempt->kind != WINNER || !attempt->has_metrics || !known(bytes))
+            continue;
+        any = true;
+        remote += (double)bytes;
+    }
+    task_values_dispose(&values);
+    return any && read > 0 ? MIN(1.0, remote / read) : (double)NAN;
+}
+
 static void fetch_wait(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
     double wait = view->account->winner_ms[BUCKET_FETCH], read = view->stats->of[STAT_READ_BYTES].sum;
@@ -49,6 +69,7 @@ static void fetch_wait(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "sec", wait, "ms");
     finding_arg(findings, "pct", finding->measure, "share");
     finding_arg(findings, "read", read, "bytes");
+    finding_arg(findings, "remote", remote_share(judged->facts, view->position, read), "share");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
     formula_share(findings, rule, wait, view->occupancy_ms);

@@ -248,9 +248,8 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
         snprintf(stage, sizeof stage, STAGE_KEY, STAGE_KEY_OF(&facts->stages[of[i].stage]));
         finding_evidence(findings, SUBJECT_STAGE, str_of(stage), "context", row, ARRAY_LENGTH(row));
         finding_change(findings, "W3", BAND_NORMAL, (struct change){.kind = CHANGE_HOST, .stage = of[i].stage, .executor = of->executor, .number = of[i].ratio});
-        if (!i) {
+        if (!i)
             finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
-        }
     }
 }
 

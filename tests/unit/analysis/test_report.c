@@ -126,6 +126,20 @@ static void says_how_a_measure_came_about_in_both_languages(void **state)
     assert_non_null(strstr(out.data, "标准差 4.0 s / 平均 2.0 s = 2\n"));
 }
 
+static void shows_evidence_that_is_nothing_but_a_name(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    exec("UPDATE finding SET evidence = '[{\"kind\":\"conf\",\"key\":\"guava\",\"role\":\"culprit\",\"cols\":[]}]'");
+    load();
+    struct report_evidence evidence;
+    assert_int_equal(report_evidence(&report, LANG_EN, &report.findings[0].finding, NULL, 0, &evidence, &err), ERR_OK);
+    assert_int_equal(evidence.row_count, 1);
+    assert_true(str_is(evidence.cells[0].key, "guava"));
+    assert_false(str_known(evidence.cells[0].name));
+    assert_non_null(strstr(text_report(), "guava\n"));
+}
+
 static void says_possibly_where_it_is_not_sure(void **state)
 {
     (void)state;
@@ -275,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(says_that_a_healthy_run_is_healthy_and_what_came_nearest),
         TEST(names_the_first_finding_and_what_the_first_few_save),
+        TEST(shows_evidence_that_is_nothing_but_a_name),
         TEST(says_how_a_measure_came_about_in_both_languages),
         TEST(says_possibly_where_it_is_not_sure),
         TEST(says_that_a_run_failed_and_why),

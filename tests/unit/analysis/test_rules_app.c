@@ -145,12 +145,44 @@ static void a_shuffle_of_uncounted_input_is_not_judged(void **state)
     assert_near(measure("STAGE.SHUFFLE_VOLUME", "1.0"), 4.0);
 }
 
+/* Four tasks of 4 s that waited 1 s each for 16 MiB, 12 of them from elsewhere. */
+static void fetched_bytes_are_told_by_where_they_came_from(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 4, 4000, UNKNOWN);
+    for (size_t i = 0; i < 4; i++) {
+        app_tasks[i].executor_cpu_time_ns = 3000000000;
+        app_tasks[i].shuffle_fetch_wait_time_ms = 1000;
+        app_tasks[i].shuffle_remote_read_bytes = 12 * MIB;
+        app_tasks[i].shuffle_local_read_bytes = 4 * MIB;
+    }
+    analyse_app();
+    assert_near(measure("STAGE.FETCH_WAIT", "0.0"), 0.25);
+    assert_near(number_of("SELECT args ->> '$.remote.v' FROM finding WHERE rule_id = 'STAGE.FETCH_WAIT'"), 0.75);
+}
+
+/* 220 of (1024 − 300) × 0.6 MiB, on an executor whose tasks collect garbage for a quarter of their time: a grade more, and it says why. */
+static void full_storage_is_graver_where_tasks_lack_memory(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    for (size_t i = 0; i < 8; i++)
+        app_tasks[i].jvm_gc_time_ms = 1000;
+    app_sql("UPDATE executor SET peaks_set = 1, peak_jvm_heap_memory_bytes = 900000000, peak_on_heap_storage_memory_bytes = %lld", 220 * (long long)MIB);
+    analyse_app();
+    assert_near(measure("EXEC.STORAGE_FULL", "1"), 220 / (724 * 0.6));
+    assert_near(number_of("SELECT grade_shift FROM finding WHERE rule_id = 'EXEC.STORAGE_FULL'"), 1.0);
+    assert_string_equal(text_of("SELECT args ->> '$.also.v' FROM finding WHERE rule_id = 'EXEC.STORAGE_FULL'"), "gc");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(twice_the_slots_save_half_of_the_work),
         TEST(memory_that_cannot_be_is_not_set),
         TEST(many_small_jobs_cost_their_starts),
+        TEST(fetched_bytes_are_told_by_where_they_came_from),
+        TEST(full_storage_is_graver_where_tasks_lack_memory),
         TEST(a_shuffle_of_uncounted_input_is_not_judged),
         TEST(what_is_off_the_path_is_told_with_its_slack),
         TEST(spilling_costs_what_spilling_tasks_took_longer),
