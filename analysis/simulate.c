@@ -114,10 +114,14 @@ static enum err_code change_node(struct scenario *self, uint32_t id)
     enum err_code rc = sim_work_load(self->sim, node, &work, self->err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < self->count && !rc; i++)
-        if (concerns(&self->changes[i], node))
-            rc = sim_work_change(self->sim, node, &work, &self->changes[i], self->err);
-    *override = (struct sim_override){.node = id, .no_lag = work.count == 0};
+    bool no_lag = false;
+    for (size_t i = 0; i < self->count && !rc; i++) {
+        if (!concerns(&self->changes[i], node))
+            continue;
+        rc = sim_work_change(self->sim, node, &work, &self->changes[i], self->err);
+        no_lag |= self->changes[i].kind == CHANGE_LAG;
+    }
+    *override = (struct sim_override){.node = id, .no_lag = no_lag || work.count == 0, .no_tail = no_lag};
     if (!rc)
         rc = sim_work_seal(self->sim, node, &work, &self->arena, &override->costs, self->err);
     sim_work_dispose(&work);

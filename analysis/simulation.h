@@ -115,7 +115,7 @@ struct simulation {
 /* One run: the simulation, and what is different. */
 struct sim_override {
     uint32_t node;
-    bool no_lag;
+    bool no_lag, no_tail; /* tail: of its job */
     struct sim_costs costs;
 };
 struct sim_run {

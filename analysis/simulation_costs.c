@@ -92,7 +92,7 @@ static enum err_code cap(const struct simulation *sim, struct sim_work *work, bo
     return ERR_OK;
 }
 
-/* W8, W12: one part of each winner above a target, or a share of it, is saved. A cost that was changed before has its parts in proportion. */
+/* W8, W12: one part of each winner above a target, a share of it, or what it spilled at so much a byte, is saved. A cost that was changed before has its parts in proportion. */
 struct parts {
     const struct simulation *sim;
     const struct sim_node *node;
@@ -105,6 +105,8 @@ static double saved_of(const struct change *change, const double *parts, const s
 {
     if (change->kind == CHANGE_FACTOR)
         return parts[change->part] * (1 - change->number);
+    if (change->kind == CHANGE_SPILL)
+        return fmin((double)known_or(values->of[VALUE_RUN_MS][i], 0), fmax(0, change->number) * (double)known_or(values->of[VALUE_DISK_SPILL_BYTES][i], 0));
     double target = change->number;
     if (change->part == BUCKET_GC)
         target *= (double)known_or(values->of[VALUE_RUN_MS][i], 0) + (double)known_or(values->of[VALUE_DESERIALIZE_MS][i], 0);
@@ -294,9 +296,11 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
     case CHANGE_CAP: return cap(sim, work, false, err);
     case CHANGE_SPREAD: return cap(sim, work, true, err);
     case CHANGE_PART:
+    case CHANGE_SPILL:
     case CHANGE_FACTOR: return part(sim, node, work, change, err);
     case CHANGE_SPLIT: return split(sim, node, work, change->number, err);
     case CHANGE_MERGE: return merge(sim, node, work, change->number, err);
+    case CHANGE_LAG: /* of the node, not of its items */
     case CHANGE_GAPS:
     case CHANGE_SLOTS:
     case CHANGE_RAMP:
