@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { apiPath } from "./api.js";
 import { AppHead } from "./components/app-head.jsx";
 import { Boundary } from "./components/boundary.jsx";
+import { FindingsOfRun } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
 import { Rail, entries } from "./components/rail.jsx";
@@ -107,7 +108,7 @@ function PlainFrame({ here, path, frame }) {
   );
 }
 
-/** Pages of one application: the same head and rail, fed by one call. @param {{ appRef: string, rest: string[], frame: Frame }} props */
+/** Pages of one application: the same head and rail, fed by two calls. @param {{ appRef: string, rest: string[], frame: Frame }} props */
 function AppFrame({ appRef, rest, frame }) {
   const [beat, setBeat] = useState(0);
   const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
@@ -115,8 +116,22 @@ function AppFrame({ appRef, rest, frame }) {
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;
   usePoll(notLoaded || app?.loading ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
+  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  return (
+    <FindingsOfRun appRef={appRef} version={version}>
+      {(found) => <AppPage appRef={appRef} rest={rest} frame={frame} asked={asked} app={app} version={version} findings={found.data} beat={beat} />}
+    </FindingsOfRun>
+  );
+}
+
+/**
+ * @param {{ appRef: string, rest: string[], frame: Frame, asked: import("./components/use-data.js").Asked<import("./types").AppAnswer>, app: import("./types").App | undefined,
+ *   version: string, findings: import("./types").Findings | undefined, beat: number }} props
+ */
+function AppPage({ appRef, rest, frame, asked, app, version, findings, beat }) {
   const page = findPage(rest);
-  const list = entries(appRef, app);
+  const list = entries(appRef, app, findings);
   useKeys({ go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.app(appRef))), help: frame.keys });
   const title = app?.name ?? appRef;
   const object = page?.object ? t(page.object, (rest[1] ?? "").replace(/\.0$/, "")) : null;
@@ -130,8 +145,7 @@ function AppFrame({ appRef, rest, frame }) {
     ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []),
     ...(object ? [{ label: object }] : []),
   ];
-  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
-  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  const notLoaded = !app && asked.error?.status === 409;
   /** @returns {import("preact").ComponentChildren} */
   const body = () => {
     if (app)

@@ -2,6 +2,7 @@
 /** The pages, in the order of the rail. A page of an application gets `{ app, id, version }`; `rail` says which entry of the rail it belongs to. */
 import { Environment } from "./views/environment.jsx";
 import { Executors } from "./views/executors.jsx";
+import { Findings } from "./views/findings.jsx";
 import { Job } from "./views/job.jsx";
 import { Jobs } from "./views/jobs.jsx";
 import { Log } from "./views/log.jsx";
@@ -20,6 +21,7 @@ import { Storage } from "./views/storage.jsx";
 /** Below /a/{ref}: `name`, and with `object` `name/{id}`. @type {Page[]} */
 export const PAGES = [
   { name: "", rail: "overview", View: Overview },
+  { name: "findings", rail: "overview", section: "findings.page", View: Findings },
   { name: "jobs", rail: "jobs", section: "nav.jobs", View: Jobs },
   { name: "jobs", rail: "jobs", section: "nav.jobs", object: "job.title", View: Job },
   { name: "stages", rail: "stages", section: "nav.stages", View: Stages },

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
+import { JobAccount } from "../components/account-sections.jsx";
+import { SubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
@@ -17,13 +19,13 @@ export function Job({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id]), version));
   return (
     <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs") }}>
-      {(job) => <Found app={app} job={job} />}
+      {(job) => <Found app={app} job={job} version={version} />}
     </Loaded>
   );
 }
 
-/** @param {{ app: import("../types").App, job: JobData }} props */
-function Found({ app, job }) {
+/** @param {{ app: import("../types").App, job: JobData, version: string }} props */
+function Found({ app, job, version }) {
   const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
   return (
     <>
@@ -47,6 +49,8 @@ function Found({ app, job }) {
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
         ]}
       />
+      <SubjectFindings appRef={app.ref} version={version} kind="job" subject={String(job.jobId)} />
+      <JobAccount appRef={app.ref} version={version} jobId={job.jobId} />
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
         {rows.length ? (
           <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
