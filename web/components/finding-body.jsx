@@ -18,16 +18,12 @@ export function FindingBody({ appRef, finding: f, all }) {
       <div class="find-do">
         <h3>{t("find.do")}</h3>
         <p>{f.advice}</p>
-        {f.fixes.map((fix) => (
-          <div class="find-fix" key={fix.id}>
-            <div class="find-fix-head">
-              <h4>{fix.title}</h4>
-              <span class="no-print">
-                <CopyButton label={t("copy.code")} text={() => fix.code} />
-              </span>
-            </div>
-            <pre tabIndex={0}>{fix.code}</pre>
-          </div>
+        {f.fixes.map((fix, i) => (
+          <details class="find-fix" key={fix.id} open={i === 0}>
+            <summary>{fix.title}</summary>
+            <pre>{fix.code}</pre>
+            <CopyButton label={t("copy.code")} text={() => fix.code} />
+          </details>
         ))}
       </div>
       <div class="find-why">

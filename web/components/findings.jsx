@@ -14,7 +14,7 @@ import { findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../mode
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
-import { GradeMark, Severity } from "./severity.jsx";
+import { GradeMark } from "./severity.jsx";
 import { Loaded } from "./states.jsx";
 import { Unfired } from "./unfired.jsx";
 import { useData } from "./use-data.js";
@@ -115,16 +115,17 @@ export function FindingList({ appRef, findings, wallMs = 0, version = "", title,
       }
     >
       <MovedThresholds />
+      {parts.shown.length ? null : (
+        <p class="find-none">
+          <GradeMark level={0} /> {t(rest ? "find.none" : "find.noneHere")}
+        </p>
+      )}
       {findings.length ? (
         <ul class="find">
           {shown.map(row)}
           {parts.small.length && !unfold ? <FoldRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
         </ul>
-      ) : (
-        <p class="find-none">
-          <Severity level={0} label={t("sev.0")} /> {t(rest ? "find.none" : "find.noneHere")}
-        </p>
-      )}
+      ) : null}
       {rest ? <Unfired from={all} open={query.has("checked")} opened={inPlace ? null : open} row={row} /> : null}
     </Section>
   );

@@ -12,5 +12,5 @@ export function placeName({ kind, key, name }) {
   return name;
 }
 
-/** Where that is. @param {{ appRef: string, of: Subject }} props */
-export const Place = ({ appRef, of }) => <a href={paths.subject(appRef, of.kind, of.key)}>{placeName(of)}</a>;
+/** Where that is; the application is everywhere. @param {{ appRef: string, of: Subject }} props */
+export const Place = ({ appRef, of }) => (of.kind === "app" ? <>{placeName(of)}</> : <a href={paths.subject(appRef, of.kind, of.key)}>{placeName(of)}</a>);

@@ -2,7 +2,7 @@
 import { seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { dearestStage, ofPage, worst } from "../model/findings.js";
+import { worstStage, ofPage, worst } from "../model/findings.js";
 import { wrong } from "../model/health.js";
 import { GradeMark } from "./severity.jsx";
 
@@ -10,10 +10,10 @@ import { GradeMark } from "./severity.jsx";
 /** @typedef {import("../types").Findings} Findings */
 /** @typedef {import("../model/findings.js").PageName} PageName */
 /**
- * One page of the reading order. `finds`: whose findings mark it; `question`: of findings.questions; level null: not known yet, its place is kept free; savingMs: of the dearest finding;
- * none: why it has nothing to show.
- * @typedef {{ id: string, to: string, step?: number, sub?: boolean, apart?: boolean, ask?: string, finds?: PageName, question: keyof NonNullable<Findings["questions"]>,
- *   level?: number | null, savingMs?: number | null, label?: string, none?: string | null }} Entry
+ * One page of the reading order. `question`: of findings.questions; level null: not known yet, its place is kept free; savingMs: of the dearest of its findings; says: the sentence of the
+ * first; none: why it has nothing to show.
+ * @typedef {{ id: string, to: string, step?: number, sub?: boolean, apart?: boolean, ask?: string, question: keyof NonNullable<Findings["questions"]>, level?: number | null,
+ *   savingMs?: number | null, label?: string, says?: string, none?: string | null }} Entry
  */
 
 /** A mark that is no finding's. @typedef {{ level: number, label: string } | null} Mark */
@@ -29,14 +29,10 @@ const counted = (n, level, text) => (n ? { level, label: t(text, n) } : null);
  * @returns {Entry[]}
  */
 export function entries(ref, app, findings) {
-  const stage = (findings ? dearestStage(findings.findings) : null) ?? slowestOf(app);
+  const stage = (findings ? worstStage(findings.findings) : null) ?? slowestOf(app);
   const empty = findings?.emptyPages;
   /** @param {PageName} page @param {Mark} [mark] */
-  const marked = (page, mark = null) => {
-    const own = findings ? worst(ofPage(findings.findings, page)) : null;
-    const level = mark || own ? Math.max(mark?.level ?? 0, own?.level ?? 0) : null;
-    return { finds: page, level, savingMs: own?.savingMs ?? null, label: mark && mark.level >= (own?.level ?? 0) ? mark.label : undefined };
-  };
+  const marked = (page, mark = null) => marks(findings && ofPage(findings.findings, page), mark);
   const broken = app && !app.loading ? wrong(app.health).length : 0;
   return [
     { id: "overview", to: paths.app(ref), question: "overview", ...wholeRun(app, findings) },
@@ -48,7 +44,7 @@ export function entries(ref, app, findings) {
       step: 3,
       question: "tasks",
       ask: stage === null ? undefined : t("nav.tasks.stage", stage.replace(/\.0$/, "")),
-      ...ofStage(stage, findings, counted(app?.failedTaskCount, 1, "rail.tasksFailed")),
+      ...marks(findings?.findings.filter((f) => f.subject.kind === "stage" && f.subject.key === stage), counted(app?.failedTaskCount, 1, "rail.tasksFailed")),
     },
     { id: "executors", to: paths.page(ref, "executors"), step: 4, question: "executors", ...marked("executors", counted(app?.lostExecutorCount, 3, "rail.lost")) },
     { id: "storage", to: paths.page(ref, "storage"), sub: true, question: "storage", ...marked("storage"), none: empty?.storage },
@@ -74,11 +70,11 @@ function wholeRun(app, findings) {
   return findings ? worst(findings.findings) : { level: null, savingMs: null };
 }
 
-/** @param {string | null} stage @param {Findings | undefined} findings @param {Mark} mark */
-function ofStage(stage, findings, mark) {
-  const own = findings && stage !== null ? worst(findings.findings.filter((f) => f.subject.kind === "stage" && f.subject.key === stage)) : null;
-  if (mark && mark.level >= (own?.level ?? 0)) return { level: mark.level, label: mark.label, savingMs: own?.savingMs ?? null };
-  return { level: own?.level ?? null, savingMs: own?.savingMs ?? null };
+/** Of a page, by its findings and by what the run itself says. @param {import("../types").Finding[] | undefined} own undefined: not judged yet @param {Mark} mark */
+function marks(own, mark) {
+  const of = own ? worst(own) : null;
+  const level = mark || of ? Math.max(mark?.level ?? 0, of?.level ?? 0) : null;
+  return { level, savingMs: of?.savingMs ?? null, label: mark && mark.level >= (of?.level ?? 0) ? mark.label : undefined, says: own?.[0]?.sentence };
 }
 
 /** @param {{ entries: Entry[], here: string, foot: string | null }} props */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { ofPage } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { isRead } from "./findings.jsx";
 import { entries } from "./rail.jsx";
@@ -24,7 +23,7 @@ export function ReadingOrder({ app, findings, version }) {
                 {e.savingMs ? <span class="num">{seconds(e.savingMs)}</span> : null}
               </span>
               <span>
-                <span class="dim3">{questions[e.question]}</span> {answer(findings, e)}
+                <span class="dim3">{questions[e.question]}</span> {e.says ?? e.none ?? e.label ?? t("order.nothing")}
               </span>
             </a>
           </li>
@@ -32,10 +31,4 @@ export function ReadingOrder({ app, findings, version }) {
       </ol>
     </Section>
   );
-}
-
-/** The first finding's sentence, or why there is nothing. @param {import("../types").Findings} of @param {import("./rail.jsx").Entry} e */
-function answer(of, e) {
-  const first = e.finds ? ofPage(of.findings, e.finds)[0] : undefined;
-  return first?.sentence ?? e.none ?? e.label ?? t("order.nothing");
 }

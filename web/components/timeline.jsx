@@ -5,7 +5,7 @@
  */
 import { useCallback, useRef, useState } from "preact/hooks";
 import { wordedPath } from "../api.js";
-import { clock, count, duration, offset, percent, seconds } from "../lib/format.js";
+import { DASH, clock, count, duration, offset, percent, seconds } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
@@ -294,9 +294,9 @@ function Rows({ app, data, at, stages }) {
     <div class={"wf-rows" + (rows.length > 40 ? " is-many" : "")} {...(rows.length > 40 ? { tabIndex: 0, role: "group", "aria-label": t("nav.jobs") } : {})}>
       {rows.map((r) =>
         r.kind === "job" ? (
-          <JobRow key={`j${r.job.jobId}`} app={app} job={r.job} at={at} folds={folds} open={open === String(r.job.jobId)} beginMs={data.beginMs} />
+          <JobRow key={`j${r.job.jobId}`} app={app} job={r.job} at={at} folds={folds} open={open === String(r.job.jobId)} beginMs={data.beginMs} endMs={data.endMs} />
         ) : r.kind === "stage" ? (
-          <StageRow key={`s${r.stage.stageId}.${r.stage.attempt}`} app={app} stage={r.stage} at={at} beginMs={data.beginMs} />
+          <StageRow key={`s${r.stage.stageId}.${r.stage.attempt}`} app={app} stage={r.stage} at={at} beginMs={data.beginMs} endMs={data.endMs} />
         ) : (
           <div class="wf-row is-off" key={`k${r.jobId}`}>
             <span class="wf-lab is-in">{t("timeline.skipped", r.count)}</span>
@@ -309,8 +309,11 @@ function Rows({ app, data, at, stages }) {
   );
 }
 
-/** @param {{ app: import("../types").App, job: import("../types").TimelineJob, at: (ms: number | null) => number, folds: boolean, open: boolean, beginMs: number }} props */
-function JobRow({ app, job, at, folds, open, beginMs }) {
+/** Without an end in the log it lasted at least until that of the run. @param {{ fromMs: number | null, toMs: number | null }} of @param {number} endMs */
+const lengthText = ({ fromMs, toMs }, endMs) => (fromMs === null ? DASH : toMs === null ? `≥ ${duration(endMs - fromMs)}` : duration(toMs - fromMs));
+
+/** @param {{ app: import("../types").App, job: import("../types").TimelineJob, at: (ms: number | null) => number, folds: boolean, open: boolean, beginMs: number, endMs: number }} props */
+function JobRow({ app, job, at, folds, open, beginMs, endMs }) {
   const what = job.description ?? callSite(job.name) ?? "";
   const text = () =>
     `${t("job.title", job.jobId)} ${what}\n${job.toMs === null ? t("timeline.noEnd") : duration(job.toMs - job.fromMs)} ${offset(job.fromMs - beginMs)}\n${
@@ -330,13 +333,13 @@ function JobRow({ app, job, at, folds, open, beginMs }) {
       <span class="wf-track">
         <i class={"is-job" + (job.failed ? " is-failed" : "") + (job.toMs === null ? " is-open" : "")} style={{ "--a": at(job.fromMs), "--b": at(job.toMs) }} {...tip(text)} />
       </span>
-      <span class="num">{job.toMs === null ? "≥" : duration(job.toMs - job.fromMs)}</span>
+      <span class="num">{lengthText(job, endMs)}</span>
     </a>
   );
 }
 
-/** @param {{ app: import("../types").App, stage: import("../types").TimelineStage, at: (ms: number | null) => number, beginMs: number }} props */
-function StageRow({ app, stage: s, at, beginMs }) {
+/** @param {{ app: import("../types").App, stage: import("../types").TimelineStage, at: (ms: number | null) => number, beginMs: number, endMs: number }} props */
+function StageRow({ app, stage: s, at, beginMs, endMs }) {
   const length = s.toMs !== null && s.fromMs !== null ? s.toMs - s.fromMs : null;
   const path = onPath(s);
   const text = () =>
@@ -364,7 +367,7 @@ function StageRow({ app, stage: s, at, beginMs }) {
           <i class={"is-last" + (s.lastTaskSlow ? " is-slow" : "")} style={{ "--a": at(s.lastTaskFromMs), "--b": at(s.lastTaskToMs) }} />
         ) : null}
       </span>
-      <span class="num">{length === null ? "≥" : duration(length)}</span>
+      <span class="num">{lengthText(s, endMs)}</span>
     </a>
   );
 }
@@ -409,17 +412,17 @@ function LongestGaps({ data }) {
   const longest = [...data.gaps].sort((a, b) => b.toMs - b.fromMs - (a.toMs - a.fromMs)).slice(0, NAMED_GAPS);
   if (!longest.length) return null;
   return (
-    <p class="note wf-gaps">
-      {t("timeline.longest")}{" "}
-      {longest.map((g, i) => (
-        <span key={g.fromMs}>
-          {i ? "; " : ""}
-          <a href={hrefWith(around(g, data))}>{duration(g.toMs - g.fromMs)}</a> {gapName(g)}
-          {g.jobBefore !== null || g.jobAfter !== null ? ` (${t("account.gapBetween", g.jobBefore, g.jobAfter)})` : ""}
-        </span>
-      ))}
-      .
-    </p>
+    <div class="note wf-gaps">
+      {t("timeline.longest")}
+      <ul>
+        {longest.map((g) => (
+          <li key={g.fromMs}>
+            <a href={hrefWith(around(g, data))}>{duration(g.toMs - g.fromMs)}</a> {gapName(g)}
+            {g.jobBefore !== null || g.jobAfter !== null ? <span class="dim3"> {t("account.gapBetween", g.jobBefore, g.jobAfter)}</span> : null}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

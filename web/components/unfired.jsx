@@ -36,8 +36,36 @@ function Lists({ of }) {
       {of.total > of.findings.length ? <p class="note">{t("find.cut", of.findings.length, of.total)}</p> : null}
       <List title={t("find.quietTitle", quiet.length)} rows={quiet} last={t("find.margin")} text={(f) => (f.margin === null ? DASH : percent(f.margin))} />
       <List title={t("find.heldTitle", held.length)} rows={held} last={t("find.explainedBy")} text={(f) => relations(f, of.findings).by?.name ?? f.suppressedBy ?? DASH} />
-      <List title={t("find.mutedTitle", muted.length)} rows={muted} last={t("find.because")} text={(f) => f.muteText ?? DASH} />
+      <Muted rows={muted} />
     </>
+  );
+}
+
+/** Rules by the reason why they could not be judged. @param {{ rows: Finding[] }} props */
+function Muted({ rows }) {
+  /** @type {Map<string, Finding[]>} */
+  const reasons = new Map();
+  for (const f of rows) reasons.set(f.muteText ?? DASH, [...(reasons.get(f.muteText ?? DASH) ?? []), f]);
+  if (!rows.length) return null;
+  return (
+    <div class="find-rest">
+      <h3>{t("find.mutedTitle", rows.length)}</h3>
+      <dl>
+        {[...reasons].map(([why, of]) => (
+          <div key={why}>
+            <dt>{why}</dt>
+            <dd>
+              {of.map((f, i) => [
+                i ? ", " : "",
+                <a key={findingId(f)} href={hrefWith({ finding: findingId(f) })}>
+                  {f.name}
+                </a>,
+              ])}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   );
 }
 

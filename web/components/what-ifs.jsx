@@ -105,9 +105,9 @@ function inOrder(a, b) {
 /** @param {{ of: WhatIfs }} props */
 function Stored({ of }) {
   const all = of.whatIfs.filter((w) => !(w.scenario === "W9" && w.subject === "1")).sort(inOrder);
-  const rows = all.filter((w) => w.wallMs !== of.wallMs);
+  const rows = alike(all.filter((w) => w.wallMs !== of.wallMs));
   const none = all.filter((w) => w.wallMs === of.wallMs);
-  const max = Math.max(of.wallMs, ...rows.map((w) => w.highMs));
+  const max = Math.max(of.wallMs, ...rows.map(([w]) => w.highMs));
   return (
     <>
       {rows.length ? <Outcomes of={of} rows={rows} max={max} /> : null}
@@ -116,7 +116,19 @@ function Stored({ of }) {
   );
 }
 
-/** @param {{ of: WhatIfs, rows: WhatIf[], max: number }} props max: ms at the right end of the bars */
+/** Neighbours with the same outcome together. @param {WhatIf[]} list @returns {WhatIf[][]} */
+function alike(list) {
+  /** @type {WhatIf[][]} */
+  const groups = [];
+  for (const w of list) {
+    const last = groups[groups.length - 1];
+    if (last && ["wallMs", "lowMs", "highMs"].every((k) => last[0][/** @type {"wallMs"} */ (k)] === w[/** @type {"wallMs"} */ (k)])) last.push(w);
+    else groups.push([w]);
+  }
+  return groups;
+}
+
+/** @param {{ of: WhatIfs, rows: WhatIf[][], max: number }} props max: ms at the right end of the bars */
 function Outcomes({ of, rows, max }) {
   return (
     <table class="tbl whatif">
@@ -134,9 +146,9 @@ function Outcomes({ of, rows, max }) {
         </tr>
       </thead>
       <tbody>
-        {rows.map((w) => (
-          <tr key={w.scenario + w.subject} >
-            <td>{named(w)}</td>
+        {rows.map(([w, ...same]) => (
+          <tr key={w.scenario + w.subject}>
+            <td>{t("whatif.names", [w, ...same].map(named))}</td>
             <td class="num">{duration(w.wallMs)}</td>
             <td>
               <span class="find-band" title={t("find.range", duration(w.lowMs), duration(w.highMs))}>

@@ -37,11 +37,8 @@ export function worst(findings) {
   return { level: l, savingMs };
 }
 
-/** The stage whose finding is the dearest, or else the first that has one; as in an address ("3.0"). @param {Finding[]} findings */
-export function dearestStage(findings) {
-  const stages = findings.filter((f) => f.subject.kind === "stage" && level(f) > 1);
-  return [...stages].sort((a, b) => (b.price?.ms ?? 0) - (a.price?.ms ?? 0))[0]?.subject.key ?? null;
-}
+/** The stage that is worth a look at its tasks: of the worst grade that a stage has, the dearest. As in an address: "3.0". @param {Finding[]} findings */
+export const worstStage = (findings) => findings.find((f) => f.subject.kind === "stage" && level(f) > 1)?.subject.key ?? null;
 
 /** Names one finding of a run, in an address. @param {Finding} f */
 export const findingId = (f) => `${f.rule}:${f.subject.kind}:${f.subject.key}`;

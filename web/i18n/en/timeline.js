@@ -45,6 +45,7 @@ export const timeline = {
   "whatif.less": (/** @type {string} */ s) => `${s} less`,
   "whatif.more": (/** @type {string} */ s) => `${s} more`,
   "whatif.noDifference": (/** @type {string[]} */ list) => `No difference: ${list.join(", ")}.`,
+  "whatif.names": (/** @type {string[]} */ list) => list.join(", "),
   "whatif.if": "If there were",
   "whatif.wall": "Run takes",
   "whatif.range": "Range",

@@ -43,6 +43,7 @@ export const timeline = {
   "whatif.less": (s) => `少 ${s}`,
   "whatif.more": (s) => `多 ${s}`,
   "whatif.noDifference": (list) => `没有差别：${list.join("、")}。`,
+  "whatif.names": (list) => list.join("、"),
   "whatif.if": "如果有",
   "whatif.wall": "运行用时",
   "whatif.range": "区间",
