@@ -50,10 +50,10 @@ export function entries(ref, app, findings) {
     { id: "storage", to: paths.page(ref, "storage"), sub: true, question: "storage", ...marked("storage"), none: empty?.storage },
     { id: "env", to: paths.page(ref, "env"), step: 5, question: "environment", ...marked("env") },
     { id: "sql", to: paths.page(ref, "sql"), step: 6, question: "sql", ...marked("sql"), none: empty?.sql },
+    { id: "compare", to: paths.compare(ref), apart: true, question: "compare" },
     {
       id: "log",
       to: paths.page(ref, "log"),
-      apart: true,
       question: "overview",
       level: app && !app.loading ? (broken ? 2 : 0) : null,
       label: broken ? t("rail.log", broken) : undefined,

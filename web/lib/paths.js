@@ -13,6 +13,8 @@ export const stage = (/** @type {string} */ ref, /** @type {number} */ id, /** @
 /** The same by its key: "3.0". */
 export const stageKey = (/** @type {string} */ ref, /** @type {string} */ key) => href(["a", ref, "stages", key]);
 export const sql = (/** @type {string} */ ref, /** @type {number | string} */ id, /** @type {Query} */ q = {}) => href(["a", ref, "sql", id], q);
+/** A run against another one; without `base` against the earlier runs of its job. */
+export const compare = (/** @type {string} */ ref, /** @type {string | null} */ base = null) => href(["compare"], { b: ref, a: base });
 export const rdd = (/** @type {string} */ ref, /** @type {number | string} */ id) => href(["a", ref, "storage", id]);
 
 /** The page of what a finding, or a row of its evidence, is about. @param {string} ref @param {import("../types").SubjectKind} kind @param {string} key */
