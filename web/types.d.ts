@@ -48,7 +48,7 @@ export interface App extends AppItem {
   log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
-  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
+  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text; schedulerMode: Text;
   sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number;
 }
 

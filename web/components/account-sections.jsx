@@ -46,17 +46,14 @@ export function AccountSection({ app, version, asked }) {
   );
 }
 
-/** What was going on while a job ran, in all slots. @param {{ appRef: string, version: string, jobId: number }} props */
-export function JobAccount({ appRef, version, jobId }) {
-  const asked = useAccount(appRef, version, { job: jobId });
-  return (
-    <Section title={t("account.title")} note={t("account.jobNote")}>
-      <Judged from={asked} version={version} rows={3}>
-        {(a) => (a.buckets.length ? <AccountBar buckets={a.buckets} totalMs={a.buckets.reduce((s, b) => s + b.slotMs, 0)} /> : <p class="find-later">{t("account.none")}</p>)}
-      </Judged>
-    </Section>
-  );
-}
+/** What was going on while a job ran, in all slots. @param {{ version: string, asked: import("./use-data.js").Asked<Account> }} props */
+export const JobAccount = ({ version, asked }) => (
+  <Section title={t("account.title")} note={t("account.jobNote")}>
+    <Judged from={asked} version={version} rows={3}>
+      {(a) => (a.buckets.length ? <AccountBar buckets={a.buckets} totalMs={a.buckets.reduce((s, b) => s + b.slotMs, 0)} /> : <p class="find-later">{t("account.none")}</p>)}
+    </Judged>
+  </Section>
+);
 
 /** @param {{ app: import("../types").App, version: string, of: Account, bucket: string }} props */
 function Holders({ app, version, of, bucket }) {

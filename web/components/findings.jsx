@@ -33,23 +33,22 @@ export const isRead = (version) => version.endsWith("done");
 const useAsked = (ref, version, more, wanted = true) =>
   useData(wanted && isRead(version) ? wordedPath(["apps", ref, "findings"], { ...more, limit: MOST, ...thresholds(current().query) }) : null, version);
 
-/** Asked once for the whole page, by the frame. @type {import("preact").Context<AskedFindings | null>} */
-const OfRun = createContext(/** @type {AskedFindings | null} */ (null));
+/** Asked once for the whole page, by the frame. @type {import("preact").Context<{ asked: AskedFindings, version: string }>} */
+const OfRun = createContext(/** @type {any} */ (null));
 
 /** @param {{ appRef: string, version: string, children: (asked: AskedFindings) => import("preact").ComponentChildren }} props */
 export function FindingsOfRun({ appRef, version, children }) {
   const asked = useAsked(appRef, version, {});
-  return <OfRun.Provider value={asked}>{children(asked)}</OfRun.Provider>;
+  return <OfRun.Provider value={{ asked, version }}>{children(asked)}</OfRun.Provider>;
 }
 
 /** All findings of the run. @param {string} _ref @param {string} _version @returns {AskedFindings} */
-export const useFindings = (_ref, _version) => /** @type {AskedFindings} */ (useContext(OfRun));
+export const useFindings = (_ref, _version) => useContext(OfRun).asked;
 
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */
 export const useSubjectFindings = (ref, version, kind, key) => useAsked(ref, version, { kind, key });
 
-/** All that was measured, whether it shows or not. @param {string} ref @param {string} version @param {boolean} wanted @returns {AskedFindings} */
-export const useAllFindings = (ref, version, wanted) => useAsked(ref, version, { all: "true" }, wanted);
+export const Later = () => <p class="find-later">{t("find.later")}</p>;
 
 /**
  * Something made of answers of analysis: its four looks, and a fifth, while the log is read.
@@ -57,7 +56,8 @@ export const useAllFindings = (ref, version, wanted) => useAsked(ref, version, {
  * @param {{ from: import("./use-data.js").Asked<T>, version: string, rows?: number, children: (data: T) => import("preact").ComponentChildren }} props
  */
 export function Judged({ from, version, rows, children }) {
-  if (!isRead(version) || (from.data === undefined && from.error?.status === 409)) return <p class="find-later">{t(isRead(version) ? "find.notJudged" : "find.later")}</p>;
+  if (!isRead(version)) return <Later />;
+  if (from.data === undefined && from.error?.status === 409) return <p class="find-later">{t("find.notJudged")}</p>;
   return (
     <Loaded from={from} rows={rows}>
       {children}
@@ -70,31 +70,23 @@ export function PageFindings({ appRef, version, page }) {
   const asked = useFindings(appRef, version);
   return (
     <Judged from={asked} version={version} rows={3}>
-      {(all) => <FindingList appRef={appRef} version={version} wallMs={all.wallMs} findings={ofPage(all.findings, page)} />}
-    </Judged>
-  );
-}
-
-/** The findings of a subject in the same look. @param {{ appRef: string, version: string, kind: import("../types").SubjectKind, subject: string }} props */
-export function SubjectFindings({ appRef, version, kind, subject }) {
-  const asked = useSubjectFindings(appRef, version, kind, subject);
-  return (
-    <Judged from={asked} version={version} rows={3}>
-      {(of) => <FindingList appRef={appRef} version={version} wallMs={of.wallMs} findings={of.findings} />}
+      {(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} />}
     </Judged>
   );
 }
 
 /**
- * @param {{ appRef: string, findings: Finding[], wallMs?: number, version?: string, title?: string, note?: import("preact").ComponentChildren, tools?:
- *   import("preact").ComponentChildren, unfold?: boolean, rest?: boolean }} props
- *   wallMs: of the run; unfold: small ones, too, have rows of their own; rest: below, what was checked and does not show
+ * @param {{ appRef: string, findings: Finding[], title?: string, note?: import("preact").ComponentChildren, tools?: import("preact").ComponentChildren, unfold?: boolean,
+ *   rest?: boolean }} props
+ *   unfold: small ones, too, have rows of their own; rest: below, what was checked and does not show
  */
-export function FindingList({ appRef, findings, wallMs = 0, version = "", title, note, tools, unfold = false, rest = false }) {
+export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false }) {
+  const run = useContext(OfRun);
+  const wallMs = run.asked.data?.wallMs ?? 0;
   const query = current().query;
   const open = query.get("finding");
   const inPlace = findings.some((f) => findingId(f) === open);
-  const all = useAllFindings(appRef, version, (inPlace || rest) && (open !== null || query.has("checked")));
+  const all = useAsked(appRef, run.version, { all: "true" }, (inPlace || rest) && (open !== null || query.has("checked")));
   const everything = all.data?.findings ?? findings;
   const parts = folded(findings, wallMs);
   const whole = unfold || query.has("small") || parts.small.some((f) => findingId(f) === open);

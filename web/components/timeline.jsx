@@ -14,7 +14,7 @@ import { look } from "../model/buckets.js";
 import { onPath, part, placeIn, rowsOf, stepped, timeTicks } from "../model/timeline.js";
 import { Canvas } from "./canvas.jsx";
 import { Section } from "./facts.jsx";
-import { Judged } from "./findings.jsx";
+import { Judged, isRead } from "./findings.jsx";
 import { hideTip, showTip, tip } from "./tip.jsx";
 import { useData } from "./use-data.js";
 
@@ -31,19 +31,25 @@ const NAMED_GAPS = 5;
 /** @param {string | null} text */
 const msOf = (text) => (text === null || text === "" || !Number.isFinite(Number(text)) ? null : Math.max(0, Math.round(Number(text))));
 
-/** @param {{ app: import("../types").App, version: string, stages?: boolean }} props stages: show them below their jobs */
-export function Timeline({ app, version, stages = true }) {
+/** The part that the address names; null: the whole run. @returns {Span | null} */
+function askedPart() {
   const q = current().query;
-  const [fromMs, toMs] = [msOf(q.get("from")), msOf(q.get("to"))];
-  const zoomed = toMs !== null && toMs > (fromMs ?? 0);
-  /** @type {import("./use-data.js").Asked<Data>} */
-  const asked = useData(version.endsWith("done") ? wordedPath(["apps", app.ref, "timeline"], zoomed ? { fromMs: fromMs ?? 0, toMs } : {}) : null, version);
+  const [fromMs, toMs] = [msOf(q.get("from")) ?? 0, msOf(q.get("to"))];
+  return toMs !== null && toMs > fromMs ? { fromMs, toMs } : null;
+}
+
+/** @param {string} ref @param {string} version @returns {import("./use-data.js").Asked<Data>} */
+export const useTimeline = (ref, version) => useData(isRead(version) ? wordedPath(["apps", ref, "timeline"], { ...askedPart() }) : null, version);
+
+/** @param {{ app: import("../types").App, version: string, asked: import("./use-data.js").Asked<Data> }} props */
+export function Timeline({ app, version, asked }) {
+  const part = askedPart();
   return (
     <Section
       title={t("timeline.title")}
       note={t("timeline.note")}
       tools={
-        zoomed ? (
+        part ? (
           <a class="btn is-small" href={hrefWith({ from: null, to: null })}>
             {t("timeline.whole")}
           </a>
@@ -51,14 +57,14 @@ export function Timeline({ app, version, stages = true }) {
       }
     >
       <Judged from={asked} version={version} rows={8}>
-        {(data) => <Picture app={app} data={data} stages={stages} span={zoomed ? { fromMs: fromMs ?? 0, toMs } : { fromMs: 0, toMs: data.endMs - data.beginMs }} />}
+        {(data) => <Picture app={app} data={data} span={part ?? { fromMs: 0, toMs: data.endMs - data.beginMs }} />}
       </Judged>
     </Section>
   );
 }
 
-/** @param {{ app: import("../types").App, data: Data, stages: boolean, span: Span }} props span: ms from the begin of the run */
-function Picture({ app, data, stages, span }) {
+/** @param {{ app: import("../types").App, data: Data, span: Span }} props span: ms from the begin of the run */
+function Picture({ app, data, span }) {
   const wallMs = data.endMs - data.beginMs;
   /** Of a moment, epoch ms. @param {number | null} ms */
   const at = (ms) => placeIn(span, (ms ?? data.endMs) - data.beginMs);
@@ -91,7 +97,7 @@ function Picture({ app, data, stages, span }) {
       </Zoomable>
       <Driver data={data} at={at} />
       {data.executors.length ? <Executors data={data} at={at} app={app} /> : null}
-      {data.density ? <Density data={data} /> : <Rows app={app} data={data} at={at} stages={stages} />}
+      {data.density ? <Density data={data} /> : <Rows app={app} data={data} at={at} />}
       <LongestGaps data={data} />
     </div>
   );
@@ -284,11 +290,11 @@ function Executors({ app, data, at }) {
   );
 }
 
-/** @param {{ app: import("../types").App, data: Data, at: (ms: number | null) => number, stages: boolean }} props */
-function Rows({ app, data, at, stages }) {
+/** @param {{ app: import("../types").App, data: Data, at: (ms: number | null) => number }} props */
+function Rows({ app, data, at }) {
   const open = current().query.get("job");
-  const all = rowsOf(stages ? data : { ...data, stages: [] });
-  const folds = all.length > MOST_ROWS && data.stages.length > 0 && stages;
+  const all = rowsOf(data);
+  const folds = all.length > MOST_ROWS && data.stages.length > 0;
   const rows = folds ? all.filter((r) => r.kind === "job" || String(r.kind === "stage" ? r.stage.jobId : r.jobId) === open) : all;
   return (
     <div class={"wf-rows" + (rows.length > 40 ? " is-many" : "")} {...(rows.length > 40 ? { tabIndex: 0, role: "group", "aria-label": t("nav.jobs") } : {})}>
@@ -304,7 +310,7 @@ function Rows({ app, data, at, stages }) {
         ),
       )}
       {data.stages.length && data.stageCount > data.stages.length ? <p class="note">{t("timeline.cutStages", data.stages.length, data.stageCount)}</p> : null}
-      {data.jobCount && !data.stages.length && data.stageCount && stages ? <p class="note">{t("timeline.noStages", data.jobCount)}</p> : null}
+      {data.jobCount && !data.stages.length && data.stageCount ? <p class="note">{t("timeline.noStages", data.jobCount)}</p> : null}
     </div>
   );
 }

@@ -11,7 +11,7 @@ export function Findings({ app, version }) {
   const asked = useFindings(app.ref, version);
   return (
     <Judged from={asked} version={version} rows={10}>
-      {(all) => <Found app={app} version={version} all={all} />}
+      {(all) => <Found app={app} all={all} />}
     </Judged>
   );
 }
@@ -19,8 +19,8 @@ export function Findings({ app, version }) {
 const QUESTIONS = ["slow", "memory", "config", "failure", "data", "streaming"];
 const GRADES = ["severe", "moderate", "low", "info"];
 
-/** @param {{ app: import("../types").App, version: string, all: import("../types").Findings }} props */
-function Found({ app, version, all }) {
+/** @param {{ app: import("../types").App, all: import("../types").Findings }} props */
+function Found({ app, all }) {
   const q = current().query;
   const [question, grade, rule] = [q.get("question"), q.get("grade"), q.get("rule")];
   const findings = all.findings.filter((f) => (!question || f.question === question) && (!grade || f.grade === grade) && (!rule || f.rule === rule));
@@ -45,8 +45,6 @@ function Found({ app, version, all }) {
       ) : (
         <FindingList
           appRef={app.ref}
-          version={version}
-          wallMs={all.wallMs}
           findings={findings}
           title={t("findings.page")}
           note={t("findings.note")}

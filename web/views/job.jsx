@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { JobAccount } from "../components/account-sections.jsx";
-import { SubjectFindings } from "../components/findings.jsx";
+import { JobAccount, useAccount } from "../components/account-sections.jsx";
+import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, InOrder, Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
@@ -49,8 +49,7 @@ function Found({ app, job, version }) {
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
         ]}
       />
-      <SubjectFindings appRef={app.ref} version={version} kind="job" subject={String(job.jobId)} />
-      <JobAccount appRef={app.ref} version={version} jobId={job.jobId} />
+      <Judgements app={app} job={job} version={version} />
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
         {rows.length ? (
           <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
@@ -67,5 +66,20 @@ function Found({ app, job, version }) {
         </Section>
       ) : null}
     </>
+  );
+}
+
+/** What was found about it, and where the time went while it ran. @param {{ app: import("../types").App, job: JobData, version: string }} props */
+function Judgements({ app, job, version }) {
+  const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
+  const account = useAccount(app.ref, version, { job: job.jobId });
+  if (!isRead(version)) return <Later />;
+  return (
+    <InOrder
+      parts={[
+        [[findings], <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged>],
+        [[account], <JobAccount version={version} asked={account} />],
+      ]}
+    />
   );
 }

@@ -2,12 +2,12 @@
 import { TwoLines, WithBad } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { badColumn, barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
-import { Section } from "../components/facts.jsx";
+import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { PageFindings } from "../components/findings.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty } from "../components/states.jsx";
-import { Timeline } from "../components/timeline.jsx";
+import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { count, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
@@ -21,6 +21,14 @@ export function Jobs({ app, version }) {
   const jobs = useList(["apps", app.ref, "jobs"], { sort: "-duration", filters: ["q", "status"], version });
   return (
     <>
+      <Facts
+        items={[
+          durationFact("col.duration", app.durationMs, app.complete || app.durationMs === null ? null : t("fact.soFar")),
+          [t("col.jobs"), count(app.jobCount), app.failedJobCount ? t("fact.failed", app.failedJobCount) : null],
+          app.health?.jobsWithoutEnd ? [t("status.unknown"), count(app.health.jobsWithoutEnd)] : null,
+          [t("jobs.scheduling"), app.schedulerMode ?? "FIFO", app.schedulerMode ? null : t("jobs.schedulingUsual")],
+        ]}
+      />
       <PageFindings appRef={app.ref} version={version} page="jobs" />
       <Section title={t("nav.jobs")} note={t("jobs.note")}>
         <Tools>
@@ -38,7 +46,7 @@ export function Jobs({ app, version }) {
           noMatch={t("jobs.noMatch")}
         />
       </Section>
-      <Timeline app={app} version={version} />
+      <Timeline app={app} version={version} asked={useTimeline(app.ref, version)} />
     </>
   );
 }

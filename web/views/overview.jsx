@@ -5,13 +5,13 @@ import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
-import { FindingList, JointSaving, Judged, countText, isRead, useFindings } from "../components/findings.jsx";
+import { FindingList, JointSaving, Judged, Later, countText, isRead, useFindings } from "../components/findings.jsx";
 import { ReadingOrder } from "../components/reading-order.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
-import { Empty, Skeleton } from "../components/states.jsx";
+import { Empty, InOrder, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
-import { Timeline } from "../components/timeline.jsx";
+import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
 import { WhatIfSection } from "../components/what-ifs.jsx";
 import { DASH, count, duration, exactMs, percent, times } from "../lib/format.js";
@@ -32,8 +32,10 @@ const SLOWEST = 5;
 export function Overview({ app, version }) {
   const findings = useFindings(app.ref, version);
   const account = useAccount(app.ref, version);
+  const timeline = useTimeline(app.ref, version);
+  const read = isRead(version);
   /** @type {Asked<import("../types").WhatIfs>} */
-  const whatIfs = useData(isRead(version) ? apiPath(["apps", app.ref, "what-ifs"]) : null, version);
+  const whatIfs = useData(read ? apiPath(["apps", app.ref, "what-ifs"]) : null, version);
   // Of those without an end the first ones submitted have taken longest.
   const mayRun = app.complete === false || Boolean(app.loading);
   const running = /** @type {Asked<import("../types").List<import("../types").StageItem>>} */ (
@@ -41,63 +43,89 @@ export function Overview({ app, version }) {
   );
   const { rows: slow, atLeast } = slowest(app.slowestStages, mayRun ? (running.data?.items ?? []) : [], app.lastEventMs, SLOWEST);
   if (mayRun && running.data === undefined && running.error === null) return running.slow ? <Skeleton rows={8} facts /> : null;
-  const failed = app.outcome === "failed";
-  const list = (
-    <Judged from={findings} version={version} rows={5}>
-      {(all) => (
-        <FindingList
-          appRef={app.ref}
-          version={version}
-          wallMs={all.wallMs}
-          findings={all.findings}
-          note={t("findings.note")}
-          tools={<span class="dim">{countText(all.findings)}</span>}
-          rest
-        />
-      )}
-    </Judged>
-  );
-  return (
+  const facts = (
     <>
-      {findings.data ? (
-        <Verdict app={app} of={findings.data} account={account.data} whatIfs={whatIfs.data} />
-      ) : isRead(version) && findings.error === null ? (
-        <div class="verdict">{findings.slow ? <Skeleton rows={2} /> : null}</div>
-      ) : (
-        <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
-      )}
-      {failed ? list : null}
-      {failed && app.failedJobs.length ? <FailedJobs app={app} /> : null}
-      {failed && app.failedStages.length ? <FailedStages app={app} /> : null}
-      <AccountSection app={app} version={version} asked={account} />
-      {failed ? null : list}
-      <Timeline app={app} version={version} />
-      <WhatIfSection app={app} version={version} asked={whatIfs} />
-      <ReadingOrder app={app} findings={findings.data} version={version} />
-      <Section title={t("overview.numbers")}>
-        <KeyNumbers app={app} />
-      </Section>
-      {!failed && app.failedJobs.length ? <FailedJobs app={app} /> : null}
-      {!failed && app.failedStages.length ? <FailedStages app={app} /> : null}
-      {slow.length ? (
-        <Section
-          title={t("overview.slowest")}
-          note={t(atLeast.size ? "overview.slowestOpen" : "overview.slowestNote")}
-          tools={<a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount)}</a>}
-        >
-          <StageTable
-            app={app}
-            caption={t("overview.slowest")}
-            rows={slow}
-            columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true, atLeast })}
-          />
-        </Section>
-      ) : app.loading ? null : (
-        <Empty title={t("overview.noStage")} text={t(app.jobCount ? "overview.noStageText" : "jobs.noneText")} />
-      )}
+      {app.outcome !== "failed" || !read ? <Failures app={app} /> : null}
+      <Slowest app={app} rows={slow} atLeast={atLeast} />
     </>
   );
+  if (!read)
+    return (
+      <>
+        <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
+        <KeyNumbers app={app} />
+        <Later />
+        {facts}
+      </>
+    );
+  const verdict = findings.data ? (
+    <Verdict app={app} of={findings.data} account={account.data} whatIfs={whatIfs.data} />
+  ) : (
+    <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
+  );
+  const list = (
+    <Judged from={findings} version={version} rows={5}>
+      {(all) => <FindingList appRef={app.ref} findings={all.findings} note={t("findings.note")} tools={<span class="dim">{countText(all.findings)}</span>} rest />}
+    </Judged>
+  );
+  const spent = <AccountSection app={app} version={version} asked={account} />;
+  return (
+    <InOrder
+      parts={[
+        [[findings, account, whatIfs], verdict],
+        [
+          [],
+          app.outcome === "failed" ? (
+            <>
+              {list}
+              <Failures app={app} />
+              {spent}
+            </>
+          ) : (
+            <>
+              {spent}
+              {list}
+            </>
+          ),
+        ],
+        [[timeline], <Timeline app={app} version={version} asked={timeline} />],
+        [
+          [],
+          <>
+            <WhatIfSection app={app} version={version} asked={whatIfs} />
+            <ReadingOrder app={app} findings={findings.data} version={version} />
+            <Section title={t("overview.numbers")}>
+              <KeyNumbers app={app} />
+            </Section>
+            {facts}
+          </>,
+        ],
+      ]}
+    />
+  );
 }
+
+/** The slowest stages, those still running among them. @param {{ app: App, rows: import("../types").StageItem[], atLeast: Set<import("../types").StageItem> }} props */
+function Slowest({ app, rows, atLeast }) {
+  if (!rows.length) return app.loading ? null : <Empty title={t("overview.noStage")} text={t(app.jobCount ? "overview.noStageText" : "jobs.noneText")} />;
+  return (
+    <Section
+      title={t("overview.slowest")}
+      note={t(atLeast.size ? "overview.slowestOpen" : "overview.slowestNote")}
+      tools={<a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount)}</a>}
+    >
+      <StageTable app={app} caption={t("overview.slowest")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true, atLeast })} />
+    </Section>
+  );
+}
+
+/** @param {{ app: App }} props */
+const Failures = ({ app }) => (
+  <>
+    {app.failedJobs.length ? <FailedJobs app={app} /> : null}
+    {app.failedStages.length ? <FailedStages app={app} /> : null}
+  </>
+);
 
 /** What happened, what it cost, and how far to believe that. @param {{ app: App, of: import("../types").Findings, account: import("../types").Account | undefined, whatIfs: import("../types").WhatIfs | undefined }} props */
 function Verdict({ app, of, account, whatIfs }) {

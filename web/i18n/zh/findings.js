@@ -6,7 +6,7 @@ export const findings = {
   "findings.title": "发现",
   "findings.page": "全部发现",
   "findings.note": "按代价",
-  "find.later": "日志读完后给出发现。",
+  "find.later": "日志读完后给出发现、时间去向和时间线。",
   "find.notJudged": "这次运行尚未分析。",
   "find.count": (n, act) => (act ? `${count(n)} 项发现，${count(act)} 项需要处理` : `${count(n)} 项发现`),
   "find.toAll": "本次运行的全部发现",
