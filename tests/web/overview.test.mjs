@@ -97,7 +97,7 @@ describe("the overview", () => {
   });
 
   it("tells what was checked and does not show, with how near it came", async () => {
-    await visit(page, `${at}?checked=1`);
+    await visit(page, `${at}?checked=1&small=1`);
     await page.waitForSelector(".find-rest");
     const all = (await api(`apps/${SKEWED}/findings?all=true&limit=1000`)).findings;
     const rules = new Set(all.map((/** @type {any} */ f) => f.name));

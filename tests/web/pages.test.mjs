@@ -110,7 +110,8 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
           lang: document.documentElement.lang,
           h1: document.querySelectorAll("h1").length,
           failure: document.querySelector(".is-failure")?.textContent,
-          nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
+          // Advice and code of a finding may well speak of null.
+          nan: [...document.querySelectorAll(".find-body")].reduce((text, e) => text.replace(/** @type {HTMLElement} */ (e).innerText, ""), document.body.innerText).match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
           shift: /** @type {any} */ (window).shift,
           // Chinese has no space after its own stops.
           gap: [...document.querySelectorAll(".verdict, .banner")].map((e) => e.textContent?.match(/.{0,8}[。：，；] .{0,8}/)?.[0]).find(Boolean),

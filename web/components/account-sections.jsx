@@ -9,7 +9,6 @@ import { AccountBar } from "./account.jsx";
 import { Bar, Clip } from "./cells.jsx";
 import { Section } from "./facts.jsx";
 import { Judged, isRead } from "./findings.jsx";
-import { Loaded } from "./states.jsx";
 import { stageName } from "./stage-columns.jsx";
 import { around, gapName } from "./timeline.jsx";
 import { Table } from "./table.jsx";
@@ -17,8 +16,14 @@ import { useData } from "./use-data.js";
 
 /** @typedef {import("../types").Account} Account */
 
-/** @param {string} ref @param {string} version @param {Record<string, string | number>} [more] @returns {import("./use-data.js").Asked<Account>} */
-export const useAccount = (ref, version, more = {}) => useData(isRead(version) ? wordedPath(["apps", ref, "account"], { gaps: 0, ...more }) : null, version);
+/** @param {string} ref @param {string} version @param {Record<string, string | number | null>} of @returns {import("./use-data.js").Asked<Account>} */
+const useAsked = (ref, version, of) => useData(isRead(version) ? wordedPath(["apps", ref, "account"], of) : null, version);
+
+/** Of the run, and what holds the block that the address names. @param {string} ref @param {string} version */
+export const useRunAccount = (ref, version) => useAsked(ref, version, { gaps: 0, holders: current().query.get("block") });
+
+/** Of a job: what went on in all slots while it ran. @param {string} ref @param {string} version @param {number} job */
+export const useJobAccount = (ref, version, job) => useAsked(ref, version, { job });
 
 /**
  * Where the time of the whole run went; a block that is clicked (`block`) tells what holds it.
@@ -38,7 +43,7 @@ export function AccountSection({ app, version, asked }) {
               picked={picked}
               pick={(bucket) => patchQuery({ block: picked === bucket ? null : bucket }, { replace: true })}
             />
-            {picked ? <Holders app={app} version={version} of={account} bucket={picked} /> : null}
+            {picked ? <Holders app={app} of={account} bucket={picked} /> : null}
           </>
         )}
       </Judged>
@@ -55,18 +60,15 @@ export const JobAccount = ({ version, asked }) => (
   </Section>
 );
 
-/** @param {{ app: import("../types").App, version: string, of: Account, bucket: string }} props */
-function Holders({ app, version, of, bucket }) {
-  const asked = useAccount(app.ref, version, { holders: bucket });
+/** @param {{ app: import("../types").App, of: Account, bucket: string }} props */
+function Holders({ app, of, bucket }) {
   const block = of.buckets.find((b) => b.bucket === bucket);
-  if (!block) return null;
+  if (!block || !of.holders) return null;
   return (
     <div class="acct-held">
       <h3>{t("account.held", block.name ?? bucket)}</h3>
       {block.meaning ? <p class="dim">{block.meaning}</p> : null}
-      <Loaded from={asked} rows={3}>
-        {(a) => (a.holders ? <HolderTables app={app} of={a} holders={a.holders} block={block} /> : null)}
-      </Loaded>
+      <HolderTables app={app} of={of} holders={of.holders} block={block} />
     </div>
   );
 }

@@ -58,7 +58,7 @@ function Evidence({ appRef, finding: f }) {
   const heads = new Map();
   for (const row of rows) for (const c of row.cells) if (c.value !== null) heads.set(c.name, c.label);
   return (
-    <div class="find-table" tabIndex={0} role="region" aria-label={t("find.evidence")}>
+    <div class="tbl-wrap find-table" tabIndex={0} role="region" aria-label={t("find.evidence")}>
       <table class="tbl">
         <thead>
           <tr>

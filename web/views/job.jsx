@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { JobAccount, useAccount } from "../components/account-sections.jsx";
+import { JobAccount, useJobAccount } from "../components/account-sections.jsx";
 import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
@@ -26,7 +26,9 @@ export function Job({ app, id, version }) {
 
 /** @param {{ app: import("../types").App, job: JobData, version: string }} props */
 function Found({ app, job, version }) {
-  const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
+  const read = isRead(version);
+  const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
+  const account = useJobAccount(app.ref, version, job.jobId);
   return (
     <>
       <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs}>
@@ -49,7 +51,22 @@ function Found({ app, job, version }) {
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
         ]}
       />
-      <Judgements app={app} job={job} version={version} />
+      <InOrder
+        parts={[
+          [read ? [findings] : [], read ? <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged> : <Later />],
+          [read ? [account] : [], read ? <JobAccount version={version} asked={account} /> : null],
+          [[], <Parts app={app} job={job} />],
+        ]}
+      />
+    </>
+  );
+}
+
+/** What it consists of. @param {{ app: import("../types").App, job: JobData }} props */
+function Parts({ app, job }) {
+  const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
+  return (
+    <>
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
         {rows.length ? (
           <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
@@ -66,20 +83,5 @@ function Found({ app, job, version }) {
         </Section>
       ) : null}
     </>
-  );
-}
-
-/** What was found about it, and where the time went while it ran. @param {{ app: import("../types").App, job: JobData, version: string }} props */
-function Judgements({ app, job, version }) {
-  const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
-  const account = useAccount(app.ref, version, { job: job.jobId });
-  if (!isRead(version)) return <Later />;
-  return (
-    <InOrder
-      parts={[
-        [[findings], <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged>],
-        [[account], <JobAccount version={version} asked={account} />],
-      ]}
-    />
   );
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { AccountSection, useAccount } from "../components/account-sections.jsx";
+import { AccountSection, useRunAccount } from "../components/account-sections.jsx";
 import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
@@ -31,7 +31,7 @@ const SLOWEST = 5;
 /** Where did the time go, and what do I fix first? @param {{ app: App, version: string }} props */
 export function Overview({ app, version }) {
   const findings = useFindings(app.ref, version);
-  const account = useAccount(app.ref, version);
+  const account = useRunAccount(app.ref, version);
   const timeline = useTimeline(app.ref, version);
   const read = isRead(version);
   /** @type {Asked<import("../types").WhatIfs>} */
