@@ -3,6 +3,7 @@
 import { Compare } from "./views/compare.jsx";
 import { Environment } from "./views/environment.jsx";
 import { Executors } from "./views/executors.jsx";
+import { Findings } from "./views/findings.jsx";
 import { Job } from "./views/job.jsx";
 import { Jobs } from "./views/jobs.jsx";
 import { Log } from "./views/log.jsx";
@@ -21,6 +22,7 @@ import { Storage } from "./views/storage.jsx";
 /** Below /a/{ref}: `name`, and with `object` `name/{id}`. `compare` is /compare?b={ref}. @type {Page[]} */
 export const PAGES = [
   { name: "", rail: "overview", View: Overview },
+  { name: "findings", rail: "overview", section: "findings.page", View: Findings },
   { name: "jobs", rail: "jobs", section: "nav.jobs", View: Jobs },
   { name: "jobs", rail: "jobs", section: "nav.jobs", object: "job.title", View: Job },
   { name: "stages", rail: "stages", section: "nav.stages", View: Stages },

@@ -14,6 +14,7 @@ import { overview } from "./en/overview.js";
 import { sql } from "./en/sql.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
+import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...timeline, ...words };

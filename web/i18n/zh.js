@@ -14,6 +14,7 @@ import { overview } from "./zh/overview.js";
 import { sql } from "./zh/sql.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...timeline, ...words };
