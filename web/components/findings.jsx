@@ -14,6 +14,9 @@ import { useData } from "./use-data.js";
 /** As many as the API gives at once; `total` says how many there are. */
 const MOST = 1000;
 
+/** Analysis comes with the end of a load, which app.jsx writes into the version. Before that nothing is asked. @param {string} version */
+export const isRead = (version) => version.endsWith("done");
+
 /** All findings of a run. Every page asks for the same address, so that they are fetched once. @param {string} ref @param {string} version @returns {import("./use-data.js").Asked<Findings>} */
 export const useFindings = (ref, version) => useData(wordedPath(["apps", ref, "findings"], { limit: MOST }), version);
 
