@@ -133,7 +133,7 @@ function columns(app, s) {
     {
       id: "status",
       label: t("col.outcome"),
-      cell: (x) => (x.status === "success" ? <span class="dim">{t("task.success")}</span> : <Chip of="task" state={x.status} />),
+      cell: (x) => (x.status === "success" ? <span class="dim nowrap">{t("task.success")}</span> : <Chip of="task" state={x.status} />),
     },
     { id: "executor", label: t("col.executor"), sort: "executor", cell: (x) => x.executorId ?? DASH },
     { id: "host", label: t("col.host"), sort: "host", cell: (x) => <Clip text={x.host} class="is-host dim" /> },
