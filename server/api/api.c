@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/executor_loss.h"
 #include "analysis/finding.h"
 #include "base/mem.h"
 #include "server/answer_cache.h"
@@ -282,12 +283,23 @@ static void grade_finding(sqlite3_context *context, int count, sqlite3_value **v
     sqlite3_result_int(context, (int)finding_grade(&finding, NULL, sqlite3_value_int64(values[8])));
 }
 
+static void executor_lost(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    int64_t active = argument(values[0]), remove_ms = argument(values[1]), end_ms = argument(values[3]);
+    const char *reason = (const char *)sqlite3_value_text(values[2]);
+    struct str text = reason ? (struct str){reason, (size_t)sqlite3_value_bytes(values[2])} : STR_NONE;
+    bool early = !known(remove_ms) || !known(end_ms) || remove_ms < end_ms - EXECUTOR_SHUTDOWN_MS;
+    sqlite3_result_int(context, active == 0 && early && !executor_loss_is_wanted(text));
+}
+
 enum err_code api_register_grades(struct db *db, struct err *err)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     if (sqlite3_create_function_v2(db->handle, "skew_grade", 7, flags, NULL, skew_grade, NULL, NULL, NULL) ||
         sqlite3_create_function_v2(db->handle, "gc_grade", 2, flags, NULL, gc_grade, NULL, NULL, NULL) ||
-        sqlite3_create_function_v2(db->handle, "finding_grade", 9, flags, NULL, grade_finding, NULL, NULL, NULL))
+        sqlite3_create_function_v2(db->handle, "finding_grade", 9, flags, NULL, grade_finding, NULL, NULL, NULL) ||
+        sqlite3_create_function_v2(db->handle, "executor_lost", 4, flags, NULL, executor_lost, NULL, NULL, NULL))
         return db_error(db->handle, err, "cannot add SQL functions");
     return ERR_OK;
 }

@@ -86,12 +86,11 @@ static enum err_code ask(const struct stage_samples *samples, size_t place, stru
 static enum err_code why(const struct facts *facts, const struct accounts *accounts, size_t attempt, struct explained *ret, struct err *err)
 {
     struct stage_samples samples = {0};
-    uint32_t stage = facts->attempts[attempt].stage;
-    size_t place = 0;
+    uint32_t stage = facts->attempts[attempt].stage, place = NOT_IN_SAMPLE;
     enum err_code rc = stage_samples_read(&samples, facts, stage, accounts->stages[stage].slots, err);
-    while (!rc && place < samples.sample.count && samples.attempts[place] != attempt)
-        place++;
-    ret->is_known = !rc && place < samples.sample.count;
+    if (!rc)
+        place = samples.places[attempt - facts->stages[stage].first_attempt];
+    ret->is_known = place != NOT_IN_SAMPLE;
     if (ret->is_known)
         rc = ask(&samples, place, ret, err);
     stage_samples_dispose(&samples);
