@@ -27,7 +27,7 @@ function Found({ app, job }) {
   const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
   return (
     <>
-      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs}>
+      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs} query={paths.sql(app.ref, job.sqlExecutionId ?? 0)}>
         {job.jobGroup ? <MetaText text={t("job.group", job.jobGroup)} /> : null}
         {job.tags.length ? <MetaText text={t("job.tags", job.tags.join(", "))} /> : null}
       </ObjectHead>

@@ -74,5 +74,5 @@ const columns = (app) => [
       </span>
     ),
   },
-  { id: "sql", label: t("col.query"), num: true, present: (j) => j.sqlExecutionId !== null, cell: (j) => count(j.sqlExecutionId) },
+  { id: "sql", label: t("col.query"), num: true, present: (j) => j.sqlExecutionId !== null, cell: (j) => (j.sqlExecutionId === null ? "" : <a href={paths.sql(app.ref, j.sqlExecutionId)}>{j.sqlExecutionId}</a>) },
 ];
