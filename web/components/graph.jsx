@@ -10,7 +10,7 @@ import { current, patchQuery } from "../lib/router.js";
  * also be a table on the page.
  *
  * @typedef {{ x: number, y: number, w: number, h: number }} Rect
- * @typedef {{ from: number, to: number, dashed?: boolean, width?: number, label?: string | null }} Line positions of boxes
+ * @typedef {{ from: number, to: number, dashed?: boolean, width?: number, label?: string | null, lane?: number }} Line positions of boxes; lane: x of the column in which a long one goes down
  * @typedef {{ key: string, rects: Rect[], x: number, y: number, title: string, note?: string | null, href: string, class?: string }} Frame
  *   round boxes that belong together: x and y of its topmost box
  */
@@ -20,6 +20,8 @@ const PAD = { x: 24, top: 40, bottom: 24 };
 /** A frame stands out from its boxes by so much. */
 const FRAME = { x: 12, top: 24, bottom: 8 };
 const ZOOMS = [0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5, 2];
+/** Height of the bends of a line that goes down in a column of its own: the room between two rows. */
+const BEND = 24;
 /** Below this nobody can read. */
 const READABLE = 0.45;
 /** The window counts in steps of so many pixels, and as many around it are drawn: scrolling draws anew once a step. */
@@ -200,7 +202,7 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
               {readable ? null : <Rects boxes={boxes} seen={seen} tone={tone} />}
             </svg>
             {frames.map((f) => (
-              <a key={f.key} class="graph-head" tabIndex={-1} href={f.href} style={{ left: `${f.x + PAD.x - FRAME.x + 8}px`, top: `${f.y + PAD.top - FRAME.top + 3}px` }}>
+              <a key={f.key} class="graph-head" tabIndex={-1} href={f.href} style={{ left: `${f.x + PAD.x - FRAME.x + 8}px`, top: `${f.y + PAD.top - FRAME.top + 3}px` }} title={f.note ?? undefined}>
                 <b>{f.title}</b> {f.note}
               </a>
             ))}
@@ -246,10 +248,13 @@ function Lines({ boxes, lines, near, labels }) {
     const [x1, y1, x2, y2] = [a.x + a.w / 2, a.y + a.h, b.x + b.w / 2, b.y];
     const r = { x: Math.min(x1, x2) + PAD.x, y: Math.min(y1, y2) + PAD.top, w: Math.abs(x2 - x1) + 1, h: Math.abs(y2 - y1) + 1 };
     if (!near(r)) return null;
-    const my = (y1 + y2) / 2;
+    const x = l.lane ?? x1;
+    const [up, down] = l.lane === undefined ? [y1, y2] : [Math.min(y1 + BEND, y2), Math.max(y2 - BEND, y1)];
+    const bend = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ c, /** @type {number} */ d) => `C${a} ${(b + d) / 2} ${c} ${(b + d) / 2} ${c} ${d}`;
+    const d = l.lane === undefined ? bend(x1, y1, x2, y2) : `${bend(x1, y1, x, up)}V${down}${bend(x, down, x2, y2)}`;
     return (
       <g key={i}>
-        <path class={"gline" + (l.dashed ? " is-dashed" : "")} d={`M${x1} ${y1}C${x1} ${my} ${x2} ${my} ${x2} ${y2}`} stroke-width={l.width ?? 1} />
+        <path class={"gline" + (l.dashed ? " is-dashed" : "")} d={`M${x1} ${y1}${d}`} stroke-width={l.width ?? 1} />
         {l.label && labels ? (
           <text class="halo" x={x1 + 7} y={y1 + 15}>
             {l.label}

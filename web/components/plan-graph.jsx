@@ -12,8 +12,6 @@ import { Severity } from "./severity.jsx";
 
 /** Driver time below this is not worth the room. */
 const DRIVER_MS = 50;
-/** Share of the query from which an operator is drawn as its hot spot. */
-const HOT = 0.3;
 
 /** What it reads, joins or sorts by, and how much. @param {import("../model/plan.js").Operator} o */
 export function what(o) {
@@ -36,6 +34,7 @@ export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle,
       edges.map((e) => ({
         from: e.from,
         to: e.to,
+        lane: e.lane,
         dashed: e.shuffle,
         width: e.rows ? 1 + 3 * (Math.log10(e.rows + 1) / Math.log10(most + 1)) ** 3 : 1,
         label: e.label ? t("plan.rows", shortCount(e.rows)) : null,
@@ -44,14 +43,14 @@ export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle,
   );
   const frames = useMemo(() => {
     const of = new Map(stages.map((s) => [`${s.stageId}.${s.attempt}`, s]));
-    return bands.map((b) => {
-      const s = of.get(b.stage);
-      const [id, attempt] = b.stage.split(".").map(Number);
+    return [...bands].map(([key, b]) => {
+      const s = of.get(key);
+      const [id, attempt] = key.split(".").map(Number);
       return {
         ...b,
-        key: b.stage,
-        class: b.stage === stage ? "is-sel" : "",
-        title: t("stage.title", attempt ? b.stage : id),
+        key,
+        class: key === stage ? "is-sel" : "",
+        title: t("stage.title", attempt ? key : id),
         note: s ? t("plan.stageTook", duration(s.durationMs), percent(plan.taskMs ? (s.taskTimeMs ?? 0) / plan.taskMs : null)) : null,
         href: paths.stage(appRef, id, attempt),
       };
@@ -64,7 +63,7 @@ export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle,
     const b = boxes[i];
     return [
       b.small ? "is-small" : "",
-      level(b) > 2 || (share(b) ?? 0) > HOT ? "is-hot" : "",
+      level(b) > 1 ? "is-hot" : "",
       b.all.some((o) => found.has(o.id)) ? "is-found" : "",
       b.all.some((o) => marks.has(o.id)) ? "is-changed" : "",
       b.kind === "one" ? "" : "is-folded",

@@ -4,7 +4,7 @@
  * plan-layout.js, with a band round what ran in one stage.
  */
 import { cachedInputs, flow, isShuffle, pipelineTime } from "./plan.js";
-import { place } from "./plan-layout.js";
+import { bands, lanes, place } from "./plan-layout.js";
 
 /** @typedef {import("./plan.js").Operator} Operator */
 /** @typedef {import("./plan.js").Plan} Plan */
@@ -12,10 +12,8 @@ import { place } from "./plan-layout.js";
  * @typedef {{ key: string, kind: "one" | "code" | "chain" | "cache", all: Operator[], main: Operator, stage: string | null, ownMs: number | null, driverMs: number | null,
  *   small: boolean, tab: number | null, x: number, y: number, w: number, h: number }} Box
  *   key: "n5" an operator, "c4" a cluster, "l7" a chain, "m9" a scan of a cache, by ids; main: nearest to the result; small: one line; tab: cluster that ends here
- * @typedef {{ from: number, to: number, wide: boolean, shuffle: boolean, rows: number | null, label: boolean }} Edge positions of boxes
- * @typedef {{ x: number, y: number, w: number, h: number }} Rect
- * @typedef {{ stage: string, rects: Rect[], x: number, y: number }} Band x, y: of its topmost box
- * @typedef {{ boxes: Box[], edges: Edge[], bands: Band[], boxOf: Map<number, number>, width: number, height: number }} Drawing
+ * @typedef {{ from: number, to: number, wide: boolean, shuffle: boolean, rows: number | null, label: boolean, lane?: number }} Edge positions of boxes
+ * @typedef {{ boxes: Box[], edges: Edge[], bands: ReturnType<typeof bands>, boxOf: Map<number, number>, width: number, height: number }} Drawing
  */
 
 /** From so many operators on chains are folded. */
@@ -69,7 +67,8 @@ export function draw(plan, how) {
   const edges = edgesOf(plan, boxes, boxOf);
   const { places, width, height } = place(boxes, edges, GAPS);
   places.forEach((p, i) => Object.assign(boxes[i], { x: p.x, y: p.y }));
-  return { boxes, edges, bands: bandsOf(boxes, places), boxOf, width, height };
+  lanes(boxes, places, edges).forEach((x, i) => (edges[i].lane = x));
+  return { boxes, edges, bands: bands(boxes, places, (i) => boxes[i].stage), boxOf, width, height };
 }
 
 const KINDS = /** @type {Record<string, Box["kind"]>} */ ({ c: "code", l: "chain", m: "cache", n: "one" });
@@ -112,23 +111,4 @@ function edgesOf(plan, boxes, boxOf) {
       out.push({ from, to, wide, shuffle: isShuffle(o.name), rows: flow(o, plan.byId), label });
     }
   return out;
-}
-
-/** A stage is no rectangle where a broadcast hangs beside it: its band is the union of its boxes and of the ways between them. @param {Box[]} boxes @param {import("./plan-layout.js").Place[]} places */
-function bandsOf(boxes, places) {
-  /** @type {Map<string, Band>} */
-  const bands = new Map();
-  boxes.forEach((b, i) => {
-    if (b.stage === null) return;
-    let band = bands.get(b.stage);
-    if (!band) bands.set(b.stage, (band = { stage: b.stage, rects: [], x: b.x, y: b.y }));
-    band.rects.push({ x: b.x, y: b.y, w: b.w, h: b.h });
-    const below = places[i].below;
-    const c = below === undefined ? undefined : boxes[below];
-    if (c && c.stage === b.stage) {
-      band.rects.push({ x: b.x, y: b.y, w: b.w, h: c.y + c.h - b.y }, { x: Math.min(b.x, c.x), y: c.y, w: Math.abs(b.x - c.x) + b.w, h: c.h });
-    }
-    if (b.y < band.y || (b.y === band.y && b.x < band.x)) [band.x, band.y] = [b.x, b.y];
-  });
-  return [...bands.values()];
 }

@@ -150,3 +150,47 @@ function levels(boxes, links, row, gaps) {
   }
   return { y, height: at };
 }
+
+/**
+ * What a band round boxes of one kind covers: each box, and where the one below it is of the same kind the way there. A union of rectangles, since such a set is no
+ * rectangle where something hangs beside it.
+ * @param {(Size & { x: number, y: number })[]} boxes @param {Place[]} places @param {(box: number) => string | null} kind null: no band
+ * @returns {Map<string, { rects: { x: number, y: number, w: number, h: number }[], x: number, y: number }>} x, y: of the topmost box
+ */
+export function bands(boxes, places, kind) {
+  const out = new Map();
+  boxes.forEach((b, i) => {
+    const key = kind(i);
+    if (key === null) return;
+    let band = out.get(key);
+    if (!band) out.set(key, (band = { rects: [], x: b.x, y: b.y }));
+    band.rects.push({ x: b.x, y: b.y, w: b.w, h: b.h });
+    const below = places[i].below;
+    if (below !== undefined && kind(below) === key) {
+      const c = boxes[below];
+      band.rects.push({ x: b.x, y: b.y, w: b.w, h: c.y + c.h - b.y }, { x: Math.min(b.x, c.x), y: c.y, w: Math.abs(b.x - c.x) + b.w, h: c.h });
+    }
+    if (b.y < band.y || (b.y === band.y && b.x < band.x)) [band.x, band.y] = [b.x, b.y];
+  });
+  return out;
+}
+
+/**
+ * Where edges over several rows go down: in the column of their end or of their begin, whichever has fewer boxes in the way. By edge the x of that column; others have none.
+ * @param {(Size & { x: number, y: number })[]} boxes @param {Place[]} places @param {Link[]} links @returns {Map<number, number>}
+ */
+export function lanes(boxes, places, links) {
+  /** @type {Map<number, number>} */
+  const out = new Map();
+  links.forEach((l, i) => {
+    const [a, b] = [boxes[l.from], boxes[l.to]];
+    if (places[l.from].row - places[l.to].row < 2 || out.size >= MOST_LANES) return;
+    const [begin, end] = [a.x + a.w / 2, b.x + b.w / 2];
+    const between = boxes.filter((c) => c.y > a.y + a.h && c.y + c.h < b.y);
+    const inTheWay = (/** @type {number} */ x) => between.reduce((n, c) => n + Number(x > c.x - 8 && x < c.x + c.w + 8), 0);
+    out.set(i, inTheWay(end) <= inTheWay(begin) ? end : begin);
+  });
+  return out;
+}
+/** Each looks at all boxes. */
+const MOST_LANES = 300;

@@ -3,6 +3,7 @@ import { apiPath } from "../api.js";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
+import { RddGraph } from "../components/rdd-graph.jsx";
 import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
@@ -17,13 +18,13 @@ export function Job({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id]), version));
   return (
     <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs") }}>
-      {(job) => <Found app={app} job={job} />}
+      {(job) => <Found app={app} job={job} version={version} />}
     </Loaded>
   );
 }
 
-/** @param {{ app: import("../types").App, job: JobData }} props */
-function Found({ app, job }) {
+/** @param {{ app: import("../types").App, job: JobData, version: string }} props */
+function Found({ app, job, version }) {
   const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
   return (
     <>
@@ -62,6 +63,9 @@ function Found({ app, job }) {
           </details>
         </Section>
       ) : null}
+      <Section title={t("dag.title")} note={t("dag.note")}>
+        <RddGraph app={app} of={["jobs", job.jobId]} version={version} />
+      </Section>
     </>
   );
 }

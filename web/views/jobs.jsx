@@ -6,7 +6,7 @@ import { Section } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty } from "../components/states.jsx";
-import { count, percent } from "../lib/format.js";
+import { percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { callSite } from "../model/app.js";

@@ -90,44 +90,40 @@ function text(m, value) {
 /** @param {SqlMetric} m @param {number | null} value */
 const exact = (m, value) => (value === null ? undefined : m.unit === "bytes" ? exactBytes(value) : `${count(value)} ${m.unit === "ms" || m.unit === "ns" ? m.unit : ""}`);
 
-/** @param {{ app: App, metrics: SqlMetric[], caption: string, head?: string }} props */
-function Metrics({ app, metrics, caption, head }) {
-  const spread = metrics.some((m) => m.max !== null);
-  /** @param {"total" | "min" | "median" | "max"} key @returns {import("../components/table.jsx").Column<SqlMetric>} */
-  const number = (key) => ({
-    id: key,
-    label: t(/** @type {import("../lib/i18n.js").Key} */ (`metric.of.${key}`)),
-    num: true,
-    // An average has no total.
-    cell: (m) =>
-      key === "total" && m.unit === "tenths" ? null : (
-        <>
-          <span title={exact(m, m[key])}>{text(m, m[key])}</span>
-          {key === "max" && m.max !== null ? <Where app={app} metric={m} /> : null}
-        </>
-      ),
-  });
-  return (
-    <Table
-      caption={caption}
-      rows={metrics}
-      rowKey={(m) => m.accumulatorId}
-      class="is-metrics"
-      columns={[
-        { id: "name", label: head ?? t("col.metric"), cell: (m) => metricName(m) },
-        number("total"),
-        ...(spread ? [number("min"), number("median"), number("max")] : []),
-      ]}
-    />
-  );
-}
+/** Each with its total, and below it how it was spread over tasks. @param {{ app: App, metrics: SqlMetric[], caption: string, head?: string }} props */
+const Metrics = ({ app, metrics, caption, head }) => (
+  <Table
+    caption={caption}
+    rows={metrics}
+    rowKey={(m) => m.accumulatorId}
+    columns={[
+      {
+        id: "name",
+        label: head ?? t("col.metric"),
+        cell: (m) => (
+          <>
+            {metricName(m)}
+            {m.max === null ? null : (
+              <div class="small dim">
+                {tx("plan.spread", <Number metric={m} value={m.min} />, <Number metric={m} value={m.median} />, <Number metric={m} value={m.max} />)} <Where app={app} metric={m} />
+              </div>
+            )}
+          </>
+        ),
+      },
+      // An average has no total.
+      { id: "total", label: t("plan.total"), num: true, cell: (m) => (m.unit === "tenths" ? null : <Number metric={m} value={m.total} />) },
+    ]}
+  />
+);
 
-/** Whose the largest value is. @param {{ app: App, metric: SqlMetric }} props */
+/** @param {{ metric: SqlMetric, value: number | null }} props */
+const Number = ({ metric: m, value }) => <span title={exact(m, value)}>{text(m, value)}</span>;
+
+/** Whose the largest value is. Of sums nobody keeps it. @param {{ app: App, metric: SqlMetric }} props */
 const Where = ({ app, metric: m }) =>
   m.maxStageId === null ? (
-    <div class="dim3 small">{t("plan.driverWord")}</div>
+    <>{m.type === "sum" ? "" : `(${t("plan.driverWord")})`}</>
   ) : (
-    <a class="small" href={paths.stage(app.ref, m.maxStageId, m.maxStageAttempt ?? 0, { task: m.maxTaskId })}>
-      {t("plan.where", `${m.maxStageId}.${m.maxStageAttempt ?? 0}`, m.maxTaskId ?? 0)}
-    </a>
+    <a href={paths.stage(app.ref, m.maxStageId, m.maxStageAttempt ?? 0, { task: m.maxTaskId })}>{t("plan.where", `${m.maxStageId}.${m.maxStageAttempt ?? 0}`, m.maxTaskId ?? 0)}</a>
   );

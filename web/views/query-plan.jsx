@@ -404,7 +404,7 @@ function Changes({ app, query: q, gone }) {
         <p class="note">{t(q.planChangeCount === null ? "change.later" : "change.none")}</p>
       )}
       {(q.planChangeCount ?? 0) > q.changes.length ? <p class="note">{t("list.more", (q.planChangeCount ?? 0) - q.changes.length)}</p> : null}
-      {gone ? <Gone nodes={gone} /> : null}
+      {gone ? gone.length ? <Gone nodes={gone} /> : <p class="note">{t("change.goneNone")}</p> : null}
     </Section>
   );
 }

@@ -9,7 +9,7 @@ import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx
 import { PairTable } from "../components/pair-table.jsx";
 import { Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
-import { useData } from "../components/use-data.js";
+import { after, useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
@@ -28,7 +28,7 @@ export function Query({ app, id, version }) {
   const asked = /** @type {Asked<Sql>} */ (useData(apiPath(["apps", app.ref, "sql", id]), version));
   const findings = /** @type {Asked<import("../types").Findings>} */ (useData(app.loading ? null : wordedPath(["apps", app.ref, "findings"], { sql: id, limit: 1000 }), version));
   return (
-    <Loaded from={asked} rows={12} facts back={{ to: paths.page(app.ref, "sql"), label: t("query.toList") }}>
+    <Loaded from={app.loading ? asked : after(asked, findings)} rows={12} facts back={{ to: paths.page(app.ref, "sql"), label: t("query.toList") }}>
       {(query) => <Found app={app} query={query} findings={findings} version={version} />}
     </Loaded>
   );
@@ -55,7 +55,7 @@ function Found({ app, query: q, findings, version }) {
           [t("col.jobs"), count(q.jobCount), q.failedJobCount ? t("fact.failed", q.failedJobCount) : null],
           [t("col.stages"), count(q.stages.length), t("query.ran")],
           durationFact("col.taskTime", taskMs),
-          [t("col.operators"), count(q.nodes.length ? q.nodeCount : null)],
+          [t("col.operators"), count(operators(q))],
           q.plans.length ? [t("col.planChanges"), count(q.planChangeCount), q.plans.length > 1 ? t("query.updates", q.plans.length - 1) : null] : null,
         ]}
       />
@@ -77,6 +77,9 @@ function Found({ app, query: q, findings, version }) {
     </>
   );
 }
+
+/** Generated code is no operator. @param {Sql} q */
+const operators = (q) => (!q.nodes.length ? null : q.nextNode === null ? q.nodes.filter((n) => !n.isCluster).length : q.nodeCount);
 
 /** @param {{ title: string, note?: string, pairs: [string, string | null][] }} props */
 const Configs = ({ title, note, pairs }) => (

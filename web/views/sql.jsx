@@ -9,7 +9,7 @@ import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { PageFindings, useFindings } from "../components/findings.jsx";
 import { ListTable } from "../components/list.jsx";
 import { Severity } from "../components/severity.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
 import { DASH, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
@@ -31,6 +31,8 @@ export function Sql({ app, version }) {
   const asked = /** @type {Asked<import("../types").List<SqlItem>>} */ (
     useData(apiPath(["apps", app.ref, "sql"], { ...filters, sort, roots: filtered ? null : "true", page: q.get("page"), limit: q.get("limit") ?? 50 }), version)
   );
+  const findings = useFindings(app.ref, version);
+  const judged = !app.loading && app.sqlExecutionCount > 0;
   const [open, setOpen] = useState(/** @type {Set<number>} */ (new Set()));
   /** @param {number} id */
   const toggle = (id) => {
@@ -38,9 +40,10 @@ export function Sql({ app, version }) {
     if (!next.delete(id)) next.add(id);
     setOpen(next);
   };
+  if (judged && findings.data === undefined && !findings.error) return findings.slow ? <Skeleton rows={10} /> : null;
   return (
     <>
-      {app.loading || app.sqlExecutionCount === 0 ? null : <PageFindings appRef={app.ref} version={version} page="sql" />}
+      {judged && findings.data ? <PageFindings appRef={app.ref} version={version} page="sql" /> : null}
       <Section title={t("nav.sql")} note={t("sql.note")}>
         <Tools>
           <Search name="q" label={t("sql.search")} />
@@ -64,7 +67,7 @@ export function Sql({ app, version }) {
           columns={columns(app, open, toggle)}
           rowKey={(x) => x.id}
           link={(x) => paths.sql(app.ref, x.id)}
-          none={<None app={app} version={version} />}
+          none={<Empty title={t("sql.none")} text={findings.data?.emptyPages?.sql ?? t("sql.noneText")} />}
           noMatch={t("sql.noMatch")}
           foot={<Opened app={app} ids={[...open]} version={version} />}
         />
@@ -130,10 +133,4 @@ function OpenedRoot({ app, id, version }) {
       <Loaded from={asked}>{(list) => <NestedTable app={app} caption={t("sql.below", id)} rows={list.items.filter((x) => x.id !== id)} />}</Loaded>
     </Section>
   );
-}
-
-/** Why there is nothing: the server knows. @param {{ app: App, version: string }} props */
-function None({ app, version }) {
-  const findings = useFindings(app.ref, version);
-  return <Empty title={t("sql.none")} text={findings.data?.emptyPages?.sql ?? t("sql.noneText")} />;
 }

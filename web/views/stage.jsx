@@ -9,6 +9,7 @@ import { GcMark, SkewMark } from "../components/marks.jsx";
 import { FailureText, ObjectHead } from "../components/object-head.jsx";
 import { QuantileStrip } from "../components/quantile-strip.jsx";
 import { ran } from "../components/stage-columns.jsx";
+import { StageDag } from "../components/stage-dag.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
@@ -82,6 +83,7 @@ function Found({ app, stage: s, version }) {
           text={t(s.status === "skipped" ? "stage.wasSkippedText" : "stage.isPendingText")}
         />
       )}
+      <StageDag app={app} name={name} version={version} />
       {s.details ? (
         <Section title={t("stage.details")}>
           <details class="fold">
