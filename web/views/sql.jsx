@@ -69,7 +69,7 @@ export function Sql({ app, version }) {
           link={(x) => paths.sql(app.ref, x.id)}
           none={<Empty title={t("sql.none")} text={findings.data?.emptyPages?.sql ?? t("sql.noneText")} />}
           noMatch={t("sql.noMatch")}
-          foot={<Opened app={app} ids={[...open]} version={version} />}
+          foot={filtered ? null : <Opened app={app} ids={[...open]} version={version} />}
         />
       </Section>
     </>
