@@ -298,3 +298,29 @@ export interface Baseline {
   enough: boolean; wallMs: number; usualMs: Num; regressionGrade: FindingGrade; runKey: Text; needed: number; drifts: boolean; otherShape: boolean; slowerThan: number;
   members: BaselineMember[]; metrics: BaselineMetric[];
 }
+/** One of the two runs; completeness of its log 0 to 100; endAtLeast: that has no end, so the run took wallMs or more. */
+export interface ComparedRun { id: Text; attemptId: Text; name: Text; sparkVersion: Text; startMs: number; wallMs: number; endAtLeast: boolean; completeness: number; slotPeak: number }
+/** ms above 0: slower for it. baseId, newId: where most of it is, by idKind. noiseMs: so much runs of the job differ in it anyway. */
+export interface ComparedPart {
+  part: string; ms: number; text: string; gap: Text; change: Text; what: Text; idKind: "stage" | "sql" | null; baseId: Num; newId: Num; before: Num; after: Num; unit: string;
+  count: number; noiseMs: number; withinNoise: boolean; settings: string[];
+}
+export interface ComparedSetting { name: string; group: "resources" | "sql" | "shuffle" | "memory" | "other"; base: Text; new: Text }
+export interface ComparedFinding {
+  news: "new" | "gone" | "worse" | "better" | "same"; rule: string; name: string; subjectKind: SubjectKind; baseSubject: Text; newSubject: Text; baseGrade: Text; newGrade: Text;
+  basePriceMs: Num; newPriceMs: Num;
+}
+export interface ComparedStage { id: number; name: Text; of: "wall" | "work"; usualMs: number; ms: number }
+export interface ComparedMetric { metric: string; unit: string; name: string; base: Num; new: Num; usual: Noise | null }
+/** What is below regressionGrade is there when state is done. baseline null: one chosen run. */
+export interface Comparison {
+  state: "done" | "incomplete" | "too_few"; verdict: "no_change" | "slower" | "faster" | null; sentence: string; base: ComparedRun | null; new: ComparedRun;
+  baseline: Pick<Baseline, "runKey" | "needed" | "drifts" | "otherShape" | "slowerThan" | "members"> | null; usualMs: Num; deltaMs: Num; wall: Noise; regressionGrade: FindingGrade;
+  matchedShare?: number; codeChanged?: boolean; partlyKnown?: boolean; parts?: ComparedPart[]; settings?: ComparedSetting[]; hiddenSettingCount?: number; findings?: ComparedFinding[];
+  stages?: ComparedStage[]; metrics?: ComparedMetric[];
+}
+// -- compare/stages, compare/queries: a stage, or a query, of both runs or of one. Of stages the counts, of queries planChanged.
+export interface PairItem {
+  state: "both" | "added" | "removed"; baseId: Num; newId: Num; name: Text; baseMs: Num; newMs: Num; differenceMs: Num; changed: boolean; planChanged?: boolean | null;
+  baseTaskTimeMs?: Num; baseTaskCount?: Num; baseReadBytes?: Num; baseSqlExecutionId?: Num; newTaskTimeMs?: Num; newTaskCount?: Num; newReadBytes?: Num; newSqlExecutionId?: Num;
+}

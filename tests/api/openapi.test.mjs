@@ -69,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare", "compare_pairs"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -120,6 +120,8 @@ test("real answers are as the document says", async (t) => {
     await check(app, "/apps/{ref}");
     await check(`${app}/baseline`, "/apps/{ref}/baseline");
     await check(`compare?base=${encodeURIComponent(ref)}&new=${encodeURIComponent(list.items.find((each) => each.ref).ref)}`, "/compare");
+    for (const each of ["stages", "queries"])
+      await check(`compare/${each}?base=${encodeURIComponent(ref)}&new=${encodeURIComponent(list.items.find((one) => one.ref).ref)}&limit=1000`, `/compare/${each}`);
     await check(`compare?base=usual&new=${encodeURIComponent(ref)}`, "/compare");
     for (const each of ["health", "environment", "storage", "executors"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
     for (const { runId } of (await check(`${app}/streaming`, "/apps/{ref}/streaming")).items) await check(`${app}/streaming/${runId}`, "/apps/{ref}/streaming/{run}");

@@ -55,6 +55,14 @@ before(async () => {
   const queries = apps.find((/** @type {any} */ a) => a.appId === QUERIES);
   if (queries)
     for (const path of ["sql", "sql/0?node=5", "sql/0?version=diff&fold=code", "sql/1", "sql/2?view=20", "jobs/0"]) pages.push([`queries: ${path}`, `a/${encodeURIComponent(queries.ref)}/${path}`]);
+  const usual = apps.find((/** @type {any} */ a) => /^nightly/.test(a.name ?? "") && a.startMs > 1767139200000 + 30 * 60_000) ?? biggest;
+  const b = encodeURIComponent(usual.ref);
+  pages.push(
+    ["compare with what is usual", `compare?b=${b}`],
+    ["compare with a chosen run", `compare?b=${b}&a=${encodeURIComponent(biggest.ref)}&choose=1&of=queries`],
+    ["compare, too few runs", `compare?b=${encodeURIComponent(biggest.ref)}`],
+  );
+  if (open) pages.push(["compare with an incomplete log", `compare?b=${encodeURIComponent(open.ref)}&a=${encodeURIComponent(biggest.ref)}`]);
 });
 after(() => browser.close());
 
