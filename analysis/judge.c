@@ -40,10 +40,21 @@ static bool tiny_stage(const struct judged *judged, uint32_t stage)
     return known_or(elapsed_known(fact->first_launch_ms, fact->last_finish_ms), 0) < TINY_STAGE_WALL_MS || judged->accounts->stages[stage].occupancy_ms < TINY_STAGE_WORK_MS;
 }
 
+/* Health rules always run (2.3), but for those whose findings the damage alone would make: they set what is there against what is not, and a log that lacks the one or the other is no witness. */
+static bool may_be_damage(const struct rule *rule)
+{
+    static const char *const ids[] = {"APP.OVERALLOC", "STAGE.SKEW_WRITE", "STAGE.SHUFFLE_VOLUME", "STAGE.SHUFFLE_REREAD", "EXEC.HOTSPOT",
+                                      "EXEC.MEM_OVER", "EXEC.GC_LOW",      "RDD.CACHE_PARTIAL",    "RDD.CACHE_UNUSED",     "RDD.CACHE_LEAK"};
+    for (size_t i = 0; i < ARRAY_LENGTH(ids); i++)
+        if (strcmp(rule->id, ids[i]) == 0)
+            return true;
+    return false;
+}
+
 enum mute mute_of(const struct judged *judged, const struct rule *rule, uint32_t stage)
 {
     if (rule->kind == RULE_HEALTH)
-        return MUTE_NONE;
+        return judged->completeness < COMPLETE_FOR_TIME_RULES && may_be_damage(rule) ? MUTE_INCOMPLETE : MUTE_NONE;
     if (judged->wall_ms < TINY_APP_MS)
         return MUTE_TINY_APP;
     if (judged->completeness < COMPLETE_FOR_TIME_RULES)
