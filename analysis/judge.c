@@ -20,7 +20,6 @@ static rules_fn *const families[] = {rules_app, rules_stage, rules_memory, rules
 #define TINY_STAGE_WORK_MS 2000.0
 /* 2.2, 2.3: what completeness is needed for what. */
 #define COMPLETE 99
-#define COMPLETE_FOR_PRICES 95
 #define COMPLETE_FOR_TIME_RULES 80
 #define STAGE_COMPLETE 0.99
 /* 1.6, 6.6: where the stage alone would win this much and the run as a whole does not, the stage is off the critical path. */

@@ -189,6 +189,8 @@ static void what_only_damage_says_is_withheld(void **state)
     assert_false(fires("EXEC.MEM_NEAR"));
     assert_string_equal(mute_of_rule("DRIVER.MEM"), "no_metric");
     assert_string_equal(mute_of_rule("STAGE.SHUFFLE_REREAD"), "incomplete");
+    assert_near(number_of("SELECT prices_allowed + (SELECT count(*) FROM what_if) FROM analysis"), 0.0);
+    assert_string_equal(mute_of_rule("APP.SCALING"), "no_subject");
 }
 
 int main(void)
