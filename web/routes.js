@@ -8,6 +8,7 @@ import { Job } from "./views/job.jsx";
 import { Jobs } from "./views/jobs.jsx";
 import { Log } from "./views/log.jsx";
 import { Overview } from "./views/overview.jsx";
+import { Query } from "./views/query.jsx";
 import { Sql } from "./views/sql.jsx";
 import { Stage } from "./views/stage.jsx";
 import { Stages } from "./views/stages.jsx";
@@ -31,6 +32,7 @@ export const PAGES = [
   { name: "storage", rail: "storage", section: "nav.storage", View: Storage },
   { name: "env", rail: "env", section: "nav.env", View: Environment },
   { name: "sql", rail: "sql", section: "nav.sql", View: Sql },
+  { name: "sql", rail: "sql", section: "nav.sql", object: "query.title", View: Query },
   { name: "compare", rail: "compare", section: "nav.compare", View: Compare },
   { name: "log", rail: "log", section: "nav.log", View: Log },
 ];

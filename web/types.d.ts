@@ -90,7 +90,10 @@ export interface StageItem {
   taskTimeMs: Num; medianMs: Num; p95Ms: Num; maxMs: Num;
   inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
   memorySpilledBytes: Num; diskSpilledBytes: Num; gcTimeMs: Num; runTimeMs: Num; cpuTimeNs: Num;
+  deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num;
   skew: Skew | null; gc: Gc | null; jobIds: number[]; failure: Text; sqlExecutionId: Num; pool: Text;
+  /** Worst of its findings and the most that one of them would save; null: not judged. slackMs: of a stage that the run did not wait for. */
+  findingGrade: FindingGrade | null; savingMs: Num; onPathMs: Num; slackMs: Num;
 }
 // -- apps/{ref}/stages/{id}.{attempt}
 export interface Quantile {
@@ -101,9 +104,12 @@ export interface StageExecutor {
   executorId: string; host: Text; taskCount: Num; succeededTasks: Num; failedTasks: Num; killedTasks: Num; taskTimeMs: Num; runTimeMs: Num; gcTimeMs: Num;
   inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
   memorySpilledBytes: Num; diskSpilledBytes: Num; isExcluded: boolean | null; gc: Gc | null; peaks: Record<string, Num> | null;
+  cpuTimeNs: Num; deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num;
+  /** Of its successful tasks. */
+  medianMs: Num; maxMs: Num; logs: [Text, Text][];
 }
 export interface Stage extends StageItem {
-  details: Text; parents: number[] | null; rddIds: number[] | null; attempts: number[] | null; resourceProfileId: Num;
+  details: Text; parents: number[] | null; rddIds: number[] | null; cachedRdds: { id: number; name: Text }[]; attempts: number[] | null; resourceProfileId: Num;
   locality: { process: Num; node: Num; none: Num; rack: Num; any: Num } | null;
   speculation: { tasks: Num; active: Num; completed: Num; failed: Num; killed: Num } | null;
   quantiles: Quantile[]; histogram: { edgesMs: number[]; counts: number[] } | null; executors: StageExecutor[];
@@ -117,9 +123,32 @@ export interface TaskItem {
   executorDeserializeTimeMs: Num; executorRunTimeMs: Num; executorCpuTimeNs: Num; jvmGcTimeMs: Num; resultSizeBytes: Num; memorySpilledBytes: Num; diskSpilledBytes: Num;
   peakExecutionMemoryBytes: Num; inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num;
   shuffleFetchWaitTimeMs: Num; shuffleRecordsRead: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num; shuffleWriteTimeNs: Num;
-  [metric: string]: Num | Text | boolean;
+  accumulables: [Text, Text][];
+  [metric: string]: Num | Text | boolean | [Text, Text][];
 }
 export interface TaskList extends List<TaskItem> { allTasks: number }
+
+// -- apps/{ref}/stages/{id}.{attempt}/timeline: tasks, or density where a window holds many; neither: no task has a place in time
+export interface TimelinePhase { bucket: string; name: Text; values: number[] }
+export interface TimelineRow { executorCount: number; firstExecutorId: Text; lastExecutorId: Text; host: Text; slots: number; taskCount: number }
+export interface TaskTimeline {
+  beginMs: Num; endMs: Num; fromMs: Num; toMs: Num; allTasks: number; taskCount: number; executorCount: number; pickedExecutorCount: number; rows: TimelineRow[];
+  /** By launch. waitMs: so much after its launch its lane was free for it; durationMs null: no end was read. */
+  tasks?: {
+    taskId: number[]; index: Num[]; attempt: Num[]; row: number[]; lane: number[]; launchOffsetMs: number[]; waitMs: number[]; durationMs: Num[]; status: TaskItem["status"][];
+    speculative: number[]; phases: TimelinePhase[];
+  };
+  /** values[row × bins + bin]: of `scale` parts of the row's slot time in that bin. */
+  density?: { bins: number; scale: number; phases: TimelinePhase[] };
+}
+// -- apps/{ref}/stages/{id}.{attempt}/scatter: points are all tasks, longest first; where there are `fields`, the outliers
+export interface TaskScatter {
+  x: string; unit: "ms" | "ns" | "bytes" | "count"; taskCount: number; dataCount: number; minDurationMs: Num; maxDurationMs: Num; minX: Num; maxX: Num;
+  medianMsPerUnit: Num; outlierCutMs: Num; outlierCount: number;
+  points: { taskId: number[]; index: Num[]; durationMs: number[]; x: Num[]; status: TaskItem["status"][]; executorId: Text[] };
+  /** [column, row, tasks] one after the other; column −1: tasks without data. */
+  fields: { columns: number; rows: number; cells: number[] } | null;
+}
 
 // -- apps/{ref}/sql
 export interface SqlCore {
@@ -312,7 +341,9 @@ export interface StageAnalysis {
 }
 // -- apps/{ref}/tasks/{id}/why
 export interface Why {
-  taskId: number; stageId: number; stageAttempt: number; excessMs: Num; cause: Text; causeShare: Num; retried: boolean; causes: Cause[]; sentence: string;
+  taskId: number; stageId: number; stageAttempt: number; durationMs: Num; medianMs: Num; excessMs: Num; cause: Text; causeShare: Num; retried: boolean; causes: Cause[]; sentence: string;
+  /** Sum to durationMs and medianMs; empty where there is nothing to compare. */
+  parts: { bucket: string; name: Text; ms: number; typicalMs: number }[];
 }
 // -- apps/{ref}/baseline, compare
 export interface Noise { count: number; median: Num; mad: Num; sigma: Num; allowed: Num; z: Num; changed?: boolean }

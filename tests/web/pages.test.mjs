@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
 import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+import { QUERIES } from "./support/sql-log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -55,6 +56,10 @@ before(async () => {
       if (tasks.items[0]) pages.push(["one task", `${at}/stages/${s.stageId}.${s.attempt}?task=${tasks.items[0].taskId}`]);
     }
   }
+  // The run that support/sql-log.mjs wrote, where the server has it.
+  const queries = apps.find((/** @type {any} */ a) => a.appId === QUERIES);
+  if (queries)
+    for (const path of ["sql", "sql/0?node=5", "sql/0?version=diff&fold=code", "sql/1", "sql/2?view=20", "jobs/0"]) pages.push([`queries: ${path}`, `a/${encodeURIComponent(queries.ref)}/${path}`]);
   const usual = apps.find((/** @type {any} */ a) => /^nightly/.test(a.name ?? "") && a.startMs > 1767139200000 + 30 * 60_000) ?? biggest;
   const b = encodeURIComponent(usual.ref);
   pages.push(
@@ -119,8 +124,8 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
             const [text, chart] = [e.getBoundingClientRect(), e.closest("svg")?.getBoundingClientRect()];
             return chart && (text.left < chart.left - 1 || text.right > chart.right + 1);
           }).length,
-          // A table that does not fit scrolls inside its box; nothing else may be cut off at the right.
-          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, svg") && e.getBoundingClientRect().right > innerWidth + 1).length,
+          // A table or a drawing that does not fit scrolls inside its box; nothing else may be cut off at the right.
+          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, .graph-window, svg") && e.getBoundingClientRect().right > innerWidth + 1).length,
         }));
         if (seen.wide > 0) breaches.push(`${name}: ${seen.wide} pixels wider than the window`);
         if (seen.cut) breaches.push(`${name}: ${seen.cut} elements are cut at the right`);

@@ -170,3 +170,21 @@ const BY_UNIT = {
 
 /** By the unit that the server names. @param {unknown} value @param {string | null} unit */
 export const quantity = (value, unit) => (typeof value === "string" ? value : (BY_UNIT[unit ?? ""] ?? count)(value));
+
+/** As the History Server writes sizes in plans: 372.0 B, 1024.1 KiB, 2.0 GiB. @param {unknown} value */
+export function historyBytes(value) {
+  if (!known(value)) return DASH;
+  let i = 0;
+  while (i < IEC.length - 1 && value >= 2 * 1024 ** (i + 1)) i++;
+  return `${(value / 1024 ** i).toFixed(1)} ${IEC[i]}`;
+}
+
+/** As it writes durations there: 20 ms, 1.5 s, 2.0 m, 1.25 h. It divides in 32-bit floats. @param {unknown} ms */
+export function historyDuration(ms) {
+  if (!known(ms)) return DASH;
+  const f = Math.fround;
+  if (ms < 1000) return `${Math.trunc(ms)} ms`;
+  if (ms < 60_000) return `${f(f(ms) / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${f(f(ms) / 60_000).toFixed(1)} m`;
+  return `${f(f(ms) / 3_600_000).toFixed(2)} h`;
+}

@@ -5,6 +5,7 @@ import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../compo
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
+import { RddGraph } from "../components/rdd-graph.jsx";
 import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
 import { Empty, InOrder, Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
@@ -31,7 +32,7 @@ function Found({ app, job, version }) {
   const account = useJobAccount(app.ref, version, job.jobId);
   return (
     <>
-      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs}>
+      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs} query={paths.sql(app.ref, job.sqlExecutionId ?? 0)}>
         {job.jobGroup ? <MetaText text={t("job.group", job.jobGroup)} /> : null}
         {job.tags.length ? <MetaText text={t("job.tags", job.tags.join(", "))} /> : null}
       </ObjectHead>
@@ -55,15 +56,15 @@ function Found({ app, job, version }) {
         parts={[
           [read ? [findings] : [], read ? <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged> : <Later />],
           [read ? [account] : [], read ? <JobAccount version={version} asked={account} /> : null],
-          [[], <Parts app={app} job={job} />],
+          [[], <Parts app={app} job={job} version={version} />],
         ]}
       />
     </>
   );
 }
 
-/** What it consists of. @param {{ app: import("../types").App, job: JobData }} props */
-function Parts({ app, job }) {
+/** What it consists of. @param {{ app: import("../types").App, job: JobData, version: string }} props */
+function Parts({ app, job, version }) {
   const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
   return (
     <>
@@ -82,6 +83,9 @@ function Parts({ app, job }) {
           </details>
         </Section>
       ) : null}
+      <Section title={t("dag.title")} note={t("dag.note")}>
+        <RddGraph app={app} of={["jobs", job.jobId]} version={version} />
+      </Section>
     </>
   );
 }
