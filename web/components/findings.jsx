@@ -23,6 +23,9 @@ export const useFindings = (ref, version) => useData(wordedPath(["apps", ref, "f
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {import("./use-data.js").Asked<Findings>} */
 export const useSubjectFindings = (ref, version, kind, key) => useData(wordedPath(["apps", ref, "findings"], { kind, key, limit: MOST }), version);
 
+/** Findings that bear on a stage attempt: about it, or with evidence that names it, as a slow host's does. @param {string} ref @param {string} version @param {string} key @returns {import("./use-data.js").Asked<Findings>} */
+export const useStageFindings = (ref, version, key) => useData(isRead(version) ? wordedPath(["apps", ref, "findings"], { stage: key, limit: MOST }) : null, version);
+
 /** What a page of the reading order says first: its findings, or that nothing was found. @param {{ appRef: string, version: string, page: import("../model/findings.js").PageName }} props */
 export function PageFindings({ appRef, version, page }) {
   const asked = useFindings(appRef, version);

@@ -125,6 +125,16 @@ export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 
 /** Offset from the start of the application: +62.1 s. @param {unknown} ms */
 export const offset = (ms) => (known(ms) ? (ms >= 0 ? "+" : "") + duration(ms) : DASH);
 
+/** A tick of an axis of distances, in one form for the whole axis: 200 ms, 5.5 s, 0:30, 1:00:00, 2d 04h. @param {number} ms @param {number} lengthMs of the axis */
+export function clock(ms, lengthMs) {
+  const s = Math.floor(ms / 1000);
+  if (lengthMs < 2000) return decimal(ms, 0, 0) + NB + "ms";
+  if (lengthMs < 20_000) return decimal(ms / 1000, 0, 1) + NB + "s";
+  if (lengthMs < 3_600_000 && s < 3600) return `${Math.floor(s / 60)}:${two(s % 60)}`;
+  if (lengthMs < 172_800_000) return `${Math.floor(s / 3600)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
+  return `${Math.floor(s / 86_400)}d${NB}${two((s % 86_400) / 3600)}h`;
+}
+
 /** Point in time in the chosen zone: 2026-11-29 20:12:26. @param {unknown} epochMs @param {boolean} [seconds] */
 export function time(epochMs, seconds = true) {
   if (!known(epochMs)) return DASH;
