@@ -48,7 +48,7 @@ export interface App extends AppItem {
   log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
-  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
+  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text; schedulerMode: Text;
   sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number;
 }
 
@@ -268,20 +268,23 @@ export type SubjectKind = "app" | "job" | "stage" | "task" | "exec" | "host" | "
 export interface NamedValue { name: string; value: number | string | null; unit: Text }
 /** Wall time that a run without this fault would save. weak: a rough scenario, hence a wide range. */
 export interface Price { ms: number; lowMs: number; highMs: number; scenario: Text; weak: boolean }
-export interface EvidenceRow { kind: SubjectKind; key: string; role: "culprit" | "peer" | "context"; cells: NamedValue[] }
+export interface EvidenceRow { kind: SubjectKind; key: string; name: string; role: "culprit" | "peer" | "context"; cells: (NamedValue & { label: string })[] }
+/** Usual thresholds, info to severe; down: reached from above; withPrice: the grade is the lower one of the measure's and of the price's. */
+export interface Ladder { down: boolean; withPrice: boolean; steps: Num[] }
 export interface Fix { id: string; title: string; language: "python" | "sql" | "conf" | "xml"; code: string }
 /** Keys of subjects: stage and exec as in addresses ("1.0", "3"), node "execution/node", job, sql and rdd their number, app and log "-". */
 export interface Finding {
   rule: string; ruleVersion: number; name: string; question: "slow" | "memory" | "config" | "failure" | "data" | "streaming"; grade: FindingGrade;
   subject: { kind: SubjectKind; key: string; name: string }; measure: { value: Num; unit: string }; margin: Num; price: Price | null; confidence: "low" | "medium" | "high";
   cause: Text; sentence: string; advice: string; measures: NamedValue[];
-  evidence: { formula: Text; threshold: Num; source: Text; filter: Text; rows: EvidenceRow[] };
-  fixes: Fix[]; mute: Text; suppressedBy: Text;
+  ladder: Ladder; evidence: { formula: Text; threshold: Num; source: Text; filter: Text; rows: EvidenceRow[] };
+  fixes: Fix[]; mute: Text; muteText: Text; suppressedBy: Text;
 }
 // -- apps/{ref}/findings
 export interface Findings {
   analysisVersion: number; wallMs: number; completeness: number; verdict: string; total: number; findings: Finding[];
   joint: { k: number; rule: string; key: string; savingMs: number }[];
+  questions?: Record<"overview" | "jobs" | "stages" | "tasks" | "executors" | "storage" | "environment" | "sql" | "streaming" | "compare", string>;
   emptyPages?: { storage: Text; sql: Text; streaming: Text; executors: Text; jobs: Text };
 }
 
@@ -291,7 +294,28 @@ export interface DriverGap { fromMs: number; toMs: number; bucket: string; sub: 
 export interface Account {
   beginMs: number; endMs: number; wallMs: number; jobsMs: number; slotPeak: number; frameMs: number; allocatedMs: number; overlapMs: number; completeness: number;
   clockFaults: number; buckets: Bucket[]; gaps?: DriverGap[];
+  holders?: { stages: StageHolder[]; jobs: JobHolder[]; gaps: DriverGap[] };
 }
+export interface Holder { name: Text; slotMs: number; allSlotMs: number }
+export interface StageHolder extends Holder { stageId: number; attempt: number }
+export interface JobHolder extends Holder { jobId: number }
+// -- apps/{ref}/timeline: the run, or a part of it, over time; epoch ms
+export interface SlotStep { fromMs: number; alive: number; busy: number }
+export interface TimelineGap { fromMs: number; toMs: number; bucket: string; sub: Text; jobBefore: Num; jobAfter: Num; name: Text }
+export interface TimelineExecutor { executorId: string; addMs: Num; removeMs: Num; removeReason: Text }
+export interface TimelineJob {
+  jobId: number; name: Text; description: Text; fromMs: number; toMs: Num; sqlExecutionId: Num; numStages: number; skippedStages: number; onPathMs: Num; failed: boolean;
+}
+export interface TimelineStage {
+  stageId: number; attempt: number; jobId: Num; name: Text; fromMs: Num; toMs: Num; numTasks: Num; failedTasks: number; onPathMs: Num; slackMs: Num;
+  lastTaskId: Num; lastTaskFromMs: Num; lastTaskToMs: Num; lastTaskSlow: boolean; failed: boolean;
+}
+export interface Timeline {
+  beginMs: number; endMs: number; slotPeak: number; fromMs: number; toMs: number; slots: SlotStep[]; gapCount: number; gaps: TimelineGap[]; executorCount: number;
+  executors: TimelineExecutor[]; jobCount: number; jobs: TimelineJob[]; stageCount: number; stages: TimelineStage[];
+  density: { partMs: number; running: number[]; failed: number[] } | null;
+}
+
 // -- apps/{ref}/chain
 export interface ChainSegment {
   fromMs: number; toMs: number;

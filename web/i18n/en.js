@@ -15,6 +15,25 @@ import { sql } from "./en/sql.js";
 import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
+import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stage, ...stages, ...storage, ...words };
+export const en = {
+  ...apps,
+  ...columns,
+  ...compare,
+  ...environment,
+  ...executors,
+  ...findings,
+  ...frame,
+  ...jobs,
+  ...log,
+  ...metrics,
+  ...overview,
+  ...sql,
+  ...stage,
+  ...stages,
+  ...storage,
+  ...timeline,
+  ...words,
+};

@@ -155,7 +155,36 @@ export function zoneName(epochMs = Date.now()) {
   return `UTC${o > 0 ? "+" : MINUS}${Math.floor(Math.abs(o) / 60)}${o % 60 ? ":" + two(Math.abs(o) % 60) : ""}`;
 }
 
-/** By the unit that the server names. @param {unknown} value @param {"ms" | "ns" | "bytes" | "count"} unit */
-export function quantity(value, unit) {
-  return unit === "ms" ? duration(value) : unit === "ns" ? nanoseconds(value) : unit === "bytes" ? bytes(value) : count(value);
+/** By unit. What is not here is a number of things. @type {Record<string, (value: unknown) => string>} */
+const BY_UNIT = {
+  ms: duration,
+  s: (v) => duration(known(v) ? v * 1000 : v),
+  h: (v) => duration(known(v) ? v * 3_600_000 : v),
+  ns: nanoseconds,
+  bytes,
+  share: percent,
+  ratio: (v) => (known(v) && Math.abs(v) < 0.95 ? decimal(v, 0, 2) + "×" : times(v)),
+  time,
+  id: (v) => (known(v) ? String(v) : DASH),
+};
+
+/** By the unit that the server names. @param {unknown} value @param {string | null} unit */
+export const quantity = (value, unit) => (typeof value === "string" ? value : (BY_UNIT[unit ?? ""] ?? count)(value));
+
+/** As the History Server writes sizes in plans: 372.0 B, 1024.1 KiB, 2.0 GiB. @param {unknown} value */
+export function historyBytes(value) {
+  if (!known(value)) return DASH;
+  let i = 0;
+  while (i < IEC.length - 1 && value >= 2 * 1024 ** (i + 1)) i++;
+  return `${(value / 1024 ** i).toFixed(1)} ${IEC[i]}`;
+}
+
+/** As it writes durations there: 20 ms, 1.5 s, 2.0 m, 1.25 h. It divides in 32-bit floats. @param {unknown} ms */
+export function historyDuration(ms) {
+  if (!known(ms)) return DASH;
+  const f = Math.fround;
+  if (ms < 1000) return `${Math.trunc(ms)} ms`;
+  if (ms < 60_000) return `${f(f(ms) / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${f(f(ms) / 60_000).toFixed(1)} m`;
+  return `${f(f(ms) / 3_600_000).toFixed(2)} h`;
 }

@@ -4,6 +4,7 @@ import { FindingList, isRead, useStageFindings } from "../components/findings.js
 import { Section } from "../components/facts.jsx";
 import { FailureText } from "../components/object-head.jsx";
 import { ran } from "../components/stage-columns.jsx";
+import { StageDag } from "../components/stage-dag.jsx";
 import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
@@ -48,6 +49,7 @@ function Found({ app, stage: s, version }) {
           text={t(s.status === "skipped" ? "stage.wasSkippedText" : "stage.isPendingText")}
         />
       )}
+      <StageDag app={app} name={`${s.stageId}.${s.attempt}`} version={version} />
       {s.details ? (
         <Section title={t("stage.details")}>
           <details class="fold">

@@ -28,8 +28,6 @@ export const stage = {
   "col.phases.title": "Task time by what it was spent on",
   "col.onPath": "Path",
   "col.onPath.title": "So long the whole run waited for nothing but this stage; +: it could have ended so much later",
-  "col.saving": "To win back",
-  "col.saving.title": "What its dearest finding would save of the run",
   "col.succeededTasks": "Succeeded",
   "col.relative": "÷ stage",
   "col.relative.title": "Median task here against the stage's median",

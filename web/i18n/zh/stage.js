@@ -26,8 +26,6 @@ export const stage = {
   "col.phases.title": "Task 时间的去向",
   "col.onPath": "路径",
   "col.onPath.title": "整个运行只等待这个 Stage 的时间；+：可以晚结束这么久",
-  "col.saving": "可挽回",
-  "col.saving.title": "最贵的发现能为运行省下的时间",
   "col.succeededTasks": "成功",
   "col.relative": "÷ Stage",
   "col.relative.title": "这里的 Task 中位数与 Stage 中位数之比",

@@ -33,7 +33,7 @@ export function Head({ app, stage: s }) {
     </>
   );
   return (
-    <ObjectHead title={title} of={s} runStartMs={app.startMs}>
+    <ObjectHead title={title} of={s} runStartMs={app.startMs} query={paths.sql(app.ref, s.sqlExecutionId ?? 0, { stage: `${s.stageId}.${s.attempt}` })}>
       {s.jobIds.length ? (
         <span>
           <Joined items={s.jobIds} most={8}>
