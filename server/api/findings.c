@@ -94,20 +94,29 @@ struct picked {
     size_t count, shown_count;
 };
 
-/* About the stage attempt, or with a row of evidence that names it: a slow host is what is wrong with a stage, too. */
-static enum err_code bears_on_stage(struct report *report, const struct finding *finding, struct str stage, bool *ret, struct err *err)
+/* About the stage attempt, or with a row of evidence that names it: a slow host is what is wrong with a stage, too. Evidence is taken apart only where the key is somewhere in it: there may be
+ * thousands of findings. */
+static enum err_code bears_on_stage(struct db *db, const struct finding *finding, struct str stage, bool *ret, struct err *err)
 {
-    struct report_evidence evidence = {0};
+    sqlite3_stmt *stmt = NULL;
     *ret = finding->subject_kind == SUBJECT_STAGE && str_eq(finding->subject_key, stage);
-    /* Evidence is taken apart only where the key is somewhere in it: there may be thousands of findings. */
-    bool maybe = !*ret && finding->evidence.len && memmem(finding->evidence.ptr, finding->evidence.len, stage.ptr, stage.len);
-    enum err_code rc = maybe ? report_evidence(report, finding, &evidence, err) : ERR_OK;
-    for (size_t i = 0; !rc && !*ret && i < evidence.count; i++)
-        *ret = str_is(evidence.cells[i].kind, "stage") && str_eq(evidence.cells[i].key, stage);
-    return rc;
+    if (*ret || !finding->evidence.len || !memmem(finding->evidence.ptr, finding->evidence.len, stage.ptr, stage.len))
+        return ERR_OK;
+    enum err_code rc = db_prepare(db, &stmt,
+                                  "SELECT 1 FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END)"
+                                  " WHERE type = 'object' AND value ->> 'kind' = 'stage' AND value ->> 'key' = ?2",
+                                  err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, finding->evidence);
+    db_bind_str(stmt, 2, stage);
+    rc = db_step(stmt, err);
+    *ret = rc == ERR_OK;
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code pick(struct report *report, const struct request *request, int64_t sql, struct picked *ret, struct err *err)
+static enum err_code pick(const struct report *report, const struct request *request, int64_t sql, struct picked *ret, struct err *err)
 {
     enum err_code rc;
     struct str kind = request_param(request, "kind"), key = request_param(request, "key"), rule = request_param(request, "rule"), stage = request_param(request, "stage");
@@ -126,7 +135,7 @@ static enum err_code pick(struct report *report, const struct request *request, 
                 continue;
         }
         bool bears = true;
-        if (stage.len && (rc = bears_on_stage(report, f, stage, &bears, err)))
+        if (stage.len && (rc = bears_on_stage(report->db, f, stage, &bears, err)))
             return rc;
         if (!bears)
             continue;
