@@ -83,7 +83,7 @@ function Ran({ app, stage: s, version }) {
       <Numbers app={app} stage={s} analysis={a} />
       <FailureText text={s.failure} />
       {s.errors.length || s.killReasons.length ? <Errors stage={s} /> : null}
-      {findings.data ? <FindingList appRef={app.ref} findings={findings.data.findings} /> : null}
+      {findings.data ? <FindingList appRef={app.ref} findings={findings.data.findings} openFirst /> : null}
       {s.endedTasks || s.activeTasks ? (
         <>
           {explained === null ? null : <WhySlow app={app} stage={s} id={explained} isPicked={explained === picked} version={version} />}
