@@ -109,7 +109,7 @@ export interface StageExecutor {
   medianMs: Num; maxMs: Num; logs: [Text, Text][];
 }
 export interface Stage extends StageItem {
-  details: Text; parents: number[] | null; rddIds: number[] | null; cachedRdds: { id: number; name: Text }[]; attempts: number[] | null; resourceProfileId: Num;
+  details: Text; parents: number[] | null; rddIds: number[] | null; cachedRdds: { id: number; name: Text }[]; slowestTaskId: Num; attempts: number[] | null; resourceProfileId: Num;
   locality: { process: Num; node: Num; none: Num; rack: Num; any: Num } | null;
   speculation: { tasks: Num; active: Num; completed: Num; failed: Num; killed: Num } | null;
   quantiles: Quantile[]; histogram: { edgesMs: number[]; counts: number[] } | null; executors: StageExecutor[];

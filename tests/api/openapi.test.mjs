@@ -69,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare", "compare_pairs"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "task_timeline", "task_scatter", "executors", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare", "compare_pairs"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -143,6 +143,8 @@ test("real answers are as the document says", async (t) => {
       await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");
       await check(`${app}/stages/${stageId}.${attempt}/graph`, "/apps/{ref}/stages/{id}.{attempt}/graph");
       const { items } = await check(`${app}/stages/${stageId}.${attempt}/tasks`, "/apps/{ref}/stages/{id}.{attempt}/tasks");
+      for (const each of ["timeline", "timeline?rows=1&bins=7&lang=zh-CN", "scatter?x=inputBytes"])
+        await check(`${app}/stages/${stageId}.${attempt}/${each}`, `/apps/{ref}/stages/{id}.{attempt}/${each.split("?")[0]}`);
       if (items.length) await check(`${app}/tasks/${items[0].taskId}/why`, "/apps/{ref}/tasks/{id}/why");
       const analysed = await server.get(`/api/afterglow/v1/${app}/stages/${stageId}.${attempt}/analysis`);
       if (analysed.status !== 404) await check(`${app}/stages/${stageId}.${attempt}/analysis`, "/apps/{ref}/stages/{id}.{attempt}/analysis");
