@@ -32,7 +32,12 @@ before(async () => {
     const all = await api(`apps/${encodeURIComponent(app.ref)}/stages?limit=2&sort=-duration`),
       jobs = await api(`apps/${encodeURIComponent(app.ref)}/jobs?limit=1`);
     const s = all.items[0];
-    pages.push([`${kind}: overview`, at], [`${kind}: stages`, `${at}/stages`]);
+    const { findings } = await api(`apps/${encodeURIComponent(app.ref)}/findings?limit=1`);
+    pages.push([`${kind}: overview`, at], [`${kind}: stages`, `${at}/stages`], [`${kind}: findings`, `${at}/findings?checked=1`]);
+    if (findings?.[0]) {
+      const { rule, subject } = findings[0];
+      pages.push([`${kind}: overview, opened`, `${at}?block=cpu&executors=3&finding=${encodeURIComponent(`${rule}:${subject.kind}:${subject.key}`)}`]);
+    }
     if (s) pages.push([`${kind}: stage`, `${at}/stages/${s.stageId}.${s.attempt}`]);
     if (kind === "biggest" || kind === "failed") {
       if (jobs.items[0]) pages.push([`${kind}: job`, `${at}/jobs/${jobs.items[0].jobId}`]);
@@ -110,7 +115,8 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
           lang: document.documentElement.lang,
           h1: document.querySelectorAll("h1").length,
           failure: document.querySelector(".is-failure")?.textContent,
-          nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
+          // Advice and code of a finding may well speak of null.
+          nan: [...document.querySelectorAll(".find-body")].reduce((text, e) => text.replace(/** @type {HTMLElement} */ (e).innerText, ""), document.body.innerText).match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
           shift: /** @type {any} */ (window).shift,
           // Chinese has no space after its own stops.
           gap: [...document.querySelectorAll(".verdict, .banner")].map((e) => e.textContent?.match(/.{0,8}[。：，；] .{0,8}/)?.[0]).find(Boolean),

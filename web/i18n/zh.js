@@ -12,8 +12,28 @@ import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
 import { sql } from "./zh/sql.js";
+import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const zh = {
+  ...apps,
+  ...columns,
+  ...compare,
+  ...environment,
+  ...executors,
+  ...findings,
+  ...frame,
+  ...jobs,
+  ...log,
+  ...metrics,
+  ...overview,
+  ...sql,
+  ...stage,
+  ...stages,
+  ...storage,
+  ...timeline,
+  ...words,
+};

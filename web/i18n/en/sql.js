@@ -15,8 +15,6 @@ export const sql = {
   "sql.noneText": "It used RDDs only, so Spark wrote no plan. Jobs and stages have everything there is.",
   "sql.nested": (/** @type {number} */ n) => some(n, "nested query", "nested queries"),
   "sql.below": (/** @type {number} */ id) => `Started by query ${id}`,
-  "col.saving": "To win back",
-  "col.saving.title": "Wall time that the dearest finding about it would save",
   "col.planChanges": "Plan changes",
   "col.planChanges.title": "What adaptive execution changed while it ran",
   "col.operators": "Operators",

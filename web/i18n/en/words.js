@@ -99,7 +99,6 @@ export const words = {
   "fact.spillMemory": "Spilled, in memory",
   "fact.spillDisk": "Spilled, on disk",
   "fact.speculative": "Speculative",
-  "fact.wonRace": (/** @type {number} */ n) => `${count(n)} finished`,
   "fact.locality": "Locality",
   "fact.coresPeak": "Cores at peak",
 

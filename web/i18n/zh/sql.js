@@ -14,8 +14,6 @@ export const sql = {
   "sql.noneText": "它只使用了 RDD，因此 Spark 没有写下执行计划。Job 和 Stage 页面包含全部信息。",
   "sql.nested": (n) => `${n} 个嵌套查询`,
   "sql.below": (id) => `由查询 ${id} 启动`,
-  "col.saving": "可节省",
-  "col.saving.title": "关于它的代价最大的发现可节省的运行时间",
   "col.planChanges": "计划变化",
   "col.planChanges.title": "自适应执行在运行中所做的改变",
   "col.operators": "算子",

@@ -96,7 +96,6 @@ export const words = {
   "fact.spillMemory": "溢写（内存中）",
   "fact.spillDisk": "溢写（磁盘上）",
   "fact.speculative": "推测执行",
-  "fact.wonRace": (n) => `${count(n)} 个完成`,
   "fact.locality": "本地性",
   "fact.coresPeak": "峰值核数",
 
