@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The pages, in the order of the rail. A page of an application gets `{ app, id, version }`; `rail` says which entry of the rail it belongs to. */
+import { Dstreams } from "./views/dstreams.jsx";
 import { Environment } from "./views/environment.jsx";
 import { Executors } from "./views/executors.jsx";
 import { Job } from "./views/job.jsx";
 import { Jobs } from "./views/jobs.jsx";
 import { Log } from "./views/log.jsx";
+import { Operation } from "./views/operations.jsx";
 import { Overview } from "./views/overview.jsx";
+import { Processes } from "./views/processes.jsx";
+import { Rdd } from "./views/rdd.jsx";
+import { Session, Sessions } from "./views/sessions.jsx";
 import { Sql } from "./views/sql.jsx";
 import { Stage } from "./views/stage.jsx";
 import { Stages } from "./views/stages.jsx";
 import { Storage } from "./views/storage.jsx";
+import { StreamingQuery } from "./views/streaming-query.jsx";
+import { Streaming } from "./views/streaming.jsx";
 
 /** @typedef {{ app: import("./types").App, id: string, version: string }} PageProps */
 /**
@@ -26,8 +33,16 @@ export const PAGES = [
   { name: "stages", rail: "tasks", section: "nav.stages", object: "stage.title", View: Stage },
   { name: "executors", rail: "executors", section: "nav.executors", View: Executors },
   { name: "storage", rail: "storage", section: "nav.storage", View: Storage },
+  { name: "storage", rail: "storage", section: "nav.storage", object: "rdd.title", View: Rdd },
+  { name: "processes", rail: "executors", section: "processes.title", View: Processes },
   { name: "env", rail: "env", section: "nav.env", View: Environment },
   { name: "sql", rail: "sql", section: "nav.sql", View: Sql },
+  { name: "streaming", rail: "streaming", section: "nav.streaming", View: Streaming },
+  { name: "streaming", rail: "streaming", section: "nav.streaming", object: "streaming.run", View: StreamingQuery },
+  { name: "dstreams", rail: "dstreams", section: "nav.dstreams", View: Dstreams },
+  { name: "sessions", rail: "sessions", section: "nav.sessions", View: Sessions },
+  { name: "sessions", rail: "sessions", section: "nav.sessions", object: "session.title", View: Session },
+  { name: "operations", rail: "sessions", section: "nav.sessions", object: "operation.title", View: Operation },
   { name: "log", rail: "log", section: "nav.log", View: Log },
 ];
 

@@ -62,6 +62,9 @@ export function entries(ref, app) {
     { id: "storage", to: paths.page(ref, "storage"), sub: true },
     { id: "env", to: paths.page(ref, "env"), step: 5 },
     { id: "sql", to: paths.page(ref, "sql"), step: 6 },
+    ...(app?.streamingQueryCount ? [{ id: "streaming", to: paths.page(ref, "streaming"), sub: true }] : []),
+    ...(app?.dstreamBatchCount ? [{ id: "dstreams", to: paths.page(ref, "dstreams"), sub: true }] : []),
+    ...(app?.sessionCount || app?.operationCount ? [{ id: "sessions", to: paths.page(ref, "sessions"), sub: true }] : []),
     { id: "log", to: paths.page(ref, "log"), apart: true, level: app && !app.loading ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
   ];
 }

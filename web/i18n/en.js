@@ -10,9 +10,11 @@ import { jobs } from "./en/jobs.js";
 import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
+import { servers } from "./en/servers.js";
 import { sql } from "./en/sql.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
+import { streaming } from "./en/streaming.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const en = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...servers, ...sql, ...stages, ...storage, ...streaming, ...words };

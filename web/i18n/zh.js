@@ -10,9 +10,11 @@ import { jobs } from "./zh/jobs.js";
 import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
+import { servers } from "./zh/servers.js";
 import { sql } from "./zh/sql.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { streaming } from "./zh/streaming.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const zh = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...servers, ...sql, ...stages, ...storage, ...streaming, ...words };

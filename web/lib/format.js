@@ -124,6 +124,14 @@ export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 
 /** Offset from the start of the application: +62.1 s. @param {unknown} ms */
 export const offset = (ms) => (known(ms) ? (ms >= 0 ? "+" : "") + duration(ms) : DASH);
 
+/** A place on an axis of time, from its begin: 200 ms, 5 s, 0:30, 1:00:00. @param {unknown} ms */
+export function clock(ms) {
+  if (!known(ms)) return DASH;
+  if (ms % 1000) return duration(ms);
+  const s = ms / 1000;
+  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${decimal(Math.floor(s / 3600), 0, 0)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
+}
+
 /** Point in time in the chosen zone: 2026-11-29 20:12:26. @param {unknown} epochMs @param {boolean} [seconds] */
 export function time(epochMs, seconds = true) {
   if (!known(epochMs)) return DASH;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a person chose once: theme, language, zone. Kept in local storage, never part of a link; junk there is ignored. */
+/** What a person chose once: theme, language, zone, columns of tables. Kept in local storage, never part of a link; junk there is ignored. */
 
 /** @typedef {{ theme: "light" | "dark", lang: "en" | "zh-CN", zone: "local" | "utc" }} Prefs */
 
@@ -33,4 +33,16 @@ export function save(change) {
   } catch {
     // private window without storage: the choice lasts until the page goes
   }
+}
+
+/** Columns of a table that a person switched on or off, by their ids. @param {string} table @returns {Record<string, boolean>} */
+export function chosenColumns(table) {
+  const all = /** @type {Record<string, unknown> | undefined} */ (stored().columns)?.[table];
+  return all && typeof all === "object" ? /** @type {Record<string, boolean>} */ (all) : {};
+}
+
+/** @param {string} table @param {Record<string, boolean>} choice */
+export function chooseColumns(table, choice) {
+  const columns = stored().columns;
+  save(/** @type {any} */ ({ columns: { ...(columns && typeof columns === "object" ? columns : {}), [table]: choice } }));
 }

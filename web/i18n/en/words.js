@@ -18,6 +18,7 @@ export const words = {
   "state.gone": "Log is gone",
   "state.skipped": "Not a log",
   "status.succeeded": "Succeeded",
+  "status.finished": "Finished",
   "status.complete": "Complete",
   "status.failed": "Failed",
   "status.running": "Running",
