@@ -69,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "executor_timeline", "hosts", "processes", "storage", "environment", "sql", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -80,6 +80,8 @@ test("sort keys of the document are those of the tables", () => {
     ["jobs", "/apps/{ref}/jobs"],
     ["stages", "/apps/{ref}/stages"],
     ["executors", "/apps/{ref}/executors"],
+    ["hosts", "/apps/{ref}/hosts"],
+    ["storage", "/apps/{ref}/storage"],
     ["streaming", "/apps/{ref}/streaming"],
     ["sessions", "/apps/{ref}/operations"],
     ["dstreams", "/apps/{ref}/dstreams"],
@@ -121,7 +123,11 @@ test("real answers are as the document says", async (t) => {
     await check(`${app}/baseline`, "/apps/{ref}/baseline");
     await check(`compare?base=${encodeURIComponent(ref)}&new=${encodeURIComponent(list.items.find((each) => each.ref).ref)}`, "/compare");
     await check(`compare?base=usual&new=${encodeURIComponent(ref)}`, "/compare");
-    for (const each of ["health", "environment", "storage", "executors"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
+    for (const each of ["health", "environment", "executors", "executors/timeline", "hosts", "processes", "receiver-blocks"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
+    for (const { id } of (await check(`${app}/storage`, "/apps/{ref}/storage")).items) {
+      await check(`${app}/storage/${id}`, "/apps/{ref}/storage/{id}");
+      await check(`${app}/storage/${id}/partitions`, "/apps/{ref}/storage/{id}/partitions");
+    }
     for (const { runId } of (await check(`${app}/streaming`, "/apps/{ref}/streaming")).items) await check(`${app}/streaming/${runId}`, "/apps/{ref}/streaming/{run}");
     await check(`${app}/sessions`, "/apps/{ref}/sessions");
     for (const { id } of (await check(`${app}/operations`, "/apps/{ref}/operations")).items) await check(`${app}/operations/${id}`, "/apps/{ref}/operations/{id}");

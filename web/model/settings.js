@@ -9,9 +9,11 @@
 const naming = (findings, name, setting) =>
   findings.filter(
     (f) =>
-      (f.subject.kind === "conf" && f.subject.key === name) ||
+      // One that speaks of all settings together names none.
+      !(f.subject.kind === "conf" && f.subject.key === "-") &&
+      ((f.subject.kind === "conf" && f.subject.key === name) ||
       f.evidence.rows.some((r) => r.kind === "conf" && r.key === name) ||
-      (setting?.state === "effective" && setting.differs && setting.rules.includes(f.rule)),
+      (setting?.state === "effective" && setting.differs && setting.rules.includes(f.rule))),
   );
 
 /**

@@ -171,8 +171,26 @@ const Value = ({ p }) =>
       <code class="value dim">{p.value}</code> <span class="chip" title={t("env.redacted.title")}>{t("env.redacted")}</span>
     </>
   ) : (
-    <code class={"value" + (p.setting?.differs ? " strong" : "")}>{p.value}</code>
+    <LongValue text={p.value} strong={p.setting?.differs} />
   );
+
+/** Options of a JVM fill pages: so much of a value is shown at first. */
+const SHOWN_CHARS = 160;
+
+/** @param {{ text: string, strong?: boolean }} props */
+const LongValue = ({ text, strong }) => {
+  const of = "value" + (strong ? " strong" : "");
+  return text.length <= SHOWN_CHARS ? (
+    <code class={of}>{text}</code>
+  ) : (
+    <details class="fold">
+      <summary>
+        <code class={of}>{text.slice(0, SHOWN_CHARS)}…</code>
+      </summary>
+      <code class={of}>{text}</code>
+    </details>
+  );
+};
 
 /** @param {{ p: Property }} props */
 function Meaning({ p }) {

@@ -47,7 +47,7 @@ export function Executors({ app, version }) {
   return (
     <>
       {filter.exec ? <OfExecutor app={app} id={filter.exec} version={version} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
-      <Summary app={app} list={list} line={line} />
+      {filter.exec ? null : <Summary app={app} list={list} line={line} />}
       {app.executorCount === 0 && !list?.items.length ? null : (
         <Section title={t("slots.title")} note={t("slots.note")}>
           <Loaded from={timeline} rows={8}>

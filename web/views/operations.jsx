@@ -104,7 +104,7 @@ const columns = (app, session) => [
   { id: "sql", label: t("operations.queries"), present: (o) => o.sqlExecutionIds.length, cell: (o) => queries(app, o.sqlExecutionIds) },
   sparse(countColumn("operations.rows", (/** @type {OperationItem} */ o) => o.producedRows, { sort: "rows" })),
   { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => o.tags.join(", ") },
-  { id: "error", label: t("col.failure"), class: "is-text", present: (o) => o.error, cell: (o) => <Clip text={o.error?.split("\n", 1)[0] ?? null} title={o.error} class="bad" /> },
+  { id: "error", label: t("col.failure"), class: "is-text", present: (o) => o.error, cell: (o) => <Clip text={o.error?.split("\n", 1)[0] ?? null} title={o.error} class={o.error ? "bad" : "dim3"} /> },
 ];
 
 /** One statement: what was asked, how it went, which jobs and queries ran for it. @param {{ app: App, id: string, version: string }} props */

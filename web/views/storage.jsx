@@ -91,7 +91,7 @@ const columns = (app, logged) => [
   },
   { id: "name", label: t("col.what"), sort: "name", class: "is-text", cell: (r) => <Clip text={firstLine(r.name)} title={r.name} /> },
   { id: "verdict", label: t("storage.verdict"), present: (r) => r.verdict, cell: (r) => <Verdict verdict={r.verdict} /> },
-  { id: "level", label: t("col.level"), cell: (r) => r.storageLevel ?? DASH },
+  { id: "level", label: t("col.level"), class: "nowrap", cell: (r) => r.storageLevel ?? DASH },
   { id: "cached", label: t("col.cached"), num: true, class: "is-bar", sort: "fraction", cell: (r) => <Cached rdd={r} cached={r.cachedPartitions} logged={logged} /> },
   sparse({ id: "most", label: t("storage.most"), title: t("storage.most.title"), num: true, value: (r) => r.mostPartitions, cell: (r) => count(r.mostPartitions) }),
   bytesColumn("col.memory", (r) => (logged ? r.memoryUsedBytes : null)),

@@ -75,7 +75,7 @@ const columns = (app) => [
   countColumn("streaming.inputRows", (r) => r.inputRows),
   countColumn("col.jobs", (r) => r.jobCount, { sort: undefined }),
   sparse(badColumn("streaming.failedJobs", (/** @type {StreamingItem} */ r) => r.failedJobCount || null, { sort: undefined })),
-  { id: "error", label: t("col.failure"), class: "is-text", present: (r) => r.error, cell: (r) => <Clip text={r.error} class="bad" title={r.error} /> },
+  { id: "error", label: t("col.failure"), class: "is-text", present: (r) => r.error, cell: (r) => <Clip text={r.error} class={r.error ? "bad" : "dim3"} /> },
 ];
 
 /** Two decimals, as the History Server shows them. @param {number | null} rate */

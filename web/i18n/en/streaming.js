@@ -35,7 +35,7 @@ export const streaming = {
   "streaming.idle": "Idle reports",
   "streaming.errorClass": "Error class",
   "streaming.noProgress": "No progress",
-  "streaming.noProgressText": "The query ended before its first progress report.",
+  "streaming.noProgressText": "The log has no progress report of this run: it ended, or was idle, before its first batch.",
   "streaming.overTime": "Over time",
   "streaming.overTimeNote": "a point for each progress report",
   "streaming.folded": (/** @type {number} */ n) => `a point for each ${count(n)} progress reports: sums of rows, means of rates and durations`,

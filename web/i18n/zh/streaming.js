@@ -34,7 +34,7 @@ export const streaming = {
   "streaming.idle": "空闲报告",
   "streaming.errorClass": "错误类",
   "streaming.noProgress": "没有进度",
-  "streaming.noProgressText": "查询在首次进度报告前就结束了。",
+  "streaming.noProgressText": "日志中没有此次运行的进度报告：它在首个批次前就结束了或一直空闲。",
   "streaming.overTime": "随时间变化",
   "streaming.overTimeNote": "每个进度报告一个点",
   "streaming.folded": (n) => `每 ${count(n)} 个进度报告合为一点：行数求和，速率与时长取均值`,
