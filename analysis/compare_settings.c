@@ -173,7 +173,11 @@ enum err_code compare_settings(struct comparison *self, struct err *err)
         struct str old = before && order <= 0 ? before->value : STR_NONE, value = after && order >= 0 ? after->value : STR_NONE;
         i += order <= 0;
         k += order >= 0;
-        if (!same_value(old, value, &scratch) && !setting_is_per_run(name) && !like_any(name, beside_keys, ARRAY_LENGTH(beside_keys)))
+        if (same_value(old, value, &scratch))
+            continue;
+        if (setting_is_per_run(name) || like_any(name, beside_keys, ARRAY_LENGTH(beside_keys)))
+            self->hidden_setting_count++;
+        else
             self->settings[self->setting_count++] = (struct compare_setting){name, old, value, group_of(name)};
     }
     qsort(self->settings, self->setting_count, sizeof *self->settings, by_group);

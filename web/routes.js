@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The pages, in the order of the rail. A page of an application gets `{ app, id, version }`; `rail` says which entry of the rail it belongs to. */
+import { Compare } from "./views/compare.jsx";
 import { Dstreams } from "./views/dstreams.jsx";
 import { Environment } from "./views/environment.jsx";
 import { Executors } from "./views/executors.jsx";
@@ -24,7 +25,7 @@ import { Streaming } from "./views/streaming.jsx";
  * import("preact").ComponentChildren }} Page
  */
 
-/** Below /a/{ref}: `name`, and with `object` `name/{id}`. @type {Page[]} */
+/** Below /a/{ref}: `name`, and with `object` `name/{id}`. `compare` is /compare?b={ref}. @type {Page[]} */
 export const PAGES = [
   { name: "", rail: "overview", View: Overview },
   { name: "jobs", rail: "jobs", section: "nav.jobs", View: Jobs },
@@ -43,6 +44,7 @@ export const PAGES = [
   { name: "sessions", rail: "sessions", section: "nav.sessions", View: Sessions },
   { name: "sessions", rail: "sessions", section: "nav.sessions", object: "session.title", View: Session },
   { name: "operations", rail: "sessions", section: "nav.sessions", object: "operation.title", View: Operation },
+  { name: "compare", rail: "compare", section: "nav.compare", View: Compare },
   { name: "log", rail: "log", section: "nav.log", View: Log },
 ];
 

@@ -30,7 +30,7 @@ export function useList(parts, { sort: usual, limit = 50, filters: names = [], v
   const sort = q.get(id + "sort") ?? usual;
   const path = worded ? wordedPath : apiPath;
   const asked = /** @type {import("./use-data.js").Asked<L>} */ (
-    useData(path(parts, { ...filters, ...fixed, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit }), version)
+    useData(path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit }), version)
   );
   return { asked, sort, filters, filtered: names.some((name) => q.has(name)), id };
 }

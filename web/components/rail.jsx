@@ -65,7 +65,8 @@ export function entries(ref, app) {
     ...(app?.streamingQueryCount ? [{ id: "streaming", to: paths.page(ref, "streaming"), sub: true }] : []),
     ...(app?.dstreamBatchCount ? [{ id: "dstreams", to: paths.page(ref, "dstreams"), sub: true }] : []),
     ...(app?.sessionCount || app?.operationCount ? [{ id: "sessions", to: paths.page(ref, "sessions"), sub: true }] : []),
-    { id: "log", to: paths.page(ref, "log"), apart: true, level: app && !app.loading ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
+    { id: "compare", to: paths.compare(ref), apart: true },
+    { id: "log", to: paths.page(ref, "log"), level: app && !app.loading ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
   ];
 }
 

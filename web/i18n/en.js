@@ -2,6 +2,7 @@
 /** English. Functions get numbers as numbers and put them into words themselves; arguments named `…Text` come formatted, those of `say.*` may be elements. */
 import { apps } from "./en/apps.js";
 import { columns } from "./en/columns.js";
+import { compare } from "./en/compare.js";
 import { environment } from "./en/environment.js";
 import { executors } from "./en/executors.js";
 import { findings } from "./en/findings.js";
@@ -17,4 +18,4 @@ import { storage } from "./en/storage.js";
 import { streaming } from "./en/streaming.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...servers, ...sql, ...stages, ...storage, ...streaming, ...words };
+export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...servers, ...sql, ...stages, ...storage, ...streaming, ...words };
