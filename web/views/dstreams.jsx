@@ -5,9 +5,9 @@ import { Chip } from "../components/chips.jsx";
 import { badColumn, countColumn, durationColumn } from "../components/columns.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { FilterChip, Tools } from "../components/filters.jsx";
-import { PageFindings } from "../components/findings.jsx";
+import { PageFindings, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Empty } from "../components/states.jsx";
+import { Empty, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { TimeChart } from "../components/time-chart.jsx";
 import { count, duration, offset, time, zoneName } from "../lib/format.js";
@@ -24,37 +24,42 @@ export function Dstreams({ app, version }) {
   const batches = useList(["apps", app.ref, "dstreams"], { sort: "-batch", limit: 100, filters: ["batch"], version });
   const data = batches.asked.data;
   const picked = current().query.get("batch");
+  const findings = useFindings(app.ref, version);
   return (
-    <>
-      <PageFindings appRef={app.ref} version={version} page="streaming" />
-      {data?.total ? (
-        <Facts
-          items={[
-            [t("dstreams.batches"), count(app.dstreamBatchCount)],
-            [t("dstreams.interval"), duration(data.intervalMs), data.intervalMs === null ? null : t(data.intervalFits ? "dstreams.fits" : "dstreams.guess")],
-            [t("dstreams.receivers"), count(data.receivers.length)],
-          ]}
-        />
-      ) : null}
-      {data && data.items.length > 1 ? <Delays items={data.items} intervalMs={data.intervalMs} /> : null}
-      <Section title={t("dstreams.title")} note={t("dstreams.note")}>
-        {picked ? (
-          <Tools>
-            <FilterChip name="batch" text={t("dstreams.one", time(Number(picked)))} />
-          </Tools>
-        ) : null}
-        <ListTable
-          of={batches}
-          rows={6}
-          caption={t("dstreams.title")}
-          rowKey={(b) => b.batchMs}
-          columns={columns(app, data?.intervalMs ?? null)}
-          noMatch={t("dstreams.noMatch")}
-          none={<Empty title={t("dstreams.none")} text={t("dstreams.noneText")} />}
-        />
-      </Section>
-      {data?.receivers.length ? <Receivers app={app} receivers={data.receivers} /> : null}
-    </>
+    <Together of={[findings, batches.asked]} rows={6} facts>
+      {() => (
+        <>
+          <PageFindings appRef={app.ref} version={version} page="streaming" />
+          {data?.total ? (
+            <Facts
+              items={[
+                [t("dstreams.batches"), count(app.dstreamBatchCount)],
+                [t("dstreams.interval"), duration(data.intervalMs), data.intervalMs === null ? null : t(data.intervalFits ? "dstreams.fits" : "dstreams.guess")],
+                [t("dstreams.receivers"), count(data.receivers.length)],
+              ]}
+            />
+          ) : null}
+          {data && data.items.length > 1 ? <Delays items={data.items} intervalMs={data.intervalMs} /> : null}
+          <Section title={t("dstreams.title")} note={t("dstreams.note")}>
+            {picked ? (
+              <Tools>
+                <FilterChip name="batch" text={t("dstreams.one", time(Number(picked)))} />
+              </Tools>
+            ) : null}
+            <ListTable
+              of={batches}
+              rows={6}
+              caption={t("dstreams.title")}
+              rowKey={(b) => b.batchMs}
+              columns={columns(app, data?.intervalMs ?? null)}
+              noMatch={t("dstreams.noMatch")}
+              none={<Empty title={t("dstreams.none")} text={t("dstreams.noneText")} />}
+            />
+          </Section>
+          {data?.receivers.length ? <Receivers app={app} receivers={data.receivers} /> : null}
+        </>
+      )}
+    </Together>
   );
 }
 

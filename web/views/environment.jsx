@@ -7,7 +7,7 @@ import { PageFindings, useFindings } from "../components/findings.jsx";
 import { NoMatch } from "../components/list.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Severity } from "../components/severity.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { DASH, count } from "../lib/format.js";
@@ -26,23 +26,25 @@ const ORDER = /** @type {const} */ (["spark", "jvm", "system", "hadoop", "metric
 /** Is it the configuration? @param {{ app: App, version: string }} props */
 export function Environment({ app, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<EnvironmentData>} */ (useData(wordedPath(["apps", app.ref, "environment"]), version));
+  const findings = useFindings(app.ref, version);
   return (
-    <>
-      <PageFindings appRef={app.ref} version={version} page="env" />
-      <Loaded from={asked} rows={14}>
-        {(data) => <Found app={app} data={data} version={version} />}
-      </Loaded>
-    </>
+    <Together of={[findings, asked]} rows={14}>
+      {() => (
+        <>
+          <PageFindings appRef={app.ref} version={version} page="env" />
+          <Loaded from={asked}>{(data) => <Found app={app} data={data} findings={findings.data?.findings ?? []} />}</Loaded>
+        </>
+      )}
+    </Together>
   );
 }
 
-/** @param {{ app: App, data: EnvironmentData, version: string }} props */
-function Found({ app, data, version }) {
+/** @param {{ app: App, data: EnvironmentData, findings: import("../types").Finding[] }} props */
+function Found({ app, data, findings }) {
   const q = current().query;
   const text = (q.get("q") ?? "").toLowerCase();
   const picked = q.get("section");
   const noise = q.get("noise") === "1";
-  const findings = useFindings(app.ref, version).data?.findings ?? [];
   const match = (/** @type {(string | null | undefined)[]} */ ...words) => !text || words.some((w) => w?.toLowerCase().includes(text));
   const spark = properties(data, findings, level).filter((p) => match(p.name, p.value, p.setting?.meaning));
   // A search looks at values of this run alone, too.
@@ -132,6 +134,7 @@ function SparkProperties({ app, rows, hidden, noise }) {
             id: "default",
             label: t("env.default"),
             title: t("env.default.title", app.sparkVersion ?? ""),
+            class: "is-default",
             cell: (p) =>
               p.setting === null ? (
                 <span class="dim3">{DASH}</span>

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Parts of the executors page below and beside its list: losses, totals, hosts, exclusions, and all about one executor. */
-import { wordedPath } from "../api.js";
 import { Bar, Clip, TwoLines } from "../components/cells.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, gcColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
-import { ListTable, useList } from "../components/list.jsx";
+import { ListTable } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
 import { FailureText } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
-import { useData } from "../components/use-data.js";
 import { DASH, bytes, count, offset, percent, quantity } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
@@ -22,18 +20,13 @@ import { unitOf } from "../model/metrics.js";
 /** @typedef {import("../types").ExecutorList} ExecutorList */
 /** @typedef {import("../lib/i18n.js").Key} Key */
 
-const MOST_LOSSES = 25;
-
-/** What was lost, and why, in words. @param {{ app: App, list: ExecutorList | undefined, version: string }} props */
-export function Losses({ app, list, version }) {
-  const lost = list ? list.totals.reduce((n, x) => n + x.lostCount, 0) : 0;
-  const asked = /** @type {import("../components/use-data.js").Asked<ExecutorList>} */ (
-    useData(lost ? wordedPath(["apps", app.ref, "executors"], { state: "lost", sort: "remove", limit: MOST_LOSSES }) : null, version)
-  );
+/** What was lost, and why, in words. @param {{ app: App, of: import("../components/use-data.js").Asked<ExecutorList>, most: number }} props */
+export function Losses({ app, of, most }) {
+  const lost = of.data?.total ?? 0;
   if (!lost) return null;
   return (
-    <Section title={t("losses.title")} note={lost > MOST_LOSSES ? t("losses.some", MOST_LOSSES, lost) : t("losses.note")}>
-      <Loaded from={asked} rows={lost}>
+    <Section title={t("losses.title")} note={lost > most ? t("losses.some", most, lost) : t("losses.note")}>
+      <Loaded from={of}>
         {(data) => (
           <Table
             caption={t("losses.title")}
@@ -110,10 +103,8 @@ function added(a, b) {
   return out;
 }
 
-/** @param {{ app: App, version: string }} props */
-export function Hosts({ app, version }) {
-  /** @type {import("../components/list.jsx").Listing<import("../types").HostItem>} */
-  const hosts = useList(["apps", app.ref, "hosts"], { id: "hosts", sort: "-taskTime", limit: 25, version });
+/** @param {{ app: App, of: import("../components/list.jsx").Listing<import("../types").HostItem> }} props */
+export function Hosts({ app, of: hosts }) {
   // One machine tells nothing that its executors do not.
   if ((hosts.asked.data?.total ?? 0) < 2) return null;
   const to = (/** @type {import("../types").HostItem} */ h) => paths.page(app.ref, "executors", { host: h.host });

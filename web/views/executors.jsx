@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath } from "../api.js";
+import { apiPath, wordedPath } from "../api.js";
 import { Bar, Clip } from "../components/cells.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, durationColumn, gcColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { useColumns } from "../components/columns-menu.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { FilterChip, Choice, Tools } from "../components/filters.jsx";
-import { FindingList, PageFindings, useSubjectFindings } from "../components/findings.jsx";
+import { FindingList, PageFindings, useFindings, useSubjectFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
 import { SlotsChart } from "../components/slots-chart.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Pager } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { bytes, count, offset, percent, quantity } from "../lib/format.js";
@@ -20,7 +20,7 @@ import { share } from "../model/grades.js";
 import { unitOf } from "../model/metrics.js";
 import { sum } from "../model/time-axis.js";
 import { ExecutorTotals, Exclusions, Hosts, Losses, OneExecutor } from "./executor-parts.jsx";
-import { ProcessTable } from "./processes.jsx";
+import { ProcessTable, useProcesses } from "./processes.jsx";
 
 /** @typedef {import("../types").ExecutorItem} ExecutorItem */
 /** @typedef {import("../types").ExecutorList} ExecutorList */
@@ -28,6 +28,8 @@ import { ProcessTable } from "./processes.jsx";
 /** @template T @typedef {import("../components/columns-menu.jsx").Optional<T>} Optional */
 
 const FILTERS = ["exec", "host", "state"];
+/** Lost executors that are listed by themselves. */
+const LOST = { state: "lost", sort: "remove", limit: 25 };
 const STATES = ["active", "removed", "lost", "excluded"];
 /** Bins of the chart: about one for three pixels of a wide window. */
 const BINS = 360;
@@ -41,26 +43,34 @@ export function Executors({ app, version }) {
   const timeline = /** @type {import("../components/use-data.js").Asked<import("../types").ExecutorTimeline>} */ (
     useData(apiPath(["apps", app.ref, "executors", "timeline"], { ...filter, bins: BINS, page: q.get("linespage"), limit: q.get("lineslimit") ?? 25 }), version)
   );
+  const lost = /** @type {import("../components/use-data.js").Asked<ExecutorList>} */ (useData(wordedPath(["apps", app.ref, "executors"], LOST), version));
+  /** @type {import("../components/list.jsx").Listing<import("../types").HostItem>} */
+  const hosts = useList(["apps", app.ref, "hosts"], { id: "hosts", sort: "-taskTime", limit: 25, version });
+  const processes = useProcesses(app, version);
+  const all = useFindings(app.ref, version),
+    own = useSubjectFindings(app.ref, version, "exec", filter.exec ?? "");
   const list = executors.asked.data;
   const line = timeline.data;
   const { shown, menu } = useColumns("executors", columns(app));
   return (
-    <>
-      {filter.exec ? <OfExecutor app={app} id={filter.exec} version={version} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
-      {filter.exec ? null : <Summary app={app} list={list} line={line} />}
-      {app.executorCount === 0 && !list?.items.length ? null : (
-        <Section title={t("slots.title")} note={t("slots.note")}>
-          <Loaded from={timeline} rows={8}>
-            {(data) => (
-              <>
-                <SlotsChart data={data} link={(id) => hrefWith({ exec: id })} picked={filter.exec ?? null} />
-                <Pager id="lines" {...data} />
-              </>
-            )}
-          </Loaded>
-        </Section>
+    <Together of={[executors.asked, timeline, lost, hosts.asked, processes.asked, filter.exec ? own : all]} rows={16} facts>
+      {() => (
+        <>
+          {filter.exec ? <OfExecutor app={app} id={filter.exec} found={own.data?.findings ?? []} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
+          {filter.exec ? null : <Summary app={app} list={list} line={line} />}
+          {app.executorCount === 0 && !list?.items.length ? null : (
+            <Section title={t("slots.title")} note={t("slots.note")}>
+              <Loaded from={timeline} rows={8}>
+                {(data) => (
+                  <>
+                    <SlotsChart data={data} link={(id) => hrefWith({ exec: id })} picked={filter.exec ?? null} />
+                    <Pager id="lines" {...data} />
+                  </>
+                )}
+              </Loaded>
+            </Section>
       )}
-      <Losses app={app} list={list} version={version} />
+      <Losses app={app} of={lost} most={LOST.limit} />
       <Section title={t("nav.executors")} note={t("executors.note")} tools={menu}>
         <Tools>
           <Choice name="state" label={t("col.status")} any={t("executors.all")} options={STATES.map((s) => [s, t(/** @type {import("../lib/i18n.js").Key} */ (`executors.state.${s}`))])} />
@@ -81,10 +91,12 @@ export function Executors({ app, version }) {
         />
       </Section>
       {list ? <ExecutorTotals totals={list.totals} /> : null}
-      <Hosts app={app} version={version} />
+      <Hosts app={app} of={hosts} />
       {list ? <Exclusions app={app} list={list} /> : null}
-      <ProcessTable app={app} version={version} />
+      {processes.asked.data?.total ? <ProcessTable app={app} of={processes} /> : null}
     </>
+      )}
+    </Together>
   );
 }
 
@@ -108,12 +120,11 @@ function Summary({ app, list, line }) {
   );
 }
 
-/** The findings and the numbers of the executor that was picked. @param {{ app: App, id: string, version: string, list: ExecutorList | undefined }} props */
-function OfExecutor({ app, id, version, list }) {
-  const asked = useSubjectFindings(app.ref, version, "exec", id);
+/** The findings and the numbers of the executor that was picked. @param {{ app: App, id: string, found: import("../types").Finding[], list: ExecutorList | undefined }} props */
+function OfExecutor({ app, id, found, list }) {
   return (
     <>
-      <Loaded from={asked}>{(found) => <FindingList appRef={app.ref} findings={found.findings} />}</Loaded>
+      <FindingList appRef={app.ref} findings={found} />
       {(list?.items ?? [])
         .filter((x) => x.executorId === id)
         .map((x) => (

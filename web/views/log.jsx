@@ -2,9 +2,9 @@
 import { apiPath } from "../api.js";
 import { Bytes, Clip, Count } from "../components/cells.jsx";
 import { Facts, Section } from "../components/facts.jsx";
-import { PageFindings } from "../components/findings.jsx";
+import { PageFindings, useFindings } from "../components/findings.jsx";
 import { Severity } from "../components/severity.jsx";
-import { Loaded } from "../components/states.jsx";
+import { Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { DASH, bytes, count, duration, exactBytes, offset, percent } from "../lib/format.js";
@@ -20,50 +20,55 @@ import { checks } from "../model/health.js";
 /** Is the data complete? Every number on other pages rests on this. @param {{ app: App, version: string }} props */
 export function Log({ app, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<LogHealth>} */ (useData(apiPath(["apps", app.ref, "health"]), version));
+  const findings = useFindings(app.ref, version);
   const log = app.log;
   return (
-    <>
-      <PageFindings appRef={app.ref} version={version} page="log" />
-      <Facts
-        items={[
-          [t("col.lines"), count(log.lines)],
-          [
-            t("log.size"),
-            bytes(log.bytes),
-            log.textBytes !== null && log.bytes !== null && log.bytes < 0.995 * log.textBytes
-              ? t("log.uncompressed", bytes(log.textBytes), percent(log.textBytes ? log.bytes / log.textBytes : null))
-              : null,
-            exactBytes(log.bytes),
-          ],
-          [t("log.files"), count(log.files), log.layout ? word("layout", log.layout) : null],
-          log.codecs?.length ? [t("log.codec"), log.codecs.map((c) => word("codec", c)).join(", ")] : null,
-          app.lastEventMs !== null && app.startMs !== null ? [t("log.last"), offset(app.lastEventMs - app.startMs)] : null,
-        ]}
-      />
-      <p class="note">
-        {log.path ? (
-          <>
-            <span class="dim">{t("log.path")}</span> <code class="value">{log.path}</code>{" "}
-          </>
-        ) : null}
-        {app.appId !== null ? (
-          <a href={paths.logs(app.appId, app.attemptId)} download>
-            {t("log.download")}
-          </a>
-        ) : null}
-      </p>
-      <Loaded from={asked} rows={14}>
-        {(data) => (
-          <>
-            <Checks app={app} data={data} />
-            <Open app={app} version={version} />
-            {data.problems.length ? <Problems data={data} /> : null}
-            <Files data={data} />
-            <Events data={data} />
-          </>
-        )}
-      </Loaded>
-    </>
+    <Together of={[findings, asked]} rows={14} facts>
+      {() => (
+        <>
+          <PageFindings appRef={app.ref} version={version} page="log" />
+          <Facts
+            items={[
+              [t("col.lines"), count(log.lines)],
+              [
+                t("log.size"),
+                bytes(log.bytes),
+                log.textBytes !== null && log.bytes !== null && log.bytes < 0.995 * log.textBytes
+                  ? t("log.uncompressed", bytes(log.textBytes), percent(log.textBytes ? log.bytes / log.textBytes : null))
+                  : null,
+                exactBytes(log.bytes),
+              ],
+              [t("log.files"), count(log.files), log.layout ? word("layout", log.layout) : null],
+              log.codecs?.length ? [t("log.codec"), log.codecs.map((c) => word("codec", c)).join(", ")] : null,
+              app.lastEventMs !== null && app.startMs !== null ? [t("log.last"), offset(app.lastEventMs - app.startMs)] : null,
+            ]}
+          />
+          <p class="note">
+            {log.path ? (
+              <>
+                <span class="dim">{t("log.path")}</span> <code class="value">{log.path}</code>{" "}
+              </>
+            ) : null}
+            {app.appId !== null ? (
+              <a href={paths.logs(app.appId, app.attemptId)} download>
+                {t("log.download")}
+              </a>
+            ) : null}
+          </p>
+          <Loaded from={asked} rows={14}>
+            {(data) => (
+              <>
+                <Checks app={app} data={data} />
+                <Open app={app} version={version} />
+                {data.problems.length ? <Problems data={data} /> : null}
+                <Files data={data} />
+                <Events data={data} />
+              </>
+            )}
+          </Loaded>
+        </>
+      )}
+    </Together>
   );
 }
 

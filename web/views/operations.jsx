@@ -6,7 +6,7 @@ import { barColumn, countColumn, durationColumn, momentColumn, sparse } from "..
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { FailureText } from "../components/object-head.jsx";
+import { FailureText, TextBlock } from "../components/object-head.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
 import { DASH, count, offset, time, zoneName } from "../lib/format.js";
@@ -100,8 +100,8 @@ const columns = (app, session) => [
   momentColumn("col.started", (o) => o.startMs, app.startMs, { sort: "start" }),
   barColumn("operations.executionTime", (o) => o.executionTimeMs, { sort: "executionTime" }),
   durationColumn("col.duration", (o) => o.durationMs, { title: t("operations.duration.title") }),
-  { id: "jobs", label: t("col.jobs"), present: (o) => o.jobIds.length, cell: (o) => jobs(app, o.jobIds) },
-  { id: "sql", label: t("operations.queries"), present: (o) => o.sqlExecutionIds.length, cell: (o) => queries(app, o.sqlExecutionIds) },
+  { id: "jobs", label: t("col.jobs"), class: "ids", present: (o) => o.jobIds.length, cell: (o) => jobs(app, o.jobIds) },
+  { id: "sql", label: t("operations.queries"), class: "ids", present: (o) => o.sqlExecutionIds.length, cell: (o) => queries(app, o.sqlExecutionIds) },
   sparse(countColumn("operations.rows", (/** @type {OperationItem} */ o) => o.producedRows, { sort: "rows" })),
   { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => o.tags.join(", ") },
   { id: "error", label: t("col.failure"), class: "is-text", present: (o) => o.error, cell: (o) => <Clip text={o.error?.split("\n", 1)[0] ?? null} title={o.error} class={o.error ? "bad" : "dim3"} /> },
@@ -150,19 +150,11 @@ export function Operation({ app, id, version }) {
               o.tags.length ? [t("operations.tags"), o.tags.join(", ")] : null,
             ]}
           />
-          <Block title={t("operations.statement")} text={o.statement} />
-          <Block title={t("operations.plan")} text={o.plan} />
-          <Block title={t("operations.trace")} text={o.trace} />
+          <TextBlock title={t("operations.statement")} text={o.statement} />
+          <TextBlock title={t("operations.plan")} text={o.plan} />
+          <TextBlock title={t("operations.trace")} text={o.trace} />
         </>
       )}
     </Loaded>
   );
 }
-
-/** @param {{ title: string, text: string | null }} props */
-const Block = ({ title, text }) =>
-  text ? (
-    <Section title={title}>
-      <pre class="text-block">{text}</pre>
-    </Section>
-  ) : null;

@@ -9,14 +9,16 @@ import { t } from "../lib/i18n.js";
 
 /** @typedef {import("../types").ProcessItem} ProcessItem */
 
-/** What else belonged to the application? @param {{ app: import("../types").App, version: string }} props */
-export const Processes = ({ app, version }) => <ProcessTable app={app} version={version} alone />;
+/** @typedef {import("../types").App} App */
 
-/** alone: a page of its own, which says so where there is none. @param {{ app: import("../types").App, version: string, alone?: boolean }} props */
-export function ProcessTable({ app, version, alone }) {
-  /** @type {import("../components/list.jsx").Listing<ProcessItem>} */
-  const processes = useList(["apps", app.ref, "processes"], { id: "processes", sort: "id", limit: 25, version });
-  if (!alone && !processes.asked.data?.total) return null;
+/** @param {App} app @param {string} version @returns {import("../components/list.jsx").Listing<ProcessItem>} */
+export const useProcesses = (app, version) => useList(["apps", app.ref, "processes"], { id: "processes", sort: "id", limit: 25, version });
+
+/** What else belonged to the application? @param {{ app: App, version: string }} props */
+export const Processes = ({ app, version }) => <ProcessTable app={app} of={useProcesses(app, version)} />;
+
+/** @param {{ app: App, of: import("../components/list.jsx").Listing<ProcessItem> }} props */
+export function ProcessTable({ app, of: processes }) {
   return (
     <Section title={t("processes.title")} note={t("processes.note")}>
       <ListTable

@@ -6,7 +6,7 @@ import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx
 import { FindingList, useSubjectFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { MetaText } from "../components/object-head.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { DASH, bytes, count, offset, percent } from "../lib/format.js";
@@ -23,35 +23,39 @@ export function Rdd({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<RddData>} */ (useData(apiPath(["apps", app.ref, "storage", id]), version));
   const found = useSubjectFindings(app.ref, version, "rdd", id);
   return (
-    <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage") }}>
-      {(rdd) => (
-        <>
-          <div class="head is-sub">
-            <div class="head-main">
-              <div class="head-title">
-                <h2 class="head-name">{t("rdd.title", id)}</h2>
-                <Verdict verdict={rdd.verdict} />
+    <Together of={[asked, found]} rows={10} facts>
+      {() => (
+        <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage") }}>
+          {(rdd) => (
+            <>
+              <div class="head is-sub">
+                <div class="head-main">
+                  <div class="head-title">
+                    <h2 class="head-name">{t("rdd.title", id)}</h2>
+                    <Verdict verdict={rdd.verdict} />
+                  </div>
+                  <div class="head-meta">
+                    {rdd.name ? <MetaText text={firstLine(rdd.name) ?? ""} /> : null}
+                    {rdd.callsite ? <MetaText text={callSite(rdd.callsite) ?? ""} /> : null}
+                  </div>
+                </div>
               </div>
-              <div class="head-meta">
-                {rdd.name ? <MetaText text={firstLine(rdd.name) ?? ""} /> : null}
-                {rdd.callsite ? <MetaText text={callSite(rdd.callsite) ?? ""} /> : null}
-              </div>
-            </div>
-          </div>
-          <Loaded from={found}>{(all) => <FindingList appRef={app.ref} findings={all.findings} />}</Loaded>
-          <Numbers app={app} rdd={rdd} />
-          {rdd.name?.includes("\n") ? (
-            <details class="fold">
-              <summary>{t("rdd.plan")}</summary>
-              <pre class="text-block">{rdd.name}</pre>
-            </details>
-          ) : null}
-          <Stages app={app} rdd={rdd} />
-          <Holders app={app} rdd={rdd} />
-          <Partitions app={app} rdd={rdd} version={version} />
-        </>
+              <FindingList appRef={app.ref} findings={found.data?.findings ?? []} />
+              <Numbers app={app} rdd={rdd} />
+              {rdd.name?.includes("\n") ? (
+                <details class="fold">
+                  <summary>{t("rdd.plan")}</summary>
+                  <pre class="text-block">{rdd.name}</pre>
+                </details>
+              ) : null}
+              <Stages app={app} rdd={rdd} />
+              <Holders app={app} rdd={rdd} />
+              <Partitions app={app} rdd={rdd} version={version} />
+            </>
       )}
     </Loaded>
+      )}
+    </Together>
   );
 }
 

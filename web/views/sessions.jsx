@@ -4,7 +4,7 @@ import { Chip } from "../components/chips.jsx";
 import { badColumn, countColumn, durationColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Empty } from "../components/states.jsx";
+import { Empty, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { DASH, count, time, zoneName } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
@@ -21,29 +21,33 @@ export function Sessions({ app, version }) {
   const sessions = useList(["apps", app.ref, "sessions"], { id: "sessions", sort: "-start", limit: 25, filters: ["server"], version });
   const data = sessions.asked.data;
   return (
-    <>
-      <Facts
-        items={[
-          [t("sessions.title"), count(app.sessionCount)],
-          [t("operations.title"), count(app.operationCount)],
-          app.startMs !== null ? [t("sessions.appStart"), `${time(app.startMs)} ${zoneName(app.startMs)}`] : null,
-        ]}
-      />
-      {data?.services.length ? <Services services={data.services} app={app} /> : null}
-      <Section title={t("sessions.title")} note={t("sessions.note")}>
-        <ListTable
-          of={sessions}
-          rows={3}
-          caption={t("sessions.title")}
-          columns={columns(app)}
-          rowKey={(s) => `${s.server} ${s.sessionId}`}
-          link={(s) => paths.session(app.ref, s.sessionId)}
-          noMatch={t("sessions.noMatch")}
-          none={<Empty title={t("sessions.none")} text={t("sessions.noneText")} />}
-        />
-      </Section>
-      {app.operationCount ? <Operations app={app} version={version} /> : null}
-    </>
+    <Together of={[sessions.asked]} rows={6} facts>
+      {() => (
+        <>
+          <Facts
+            items={[
+              [t("sessions.title"), count(app.sessionCount)],
+              [t("operations.title"), count(app.operationCount)],
+              app.startMs !== null ? [t("sessions.appStart"), `${time(app.startMs)} ${zoneName(app.startMs)}`] : null,
+            ]}
+          />
+          {data?.services.length ? <Services services={data.services} app={app} /> : null}
+          <Section title={t("sessions.title")} note={t("sessions.note")}>
+            <ListTable
+              of={sessions}
+              rows={3}
+              caption={t("sessions.title")}
+              columns={columns(app)}
+              rowKey={(s) => `${s.server} ${s.sessionId}`}
+              link={(s) => paths.session(app.ref, s.sessionId)}
+              noMatch={t("sessions.noMatch")}
+              none={<Empty title={t("sessions.none")} text={t("sessions.noneText")} />}
+            />
+          </Section>
+          {app.operationCount ? <Operations app={app} version={version} /> : null}
+        </>
+      )}
+    </Together>
   );
 }
 
@@ -53,47 +57,51 @@ export function Session({ app, id, version }) {
   const found = useList(["apps", app.ref, "sessions"], { id: "one", sort: "-start", limit: 10, filters: [], version, fixed: { session: id } });
   const items = found.asked.data?.items;
   return (
-    <>
-      {(items ?? []).map((s) => (
+    <Together of={[found.asked]} rows={6} facts>
+      {() => (
         <>
-          <div class="head is-sub">
-            <div class="head-main">
-              <div class="head-title">
-                <h2 class="head-name">{t("session.title", id)}</h2>
-                <Chip of="session" state={s.status} />
+          {(items ?? []).map((s) => (
+            <>
+              <div class="head is-sub">
+                <div class="head-main">
+                  <div class="head-title">
+                    <h2 class="head-name">{t("session.title", id)}</h2>
+                    <Chip of="session" state={s.status} />
+                  </div>
+                  <div class="head-meta">
+                    <span>{word("server", s.server)}</span>
+                    <span>
+                      {t("col.user")} {s.user ?? DASH}
+                    </span>
+                    {s.ip ? <span>IP {s.ip}</span> : null}
+                    {s.startMs !== null ? (
+                      <span>
+                        {time(s.startMs)} {zoneName(s.startMs)}
+                      </span>
+                    ) : null}
+                  </div>
+                </div>
               </div>
-              <div class="head-meta">
-                <span>{word("server", s.server)}</span>
-                <span>
-                  {t("col.user")} {s.user ?? DASH}
-                </span>
-                {s.ip ? <span>IP {s.ip}</span> : null}
-                {s.startMs !== null ? (
-                  <span>
-                    {time(s.startMs)} {zoneName(s.startMs)}
-                  </span>
-                ) : null}
-              </div>
-            </div>
-          </div>
-          <Facts
-            items={[
-              durationFact("col.duration", s.durationMs),
-              [t("operations.title"), count(s.operationCount), s.failedOperationCount ? t("fact.failed", s.failedOperationCount) : null],
-              s.finishMs !== null ? [t("operations.finished"), `${time(s.finishMs)} ${zoneName(s.finishMs)}`] : null,
-            ]}
-          />
+              <Facts
+                items={[
+                  durationFact("col.duration", s.durationMs),
+                  [t("operations.title"), count(s.operationCount), s.failedOperationCount ? t("fact.failed", s.failedOperationCount) : null],
+                  s.finishMs !== null ? [t("operations.finished"), `${time(s.finishMs)} ${zoneName(s.finishMs)}`] : null,
+                ]}
+              />
+            </>
+          ))}
+          {items && !items.length ? (
+            <Empty title={t("session.missing")} text={t("session.missingText", id)}>
+              <p>
+                <a href={paths.page(app.ref, "sessions")}>{t("nav.sessions")}</a>
+              </p>
+            </Empty>
+          ) : null}
+          <Operations app={app} version={version} session={id} />
         </>
-      ))}
-      {items && !items.length ? (
-        <Empty title={t("session.missing")} text={t("session.missingText", id)}>
-          <p>
-            <a href={paths.page(app.ref, "sessions")}>{t("nav.sessions")}</a>
-          </p>
-        </Empty>
-      ) : null}
-      <Operations app={app} version={version} session={id} />
-    </>
+      )}
+    </Together>
   );
 }
 

@@ -4,7 +4,7 @@ import { bytesColumn, countColumn, durationColumn, sparse } from "../components/
 import { Section } from "../components/facts.jsx";
 import { PageFindings, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Empty } from "../components/states.jsx";
+import { Empty, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { DASH, count } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
@@ -17,32 +17,37 @@ import * as paths from "../lib/paths.js";
 export function Storage({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<CachedRdd, import("../types").Storage>} */
   const rdds = useList(["apps", app.ref, "storage"], { sort: "id", limit: 100, version });
-  const why = useFindings(app.ref, version).data?.emptyPages?.storage;
+  const findings = useFindings(app.ref, version);
+  const why = findings.data?.emptyPages?.storage;
   const data = rdds.asked.data;
   const logged = data?.blockUpdatesLogged ?? true;
   return (
-    <>
-      <PageFindings appRef={app.ref} version={version} page="storage" />
-      <Section title={t("storage.title")} note={t(logged ? "storage.note" : "storage.noteNoSizes")}>
-        {data?.items.length && why ? <p class="note">{why}</p> : null}
-        <ListTable
-          of={rdds}
-          rows={5}
-          caption={t("storage.title")}
-          columns={columns(app, logged)}
-          rowKey={(r) => r.id}
-          link={(r) => paths.rdd(app.ref, r.id)}
-          noMatch=""
-          none={
-            <Empty title={t("storage.none")} text={why ?? t("storage.noneText")}>
-              {logged ? null : <SwitchOn />}
-            </Empty>
-          }
-          foot={logged ? null : <SwitchOn class="note" />}
-        />
-      </Section>
-      <ReceiverBlocks app={app} version={version} />
-    </>
+    <Together of={[findings, rdds.asked]} rows={6}>
+      {() => (
+        <>
+          <PageFindings appRef={app.ref} version={version} page="storage" />
+          <Section title={t("storage.title")} note={t(logged ? "storage.note" : "storage.noteNoSizes")}>
+            {data?.items.length && why ? <p class="note">{why}</p> : null}
+            <ListTable
+              of={rdds}
+              rows={5}
+              caption={t("storage.title")}
+              columns={columns(app, logged)}
+              rowKey={(r) => r.id}
+              link={(r) => paths.rdd(app.ref, r.id)}
+              noMatch=""
+              none={
+                <Empty title={t("storage.none")} text={why ?? t("storage.noneText")}>
+                  {logged ? null : <SwitchOn />}
+                </Empty>
+              }
+              foot={logged ? null : <SwitchOn class="note" />}
+            />
+          </Section>
+          <ReceiverBlocks app={app} version={version} />
+        </>
+      )}
+    </Together>
   );
 }
 

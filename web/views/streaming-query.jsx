@@ -5,9 +5,9 @@ import { Chip } from "../components/chips.jsx";
 import { bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { FindingList, useSubjectFindings } from "../components/findings.jsx";
-import { FailureText } from "../components/object-head.jsx";
+import { FailureText, TextBlock } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { TimeChart } from "../components/time-chart.jsx";
 import { useData } from "../components/use-data.js";
@@ -26,25 +26,29 @@ export function StreamingQuery({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<StreamingData>} */ (useData(apiPath(["apps", app.ref, "streaming", id]), version));
   const found = useSubjectFindings(app.ref, version, "query", id);
   return (
-    <Loaded from={asked} rows={12} facts back={{ to: paths.page(app.ref, "streaming"), label: t("nav.streaming") }}>
-      {(run) => (
-        <>
-          <Head app={app} run={run} />
-          <Loaded from={found}>{(all) => <FindingList appRef={app.ref} findings={all.findings} />}</Loaded>
-          <FailureText text={run.error} />
-          <Numbers run={run} />
-          {run.latest === null ? (
-            <Empty title={t("streaming.noProgress")} text={t("streaming.noProgressText")} />
-          ) : (
+    <Together of={[asked, found]} rows={12} facts>
+      {() => (
+        <Loaded from={asked} rows={12} facts back={{ to: paths.page(app.ref, "streaming"), label: t("nav.streaming") }}>
+          {(run) => (
             <>
-              <Charts run={run} />
-              <Batches app={app} run={run} />
-              <Latest run={run} />
+              <Head app={app} run={run} />
+              <FindingList appRef={app.ref} findings={found.data?.findings ?? []} />
+              <FailureText text={run.error} />
+              <Numbers run={run} />
+              {run.latest === null ? (
+                <Empty title={t("streaming.noProgress")} text={t("streaming.noProgressText")} />
+              ) : (
+                <>
+                  <Charts run={run} />
+                  <Batches app={app} run={run} />
+                  <Latest run={run} />
+                </>
+              )}
             </>
-          )}
-        </>
       )}
     </Loaded>
+      )}
+    </Together>
   );
 }
 
@@ -253,11 +257,7 @@ function Latest({ run }) {
           ]}
         />
       ) : null}
-      {latest.observedMetrics ? (
-        <Section title={t("streaming.observed")} note={t("streaming.latestNote")}>
-          <pre class="text-block">{latest.observedMetrics}</pre>
-        </Section>
-      ) : null}
+      <TextBlock title={t("streaming.observed")} note={t("streaming.latestNote")} text={latest.observedMetrics} />
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Section } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { PageFindings, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Empty } from "../components/states.jsx";
+import { Empty, Together } from "../components/states.jsx";
 import { DASH, count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
@@ -18,35 +18,40 @@ import * as paths from "../lib/paths.js";
 export function Streaming({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<StreamingItem>} */
   const runs = useList(["apps", app.ref, "streaming"], { sort: "-start", filters: ["q", "status"], version });
-  const why = useFindings(app.ref, version).data?.emptyPages?.streaming;
+  const findings = useFindings(app.ref, version);
+  const why = findings.data?.emptyPages?.streaming;
   return (
-    <>
-      <PageFindings appRef={app.ref} version={version} page="streaming" />
-      <Section title={t("streaming.title")} note={t("streaming.note")}>
-        <Tools>
-          <Search name="q" label={t("streaming.search")} />
-          <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", ["running", "finished", "failed", "unknown"])} />
-        </Tools>
-        <ListTable
-          of={runs}
-          rows={4}
-          caption={t("streaming.title")}
-          columns={columns(app)}
-          rowKey={(r) => r.runId}
-          link={(r) => paths.stream(app.ref, r.runId)}
-          noMatch={t("streaming.noMatch")}
-          none={
-            <Empty title={t("streaming.none")} text={why ?? t("streaming.noneText")}>
-              {app.dstreamBatchCount ? (
-                <p>
-                  <a href={paths.page(app.ref, "dstreams")}>{t("streaming.toDstreams", app.dstreamBatchCount)}</a>
-                </p>
-              ) : null}
-            </Empty>
-          }
-        />
-      </Section>
-    </>
+    <Together of={[findings]} rows={4}>
+      {() => (
+        <>
+          <PageFindings appRef={app.ref} version={version} page="streaming" />
+          <Section title={t("streaming.title")} note={t("streaming.note")}>
+            <Tools>
+              <Search name="q" label={t("streaming.search")} />
+              <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", ["running", "finished", "failed", "unknown"])} />
+            </Tools>
+            <ListTable
+              of={runs}
+              rows={4}
+              caption={t("streaming.title")}
+              columns={columns(app)}
+              rowKey={(r) => r.runId}
+              link={(r) => paths.stream(app.ref, r.runId)}
+              noMatch={t("streaming.noMatch")}
+              none={
+                <Empty title={t("streaming.none")} text={why ?? t("streaming.noneText")}>
+                  {app.dstreamBatchCount ? (
+                    <p>
+                      <a href={paths.page(app.ref, "dstreams")}>{t("streaming.toDstreams", app.dstreamBatchCount)}</a>
+                    </p>
+                  ) : null}
+                </Empty>
+              }
+            />
+          </Section>
+        </>
+      )}
+    </Together>
   );
 }
 
