@@ -5,10 +5,12 @@ import { useEffect, useState } from "preact/hooks";
 import { apiPath } from "./api.js";
 import { AppHead } from "./components/app-head.jsx";
 import { Boundary } from "./components/boundary.jsx";
+import { FindingsOfRun, isRead } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
+import { warm } from "./components/lazy.jsx";
 import { Rail, entries } from "./components/rail.jsx";
-import { Failure, Skeleton } from "./components/states.jsx";
+import { Failure, Skeleton, pending } from "./components/states.jsx";
 import { useData, usePoll } from "./components/use-data.js";
 import { setZone } from "./lib/format.js";
 import { setLang, t } from "./lib/i18n.js";
@@ -24,10 +26,11 @@ import { NotLoaded } from "./views/not-loaded.jsx";
 /** How often a run that is being read, or waits for it, is asked again; and one whose log may still grow, or that is not there yet. Finished runs are never polled. */
 const READING_MS = 1000;
 const GROWING_MS = 10_000;
+/** The first page has what it needs by then; other views are fetched after it. */
+const WARM_MS = 2000;
 
 /** @param {import("./lib/prefs.js").Prefs} p */
 function apply(p) {
-  setLang(p.lang);
   setZone(p.zone);
   document.documentElement.dataset.theme = p.theme;
 }
@@ -39,9 +42,10 @@ function Root() {
   useEffect(() => onChange(() => redraw((n) => n + 1)), []);
   apply(prefs);
   /** @param {Partial<import("./lib/prefs.js").Prefs>} change */
-  const change = (change) => {
+  const change = async (change) => {
     prefsStore.save(change);
-    setPrefs({ ...prefs, ...change });
+    if (change.lang) await setLang(change.lang);
+    setPrefs((now) => ({ ...now, ...change }));
   };
   const route = current();
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
@@ -108,7 +112,7 @@ function PlainFrame({ here, path, frame }) {
   );
 }
 
-/** Pages of one application: the same head and rail, fed by one call. @param {{ appRef: string, rest: string[], frame: Frame }} props */
+/** Pages of one application: the same head and rail, fed by two calls. @param {{ appRef: string, rest: string[], frame: Frame }} props */
 function AppFrame({ appRef, rest, frame }) {
   const [beat, setBeat] = useState(0);
   const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
@@ -116,8 +120,22 @@ function AppFrame({ appRef, rest, frame }) {
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;
   usePoll(notLoaded || app?.loading ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
+  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  return (
+    <FindingsOfRun appRef={appRef} version={version}>
+      {(found) => <AppPage appRef={appRef} rest={rest} frame={frame} asked={asked} app={app} version={version} found={found} beat={beat} />}
+    </FindingsOfRun>
+  );
+}
+
+/**
+ * @param {{ appRef: string, rest: string[], frame: Frame, asked: import("./components/use-data.js").Asked<import("./types").AppAnswer>, app: import("./types").App | undefined,
+ *   version: string, found: import("./components/use-data.js").Asked<import("./types").Findings>, beat: number }} props
+ */
+function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
   const page = findPage(rest);
-  const list = entries(appRef, app);
+  const list = entries(appRef, app, found.data);
   useKeys({ go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.app(appRef))), help: frame.keys });
   const title = app?.name ?? appRef;
   const object = page?.object ? t(page.object, (rest[1] ?? "").replace(/\.0$/, "")) : null;
@@ -131,8 +149,9 @@ function AppFrame({ appRef, rest, frame }) {
     ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []),
     ...(object ? [{ label: object }] : []),
   ];
-  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
-  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  const notLoaded = !app && asked.error?.status === 409;
+  // Pages begin with their findings: they ask for what they need meanwhile, and come into sight at once, so that nothing is pushed down.
+  const waits = isRead(version) && pending(found);
   /** @returns {import("preact").ComponentChildren} */
   const body = () => {
     if (app)
@@ -144,7 +163,10 @@ function AppFrame({ appRef, rest, frame }) {
           {asked.error && asked.error.status !== 409 ? <Failure error={asked.error} retry={asked.retry} /> : null}
           {page ? (
             <Boundary key={rest.join("/")} version={version}>
-              <page.View app={app} id={rest[1] ?? ""} version={version} />
+              {waits && found.slow ? <Skeleton rows={10} facts /> : null}
+              <div hidden={waits}>
+                <page.View app={app} id={rest[1] ?? ""} version={version} />
+              </div>
             </Boundary>
           ) : (
             <NotFound what={rest.join("/")} />
@@ -167,4 +189,6 @@ function AppFrame({ appRef, rest, frame }) {
 }
 
 start();
+await setLang(prefsStore.load().lang);
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
+setTimeout(warm, WARM_MS);

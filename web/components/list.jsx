@@ -12,7 +12,7 @@ import { useData } from "./use-data.js";
  *
  * @template T
  * @template {import("../types").List<T>} [L=import("../types").List<T>]
- * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean, id: string }} Listing
+ * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean, id?: string }} Listing
  *   filters: those that the view named, null where not in force; filtered: one is; id: of the table, where a page has several
  */
 
@@ -20,19 +20,21 @@ import { useData } from "./use-data.js";
  * @template T
  * @template {import("../types").List<T>} L
  * @param {(string | number)[]} parts of the API's address
- * @param {{ sort: string, limit?: number, filters?: string[], version: string | number, id?: string, worded?: boolean, fixed?: Record<string, string | null> }} o sort and limit: those of an address that names
- *   none; id: `sort`, `page` and `limit` stand behind it in the URL; worded: the answer has sentences; fixed: filters that the page itself stands for
+ * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string | null>, id?: string, worded?: boolean }} o
+ *   sort and limit: those of an address that names none; filters: by name, or as parameter of the API and key of the page's address where these differ; fixed: parameters that are not in the
+ *   address of the page; id: `sort`, `page` and `limit` stand behind it in the address; worded: the answer has sentences
  * @returns {Listing<T, L>}
  */
 export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, id = "", worded, fixed }) {
   const q = current().query;
-  const filters = Object.fromEntries(names.map((name) => [name, q.get(name)]));
+  const keys = names.map((name) => (typeof name === "string" ? /** @type {const} */ ([name, name]) : name));
+  const filters = Object.fromEntries(keys.map(([name, key]) => [name, q.get(key)]));
   const sort = q.get(id + "sort") ?? usual;
   const path = worded ? wordedPath : apiPath;
   const asked = /** @type {import("./use-data.js").Asked<L>} */ (
     useData(path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit }), version)
   );
-  return { asked, sort, filters, filtered: names.some((name) => q.has(name)), id };
+  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)), id };
 }
 
 /**

@@ -2,7 +2,8 @@
 import { useCallback } from "preact/hooks";
 import { clock, count, offset, percent, slotTime } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { sum, timeTicks } from "../model/time-axis.js";
+import { timeTicks } from "../model/timeline.js";
+import { sum } from "../model/time-axis.js";
 import { Canvas } from "./canvas.jsx";
 import { ChartNumbers } from "./time-chart.jsx";
 import { hideTip, showTip } from "./tip.jsx";
@@ -38,9 +39,9 @@ export function SlotsChart({ data, link, picked }) {
     <div class="slots">
       <span />
       <div class="slots-axis" aria-hidden="true">
-        {timeTicks(span, 8).filter((at) => at < LAST_TICK * span).map((at) => (
+        {timeTicks(0, span, 8).filter((at) => at < LAST_TICK * span).map((at) => (
           <span key={at} style={{ "--v": at / span }}>
-            {clock(at)}
+            {clock(at, span)}
           </span>
         ))}
       </div>

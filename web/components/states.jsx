@@ -57,12 +57,12 @@ export function Skeleton({ rows = 8, facts }) {
 }
 
 /**
- * Parts that stand one above the other and come from several answers: shown once each of these is there, or has failed, so that nothing is pushed down by what comes late.
- * @param {{ of: import("./use-data.js").Asked<unknown>[], rows?: number, facts?: boolean, children: () => import("preact").ComponentChildren }} props
+ * Parts that stand one above the other and come from several answers: shown once each of these is there, or has failed, so that nothing is pushed down by what comes late. null: not asked for.
+ * @param {{ of: (import("./use-data.js").Asked<unknown> | null)[], rows?: number, facts?: boolean, children: () => import("preact").ComponentChildren }} props
  */
 export function Together({ of, rows, facts, children }) {
-  if (of.every((a) => a.data !== undefined || a.error)) return <>{children()}</>;
-  return of.some((a) => a.slow) ? <Skeleton rows={rows} facts={facts} /> : null;
+  if (of.every((a) => a === null || a.data !== undefined || a.error)) return <>{children()}</>;
+  return of.some((a) => a?.slow) ? <Skeleton rows={rows} facts={facts} /> : null;
 }
 
 /**
@@ -86,5 +86,23 @@ export function Loaded({ from, rows, facts, back, children }) {
       {error ? <Failure error={error} retry={retry} back={back} /> : null}
       {children(data)}
     </div>
+  );
+}
+
+/** Has it neither an answer nor an error yet? What is not asked (null as path) is not waited for by its caller. @param {import("./use-data.js").Asked<any>} asked */
+export const pending = (asked) => asked.data === undefined && asked.error === null;
+
+/**
+ * Parts of a page, one below the other, each shown when it and all above it have their answers: what is there is never pushed down.
+ * @param {{ parts: [waits: import("./use-data.js").Asked<any>[], node: import("preact").ComponentChildren][] }} props
+ */
+export function InOrder({ parts }) {
+  const first = parts.findIndex(([waits]) => waits.some(pending));
+  const shown = first < 0 ? parts : parts.slice(0, first);
+  return (
+    <>
+      {shown.map(([, node]) => node)}
+      {first >= 0 && parts[first][0].some((a) => a.slow) ? <Skeleton rows={6} /> : null}
+    </>
   );
 }

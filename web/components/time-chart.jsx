@@ -2,7 +2,8 @@
 import { useCallback } from "preact/hooks";
 import { clock } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { roundUp, timeTicks } from "../model/time-axis.js";
+import { roundUp } from "../model/time-axis.js";
+import { timeTicks } from "../model/timeline.js";
 import { Canvas } from "./canvas.jsx";
 import { hideTip, showTip } from "./tip.jsx";
 
@@ -40,7 +41,7 @@ export function TimeChart({ title, label, timesMs, fromMs, series, text, stacked
         g.fillText(text(v), LEFT - 6, y(v) + 4);
       }
       g.textAlign = "center";
-      for (const at of timeTicks(span, Math.max(2, Math.floor(room / 110)))) g.fillText(clock(at), Math.min(width - 20, Math.max(LEFT + 14, x(fromMs + at))), height - 4);
+      for (const at of timeTicks(0, span, Math.max(2, Math.floor(room / 110)))) g.fillText(clock(at, span), Math.min(width - 20, Math.max(LEFT + 14, x(fromMs + at))), height - 4);
       const base = new Float64Array(timesMs.length);
       for (const s of series) {
         g.strokeStyle = g.fillStyle = ink(s.ink);

@@ -13,9 +13,31 @@ import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
 import { servers } from "./en/servers.js";
 import { sql } from "./en/sql.js";
+import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
 import { streaming } from "./en/streaming.js";
+import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...servers, ...sql, ...stages, ...storage, ...streaming, ...words };
+export const en = {
+  ...apps,
+  ...columns,
+  ...compare,
+  ...environment,
+  ...executors,
+  ...findings,
+  ...frame,
+  ...jobs,
+  ...log,
+  ...metrics,
+  ...overview,
+  ...servers,
+  ...sql,
+  ...stage,
+  ...stages,
+  ...storage,
+  ...streaming,
+  ...timeline,
+  ...words,
+};

@@ -13,9 +13,31 @@ import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
 import { servers } from "./zh/servers.js";
 import { sql } from "./zh/sql.js";
+import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
 import { streaming } from "./zh/streaming.js";
+import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...servers, ...sql, ...stages, ...storage, ...streaming, ...words };
+export const zh = {
+  ...apps,
+  ...columns,
+  ...compare,
+  ...environment,
+  ...executors,
+  ...findings,
+  ...frame,
+  ...jobs,
+  ...log,
+  ...metrics,
+  ...overview,
+  ...servers,
+  ...sql,
+  ...stage,
+  ...stages,
+  ...storage,
+  ...streaming,
+  ...timeline,
+  ...words,
+};

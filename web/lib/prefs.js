@@ -26,23 +26,32 @@ export function load() {
   };
 }
 
+/** Columns chosen for a table, by its name. @returns {Record<string, unknown>} */
+function storedColumns() {
+  const v = stored().columns;
+  return v && typeof v === "object" ? /** @type {Record<string, unknown>} */ (v) : {};
+}
+
+/** null: those that it shows by itself. @param {string} table @returns {string[] | null} */
+export function columns(table) {
+  const v = storedColumns()[table];
+  return Array.isArray(v) ? v.filter((x) => typeof x === "string") : null;
+}
+
+/** @param {string} table @param {string[] | null} ids */
+export function saveColumns(table, ids) {
+  const { [table]: _, ...others } = storedColumns();
+  write({ columns: ids === null ? others : { ...others, [table]: ids } });
+}
+
 /** @param {Partial<Prefs>} change */
-export function save(change) {
+export const save = (change) => write(change);
+
+/** @param {Record<string, unknown>} change */
+function write(change) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...stored(), ...change }));
   } catch {
     // private window without storage: the choice lasts until the page goes
   }
-}
-
-/** Columns of a table that a person switched on or off, by their ids. @param {string} table @returns {Record<string, boolean>} */
-export function chosenColumns(table) {
-  const all = /** @type {Record<string, unknown> | undefined} */ (stored().columns)?.[table];
-  return all && typeof all === "object" ? /** @type {Record<string, boolean>} */ (all) : {};
-}
-
-/** @param {string} table @param {Record<string, boolean>} choice */
-export function chooseColumns(table, choice) {
-  const columns = stored().columns;
-  save(/** @type {any} */ ({ columns: { ...(columns && typeof columns === "object" ? columns : {}), [table]: choice } }));
 }

@@ -5,7 +5,7 @@ import { Chip } from "../components/chips.jsx";
 import { badColumn, countColumn, durationColumn } from "../components/columns.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { FilterChip, Tools } from "../components/filters.jsx";
-import { PageFindings, useFindings } from "../components/findings.jsx";
+import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
@@ -26,7 +26,7 @@ export function Dstreams({ app, version }) {
   const picked = current().query.get("batch");
   const findings = useFindings(app.ref, version);
   return (
-    <Together of={[findings, batches.asked]} rows={6} facts>
+    <Together of={[isRead(version) ? findings : null, batches.asked]} rows={6} facts>
       {() => (
         <>
           <PageFindings appRef={app.ref} version={version} page="streaming" />

@@ -3,7 +3,7 @@ import { wordedPath } from "../api.js";
 import { Joined } from "../components/cells.jsx";
 import { Section } from "../components/facts.jsx";
 import { Search, Tools } from "../components/filters.jsx";
-import { PageFindings, useFindings } from "../components/findings.jsx";
+import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { NoMatch } from "../components/list.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Severity } from "../components/severity.jsx";
@@ -28,7 +28,7 @@ export function Environment({ app, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<EnvironmentData>} */ (useData(wordedPath(["apps", app.ref, "environment"]), version));
   const findings = useFindings(app.ref, version);
   return (
-    <Together of={[findings, asked]} rows={14}>
+    <Together of={[isRead(version) ? findings : null, asked]} rows={14}>
       {() => (
         <>
           <PageFindings appRef={app.ref} version={version} page="env" />

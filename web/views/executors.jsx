@@ -2,10 +2,10 @@
 import { apiPath, wordedPath } from "../api.js";
 import { Bar, Clip } from "../components/cells.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, durationColumn, gcColumn, momentColumn, sparse } from "../components/columns.jsx";
-import { useColumns } from "../components/columns-menu.jsx";
+import { useColumns } from "../components/column-choice.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { FilterChip, Choice, Tools } from "../components/filters.jsx";
-import { FindingList, PageFindings, useFindings, useSubjectFindings } from "../components/findings.jsx";
+import { FindingList, Judged, PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
 import { SlotsChart } from "../components/slots-chart.jsx";
@@ -25,11 +25,12 @@ import { ProcessTable, useProcesses } from "./processes.jsx";
 /** @typedef {import("../types").ExecutorItem} ExecutorItem */
 /** @typedef {import("../types").ExecutorList} ExecutorList */
 /** @typedef {import("../types").App} App */
-/** @template T @typedef {import("../components/columns-menu.jsx").Optional<T>} Optional */
 
 const FILTERS = ["exec", "host", "state"];
 /** Lost executors that are listed by themselves. */
 const LOST = { state: "lost", sort: "remove", limit: 25 };
+/** Columns that are shown when somebody chooses them. */
+const EXTRA = new Set(["removedAt", "killedTasks", "completeTasks", "activeTasks", "gcTime", "onHeap", "offHeap", "rddBlocks", "diskUsed", "profile", ...PEAKS]);
 const STATES = ["active", "removed", "lost", "excluded"];
 /** Bins of the chart: about one for three pixels of a wide window. */
 const BINS = 360;
@@ -47,16 +48,15 @@ export function Executors({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").HostItem>} */
   const hosts = useList(["apps", app.ref, "hosts"], { id: "hosts", sort: "-taskTime", limit: 25, version });
   const processes = useProcesses(app, version);
-  const all = useFindings(app.ref, version),
-    own = useSubjectFindings(app.ref, version, "exec", filter.exec ?? "");
+  const findings = useFindings(app.ref, version);
   const list = executors.asked.data;
   const line = timeline.data;
-  const { shown, menu } = useColumns("executors", columns(app));
+  const { shown, tool } = useColumns("executors", columns(app), EXTRA, new Set(["id"]));
   return (
-    <Together of={[executors.asked, timeline, lost, hosts.asked, processes.asked, filter.exec ? own : all]} rows={16} facts>
+    <Together of={[executors.asked, timeline, lost, hosts.asked, processes.asked, isRead(version) ? findings : null]} rows={16} facts>
       {() => (
         <>
-          {filter.exec ? <OfExecutor app={app} id={filter.exec} found={own.data?.findings ?? []} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
+          {filter.exec ? <OfExecutor app={app} id={filter.exec} version={version} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
           {filter.exec ? null : <Summary app={app} list={list} line={line} />}
           {app.executorCount === 0 && !list?.items.length ? null : (
             <Section title={t("slots.title")} note={t("slots.note")}>
@@ -71,7 +71,7 @@ export function Executors({ app, version }) {
             </Section>
       )}
       <Losses app={app} of={lost} most={LOST.limit} />
-      <Section title={t("nav.executors")} note={t("executors.note")} tools={menu}>
+      <Section title={t("nav.executors")} note={t("executors.note")} tools={tool}>
         <Tools>
           <Choice name="state" label={t("col.status")} any={t("executors.all")} options={STATES.map((s) => [s, t(/** @type {import("../lib/i18n.js").Key} */ (`executors.state.${s}`))])} />
           {filter.host ? <FilterChip name="host" text={`${t("col.host")}: ${filter.host}`} /> : null}
@@ -120,11 +120,14 @@ function Summary({ app, list, line }) {
   );
 }
 
-/** The findings and the numbers of the executor that was picked. @param {{ app: App, id: string, found: import("../types").Finding[], list: ExecutorList | undefined }} props */
-function OfExecutor({ app, id, found, list }) {
+/** The findings and the numbers of the executor that was picked. @param {{ app: App, id: string, version: string, list: ExecutorList | undefined }} props */
+function OfExecutor({ app, id, version, list }) {
+  const findings = useFindings(app.ref, version);
   return (
     <>
-      <FindingList appRef={app.ref} findings={found} />
+      <Judged from={findings} version={version}>
+        {(all) => <FindingList appRef={app.ref} findings={all.findings.filter((f) => f.subject.kind === "exec" && f.subject.key === id)} />}
+      </Judged>
       {(list?.items ?? [])
         .filter((x) => x.executorId === id)
         .map((x) => (
@@ -150,7 +153,7 @@ const usedOf = (used, available) => (
   </>
 );
 
-/** @param {App} app @returns {Optional<ExecutorItem>[]} */
+/** @param {App} app @returns {import("../components/table.jsx").Column<ExecutorItem>[]} */
 const columns = (app) => [
   {
     id: "id",
@@ -166,17 +169,17 @@ const columns = (app) => [
   { id: "status", label: t("executors.status"), cell: (x) => <Status x={x} app={app} /> },
   { id: "cores", label: t("col.cores"), num: true, cell: (x) => count(x.totalCores) },
   momentColumn("col.added", (x) => x.addMs, app.startMs, { sort: "add" }),
-  { ...momentColumn("col.removedAt", (/** @type {ExecutorItem} */ x) => x.removeMs, app.startMs, { sort: "remove" }), optional: true },
+  momentColumn("col.removedAt", (/** @type {ExecutorItem} */ x) => x.removeMs, app.startMs, { sort: "remove" }),
   durationColumn("col.aliveFor", (x) => x.aliveMs, { sort: undefined }),
   countColumn("col.tasks", (x) => x.taskCount),
   badColumn("col.failedTasks", (x) => x.failedTasks),
-  { ...countColumn("col.killedTasks", (/** @type {ExecutorItem} */ x) => x.killedTasks, { sort: undefined }), optional: true },
-  { ...countColumn("col.completeTasks", (/** @type {ExecutorItem} */ x) => x.completedTasks, { sort: undefined }), optional: true },
-  { ...countColumn("col.activeTasks", (/** @type {ExecutorItem} */ x) => x.activeTasks, { sort: undefined }), optional: true },
+  countColumn("col.killedTasks", (/** @type {ExecutorItem} */ x) => x.killedTasks, { sort: undefined }),
+  countColumn("col.completeTasks", (/** @type {ExecutorItem} */ x) => x.completedTasks, { sort: undefined }),
+  countColumn("col.activeTasks", (/** @type {ExecutorItem} */ x) => x.activeTasks, { sort: undefined }),
   barColumn("col.taskTime", (x) => x.taskTimeMs),
   { id: "busy", label: t("col.busy"), title: t("col.busy.title"), num: true, cell: (x) => percent(x.busyShare) },
   gcColumn(),
-  { ...durationColumn("col.gcTime", (/** @type {ExecutorItem} */ x) => x.gcTimeMs, { sort: undefined }), optional: true },
+  durationColumn("col.gcTime", (/** @type {ExecutorItem} */ x) => x.gcTimeMs, { sort: undefined }),
   {
     id: "heap",
     label: t("col.peakHeap"),
@@ -206,19 +209,18 @@ const columns = (app) => [
     cell: (x) => againstLimit(processRss(x.peaks), x.containerLimitBytes),
   },
   { id: "memory", label: t("col.storageMemory"), title: t("col.storageMemory.title"), num: true, cell: (x) => usedOf(x.memoryUsedBytes, x.maxMemoryBytes) },
-  { id: "onHeap", label: t("col.onHeapStorage"), num: true, optional: true, cell: (x) => usedOf(x.onHeapUsedBytes, x.maxOnHeapMemoryBytes) },
-  { id: "offHeap", label: t("col.offHeapStorage"), num: true, optional: true, cell: (x) => usedOf(x.offHeapUsedBytes, x.maxOffHeapMemoryBytes) },
-  { ...countColumn("col.rddBlocks", (/** @type {ExecutorItem} */ x) => x.rddBlocks, { sort: undefined }), optional: true },
-  { ...bytesColumn("col.diskUsed", (/** @type {ExecutorItem} */ x) => x.diskUsedBytes, { sort: undefined }), optional: true },
+  { id: "onHeap", label: t("col.onHeapStorage"), num: true, cell: (x) => usedOf(x.onHeapUsedBytes, x.maxOnHeapMemoryBytes) },
+  { id: "offHeap", label: t("col.offHeapStorage"), num: true, cell: (x) => usedOf(x.offHeapUsedBytes, x.maxOffHeapMemoryBytes) },
+  countColumn("col.rddBlocks", (/** @type {ExecutorItem} */ x) => x.rddBlocks, { sort: undefined }),
+  bytesColumn("col.diskUsed", (/** @type {ExecutorItem} */ x) => x.diskUsedBytes, { sort: undefined }),
   ...dataColumns(),
-  ...PEAKS.map((name) => /** @type {Optional<ExecutorItem>} */ ({
+  ...PEAKS.map((name) => /** @type {import("../components/table.jsx").Column<ExecutorItem>} */ ({
     id: name,
     label: t(/** @type {import("../lib/i18n.js").Key} */ (`peak.${name}`)),
     num: true,
-    optional: true,
     cell: (x) => quantity(measured(x.peaks, name), unitOf(name)),
   })),
-  { id: "profile", label: t("col.profile"), num: true, optional: true, cell: (x) => count(x.resourceProfileId) },
+  { id: "profile", label: t("col.profile"), num: true, cell: (x) => count(x.resourceProfileId) },
   sparse({ id: "resources", label: t("col.resources"), value: (x) => x.resources?.map(([name, addresses]) => `${name}: ${addresses}`).join(", "), cell: (x) => x.resources?.map(([name, addresses]) => `${name}: ${addresses}`).join(", ") }),
   { id: "logs", label: t("col.logs"), class: "nowrap", present: (x) => x.logs?.length, cell: (x) => <LogLinks logs={x.logs} /> },
 ];

@@ -2,7 +2,7 @@
 import { apiPath } from "../api.js";
 import { Bytes, Clip, Count } from "../components/cells.jsx";
 import { Facts, Section } from "../components/facts.jsx";
-import { PageFindings, useFindings } from "../components/findings.jsx";
+import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { Severity } from "../components/severity.jsx";
 import { Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
@@ -23,7 +23,7 @@ export function Log({ app, version }) {
   const findings = useFindings(app.ref, version);
   const log = app.log;
   return (
-    <Together of={[findings, asked]} rows={14} facts>
+    <Together of={[isRead(version) ? findings : null, asked]} rows={14} facts>
       {() => (
         <>
           <PageFindings appRef={app.ref} version={version} page="log" />

@@ -3,7 +3,7 @@ import { apiPath } from "../api.js";
 import { Joined } from "../components/cells.jsx";
 import { bytesColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
-import { FindingList, useSubjectFindings } from "../components/findings.jsx";
+import { FindingList, Judged, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { MetaText } from "../components/object-head.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
@@ -23,7 +23,7 @@ export function Rdd({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<RddData>} */ (useData(apiPath(["apps", app.ref, "storage", id]), version));
   const found = useSubjectFindings(app.ref, version, "rdd", id);
   return (
-    <Together of={[asked, found]} rows={10} facts>
+    <Together of={[asked, isRead(version) ? found : null]} rows={10} facts>
       {() => (
         <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage") }}>
           {(rdd) => (
@@ -40,7 +40,9 @@ export function Rdd({ app, id, version }) {
                   </div>
                 </div>
               </div>
-              <FindingList appRef={app.ref} findings={found.data?.findings ?? []} />
+              <Judged from={found} version={version}>
+                {(all) => <FindingList appRef={app.ref} findings={all.findings} />}
+              </Judged>
               <Numbers app={app} rdd={rdd} />
               {rdd.name?.includes("\n") ? (
                 <details class="fold">

@@ -2,7 +2,7 @@
 import { Bar, Clip, Moment } from "../components/cells.jsx";
 import { bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
-import { PageFindings, useFindings } from "../components/findings.jsx";
+import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
@@ -22,7 +22,7 @@ export function Storage({ app, version }) {
   const data = rdds.asked.data;
   const logged = data?.blockUpdatesLogged ?? true;
   return (
-    <Together of={[findings, rdds.asked]} rows={6}>
+    <Together of={[isRead(version) ? findings : null, rdds.asked]} rows={6}>
       {() => (
         <>
           <PageFindings appRef={app.ref} version={version} page="storage" />

@@ -4,7 +4,7 @@ import { Clip, Moment } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
-import { FindingList, useSubjectFindings } from "../components/findings.jsx";
+import { FindingList, Judged, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { FailureText, TextBlock } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
@@ -26,13 +26,15 @@ export function StreamingQuery({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<StreamingData>} */ (useData(apiPath(["apps", app.ref, "streaming", id]), version));
   const found = useSubjectFindings(app.ref, version, "query", id);
   return (
-    <Together of={[asked, found]} rows={12} facts>
+    <Together of={[asked, isRead(version) ? found : null]} rows={12} facts>
       {() => (
         <Loaded from={asked} rows={12} facts back={{ to: paths.page(app.ref, "streaming"), label: t("nav.streaming") }}>
           {(run) => (
             <>
               <Head app={app} run={run} />
-              <FindingList appRef={app.ref} findings={found.data?.findings ?? []} />
+              <Judged from={found} version={version}>
+                {(all) => <FindingList appRef={app.ref} findings={all.findings} />}
+              </Judged>
               <FailureText text={run.error} />
               <Numbers run={run} />
               {run.latest === null ? (

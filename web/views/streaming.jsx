@@ -4,7 +4,7 @@ import { Chip } from "../components/chips.jsx";
 import { badColumn, countColumn, durationColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
-import { PageFindings, useFindings } from "../components/findings.jsx";
+import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty, Together } from "../components/states.jsx";
 import { DASH, count } from "../lib/format.js";
@@ -21,7 +21,7 @@ export function Streaming({ app, version }) {
   const findings = useFindings(app.ref, version);
   const why = findings.data?.emptyPages?.streaming;
   return (
-    <Together of={[findings]} rows={4}>
+    <Together of={[isRead(version) ? findings : null]} rows={4}>
       {() => (
         <>
           <PageFindings appRef={app.ref} version={version} page="streaming" />

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lossesLog, storageLog } from "../../api/support/executor_log.mjs";
 import { dstreamLog } from "../../api/support/streaming_log.mjs";
+import { QUERIES, sqlLog } from "./sql-log.mjs";
 
 export const HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">";
 export const SKEWED = "app-20260101100000-0001",
@@ -265,6 +266,7 @@ export function writeLogs(folder) {
   put(DSTREAMS, dstreamLog());
   for (const own of ["streaming_windows_3_5", "thrift_ops"]) cpSync(join(DATA, own), join(folder, own), { recursive: true });
   put(SMALL, events({ id: SMALL, name: "tiny", startMs: 1767272400000, stages: [{ name: "count at Job.scala:1", durations: [120, 130] }] }));
+  put(QUERIES, sqlLog(HOSTILE));
   // More runs than a page of the list holds.
   for (let i = 0; i < 60; i++)
     put(

@@ -87,8 +87,6 @@ export const executors = {
   "col.diskUsed": "Disk used",
   "col.profile": "Resource profile",
   "col.resources": "Resources",
-  "columns.choose": "Columns",
-  "columns.reset": "Reset",
   "chart.time": "Time",
   "chart.numbers": "The same as numbers",
   "chart.someNumbers": (/** @type {number} */ n) => `The same as numbers, one point of ${count(n)}`,

@@ -19,6 +19,7 @@ export const words = {
   "state.skipped": "Not a log",
   "status.succeeded": "Succeeded",
   "status.finished": "Finished",
+  "status.completed": "Succeeded",
   "status.complete": "Complete",
   "status.failed": "Failed",
   "status.running": "Running",
@@ -99,7 +100,6 @@ export const words = {
   "fact.spillMemory": "Spilled, in memory",
   "fact.spillDisk": "Spilled, on disk",
   "fact.speculative": "Speculative",
-  "fact.wonRace": (/** @type {number} */ n) => `${count(n)} finished`,
   "fact.locality": "Locality",
   "fact.coresPeak": "Cores at peak",
 

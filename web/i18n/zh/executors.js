@@ -86,8 +86,6 @@ export const executors = {
   "col.diskUsed": "磁盘占用",
   "col.profile": "资源配置",
   "col.resources": "资源",
-  "columns.choose": "列",
-  "columns.reset": "恢复默认",
   "chart.time": "时间",
   "chart.numbers": "以数字显示",
   "chart.someNumbers": (n) => `以数字显示，每 ${count(n)} 个点取一个`,

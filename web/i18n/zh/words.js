@@ -18,6 +18,7 @@ export const words = {
   "state.skipped": "不是日志",
   "status.succeeded": "成功",
   "status.finished": "已完成",
+  "status.completed": "成功",
   "status.complete": "完成",
   "status.failed": "失败",
   "status.running": "运行中",
@@ -96,7 +97,6 @@ export const words = {
   "fact.spillMemory": "溢写（内存中）",
   "fact.spillDisk": "溢写（磁盘上）",
   "fact.speculative": "推测执行",
-  "fact.wonRace": (n) => `${count(n)} 个完成`,
   "fact.locality": "本地性",
   "fact.coresPeak": "峰值核数",
 
