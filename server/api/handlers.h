@@ -35,6 +35,10 @@ bool analysis_is_there(const struct api_app *app, struct response *response, enu
 /* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
 enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
 
+/* What the comparison of an opened run with `base` (empty: with the earlier runs of its job) says first. The viewer may see both. ERR_NOT_FOUND, ERR_BUSY: not there, or not judged yet. */
+enum err_code compare_sentence(struct api_ctx *ctx, const struct request *request, struct str base, const struct app_ref *run, enum lang lang, struct buf *out, struct err *err)
+    WARN_UNUSED;
+
 /* Under the key the buckets of one time account (table account), in the order of pages. */
 enum err_code account_buckets(struct json_writer *json, const char *key, struct db *db, int64_t scope, int64_t owner, enum lang lang, struct err *err) WARN_UNUSED;
 
