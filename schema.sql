@@ -75,7 +75,7 @@ CREATE TABLE app (
 CREATE INDEX app_by_id ON app (app_id);
 CREATE INDEX app_by_log ON app (log_id);
 
--- One row: a run that changed, or its log's state or flags, and when last: readers that hold the list in memory read again what has a number above the newest they know.
+-- One row: a run that changed, or its log's state, flags or place, and when last: readers that hold the list in memory read again what has a number above the newest they know.
 -- Kept by the triggers below, whoever writes. A run that is not in app any more was deleted.
 CREATE TABLE app_change (
     change_no INTEGER PRIMARY KEY AUTOINCREMENT,   -- grows with every change, never comes back
@@ -93,7 +93,8 @@ CREATE TRIGGER app_deleted AFTER DELETE ON app BEGIN
     DELETE FROM app_change WHERE app_rowid = old.rowid;
     INSERT INTO app_change (app_rowid) VALUES (old.rowid);
 END;
-CREATE TRIGGER log_updated AFTER UPDATE OF state, flags ON log WHEN old.state <> new.state OR old.flags <> new.flags BEGIN
+CREATE TRIGGER log_updated AFTER UPDATE OF state, flags, place_id ON log
+WHEN old.state <> new.state OR old.flags <> new.flags OR old.place_id IS NOT new.place_id BEGIN
     DELETE FROM app_change WHERE app_rowid IN (SELECT rowid FROM app WHERE log_id = new.log_id);
     INSERT INTO app_change (app_rowid) SELECT rowid FROM app WHERE log_id = new.log_id;
 END;
@@ -108,7 +109,12 @@ CREATE TRIGGER list_app_deleted AFTER DELETE ON app BEGIN UPDATE list_state SET 
 CREATE TRIGGER list_log_inserted AFTER INSERT ON log BEGIN UPDATE list_state SET tag = random(); END;
 CREATE TRIGGER list_log_updated AFTER UPDATE ON log BEGIN UPDATE list_state SET tag = random(); END;
 CREATE TRIGGER list_log_deleted AFTER DELETE ON log BEGIN UPDATE list_state SET tag = random(); END;
-CREATE TRIGGER list_place_renamed AFTER UPDATE ON place WHEN old.uri <> new.uri OR old.name IS NOT new.name BEGIN UPDATE list_state SET tag = random(); END;
+CREATE TRIGGER list_place_renamed AFTER UPDATE ON place WHEN old.uri <> new.uri OR old.name IS NOT new.name BEGIN
+    UPDATE list_state SET tag = random();
+    DELETE FROM app_change WHERE app_rowid IN (SELECT a.rowid FROM app a JOIN log l ON l.log_id = a.log_id WHERE l.place_id = new.place_id);
+    INSERT INTO app_change (app_rowid) SELECT a.rowid FROM app a JOIN log l ON l.log_id = a.log_id WHERE l.place_id = new.place_id;
+END;
+
 -- One row: a loaded run that was judged, as the history of its job needs it (spec/findings.md 9.1): what is in its own file, copied here when a load or an analysis ends, so that
 -- the earlier runs of a job are found among all runs without opening their files.
 CREATE TABLE run_history (
@@ -121,7 +127,24 @@ CREATE TABLE run_history (
     shape BLOB NOT NULL                  -- as run_identity.shape
 ) STRICT;
 CREATE INDEX run_history_by_key ON run_history (run_key, begin_ms);
-CREATE TRIGGER app_history_deleted AFTER DELETE ON app BEGIN DELETE FROM run_history WHERE app_key = old.app_key; END;
+
+-- One row: a loaded run that was judged, as lists of runs show it: made of what is in its own file with the default thresholds, when a load or an analysis ends. Of runs that a new
+-- catalogue took from apps/ it is made in the background. A run without one was not judged.
+CREATE TABLE run_summary (
+    app_key TEXT PRIMARY KEY,
+    grade INTEGER NOT NULL,              -- worst of the findings that show: 0 ok (none does), 1 info, 2 low, 3 moderate, 4 severe
+    completeness INTEGER NOT NULL,       -- as analysis.completeness
+    saving_ms INTEGER,                   -- of the dearest findings together, as joint_price; NULL: none is priced
+    busy_share REAL,                     -- slot time in which a task ran, of what was allocated; NULL: there was none
+    rules TEXT NOT NULL,                 -- ids of the rules that show, blank-separated, the most important first
+    costs TEXT NOT NULL,                 -- the first three of them that cost something: blank-separated RULE:MS, MS empty where it has no price
+    verdict_en TEXT NOT NULL, verdict_zh TEXT NOT NULL   -- what a page says first (analysis/verdict.h)
+) STRICT;
+
+CREATE TRIGGER app_judgement_deleted AFTER DELETE ON app BEGIN
+    DELETE FROM run_history WHERE app_key = old.app_key;
+    DELETE FROM run_summary WHERE app_key = old.app_key;
+END;
 
 -- PART: apps/<key>.db
 -- One file: one attempt of one application. A finished file never changes.
@@ -444,6 +467,7 @@ CREATE TABLE stage_parent (
     stage_id INTEGER NOT NULL, parent_id INTEGER NOT NULL,
     PRIMARY KEY (stage_id, parent_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX stage_parent_by_parent ON stage_parent (parent_id);
 
 -- One row: one RDD of a stage attempt, in the order of its RDD Info.
 CREATE TABLE stage_rdd (
@@ -885,6 +909,12 @@ CREATE TABLE driver_gap (
     execution_id INTEGER, job_before INTEGER, job_after INTEGER
 ) STRICT;
 
+-- One row: slots alive and busy from a moment on, until the next row's or the end of the interval; means where there would be more than 2,000 rows (analysis/slot_use.h).
+CREATE TABLE slot_use (
+    from_ms INTEGER PRIMARY KEY,
+    alive REAL NOT NULL, busy REAL NOT NULL
+) STRICT;
+
 -- One row: what the tasks of one stage attempt are like and why some were slow (4, 5). Distributions are in
 -- stage_distribution, of the 500 stages with most work. NULL: too few tasks, or one of the stages behind the 2,000 with most work: then the verdict is muted.
 CREATE TABLE stage_analysis (
@@ -1044,7 +1074,8 @@ CREATE TABLE lost_cause (
 -- One row: attempts that were lost for one cause, by stage attempt, executor and kind.
 CREATE TABLE lost_work (
     row_no INTEGER PRIMARY KEY,
-    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL, executor_ref INTEGER NOT NULL,
+    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL,
+    executor_ref INTEGER,                -- NULL: the tasks name none
     kind TEXT NOT NULL,                  -- fetch executor unfinished speculative cancelled failed recomputed
     attempts INTEGER NOT NULL, slot_ms INTEGER NOT NULL,
     read_bytes REAL NOT NULL             -- that they had read

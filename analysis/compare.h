@@ -48,6 +48,8 @@ struct compare_part {
 
 enum setting_group { SETTINGS_RESOURCES, SETTINGS_SQL, SETTINGS_SHUFFLE, SETTINGS_MEMORY, SETTINGS_OTHER, SETTING_GROUP_COUNT };
 extern const char *const setting_group_names[SETTING_GROUP_COUNT];
+/* An id, address or time: another value in every run. */
+bool setting_is_per_run(struct str name);
 struct compare_setting {
     struct str name, base, new_run; /* STR_NONE: not set there */
     enum setting_group group;

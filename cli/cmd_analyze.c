@@ -18,7 +18,7 @@
 #include "cli/format.h"
 #include "cli/run_lookup.h"
 #include "ingest/app_lock.h"
-#include "ingest/store/run_history.h"
+#include "ingest/summarise.h"
 
 #define PATH_BYTES 4600
 #define RUNS_MAX ((size_t)1 << 24)
@@ -82,31 +82,30 @@ static enum err_code judge_copy(const char *store, const char *copy_key, struct 
     return db_seal(&app, err);
 }
 
-/* Readers compare generations to see that a run has changed; its job's history may have changed too. */
+/* Readers compare generations to see that a run has changed; what lists show of it and its job's history may have changed too. */
 static enum err_code tell_catalogue(const char *store, const char *key, struct err *err)
 {
     char path[PATH_BYTES];
-    struct db catalog, app;
-    struct run_history history;
+    struct db catalog;
+    struct run_judgement judgement;
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = run_open(store, key, DB_READ, &app, err);
-    if (rc)
-        return rc;
-    rc = run_history_read(&history, &app, err);
-    db_close(&app);
     snprintf(path, sizeof path, "%s/catalog.db", store);
+    enum err_code rc = summarise_run(&judgement, store, key, err);
     if (rc || (rc = db_open(&catalog, path, DB_WRITE, schema_catalog_sql, DB_CATALOG_ID, DB_CATALOG_VERSION, err))) {
-        run_history_dispose(&history);
+        run_judgement_dispose(&judgement);
         return rc;
     }
-    rc = run_history_write(&catalog, key, &history, err);
-    run_history_dispose(&history);
-    if (!rc && !(rc = db_prepare(&catalog, &stmt, "UPDATE app SET generation = generation + 1 WHERE app_key = ?1", err))) {
+    if (!(rc = db_begin(&catalog, err)) && !(rc = run_history_write(&catalog, key, &judgement.history, err)) && !(rc = run_summary_write(&catalog, key, &judgement.summary, err)) &&
+        !(rc = db_prepare(&catalog, &stmt, "UPDATE app SET generation = generation + 1 WHERE app_key = ?1", err))) {
         db_bind_str(stmt, 1, str_of(key));
         rc = db_run(stmt, err);
     }
     db_finalize(stmt);
+    if (!rc)
+        rc = db_commit(&catalog, err);
+    db_rollback(&catalog);
     db_close(&catalog);
+    run_judgement_dispose(&judgement);
     return rc;
 }
 

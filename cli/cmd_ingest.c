@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/annotate_app.h"
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "base/json_writer.h"
@@ -279,7 +278,6 @@ int cmd_ingest(int argc, char **argv)
                                        .watch = show.watch,
                                        .control = cli_switch(&cli, "--control"),
                                        .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL),
-                                       .judge = annotate_app,
                                        .on_result = on_result,
                                        .on_progress = on_progress,
                                        .context = &show};

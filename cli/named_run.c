@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/annotate_app.h"
 #include "cli/cli.h"
 #include "ingest/worker.h"
 
@@ -89,7 +88,7 @@ static enum err_code load(struct temporary *self, const char *log, struct err *e
     }
     struct worker_place place = {.path = log};
     const struct worker_options run = {
-        .store_dir = self->dir, .places = &place, .place_count = 1, .jobs = worker_default_jobs(), .judge = annotate_app, .on_result = on_result, .context = self};
+        .store_dir = self->dir, .places = &place, .place_count = 1, .jobs = worker_default_jobs(), .on_result = on_result, .context = self};
     struct worker_summary summary;
     enum err_code rc = worker_run(&run, &summary, err);
     if (rc)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_loop.h"
+#include "ingest/worker_unjudged.h"
 #include "ingest/worker_state.h"
 
 int worker_default_jobs(void)
@@ -23,40 +24,6 @@ static enum err_code open_pipe(struct worker *self, struct err *err)
     if (pipe2(self->wake, O_CLOEXEC | O_NONBLOCK))
         return err_set_errno(err, errno, "cannot make a pipe");
     return ERR_OK;
-}
-
-struct keys {
-    char **items;                    /* owned, and each */
-    size_t count, capacity;
-};
-
-static enum err_code keep_key(void *context, const char *app_key)
-{
-    struct keys *keys = context;
-    char *copy = mem_strndup(app_key, strlen(app_key));
-    if (!copy || mem_grow((void **)&keys->items, &keys->capacity, keys->count + 1, WORKER_MAX_LOGS, sizeof *keys->items)) {
-        mem_free(copy);
-        return ERR_NOMEM;
-    }
-    keys->items[keys->count++] = copy;
-    return ERR_OK;
-}
-
-/* Runs that came into the catalogue without a judgement, from a rebuild. */
-static enum err_code judge_rest(struct worker *self, struct err *err)
-{
-    struct keys keys = {0};
-    enum err_code rc = self->options->judge ? catalog_each_unjudged(self->catalog, keep_key, &keys, err) : ERR_OK;
-    for (size_t i = 0; i < keys.count; i++) {
-        int64_t skew_grade, gc_grade;
-        struct run_history history = {0};
-        if (!rc && crew_judge(&self->crew, keys.items[i], &skew_grade, &gc_grade, &history))
-            rc = catalog_judged(self->catalog, keys.items[i], skew_grade, gc_grade, &history, err);
-        run_history_dispose(&history);
-        mem_free(keys.items[i]);
-    }
-    mem_free(keys.items);
-    return rc;
 }
 
 static enum err_code set_up(struct worker *self, struct err *err)
@@ -75,14 +42,15 @@ static enum err_code set_up(struct worker *self, struct err *err)
         log_warning("%s", catalog_remark(self->catalog));
     if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, err)) || (rc = open_pipe(self, err)))
         return rc;
-    rc = crew_init(&self->crew, self->options->store_dir, self->options->judge, self->options->jobs, self->wake[1], err);
-    return rc ? rc : judge_rest(self, err);
+    rc = crew_init(&self->crew, self->options->store_dir, self->options->jobs, self->wake[1], err);
+    return rc ? rc : worker_unjudged_find(self, err);
 }
 
 static void tear_down(struct worker *self)
 {
     if (self->crew.store_dir)
         crew_dispose(&self->crew);
+    worker_unjudged_dispose(self);
     kept_loads_dispose(&self->kept);
     catalog_close(self->catalog);
     for (int i = 0; i < 2; i++)

@@ -53,8 +53,6 @@ struct worker_options {
     int jobs;
     bool watch, control;
     int64_t interval_ms;
-    /* Judges the rows of a loaded run; NULL: nobody does. Called in a loader's thread with a read-only database. (analysis/ is a floor above this one: cli/ puts it in.) */
-    enum err_code (*judge)(struct db *app, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct err *err);
     void (*on_result)(void *context, const struct worker_result *result);        /* may be NULL, as the next */
     void (*on_progress)(void *context, const struct worker_progress *progress);  /* a few times a second */
     void *context;

@@ -41,30 +41,18 @@ static bool on_load_progress(void *context, int64_t read_bytes, int64_t total_by
     return !atomic_load(&crew->cancelled);
 }
 
-bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct run_history *ret_history)
-{
-    struct db db;
-    char path[4400];
-    snprintf(path, sizeof path, "%s/apps/%s.db", self->store_dir, app_key);
-    if (!self->judge || db_open(&db, path, DB_READ, NULL, DB_APP_ID, DB_APP_VERSION, NULL))
-        return false;
-    enum err_code rc = self->judge(&db, ret_skew_grade, ret_gc_grade, NULL);
-    if (!rc)
-        rc = run_history_read(ret_history, &db, NULL);
-    db_close(&db);
-    return !rc;
-}
-
-/* A judgement that fails leaves the run unjudged; the next start tries again. */
+/* What the list shows of it. A judgement that fails leaves the run without one; the next start tries again. */
 static void judge(struct job *job)
 {
-    if (job->report.nothing_readable || !crew_judge(job->crew, job->app_key, &job->skew_grade, &job->gc_grade, &job->history))
-        job->skew_grade = job->gc_grade = UNKNOWN;
+    if (!job->report.nothing_readable && summarise_run(&job->judgement, job->crew->store_dir, job->app_key, NULL)) {
+        run_judgement_dispose(&job->judgement);
+        job->judgement.skew_grade = job->judgement.gc_grade = UNKNOWN;
+    }
 }
 
 static void run_load(struct job *job)
 {
-    job->skew_grade = job->gc_grade = UNKNOWN;
+    job->judgement.skew_grade = job->judgement.gc_grade = UNKNOWN;
     if (!probe(job))
         return;
     if (job->load) {
@@ -112,18 +100,20 @@ static void *work(void *context)
     return NULL;
 }
 
-enum err_code crew_init(struct crew *self, const char *store_dir, crew_judge_fn *judge_fn, int loaders, int wake_fd, struct err *err)
+enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, int wake_fd, struct err *err)
 {
     self->store_dir = store_dir;
-    self->judge = judge_fn;
     self->wake_fd = wake_fd;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->work, NULL);
     size_t wanted = CREW_LISTERS + (size_t)MIN(MAX(loaders, 1), CREW_MAX - CREW_LISTERS);
-    /* Signals are for the worker's thread. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* Signals that are sent are for the worker's thread; those of a fault belong to the thread that has it: blocked, they would end the program before a sanitizer or a debugger could say where. */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t sent, before;
+    sigfillset(&sent);
+    for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)
+        sigdelset(&sent, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &sent, &before);
     int failed = 0;
     while (self->count < wanted && !failed) {
         struct job *job = &self->jobs[self->count];
@@ -178,7 +168,7 @@ void crew_release(struct crew *self, struct job *job)
         log_entry_dispose(&job->entry);
     job->has_entry = false;
     mem_free(TAKE(job->path));
-    run_history_dispose(&job->history);
+    run_judgement_dispose(&job->judgement);
     load_free(TAKE(job->load));
     pthread_mutex_lock(&self->lock);
     job->state = JOB_FREE;

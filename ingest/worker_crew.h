@@ -18,7 +18,7 @@
 #include "ingest/load_queue.h"
 #include "ingest/pipeline.h"
 #include "ingest/source/log_entry.h"
-#include "ingest/store/run_history.h"
+#include "ingest/summarise.h"
 
 #define CREW_LISTERS 2
 #define CREW_MAX (CREW_LISTERS + 256)
@@ -28,13 +28,10 @@ enum job_state { JOB_FREE, JOB_STARTED, JOB_DONE };
 
 struct crew;
 
-/* As worker_options.judge. */
-typedef enum err_code crew_judge_fn(struct db *app, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct err *err);
-
 struct job {
     struct crew *crew;
     enum job_kind kind;
-    enum job_state state;            /* under the crew's lock */
+    _Atomic enum job_state state;    /* changed under the crew's lock, read anywhere */
     pthread_t thread;
     /* in */
     struct load_item item;
@@ -49,8 +46,7 @@ struct job {
     struct log_entry entry;          /* owned: the log as it was when its reading began */
     struct listing listing;
     struct load_report report;
-    int64_t skew_grade, gc_grade;    /* UNKNOWN: not judged */
-    struct run_history history;      /* owned */
+    struct run_judgement judgement;  /* owned */
     enum err_code rc;
     struct err err;
     /* while it runs, from any thread */
@@ -61,7 +57,6 @@ struct crew {
     pthread_mutex_t lock;
     pthread_cond_t work;
     const char *store_dir;           /* borrowed */
-    crew_judge_fn *judge;            /* NULL: nobody judges */
     int wake_fd;                     /* write end; borrowed */
     bool ending;
     atomic_bool cancelled;           /* loads stop at their next progress call */
@@ -69,10 +64,8 @@ struct crew {
     size_t count;                    /* the first CREW_LISTERS are listers */
 };
 
-enum err_code crew_init(struct crew *self, const char *store_dir, crew_judge_fn *judge, int loaders, int wake_fd, struct err *err) WARN_UNUSED;
+enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, int wake_fd, struct err *err) WARN_UNUSED;
 struct job *crew_free_job(struct crew *self, enum job_kind kind);      /* NULL: all are at work */
-/* What analysis left in a run's file, for the catalogue. False: it could not be judged; otherwise the caller disposes of the history. */
-bool crew_judge(const struct crew *self, const char *app_key, int64_t *ret_skew_grade, int64_t *ret_gc_grade, struct run_history *ret_history);
 void crew_start(struct crew *self, struct job *job);
 struct job *crew_next_done(struct crew *self);                         /* NULL: none */
 void crew_release(struct crew *self, struct job *job);                 /* frees what the job owns */

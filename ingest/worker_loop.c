@@ -13,6 +13,7 @@
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
+#include "ingest/worker_unjudged.h"
 
 #define PROGRESS_NS (NS_PER_S / 4)           /* on the terminal, and as read_bytes in the catalogue, for pages */
 
@@ -99,6 +100,8 @@ static void wait_for_news(struct worker *self)
         until_ns = MIN(until_ns, self->next_progress_ns);
     if (self->quiet_until_ns > now_ns)
         until_ns = MIN(MAX(until_ns, now_ns + WORKER_PUMP_NS), self->quiet_until_ns);
+    else if (self->unjudged.count)
+        until_ns = now_ns;
     int64_t pause_ms = until_ns == INT64_MAX ? 60000 : MAX(0, MIN((until_ns - now_ns) / NS_PER_MS + 1, 60000));
     struct pollfd fds[2] = {{.fd = self->wake[0], .events = POLLIN}, {.fd = self->options->control ? STDIN_FILENO : -1, .events = POLLIN}};
     if (poll(fds, 2, (int)pause_ms) <= 0)
@@ -120,7 +123,9 @@ enum err_code worker_loop(struct worker *self, struct err *err)
         scanned = true;
         if (!rc)
             rc = worker_pump(self, err);
-        if (!rc && !self->options->watch && worker_is_idle(self))
+        if (!rc)
+            rc = worker_unjudged_some(self, err);
+        if (!rc && !self->options->watch && worker_is_idle(self) && !self->unjudged.count)
             break;
         if (!rc && !stop_signals_came() && !self->stop)
             wait_for_news(self);

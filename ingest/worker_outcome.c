@@ -125,7 +125,8 @@ static struct catalog_run run_of(const struct job *job)
         .task_count = report->task_count, .failed_task_count = report->failed_task_count, .executor_count = report->executor_count,
         .lost_executor_count = report->lost_executor_count, .task_time_ms = report->task_time_ms, .gc_time_ms = report->gc_time_ms, .input_bytes = report->input_bytes,
         .output_bytes = report->output_bytes, .shuffle_read_bytes = report->shuffle_read_bytes, .shuffle_write_bytes = report->shuffle_write_bytes,
-        .disk_spill_bytes = report->disk_spill_bytes, .exit_code = report->exit_code, .vendor_version = report->vendor_version, .start_inferred = report->start_inferred, .skew_grade = job->skew_grade, .gc_grade = job->gc_grade, .history = &job->history};
+        .disk_spill_bytes = report->disk_spill_bytes, .exit_code = report->exit_code, .vendor_version = report->vendor_version, .start_inferred = report->start_inferred, .skew_grade = job->judgement.skew_grade, .gc_grade = job->judgement.gc_grade,
+        .history = &job->judgement.history, .summary = &job->judgement.summary};
 }
 
 static enum err_code load_done(struct worker *self, struct job *job, struct err *err)

@@ -69,6 +69,12 @@ struct worker {
     int64_t next_scan_ns;                    /* set by worker_scan; 0, at once, by a command */
     int64_t next_progress_ns;
 
+    /* worker_unjudged.c */
+    struct {
+        char **keys;                         /* owned, and each; the last is next */
+        size_t count, capacity;
+    } unjudged;
+
     /* worker_control.c */
     bool stop;                               /* the end of control */
     struct {

@@ -72,6 +72,14 @@ export interface JobItem {
 // -- apps/{ref}/jobs/{id}
 export interface Job extends JobItem { stages: StageItem[]; properties: [string, Text][] }
 
+// -- apps/{ref}/jobs/{id}/graph, apps/{ref}/stages/{id}.{attempt}/graph
+export interface GraphRdd {
+  id: number; name: Text; callsite: Text; numPartitions: Num; parentIds: number[]; cached: boolean; barrier: boolean;
+  determinism: "determinate" | "unordered" | "indeterminate" | null; scopes: { id: string; name: Text }[];
+}
+export interface RddStage { stageId: number; attempt: number; name: Text; skipped: boolean; parentIds: number[]; rddCount: number; rdds: GraphRdd[] }
+export interface RddGraph { stages: RddStage[]; nextStage: Num }
+
 // -- apps/{ref}/stages
 export interface Skew { grade: Grade; durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }
 export interface Gc { grade: Grade; share: Num }
@@ -114,11 +122,21 @@ export interface TaskItem {
 export interface TaskList extends List<TaskItem> { allTasks: number }
 
 // -- apps/{ref}/sql
-export interface SqlItem {
+export interface SqlCore {
   id: number; rootExecutionId: Num; description: Text; submissionMs: Num; completionMs: Num; durationMs: Num; jobCount: number; succeededJobCount: number; failedJobCount: number;
   errorLine: Text; queryId: Text; jobGroup: Text; planVersionCount: number; status: "running" | "completed" | "failed" | "unknown"; jobTags: string[];
+  planChangeCount: Num;
+}
+export interface SqlItem extends SqlCore {
+  runningJobIds: number[]; succeededJobIds: number[]; failedJobIds: number[]; nestedCount: number; worstGrade: FindingGrade | null; savingMs: Num; findingCount: Num;
 }
 // -- apps/{ref}/sql/{id}
+export interface SqlStageTime { stageId: number; attempt: number; numTasks: Num; taskTimeMs: Num; durationMs: Num }
+export interface SqlPlanChange {
+  kind: "coalesced" | "skew split" | "local read" | "join" | "empty side removed" | "exchange reused" | "broadcast abandoned"; version: number; loggedMs: Num; nodeId: Num;
+  nodeText: Text; before: Text; after: Text; partitionsBefore: Num; partitionsAfter: Num; skewedPartitions: Num; splits: Num; minBytes: Num; medianBytes: Num; maxBytes: Num;
+  shuffleBytes: Num; stageId: Num; stageAttempt: Num;
+}
 export interface SqlMetric {
   accumulatorId: number; name: Text; type: Text; unit: "count" | "bytes" | "ms" | "ns" | "tenths" | null; valueCount: Num; reportedCount: Num; total: Num; min: Num; median: Num;
   max: Num; maxStageId: Num; maxStageAttempt: Num; maxTaskId: Num;
@@ -130,8 +148,8 @@ export interface SqlNode {
 /** Data flows from child to parent. */
 export interface SqlEdge { fromId: number; toId: number }
 export interface SqlPlanVersion { version: number; textBytes: Num; graphVersion: Num; final: boolean }
-export interface Sql extends SqlItem {
-  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[]; jobs: JobItem[];
+export interface Sql extends SqlCore {
+  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; stages: SqlStageTime[]; changes: SqlPlanChange[]; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[]; jobs: JobItem[];
 }
 // -- apps/{ref}/sql/{id}/plans/{version}
 export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[] }

@@ -26,6 +26,7 @@
 
 struct catalog;
 struct run_history;
+struct run_summary;
 
 /* Makes STORE, STORE/apps and catalog.db where missing. A catalogue of another version, or a damaged one, is set aside as catalog.db.old-<time>; that one and a missing
  * one are made anew from apps/ (what a scan of the log directories then adds is up to the worker); catalog_remark says so. */
@@ -107,7 +108,8 @@ struct catalog_run {
     int64_t job_count, failed_job_count, stage_count, failed_stage_count, task_count, failed_task_count, executor_count, lost_executor_count;
     int64_t task_time_ms, gc_time_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes, disk_spill_bytes;
     int64_t skew_grade, gc_grade;    /* judgements over the rows, made after the load */
-    const struct run_history *history;   /* as above; NULL: the catalogue keeps what it has */
+    const struct run_history *history;   /* as above; NULL: the catalogue keeps what it has, as with the next */
+    const struct run_summary *summary;
 };
 
 /* The head and tail of a log were read. The log gets its key (one that it was handed by a rename stays) and the run its row. *ret_chosen: this log is the one to load for
@@ -127,11 +129,11 @@ struct catalog_result {
 /* The load is over. LOADED and PARTIAL: `run` is what it found. FAILED and SKIPPED: a run that never was loaded goes with its row, an older load stays. A log that went meanwhile
  * stays gone. */
 enum err_code catalog_load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err) WARN_UNUSED;
-/* Loaded runs with tasks that were never judged (the catalogue was rebuilt, or the program is newer): their keys, and what to say of them then. `each` must not call the
- * catalogue. */
+/* Loaded runs with tasks of which there is no summary (the catalogue was rebuilt), the newest last: their keys, and what to say of them then. `each` must not call the catalogue. */
 typedef enum err_code catalog_key_fn(void *context, const char *app_key);
 enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, void *context, struct err *err) WARN_UNUSED;
-enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history, struct err *err) WARN_UNUSED;
+enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history,
+                              const struct run_summary *summary, struct err *err) WARN_UNUSED;
 
 /* The load could not be done for a reason that is not the log's (memory, disk, cancelled): the row is `waiting`, with the reason (NULL: none). */
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err) WARN_UNUSED;

@@ -11,6 +11,7 @@
 #include "ingest/store/app_writer.h"
 #include "ingest/store/catalog_statements.h"
 #include "ingest/store/run_history.h"
+#include "ingest/store/run_summary.h"
 
 #define TRIES_BEFORE_SET_ASIDE 2
 
@@ -88,7 +89,8 @@ static enum err_code write_loaded_app(struct catalog *self, int64_t log_id, int6
     struct catalog_row row;
     if ((rc = db_run(stmt, err)) || (rc = catalog_write_access(self, log_id, NULL, run, err)) || !run->history || (rc = catalog_get(self, log_id, &row, err)))
         return rc;
-    return run_history_write(&self->db, row.app_key, run->history, err);
+    rc = run_history_write(&self->db, row.app_key, run->history, err);
+    return rc || !run->summary ? rc : run_summary_write(&self->db, row.app_key, run->summary, err);
 }
 
 static enum err_code load_done(struct catalog *self, int64_t log_id, const struct catalog_result *result, const struct catalog_run *run, struct err *err)

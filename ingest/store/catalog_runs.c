@@ -6,6 +6,7 @@
 
 #include "ingest/store/catalog_statements.h"
 #include "ingest/store/run_history.h"
+#include "ingest/store/run_summary.h"
 
 static bool same_text(struct str a, const char *b)
 {
@@ -144,14 +145,16 @@ enum err_code catalog_listed(struct catalog *self, int64_t log_id, const char *a
 enum err_code catalog_each_unjudged(struct catalog *self, catalog_key_fn *each, void *context, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(&self->db, &stmt, "SELECT app_key FROM app WHERE loaded AND task_count > 0 AND skew_grade IS NULL", err);
+    enum err_code rc = db_prepare(&self->db, &stmt,
+                                  "SELECT app_key FROM app WHERE loaded AND task_count > 0 AND app_key NOT IN (SELECT app_key FROM run_summary) ORDER BY start_ms", err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
         rc = each(context, db_str(stmt, 0).ptr);
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history, struct err *err)
+static enum err_code judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history, const struct run_summary *summary,
+                            struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(&self->db, &stmt, "UPDATE app SET skew_grade = ?2, gc_grade = ?3 WHERE app_key = ?1", err);
@@ -162,5 +165,17 @@ enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t 
     db_bind_i64(stmt, 3, gc_grade);
     rc = db_run(stmt, err);
     db_finalize(stmt);
-    return rc ? rc : run_history_write(&self->db, app_key, history, err);
+    if (rc || (rc = run_history_write(&self->db, app_key, history, err)))
+        return rc;
+    return run_summary_write(&self->db, app_key, summary, err);
+}
+
+enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t skew_grade, int64_t gc_grade, const struct run_history *history, const struct run_summary *summary,
+                             struct err *err)
+{
+    bool own;
+    enum err_code rc = catalog_enter(self, &own, err);
+    if (rc)
+        return rc;
+    return catalog_leave(self, own, judged(self, app_key, skew_grade, gc_grade, history, summary, err), err);
 }

@@ -164,13 +164,18 @@ enum err_code api_app(struct api_ctx *ctx, const struct request *request, struct
 {
     struct api_app app;
     struct db_lease catalog = {0};
+    enum lang lang;
     enum err_code rc;
+    if (request_lang(request, &lang, err)) {
+        api_bad_parameter(response, err);
+        return ERR_OK;
+    }
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
     struct json_writer *json = response_json(response, false);
     struct arena *arena = request->arena;
     json_object_begin(json);
-    if (!(rc = db_pool_catalog(ctx->pool, &catalog, err)) && !(rc = app_item(json, catalog.db, app.ref.key, err)) && !(rc = write_log(json, &app, err)) &&
+    if (!(rc = db_pool_catalog(ctx->pool, &catalog, err)) && !(rc = app_item(json, catalog.db, app.ref.key, lang, err)) && !(rc = write_log(json, &app, err)) &&
         !(rc = health_object(json, &app, err)) && !(rc = write_facts(json, app.db, err)) && !(rc = write_slowest(json, &app, arena, err)) &&
         !(rc = write_few(json, &app, arena, "failedJobs", job_items, " WHERE j.status = 2", " ORDER BY j.job_id", err)))
         rc = write_few(json, &app, arena, "failedStages", stage_items, " WHERE s.status = 3", " ORDER BY s.stage_id, s.attempt", err);

@@ -18,8 +18,7 @@ static bool may_know(void *context, struct str app_key)
     return asking->request->viewer.sees_all || (!app_allowed(asking->ctx, asking->request, app_key, &allowed, NULL) && allowed);
 }
 
-/* ERR_NOT_FOUND: the history of this run is not known yet. */
-static enum err_code find_baseline(struct api_ctx *ctx, const struct request *request, struct str app_key, struct baseline *ret, struct err *err)
+enum err_code usual_find(struct api_ctx *ctx, const struct request *request, struct str app_key, struct baseline *ret, struct err *err)
 {
     struct db_lease catalog;
     struct asking asking = {ctx, request};
@@ -29,17 +28,6 @@ static enum err_code find_baseline(struct api_ctx *ctx, const struct request *re
         rc = catalog.db ? baseline_find(ret, catalog.db, app_key, may_know, &asking, err) : ERR_NOT_FOUND;
     db_pool_return(ctx->pool, &catalog);
     return rc;
-}
-
-/* The same. False: the answer is made, or *ret_rc is not ERR_OK. */
-static bool need_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc,
-                          struct err *err)
-{
-    if ((*ret_rc = find_baseline(ctx, request, app_key, ret, err)) != ERR_NOT_FOUND)
-        return !*ret_rc;
-    *ret_rc = ERR_OK;
-    response_error(response, 409, "not_analysed", "the history of this run is not known yet: its log is being read, or 'afterglow analyze' must run");
-    return false;
 }
 
 enum err_code compare_sentence(struct api_ctx *ctx, const struct request *request, struct str base, const struct app_ref *run, enum lang lang, struct buf *out, struct err *err)
@@ -52,12 +40,25 @@ enum err_code compare_sentence(struct api_ctx *ctx, const struct request *reques
         if (!(rc = app_lookup(ctx, request, base, &other, err)))
             rc = compare_runs(&comparison, other.lease.db, run->lease.db, err);
         app_ref_dispose(ctx, &other);
-    } else if (!(rc = find_baseline(ctx, request, run->key, &baseline, err))) {
+    } else if (!(rc = usual_find(ctx, request, run->key, &baseline, err))) {
         rc = compare_usual(&comparison, &baseline, server_store(ctx->server), run->lease.db, err);
     }
     if (!rc)
         comparison_sentence(out, lang, &comparison);
     return rc;
+}
+
+/* False: the answer is made, or *ret_rc is not ERR_OK. */
+static bool find_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc,
+                          struct err *err)
+{
+    *ret_rc = usual_find(ctx, request, app_key, ret, err);
+    if (*ret_rc == ERR_NOT_FOUND) {
+        *ret_rc = ERR_OK;
+        response_error(response, 409, "not_analysed", "the history of this run is not known yet: its log is being read, or 'afterglow analyze' must run");
+        return false;
+    }
+    return !*ret_rc;
 }
 
 static enum err_code answer(const struct comparison *comparison, struct response *response, enum lang lang)
@@ -71,7 +72,7 @@ static enum err_code compare_with_usual(struct api_ctx *ctx, const struct reques
     struct baseline baseline;
     struct comparison comparison;
     enum err_code rc;
-    if (!need_baseline(ctx, request, response, app->ref.key, &baseline, &rc, err))
+    if (!find_baseline(ctx, request, response, app->ref.key, &baseline, &rc, err))
         return rc;
     if (!(rc = compare_usual(&comparison, &baseline, server_store(ctx->server), app->db, err))) {
         rc = answer(&comparison, response, lang);
@@ -129,7 +130,7 @@ enum err_code api_baseline(struct api_ctx *ctx, const struct request *request, s
     }
     if (!api_run_open(ctx, request, response, request->path_args[0], &app, &rc, err))
         return rc;
-    if (analysis_is_there(&app, response, &rc, err) && need_baseline(ctx, request, response, app.ref.key, &baseline, &rc, err)) {
+    if (analysis_is_there(&app, response, &rc, err) && find_baseline(ctx, request, response, app.ref.key, &baseline, &rc, err)) {
         if (!(rc = run_metrics_load(values, app.db, err)) && !(rc = baseline_measure(&baseline, server_store(ctx->server), metrics, err)))
             baseline_json(response_json(response, false), &baseline, metrics, values, lang);
         baseline_dispose(&baseline);

@@ -527,7 +527,7 @@ static struct run_record random_record(void)
 static void parts_of_any_two_runs_sum_to_the_difference(void **state)
 {
     (void)state;
-    for (int round = 0; round < 5000; round++) {
+    for (int round = 0; round < 10000; round++) {
         struct pair pair = {.comparison = {.base = random_record(), .new_run = random_record()}};
         pair.comparison.usual_ms = pair.comparison.base.wall_ms + random_below(1000);
         decompose(&pair); /* asserts the sum */
