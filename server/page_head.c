@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/page_head.h"
 
+#include "analysis/regression.h"
 #include "analysis/report_parts.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
@@ -10,6 +11,7 @@
 #include "server/app_lookup.h"
 #include "server/http_text.h"
 #include "server/negotiate.h"
+#include "server/server.h"
 
 #define HEAD_BYTES ((size_t)32 << 10)
 #define TEXT_BYTES ((size_t)64 << 10)
@@ -158,14 +160,20 @@ static bool is_about(const struct page *self, const struct finding *finding)
            memcmp(finding->subject_key.ptr, self->id.ptr, self->id.len) == 0 && finding->subject_key.ptr[self->id.len] == '/';
 }
 
-static enum err_code say_findings(struct page *self, struct db *app, struct err *err)
+static enum err_code say_findings(struct page *self, const struct app_ref *run, struct err *err)
 {
     struct report report;
-    enum err_code rc = report_load(&report, app, NULL, err);
+    enum err_code rc = report_load(&report, run->lease.db, NULL, err);
     if (rc)
         return rc;
     if (!self->place || self->place->kind == SUBJECT_APP) {
-        rc = verdict_app(&report, self->lang, &self->said, err);
+        struct baseline usual;
+        rc = usual_find(self->ctx, self->request, run->key, &usual, err);
+        if (!rc || rc == ERR_NOT_FOUND)
+            rc = regression_add(&report, &usual, server_store(self->ctx->server), NULL, self->lang, err);
+        baseline_dispose(&usual);
+        if (!rc)
+            rc = verdict_app(&report, self->lang, &self->said, err);
     } else {
         size_t count = 0, *positions = mem_array(report.finding_count + 1, sizeof *positions);
         for (size_t i = 0; positions && i < report.finding_count; i++)
@@ -199,7 +207,7 @@ static enum err_code say_opened(struct page *self, const struct app_ref *run, st
     if (self->place && str_is(str_of(self->place->head), "compare"))
         rc = compare_sentence(self->ctx, self->request, request_param(self->request, "a"), run, self->lang, &self->said, err);
     else
-        rc = say_findings(self, run->lease.db, err);
+        rc = say_findings(self, run, err);
     if (rc != ERR_NOT_FOUND && rc != ERR_BUSY)
         return rc;
     buf_clear(&self->said);
