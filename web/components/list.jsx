@@ -12,8 +12,8 @@ import { useData } from "./use-data.js";
  *
  * @template T
  * @template {import("../types").List<T>} [L=import("../types").List<T>]
- * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean }} Listing
- *   filters: those that the view named, null where not in force; filtered: one is
+ * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean, csv: string, json: string }} Listing
+ *   filters: those that the view named, null where not in force; filtered: one is; csv, json: addresses of the API for what passes the filters, for what is shown
  */
 
 /**
@@ -27,10 +27,9 @@ export function useList(parts, { sort: usual, limit = 50, filters: names = [], v
   const q = current().query;
   const filters = Object.fromEntries(names.map((name) => [name, q.get(name)]));
   const sort = q.get("sort") ?? usual;
-  const asked = /** @type {import("./use-data.js").Asked<L>} */ (
-    useData(apiPath(parts, { ...fixed, ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit }), version)
-  );
-  return { asked, sort, filters, filtered: names.some((name) => q.has(name)) };
+  const json = apiPath(parts, { ...fixed, ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit });
+  const asked = /** @type {import("./use-data.js").Asked<L>} */ (useData(json, version));
+  return { asked, sort, filters, filtered: names.some((name) => q.has(name)), csv: apiPath(parts, { ...fixed, ...filters, sort, format: "csv" }), json };
 }
 
 /**
@@ -47,7 +46,7 @@ export function ListTable({ of, rows, none, noMatch, noMatchText, foot, ...table
       {(list) =>
         list.items.length ? (
           <>
-            <Table {...table} rows={list.items} sort={of.sort} page={list} />
+            <Table {...table} rows={list.items} sort={of.sort} page={list} list={{ csv: of.csv, json: of.json, total: list.total }} />
             {foot}
           </>
         ) : of.filtered || none === undefined ? (
