@@ -14,6 +14,7 @@ import { setZone } from "./lib/format.js";
 import { setLang, t } from "./lib/i18n.js";
 import * as paths from "./lib/paths.js";
 import * as prefsStore from "./lib/prefs.js";
+import { printLight } from "./lib/print.js";
 import { current, go, onChange, start } from "./lib/router.js";
 import { growing, settled } from "./model/app.js";
 import { findPage } from "./routes.js";
@@ -167,4 +168,5 @@ function AppFrame({ appRef, rest, frame }) {
 }
 
 start();
+printLight();
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
