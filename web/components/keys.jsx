@@ -52,6 +52,7 @@ export function useKeys({ go, help }) {
       else if (e.key === "?") help();
       else if (e.key === "y") copyLink();
       else if (e.key === "/") focus("[data-search]", e) || focus("[data-search-all]", e);
+      else if (e.key === "n" || e.key === "p") finding(e.key === "n" ? 1 : -1, e);
       else if (e.key === "j" || e.key === "k") move(e.key === "j" ? 1 : -1, e);
       else if (e.key === "[") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=back]"))?.click();
       else if (e.key === "]") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=on]"))?.click();
@@ -82,6 +83,18 @@ function move(by, e) {
   next?.focus();
 }
 
+/** Opens the next finding of the page and goes there; from the last one nowhere. @param {number} by @param {KeyboardEvent} e */
+function finding(by, e) {
+  const rows = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main [data-finding]"))];
+  const open = rows.findIndex((row) => row.getAttribute("aria-expanded") === "true");
+  const next = rows[open < 0 ? (by > 0 ? 0 : rows.length - 1) : open + by];
+  if (!next) return;
+  e.preventDefault();
+  next.click();
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
 /** @param {{ close: () => void }} props */
 export function KeyHelp({ close }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -93,6 +106,7 @@ export function KeyHelp({ close }) {
     ["/", t("keys.search")],
     ["j k", t("keys.rows")],
     ["Enter", t("keys.open")],
+    ["n p", t("keys.findings")],
     ["[ ]", t("keys.pages")],
     ["y", t("keys.copy")],
     ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a person chose once: theme, language, zone. Kept in local storage, never part of a link; junk there is ignored. */
+/** What a person chose once: theme, language, zone, columns of tables. Kept in local storage, never part of a link; junk there is ignored. */
 
 /** @typedef {{ theme: "light" | "dark", lang: "en" | "zh-CN", zone: "local" | "utc" }} Prefs */
 
@@ -26,8 +26,29 @@ export function load() {
   };
 }
 
+/** Columns chosen for a table, by its name. @returns {Record<string, unknown>} */
+function storedColumns() {
+  const v = stored().columns;
+  return v && typeof v === "object" ? /** @type {Record<string, unknown>} */ (v) : {};
+}
+
+/** null: those that it shows by itself. @param {string} table @returns {string[] | null} */
+export function columns(table) {
+  const v = storedColumns()[table];
+  return Array.isArray(v) ? v.filter((x) => typeof x === "string") : null;
+}
+
+/** @param {string} table @param {string[] | null} ids */
+export function saveColumns(table, ids) {
+  const { [table]: _, ...others } = storedColumns();
+  write({ columns: ids === null ? others : { ...others, [table]: ids } });
+}
+
 /** @param {Partial<Prefs>} change */
-export function save(change) {
+export const save = (change) => write(change);
+
+/** @param {Record<string, unknown>} change */
+function write(change) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...stored(), ...change }));
   } catch {
