@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiHref, wordedPath } from "../api.js";
 import { t } from "../lib/i18n.js";
+import * as markdown from "../lib/markdown.js";
 import * as paths from "../lib/paths.js";
 import { Menu } from "./menu.jsx";
-import { copyLink } from "./toast.jsx";
+import { copyAndSay, copyLink } from "./toast.jsx";
 
 /** @typedef {{ ref: string | null, loading?: unknown, loaded: boolean }} Run */
 
@@ -18,6 +19,12 @@ export const CompareLink = ({ app }) =>
       {t("compare.open")}
     </a>
   );
+
+/** What this page says first, with its name and link. */
+function verdictMarkdown() {
+  const said = document.querySelector("main .verdict-say")?.textContent ?? "";
+  return `${markdown.link(document.title.replace(/ · Afterglow$/, ""), location.href)}${said ? `: ${markdown.escape(said)}` : ""}`;
+}
 
 /** What one may do with a run as a whole: compare it, take its report away, send a link. @param {{ app: Run & { ref: string } }} props */
 export function AppTools({ app }) {
@@ -44,9 +51,14 @@ export function AppTools({ app }) {
           ))}
         </Menu>
       )}
-      <button type="button" class="btn is-small" title={t("share.linkTitle")} onClick={copyLink}>
-        {t("share.link")}
-      </button>
+      <Menu label={t("share.open")}>
+        <button type="button" title={t("share.linkTitle")} onClick={copyLink}>
+          {t("share.link")} <kbd aria-hidden="true">y</kbd>
+        </button>
+        <button type="button" onClick={() => copyAndSay(verdictMarkdown(), "share.verdictCopied")}>
+          {t("share.copyVerdict")}
+        </button>
+      </Menu>
     </div>
   );
 }

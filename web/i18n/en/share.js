@@ -3,13 +3,15 @@
 import { some } from "./some.js";
 
 export const share = {
-  "share.link": "Copy link",
+  "share.open": "Share",
+  "share.link": "Copy the link",
   "share.linkTitle": "Copy the address of this view, with what is selected in it (y)",
   "share.linkCopied": "Link to this view copied",
   "share.notCopied": "The browser did not allow it: nothing was copied",
   "share.copyTable": "Copy what is shown as Markdown",
   "share.tableCopied": "Table copied as Markdown",
-  "share.copyVerdict": "Copy as Markdown",
+  "share.copyFinding": "Copy as Markdown",
+  "share.copyVerdict": "Copy the verdict as Markdown",
   "share.verdictCopied": "Verdict copied as Markdown",
   "keys.copy": "copy the link of this view",
   "download.open": "Download",
