@@ -8,6 +8,7 @@ import { Boundary } from "./components/boundary.jsx";
 import { FindingsOfRun, isRead } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
+import { warm } from "./components/lazy.jsx";
 import { Rail, entries } from "./components/rail.jsx";
 import { Failure, Skeleton, pending } from "./components/states.jsx";
 import { useData, usePoll } from "./components/use-data.js";
@@ -26,10 +27,11 @@ import { NotLoaded } from "./views/not-loaded.jsx";
 /** How often a run that is being read, or waits for it, is asked again; and one whose log may still grow, or that is not there yet. Finished runs are never polled. */
 const READING_MS = 1000;
 const GROWING_MS = 10_000;
+/** The first page has what it needs by then; other views are fetched after it. */
+const WARM_MS = 2000;
 
 /** @param {import("./lib/prefs.js").Prefs} p */
 function apply(p) {
-  setLang(p.lang);
   setZone(p.zone);
   document.documentElement.dataset.theme = p.theme;
 }
@@ -41,9 +43,10 @@ function Root() {
   useEffect(() => onChange(() => redraw((n) => n + 1)), []);
   apply(prefs);
   /** @param {Partial<import("./lib/prefs.js").Prefs>} change */
-  const change = (change) => {
+  const change = async (change) => {
     prefsStore.save(change);
-    setPrefs({ ...prefs, ...change });
+    if (change.lang) await setLang(change.lang);
+    setPrefs((now) => ({ ...now, ...change }));
   };
   const route = current();
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
@@ -188,4 +191,6 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
 
 start();
 printLight();
+await setLang(prefsStore.load().lang);
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
+setTimeout(warm, WARM_MS);
