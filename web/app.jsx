@@ -16,6 +16,7 @@ import { setZone } from "./lib/format.js";
 import { setLang, t } from "./lib/i18n.js";
 import * as paths from "./lib/paths.js";
 import * as prefsStore from "./lib/prefs.js";
+import { printLight } from "./lib/print.js";
 import { current, go, onChange, start } from "./lib/router.js";
 import { growing, settled } from "./model/app.js";
 import { findPage } from "./routes.js";
@@ -189,6 +190,7 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
 }
 
 start();
+printLight();
 await setLang(prefsStore.load().lang);
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
 setTimeout(warm, WARM_MS);

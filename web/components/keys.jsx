@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../lib/i18n.js";
+import { copyLink } from "./toast.jsx";
 
 /** @typedef {import("../lib/i18n.js").Key} Key */
 
@@ -49,6 +50,7 @@ export function useKeys({ go, help }) {
       chord.current = 0;
       if (e.key === "g") chord.current = e.timeStamp;
       else if (e.key === "?") help();
+      else if (e.key === "y") copyLink();
       else if (e.key === "/") focus("[data-search]", e) || focus("[data-search-all]", e);
       else if (e.key === "n" || e.key === "p") finding(e.key === "n" ? 1 : -1, e);
       else if (e.key === "j" || e.key === "k") move(e.key === "j" ? 1 : -1, e);
@@ -106,6 +108,7 @@ export function KeyHelp({ close }) {
     ["Enter", t("keys.open")],
     ["n p", t("keys.findings")],
     ["[ ]", t("keys.pages")],
+    ["y", t("keys.copy")],
     ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),
     ["?", t("keys.title")],
     ["Esc", t("keys.close")],

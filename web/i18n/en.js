@@ -12,6 +12,7 @@ import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
 import { servers } from "./en/servers.js";
+import { share } from "./en/share.js";
 import { sql } from "./en/sql.js";
 import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
@@ -33,6 +34,7 @@ export const en = {
   ...metrics,
   ...overview,
   ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,

@@ -12,6 +12,7 @@ import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
 import { servers } from "./zh/servers.js";
+import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
 import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
@@ -33,6 +34,7 @@ export const zh = {
   ...metrics,
   ...overview,
   ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,
