@@ -8,7 +8,7 @@
 #include "server/api/api.h"
 #include "server/api/list.h"
 
-api_handler api_status, api_apps, api_facets, api_search, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
+api_handler api_status, api_apps, api_facets, api_search, api_upload, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
 api_handler api_sql_list, api_sql, api_sql_plan;
 api_handler api_findings, api_account, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_baseline;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a person chose once: theme, language, zone. Kept in local storage, never part of a link; junk there is ignored. */
+/** What a person chose once: theme, language, zone, the columns of tables, what was opened last. Kept in local storage, never part of a link; junk there is ignored. */
 
 /** @typedef {{ theme: "light" | "dark", lang: "en" | "zh-CN", zone: "local" | "utc" }} Prefs */
 
@@ -26,7 +26,13 @@ export function load() {
   };
 }
 
-/** @param {Partial<Prefs>} change */
+/** A list of texts that was saved under a name. @param {string} name @returns {string[] | null} */
+export function list(name) {
+  const v = stored()[name];
+  return Array.isArray(v) && v.every((x) => typeof x === "string") ? v : null;
+}
+
+/** @param {Partial<Prefs> | Record<string, string[] | undefined>} change undefined: forgotten */
 export function save(change) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...stored(), ...change }));
