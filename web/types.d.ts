@@ -20,6 +20,7 @@ export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Te
 export interface Status {
   version: string; build: string; store: Text; nowMs: number; places: Place[] | null;
   logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number } | null;
+  uploads: { enabled: boolean; allowed: boolean; maxBytes: Num };
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
 
@@ -42,6 +43,9 @@ export interface AppItem {
   history?: History | null;
 }
 export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; partial: number; failed: number } }
+
+// -- uploads/{id}: where a log that was added stands; state null: it was not seen yet.
+export interface Upload { upload: string; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
 
 // -- facets
 export interface Facet { value: string; name?: Text; runCount: number }

@@ -143,6 +143,12 @@ function Name({ app: a, place }) {
         {a.attemptId ? ` · ${t("head.attempt", a.attemptId)}` : ""}
         {a.user ? ` · ${a.user}` : ""}
       </div>
+      {a.costs.length || a.durationMs !== null ? (
+        <div class="clip small phone">
+          {duration(a.durationMs)}
+          {a.costs.length ? ` · ${a.costs[0].name}${a.costs[0].priceMs ? ` ${seconds(a.costs[0].priceMs)}` : ""}` : ""}
+        </div>
+      ) : null}
       {place && a.logPath !== null ? (
         <div class="clip small" title={a.logPath}>
           {pathEnd(a.logPath)}

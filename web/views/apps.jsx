@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
+import { AddLog, DropZone, UploadList, useUploads } from "../components/add-log.jsx";
 import { Reason, RUNS, UnderWay, appColumns } from "../components/app-columns.jsx";
 import { FILTERS, FilterChips, FurtherFilters } from "../components/app-filters.jsx";
 import { useColumns } from "../components/chooser.jsx";
@@ -34,6 +35,7 @@ export function Apps() {
     if (!typing()) setVersion((n) => n + 1);
   });
   const { columns, chooser } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }));
+  const uploads = useUploads();
   return (
     <>
       <div class="head">
@@ -43,7 +45,10 @@ export function Apps() {
           </div>
           <div class="head-meta">{counts ? <Counts counts={counts} /> : <span>&nbsp;</span>}</div>
         </div>
+        <AddLog uploads={uploads} />
       </div>
+      <DropZone uploads={uploads} />
+      <UploadList uploads={uploads} />
       <Tools>
         <Search name="q" label={t("apps.search")} />
         <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />
