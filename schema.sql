@@ -467,6 +467,7 @@ CREATE TABLE stage_parent (
     stage_id INTEGER NOT NULL, parent_id INTEGER NOT NULL,
     PRIMARY KEY (stage_id, parent_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX stage_parent_by_parent ON stage_parent (parent_id);
 
 -- One row: one RDD of a stage attempt, in the order of its RDD Info.
 CREATE TABLE stage_rdd (
@@ -908,6 +909,12 @@ CREATE TABLE driver_gap (
     execution_id INTEGER, job_before INTEGER, job_after INTEGER
 ) STRICT;
 
+-- One row: slots alive and busy from a moment on, until the next row's or the end of the interval; means where there would be more than 2,000 rows (analysis/slot_use.h).
+CREATE TABLE slot_use (
+    from_ms INTEGER PRIMARY KEY,
+    alive REAL NOT NULL, busy REAL NOT NULL
+) STRICT;
+
 -- One row: what the tasks of one stage attempt are like and why some were slow (4, 5). Distributions are in
 -- stage_distribution, of the 500 stages with most work. NULL: too few tasks, or one of the stages behind the 2,000 with most work: then the verdict is muted.
 CREATE TABLE stage_analysis (
@@ -1067,7 +1074,8 @@ CREATE TABLE lost_cause (
 -- One row: attempts that were lost for one cause, by stage attempt, executor and kind.
 CREATE TABLE lost_work (
     row_no INTEGER PRIMARY KEY,
-    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL, executor_ref INTEGER NOT NULL,
+    cause_no INTEGER NOT NULL, stage_ref INTEGER NOT NULL,
+    executor_ref INTEGER,                -- NULL: the tasks name none
     kind TEXT NOT NULL,                  -- fetch executor unfinished speculative cancelled failed recomputed
     attempts INTEGER NOT NULL, slot_ms INTEGER NOT NULL,
     read_bytes REAL NOT NULL             -- that they had read

@@ -13,18 +13,38 @@ const char *const bucket_names[BUCKET_COUNT] = {
 #undef X
 };
 
-enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err)
+static double mean_slots(const struct slot_curve *curve, const struct stage_fact *stage)
+{
+    double length = (double)(stage->last_finish_ms - stage->first_launch_ms);
+    return length > 0 ? fmax(1, floor(slot_curve_integral(curve, stage->first_launch_ms, stage->last_finish_ms) / length + 0.5)) : 1;
+}
+
+enum err_code accounts_begin(struct accounts *ret, const struct facts *facts, struct err *err)
 {
     *ret = (struct accounts){.job_windows = mem_array(facts->job_count + 1, sizeof *ret->job_windows),
                              .job_costs = mem_array(facts->job_count + 1, sizeof *ret->job_costs),
                              .stages = mem_array(facts->stage_count + 1, sizeof *ret->stages)};
-    struct slot_curve curve = {0};
-    enum err_code rc = ret->job_windows && ret->job_costs && ret->stages ? slot_curve_make(&curve, facts, err) : err_nomem(err);
+    enum err_code rc = ret->job_windows && ret->job_costs && ret->stages ? slot_curve_make(&ret->curve, facts, err) : err_nomem(err);
+    for (size_t i = 0; i < facts->stage_count && !rc; i++)
+        if (facts->stages[i].attempt_count)
+            ret->stages[i].slots = mean_slots(&ret->curve, &facts->stages[i]);
+    if (rc)
+        accounts_dispose(ret);
+    return rc;
+}
+
+enum err_code accounts_end(struct accounts *self, const struct facts *facts, struct err *err)
+{
+    return account_idle(self, facts, err);
+}
+
+enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err)
+{
+    enum err_code rc = accounts_begin(ret, facts, err);
     if (!rc)
-        rc = account_busy(ret, facts, &curve, err);
+        rc = account_busy(ret, facts, err);
     if (!rc)
-        rc = account_idle(ret, facts, &curve, err);
-    slot_curve_dispose(&curve);
+        rc = accounts_end(ret, facts, err);
     if (rc)
         accounts_dispose(ret);
     return rc;
@@ -36,6 +56,7 @@ void accounts_dispose(struct accounts *self)
     mem_free(TAKE(self->job_costs));
     mem_free(TAKE(self->stages));
     mem_free(TAKE(self->gaps));
+    slot_curve_dispose(&self->curve);
     self->gap_count = 0;
 }
 

@@ -47,25 +47,6 @@ struct stage_account {
     double sched_wait_slot_ms, few_tasks_slot_ms, tail_slot_ms;     /* its share of what was idle while it was active: those of `cost` */
 };
 
-struct accounts {
-    struct account app;              /* the frame: S_ref × wall */
-    double allocated_ms;             /* = costs of all jobs + idle_gap_ms + unowned_ms */
-    double idle_gap_ms;              /* slots that were there and idle while no job ran */
-    double unowned_ms;               /* occupancy of attempts whose stage no job lists (damaged logs) */
-    struct account *job_windows, *job_costs;  /* by position of job */
-    struct stage_account *stages;             /* by position of stage */
-    struct driver_gap *gaps;         /* by time, from the first executor on; their lengths sum to the wall view of the gap buckets and of what attempts did meanwhile */
-    size_t gap_count;
-    double jobs_ms;                  /* T_jobs: length of the union of job intervals */
-};
-
-enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
-void accounts_dispose(struct accounts *self);
-/* |Σ − total| / total over both views; 0 where the total is 0. The gate is 0.01, what is measured 1e-13. */
-double account_closure_error(const struct account *account);
-/* Integers that sum to the rounded total (3.9): largest remainder. `ret` has BUCKET_COUNT places. */
-void account_round(const double *buckets, double total, int64_t *ret);
-
 /* A sum that is exact enough to be subtracted: what a short window holds of a run of centuries. hi + lo. */
 struct exact_sum {
     double hi, lo;
@@ -93,10 +74,46 @@ void slot_curve_dispose(struct slot_curve *self);
 double slot_curve_integral(const struct slot_curve *self, int64_t from_ms, int64_t to_ms);     /* ∫ slots */
 double slot_curve_per_slot(const struct slot_curve *self, int64_t from_ms, int64_t to_ms);     /* ∫ 1/slots: by how much wall time one busy slot counts */
 
+struct accounts {
+    struct account app;              /* the frame: S_ref × wall */
+    double allocated_ms;             /* = costs of all jobs + idle_gap_ms + unowned_ms */
+    double idle_gap_ms;              /* slots that were there and idle while no job ran */
+    double unowned_ms;               /* occupancy of attempts whose stage no job lists (damaged logs) */
+    struct account *job_windows, *job_costs;  /* by position of job */
+    struct stage_account *stages;             /* by position of stage */
+    struct driver_gap *gaps;         /* by time, from the first executor on; their lengths sum to the wall view of the gap buckets and of what attempts did meanwhile */
+    size_t gap_count;
+    double jobs_ms;                  /* T_jobs: length of the union of job intervals */
+    struct slot_curve curve;
+};
+
+enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
+void accounts_dispose(struct accounts *self);
+/* |Σ − total| / total over both views; 0 where the total is 0. The gate is 0.01, what is measured 1e-13. */
+double account_closure_error(const struct account *account);
+/* Integers that sum to the rounded total (3.9): largest remainder. `ret` has BUCKET_COUNT places. */
+void account_round(const double *buckets, double total, int64_t *ret);
+
 /* One attempt's busy buckets (3.4): parts sum to o'. `values` are those of its stage, `i` its place among the stage's attempts. */
 void attempt_buckets(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i, double ret[BUCKET_COUNT]);
 #define ACCOUNT_VALUES                                                                                                                                                \
     (1U << VALUE_RUN_MS | 1U << VALUE_DESERIALIZE_MS | 1U << VALUE_SERIALIZE_MS | 1U << VALUE_GETTING_RESULT_MS | 1U << VALUE_GC_MS | 1U << VALUE_CPU_NS |                \
      1U << VALUE_FETCH_WAIT_MS | 1U << VALUE_SHUFFLE_WRITE_NS | 1U << VALUE_DISK_SPILL_BYTES | 1U << VALUE_INPUT_BYTES | 1U << VALUE_OUTPUT_BYTES)
+
+/* accounts_make in steps, for who takes the values of all tasks for other things, too. accounts_begin knows each stage's slots; then, stage by stage in the order of facts, where it has
+ * attempts: begin, add with each batch (facts_value_batches) of ACCOUNT_VALUES or more, end; then accounts_end, from which on all the rest is known. A pass borrows and has nothing to free. */
+struct account_pass {
+    struct accounts *accounts;
+    const struct facts *facts;
+    const struct stage_fact *stage;
+    struct stage_account *account;
+    const struct job_fact *job; /* NULL: nobody's */
+    bool in_stage, in_job;      /* all attempts lie inside its window, its job's window: then their sums do */
+};
+enum err_code accounts_begin(struct accounts *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
+void account_pass_begin(struct account_pass *self, struct accounts *accounts, const struct facts *facts, uint32_t stage);
+void account_pass_add(struct account_pass *self, const struct task_values *values, const uint32_t *places);
+void account_pass_end(struct account_pass *self);
+enum err_code accounts_end(struct accounts *self, const struct facts *facts, struct err *err) WARN_UNUSED;
 
 #endif

@@ -87,21 +87,12 @@ static bool inside(const struct stage_fact *stage, int64_t from_ms, int64_t to_m
     return stage->first_launch_ms >= from_ms && stage->last_finish_ms <= to_ms;
 }
 
-struct stage_sums {
-    struct accounts *accounts;
-    const struct facts *facts;
-    const struct slot_curve *curve;
-    const struct stage_fact *stage;
-    struct stage_account *account;
-    const struct job_fact *job; /* NULL: nobody's */
-    bool in_stage, in_job;      /* all attempts lie inside its window, its job's window: then their sums do */
-};
-
-static void add_attempt(struct stage_sums *self, const struct attempt *attempt, const struct task_values *values, size_t i)
+static void add_attempt(struct account_pass *self, const struct attempt *attempt, const struct task_values *values, size_t i)
 {
     struct stage_account *account = self->account;
     double parts[BUCKET_COUNT], length = (double)attempt->occupancy_ms;
-    double wall = slot_curve_per_slot(self->curve, attempt->begin_ms, attempt->finish_ms) / length;
+    const struct slot_curve *curve = &self->accounts->curve;
+    double wall = slot_curve_per_slot(curve, attempt->begin_ms, attempt->finish_ms) / length;
     attempt_buckets(self->facts, attempt, values, i, parts);
     account->occupancy_ms += length;
     for (size_t b = 0; b < BUSY_COUNT; b++) {
@@ -114,23 +105,33 @@ static void add_attempt(struct stage_sums *self, const struct attempt *attempt, 
             account->winner_ms[b] += parts[b];
     }
     if (!self->in_stage)
-        add_window(&account->window, parts, attempt, self->curve, self->stage->begin_ms, self->stage->end_ms);
+        add_window(&account->window, parts, attempt, curve, self->stage->begin_ms, self->stage->end_ms);
     if (!self->in_job)
-        add_window(&self->accounts->job_windows[self->stage->job], parts, attempt, self->curve, self->job->begin_ms, self->job->end_ms);
+        add_window(&self->accounts->job_windows[self->stage->job], parts, attempt, curve, self->job->begin_ms, self->job->end_ms);
 }
 
-static enum err_code add_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
+void account_pass_begin(struct account_pass *self, struct accounts *accounts, const struct facts *facts, uint32_t stage)
 {
-    (void)err;
-    struct stage_sums *self = to;
+    const struct stage_fact *fact = &facts->stages[stage];
+    const struct job_fact *job = fact->job == NO_ENTITY ? NULL : &facts->jobs[fact->job];
+    *self = (struct account_pass){.accounts = accounts,
+                                  .facts = facts,
+                                  .stage = fact,
+                                  .account = &accounts->stages[stage],
+                                  .job = job,
+                                  .in_stage = inside(fact, fact->begin_ms, fact->end_ms),
+                                  .in_job = !job || inside(fact, job->begin_ms, job->end_ms)};
+}
+
+void account_pass_add(struct account_pass *self, const struct task_values *values, const uint32_t *places)
+{
     const struct attempt *attempts = self->facts->attempts + self->stage->first_attempt;
     for (size_t i = 0; i < values->count; i++)
         if (attempts[places[i]].occupancy_ms)
             add_attempt(self, &attempts[places[i]], values, i);
-    return ERR_OK;
 }
 
-static void add_stage(struct stage_sums *self)
+void account_pass_end(struct account_pass *self)
 {
     struct accounts *accounts = self->accounts;
     const struct account *cost = &self->account->cost;
@@ -145,32 +146,23 @@ static void add_stage(struct stage_sums *self)
     add_account(&accounts->app, cost);
 }
 
-static double mean_slots(const struct slot_curve *curve, const struct stage_fact *stage)
+static enum err_code add_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
 {
-    double length = (double)(stage->last_finish_ms - stage->first_launch_ms);
-    return length > 0 ? fmax(1, floor(slot_curve_integral(curve, stage->first_launch_ms, stage->last_finish_ms) / length + 0.5)) : 1;
+    (void)err;
+    account_pass_add(to, values, places);
+    return ERR_OK;
 }
 
-enum err_code account_busy(struct accounts *self, const struct facts *facts, const struct slot_curve *curve, struct err *err)
+enum err_code account_busy(struct accounts *self, const struct facts *facts, struct err *err)
 {
-    for (size_t i = 0; i < facts->stage_count; i++) {
-        const struct stage_fact *stage = &facts->stages[i];
-        if (!stage->attempt_count)
+    enum err_code rc = ERR_OK;
+    for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {
+        if (!facts->stages[i].attempt_count)
             continue;
-        const struct job_fact *job = stage->job == NO_ENTITY ? NULL : &facts->jobs[stage->job];
-        struct stage_sums sums = {.accounts = self,
-                                  .facts = facts,
-                                  .curve = curve,
-                                  .stage = stage,
-                                  .account = &self->stages[i],
-                                  .job = job,
-                                  .in_stage = inside(stage, stage->begin_ms, stage->end_ms),
-                                  .in_job = !job || inside(stage, job->begin_ms, job->end_ms)};
-        enum err_code rc = facts_value_batches(facts, (uint32_t)i, ACCOUNT_VALUES, add_batch, &sums, err);
-        if (rc)
-            return rc;
-        self->stages[i].slots = mean_slots(curve, stage);
-        add_stage(&sums);
+        struct account_pass pass;
+        account_pass_begin(&pass, self, facts, i);
+        rc = facts_value_batches(facts, i, ACCOUNT_VALUES, add_batch, &pass, err);
+        account_pass_end(&pass);
     }
-    return ERR_OK;
+    return rc;
 }

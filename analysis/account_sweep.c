@@ -523,8 +523,9 @@ static enum err_code run(struct sweep *self, struct err *err)
     return rc;
 }
 
-enum err_code account_idle(struct accounts *self, const struct facts *facts, const struct slot_curve *curve, struct err *err)
+enum err_code account_idle(struct accounts *self, const struct facts *facts, struct err *err)
 {
+    const struct slot_curve *curve = &self->curve;
     struct sweep sweep = {.accounts = self,
                           .facts = facts,
                           .curve = curve,

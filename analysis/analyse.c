@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyse.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "analysis/analysis_rows.h"
 #include "analysis/audits.h"
 #include "analysis/fingerprint.h"
 #include "analysis/run_key.h"
-#include "analysis/stage_sample.h"
+#include "analysis/stage_desks.h"
 #include "base/mem.h"
+#include "base/queue.h"
 #include "base/time.h"
 
 /* Texts of findings: FINDINGS_PER_RULE of each rule at some kilobytes each, and lists of lost attempts. */
@@ -25,16 +27,23 @@ struct analysis {
     struct facts facts;
     struct accounts accounts;
     struct completeness log;
-    struct stage_samples samples;
-    struct looked_at nothing, *looked_at;
+    struct stage_desks desks;
+    struct looked_at nothing, *looked_at; /* by place among those that are looked at */
     const struct stage_stats **stages;
     const struct stage_extra **extras;
     struct simulation *simulation;
     struct chain chain;
     struct what_if *what_ifs;
+    size_t what_if_count;
     struct audits audits;
     struct findings findings;
     struct judged judged;
+    /* The thread beside, and what the two hand to each other: the simulation once it is made, its calibration. */
+    pthread_t thread;
+    bool beside; /* it runs */
+    struct queue made, calibrated;
+    enum err_code beside_rc;
+    struct err beside_err;
 };
 
 static void analysis_free(struct analysis *self)
@@ -49,7 +58,9 @@ static void analysis_free(struct analysis *self)
     mem_free(self->stages);
     mem_free(self->extras);
     mem_free(self->looked_at);
-    stage_samples_dispose(&self->samples);
+    stage_desks_dispose(&self->desks);
+    queue_dispose(&self->made);
+    queue_dispose(&self->calibrated);
     accounts_dispose(&self->accounts);
     facts_dispose(&self->facts);
     arena_dispose(&self->arena);
@@ -89,84 +100,190 @@ static uint32_t executor_position(const struct stage_samples *samples, uint32_t 
     return number == UINT32_MAX ? NO_ENTITY : samples->executors[number];
 }
 
-static enum err_code look_at_one(struct analysis *self, uint32_t stage, struct looked_at *ret, struct err *err)
+static enum err_code look_at_one(void *context, struct stage_desk *desk, struct err *err)
 {
-    enum err_code rc = stage_samples_read(&self->samples, &self->facts, stage, self->accounts.stages[stage].slots, err);
+    struct analysis *self = context;
+    const struct stage_samples *samples = &desk->samples;
+    struct looked_at *ret = &self->looked_at[desk->place];
+    enum err_code rc = stage_stats_make(&ret->stats, &samples->sample, err);
     if (!rc)
-        rc = stage_stats_make(&ret->stats, &self->samples.sample, err);
-    if (!rc)
-        rc = stage_extra_make(&ret->extra, &self->samples.sample, &ret->stats, err);
-    if (rc || !self->samples.sample.count)
+        rc = stage_extra_make(&ret->extra, &samples->sample, &ret->stats, err);
+    if (rc || !samples->sample.count)
         return rc;
-    ret->extra.worst.executor = executor_position(&self->samples, ret->extra.worst.executor);
-    ret->extra.peer.executor = executor_position(&self->samples, ret->extra.peer.executor);
-    ret->extra.data_task.executor = executor_position(&self->samples, ret->extra.data_task.executor);
-    ret->stats.slow_executor.executor = executor_position(&self->samples, ret->stats.slow_executor.executor);
-    self->stages[stage] = &ret->stats;
-    self->extras[stage] = &ret->extra;
+    ret->extra.worst.executor = executor_position(samples, ret->extra.worst.executor);
+    ret->extra.peer.executor = executor_position(samples, ret->extra.peer.executor);
+    ret->extra.data_task.executor = executor_position(samples, ret->extra.data_task.executor);
+    ret->stats.slow_executor.executor = executor_position(samples, ret->stats.slow_executor.executor);
+    self->stages[desk->stage] = &ret->stats;
+    self->extras[desk->stage] = &ret->extra;
     return ERR_OK;
 }
 
-static enum err_code look_at_stages(struct analysis *self, struct err *err)
+static double work_of(const struct facts *facts, const struct stage_fact *stage)
+{
+    double sum = 0;
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        sum += (double)facts->attempts[stage->first_attempt + i].occupancy_ms;
+    return sum;
+}
+
+/* The stages to look at, in their order; behind the last one NO_ENTITY. */
+static enum err_code choose_stages(struct analysis *self, struct worked **ret, struct err *err)
 {
     const struct facts *facts = &self->facts;
-    CLEANUP(mem_freep) struct worked *order = mem_array(facts->stage_count + 1, sizeof *order);
+    struct worked *order = *ret = mem_array(facts->stage_count + 1, sizeof *order);
     size_t count = 0;
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
     self->extras = mem_array(facts->stage_count + 1, sizeof *self->extras);
     if (!order || !self->stages || !self->extras)
         return err_nomem(err);
-    const struct stage_sample none = {.slots = 1};
-    enum err_code rc = stage_stats_make(&self->nothing.stats, &none, err);
-    if (!rc)
-        rc = stage_extra_make(&self->nothing.extra, &none, &self->nothing.stats, err);
     for (uint32_t i = 0; i < facts->stage_count; i++) {
         self->stages[i] = &self->nothing.stats;
         self->extras[i] = &self->nothing.extra;
         if (facts->stages[i].winner_count)
-            order[count++] = (struct worked){self->accounts.stages[i].occupancy_ms, i};
+            order[count++].stage = i;
     }
     if (count > STAGES_LOOKED_AT) {
+        for (size_t i = 0; i < count; i++)
+            order[i].work_ms = work_of(facts, &facts->stages[order[i].stage]);
         qsort(order, count, sizeof *order, by_work);
         count = STAGES_LOOKED_AT;
         qsort(order, count, sizeof *order, by_stage);
     }
-    if (!rc && !(self->looked_at = mem_array(count + 1, sizeof *self->looked_at)))
-        rc = err_nomem(err);
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = look_at_one(self, order[i].stage, &self->looked_at[i], err);
-    stage_samples_dispose(&self->samples);   /* the columns of the largest stage: more than all that is still to come */
+    order[count].stage = NO_ENTITY;
+    return (self->looked_at = mem_array(count + 1, sizeof *self->looked_at)) ? ERR_OK : err_nomem(err);
+}
+
+/* Who takes the values of a stage's tasks. */
+struct takers {
+    struct account_pass account;
+    struct stage_samples *samples; /* NULL: it is not looked at */
+};
+
+static enum err_code take_values(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
+{
+    struct takers *self = to;
+    account_pass_add(&self->account, values, places);
+    return self->samples ? stage_samples_add(self->samples, values, places, err) : ERR_OK;
+}
+
+static enum err_code pass_stage(struct analysis *self, uint32_t stage, struct stage_samples *samples, struct err *err)
+{
+    struct takers takers = {.samples = samples};
+    enum err_code rc = samples ? stage_samples_begin(samples, &self->facts, stage, self->accounts.stages[stage].slots, err) : ERR_OK;
+    if (rc)
+        return rc;
+    account_pass_begin(&takers.account, &self->accounts, &self->facts, stage);
+    rc = facts_value_batches(&self->facts, stage, ACCOUNT_VALUES | (samples ? SAMPLE_VALUES : 0), take_values, &takers, err);
+    account_pass_end(&takers.account);
+    if (samples)
+        stage_samples_end(samples);
     return rc;
+}
+
+/* One pass over the values of all tasks: accounts, and the stages that are looked at. */
+static enum err_code pass_stages(struct analysis *self, struct err *err)
+{
+    const struct facts *facts = &self->facts;
+    CLEANUP(mem_freep) struct worked *order = NULL;
+    const struct stage_sample none = {.slots = 1};
+    enum err_code rc = choose_stages(self, &order, err);
+    if (!rc)
+        rc = stage_stats_make(&self->nothing.stats, &none, err);
+    if (!rc)
+        rc = stage_extra_make(&self->nothing.extra, &none, &self->nothing.stats, err);
+    size_t place = 0;
+    for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {
+        if (!facts->stages[i].attempt_count)
+            continue;
+        if (order[place].stage != i) {
+            rc = pass_stage(self, i, NULL, err);
+            continue;
+        }
+        struct stage_desk *desk = stage_desks_take(&self->desks, facts->stages[i].attempt_count);
+        if (!desk)
+            break;
+        desk->stage = i;
+        desk->place = place++;
+        if (!(rc = pass_stage(self, i, &desk->samples, err)))
+            stage_desks_ready(&self->desks, desk);
+    }
+    return rc;
+}
+
+/* ---- beside: what needs no database */
+
+/* Makes the simulation while the values of tasks are read, and looks at stages as they come. */
+static void make_and_look(struct analysis *self)
+{
+    self->beside_rc = simulation_make(&self->simulation, &self->facts, &self->accounts, &self->beside_err);
+    if (self->beside_rc || !queue_push(&self->made, self->simulation))
+        queue_close(&self->made);
+    stage_desks_work(&self->desks);
+}
+
+/* Of the two threads that which comes first. */
+static enum err_code ask_what_if(struct analysis *self, struct err *err)
+{
+    const struct calibration *calibration = queue_pop(&self->calibrated);
+    return calibration ? what_ifs_make(&self->what_ifs, &self->what_if_count, self->simulation, calibration, err) : ERR_OK;
+}
+
+static void *work_beside(void *context)
+{
+    struct analysis *self = context;
+    make_and_look(self);
+    if (!self->beside_rc)
+        self->beside_rc = ask_what_if(self, &self->beside_err);
+    return NULL;
+}
+
+/* Without it all is done here, one after the other. */
+static void start_beside(struct analysis *self)
+{
+    self->beside = self->facts.attempt_count >= FACTS_BESIDE_FROM && !pthread_create(&self->thread, NULL, work_beside, self);
+}
+
+/* `rc`: of this thread's own work, which comes first if both failed. */
+static enum err_code end_beside(struct analysis *self, enum err_code rc, struct err *err)
+{
+    stage_desks_close(&self->desks);
+    queue_close(&self->made);
+    queue_close(&self->calibrated);
+    if (self->beside)
+        pthread_join(self->thread, NULL);
+    const struct err *why = self->desks.rc ? &self->desks.err : &self->beside_err;
+    if (rc || !(rc = self->desks.rc ? self->desks.rc : self->beside_rc))
+        return rc;
+    return err_set(err, rc, "%s", why->message);
 }
 
 /* ---- the story */
 
-static enum err_code simulate(struct analysis *self, struct err *err)
+static enum err_code calibrate(struct analysis *self, struct err *err)
 {
     struct judged *judged = &self->judged;
-    enum err_code rc = simulation_make(&self->simulation, &self->facts, &self->accounts, err);
-    if (!rc)
-        rc = simulation_calibrate(self->simulation, &judged->calibration, err);
-    if (!rc)
-        rc = what_ifs_make(&self->what_ifs, &judged->what_if_count, self->simulation, &judged->calibration, err);
-    judged->simulation = self->simulation;
-    judged->what_ifs = self->what_ifs;
-    return rc;
+    if (!self->beside)
+        make_and_look(self);
+    judged->simulation = queue_pop(&self->made);
+    if (!judged->simulation)
+        return ERR_OK; /* end_beside says why */
+    enum err_code rc = simulation_calibrate(judged->simulation, &judged->calibration, err);
+    return rc || queue_push(&self->calibrated, &judged->calibration) ? rc : ERR_CANCELLED;
 }
 
-static enum err_code run(struct analysis *self, struct db *app, struct err *err)
+static enum err_code run_both(struct analysis *self, struct err *err)
 {
     struct judged *judged = &self->judged;
-    enum err_code rc = facts_load(&self->facts, app, err);
+    enum err_code rc = pass_stages(self, err);
+    stage_desks_close(&self->desks);
     if (!rc)
-        rc = accounts_make(&self->accounts, &self->facts, err);
-    if (!rc)
-        rc = look_at_stages(self, err);
+        rc = accounts_end(&self->accounts, &self->facts, err);
     if (!rc)
         rc = chain_make(&self->chain, &self->facts, &self->accounts, err);
     if (!rc)
-        rc = simulate(self, err);
-    if (rc)
+        rc = calibrate(self, err);
+    if (rc || !judged->simulation)
         return rc;
     judged->facts = &self->facts;
     judged->accounts = &self->accounts;
@@ -179,7 +296,25 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
     judged->wall_ms = self->facts.end_ms - self->facts.begin_ms;
     self->findings.arena = &self->arena;
     judged->audits = &self->audits;
-    return audits_make(&self->audits, judged, err);
+    rc = audits_make(&self->audits, judged, err);
+    queue_close(&self->calibrated);
+    return rc ? rc : ask_what_if(self, err);
+}
+
+static enum err_code run(struct analysis *self, struct db *app, struct err *err)
+{
+    enum err_code rc = facts_load(&self->facts, app, err);
+    if (!rc)
+        rc = accounts_begin(&self->accounts, &self->facts, err);
+    if (rc)
+        return rc;
+    start_beside(self);
+    rc = end_beside(self, run_both(self, err), err);
+    for (size_t i = 0; i < DESK_COUNT; i++) /* the columns of the largest stage: more than all that is still to come */
+        stage_samples_dispose(&self->desks.desks[i].samples);
+    self->judged.what_ifs = self->what_ifs;
+    self->judged.what_if_count = self->what_if_count;
+    return rc;
 }
 
 enum err_code analyse(struct db *app, struct err *err)
@@ -192,6 +327,9 @@ enum err_code analyse(struct db *app, struct err *err)
     if (!self)
         return err_nomem(err);
     arena_init(&self->arena, TEXTS_MAX_BYTES);
+    stage_desks_init(&self->desks, look_at_one, self);
+    queue_init(&self->made, 1);
+    queue_init(&self->calibrated, 1);
     struct joint_price joint[JOINT_PRICES];
     struct analysis_result result = {.judged = &self->judged, .findings = &self->findings, .joint = joint};
     rc = run(self, app, err);

@@ -7,6 +7,7 @@
 
 #include "analysis/analyse.h"
 #include "analysis/audits.h"
+#include "analysis/slot_use.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -17,7 +18,7 @@ enum err_code analysis_rows_clear(struct db *app, struct err *err)
     enum err_code rc = audits_clear(app, err);
     return rc ? rc
               : db_exec(app,
-                        "DELETE FROM analysis; DELETE FROM account; DELETE FROM driver_gap; DELETE FROM stage_analysis; DELETE FROM stage_distribution;"
+                        "DELETE FROM analysis; DELETE FROM account; DELETE FROM driver_gap; DELETE FROM slot_use; DELETE FROM stage_analysis; DELETE FROM stage_distribution;"
                         "DELETE FROM chain_segment; DELETE FROM what_if; DELETE FROM finding; DELETE FROM joint_price",
                         err);
 }
@@ -180,6 +181,23 @@ static enum err_code write_gaps(struct db *app, const struct judged *judged, str
         db_bind_i64(stmt, 6, gap->sql_execution_id);
         db_bind_i64(stmt, 7, gap->job_before == NO_ENTITY ? UNKNOWN : facts->jobs[gap->job_before].job_id);
         db_bind_i64(stmt, 8, gap->job_after == NO_ENTITY ? UNKNOWN : facts->jobs[gap->job_after].job_id);
+        rc = db_run(stmt, err);
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
+static enum err_code write_slot_use(struct db *app, const struct judged *judged, struct err *err)
+{
+    CLEANUP(slot_use_dispose) struct slot_use use;
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = slot_use_make(&use, judged->facts, err);
+    if (!rc)
+        rc = db_prepare(app, &stmt, "INSERT INTO slot_use VALUES (?,?,?)", err);
+    for (size_t i = 0; i < use.count && !rc; i++) {
+        db_bind_i64(stmt, 1, use.steps[i].from_ms);
+        db_bind_f64(stmt, 2, use.steps[i].alive);
+        db_bind_f64(stmt, 3, use.steps[i].busy);
         rc = db_run(stmt, err);
     }
     db_finalize(stmt);
@@ -379,6 +397,8 @@ enum err_code analysis_rows_write(struct db *app, const struct analysis_result *
         rc = write_accounts(app, result->judged, stages, stage_count, err);
     if (!rc)
         rc = write_gaps(app, result->judged, err);
+    if (!rc)
+        rc = write_slot_use(app, result->judged, err);
     if (!rc)
         rc = write_stages(app, result->judged, err);
     if (!rc)

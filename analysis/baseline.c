@@ -125,8 +125,8 @@ static enum err_code read_earlier(struct baseline *self, struct db *catalog, str
 {
     sqlite3_stmt *row = NULL;
     enum err_code rc = db_prepare(catalog, &row,
-                                  "SELECT app_key, begin_ms, wall_ms, shape FROM run_history WHERE run_key = ?1 AND (begin_ms, app_key) < (?2, ?3) AND eligible "
-                                  "ORDER BY begin_ms DESC, app_key DESC LIMIT ?4",
+                                  "SELECT h.app_key, h.begin_ms, h.wall_ms, h.shape, (SELECT generation FROM app AS a WHERE a.app_key = h.app_key) FROM run_history AS h "
+                                  "WHERE h.run_key = ?1 AND (h.begin_ms, h.app_key) < (?2, ?3) AND h.eligible ORDER BY h.begin_ms DESC, h.app_key DESC LIMIT ?4",
                                   err);
     if (rc)
         return rc;
@@ -137,7 +137,7 @@ static enum err_code read_earlier(struct baseline *self, struct db *catalog, str
     *ret_count = 0;
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         struct baseline_run *run = &ret[*ret_count];
-        *run = (struct baseline_run){.begin_ms = db_i64(row, 1), .wall_ms = db_i64(row, 2)};
+        *run = (struct baseline_run){.begin_ms = db_i64(row, 1), .wall_ms = db_i64(row, 2), .generation = db_i64(row, 4)};
         if (!(rc = keep(self, db_str(row, 0), &run->app_key, err)) && !(rc = keep(self, db_blob(row, 3), &run->shape, err)))
             ++*ret_count;
     }
@@ -180,6 +180,14 @@ enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str
             earlier[allowed++] = earlier[i];
     baseline_choose(ret, earlier, allowed, shape);
     return ERR_OK;
+}
+
+uint64_t baseline_state(const struct baseline *self)
+{
+    uint64_t state = hash_i64((int64_t)self->member_count);
+    for (size_t i = 0; i < self->member_count; i++)
+        state = hash_i64((int64_t)(state ^ hash_bytes(self->members[i].app_key.ptr, self->members[i].app_key.len))) ^ hash_i64(self->members[i].generation);
+    return state;
 }
 
 void baseline_dispose(struct baseline *self)

@@ -35,6 +35,7 @@ double trend_of(const double *values, size_t count);
 struct baseline_run {
     struct str app_key;
     int64_t begin_ms, wall_ms;
+    int64_t generation; /* of its load or later analysis, as in the catalogue */
     struct str shape;
 };
 
@@ -61,6 +62,9 @@ typedef bool baseline_allow_fn(void *context, struct str app_key);
 /* Of a run in the catalogue, among runs that `allow` lets pass (NULL: all). ERR_NOT_FOUND: the catalogue has no history of this run (it was not analysed). A baseline with fewer members than BASELINE_FEWEST is no error. */
 enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, baseline_allow_fn *allow, void *context, struct err *err) WARN_UNUSED;
 void baseline_dispose(struct baseline *self); /* idempotent */
+
+/* A number that changes with whatever a comparison with this baseline may tell: its members, and what was read and judged of them. For tags of answers; not for keeping across versions. */
+uint64_t baseline_state(const struct baseline *self);
 
 /* How far a member's wall is from the median, in ms. */
 double baseline_distance(const struct baseline *self, size_t member);

@@ -30,13 +30,19 @@ static void judge_wall(struct comparison *self)
     self->grade = isnan(share) ? GRADE_OK : ladder_grade(&rule_find(STR_LIT("RUN.REGRESSION"))->ladder, share);
 }
 
+bool compare_is_open(const struct run_record *run, int64_t faster_by_ms)
+{
+    return run->end_at_least && faster_by_ms >= 0;
+}
+
 /* Records are there: the rest. */
 static enum err_code compare(struct comparison *self, struct db *base, struct db *new_run, struct err *err)
 {
     struct run_match match;
     arena_init(&self->arena, (size_t)64 << 20);
     judge_wall(self);
-    if (self->base.completeness < COMPLETE_ENOUGH || self->new_run.completeness < COMPLETE_ENOUGH) {
+    if (self->base.completeness < COMPLETE_ENOUGH || self->new_run.completeness < COMPLETE_ENOUGH || compare_is_open(&self->new_run, -self->delta_ms) ||
+        compare_is_open(&self->base, self->delta_ms)) {
         self->state = COMPARE_INCOMPLETE;
         self->verdict = COMPARE_NO_CHANGE;
         self->grade = GRADE_OK;
@@ -65,6 +71,8 @@ enum err_code compare_runs(struct comparison *ret, struct db *base, struct db *n
     }
     if (rc)
         comparison_dispose(ret);
+    else
+        compare_noise(ret);
     return rc;
 }
 
@@ -209,6 +217,8 @@ enum err_code compare_usual(struct comparison *ret, struct baseline *baseline, c
         rc = judge_stages(ret, store_dir, err);
     if (rc)
         comparison_dispose(ret);
+    else
+        compare_noise(ret);
     return rc;
 }
 

@@ -10,11 +10,12 @@
 #include "analysis/run_record.h"
 
 /* In the order in which they are taken; each takes what the earlier ones left. */
-#define COMPARE_PARTS(X)                                                                                                                                              \
-    X(STARTUP, "startup")                                                                                                                                             \
-    X(WAIT_EXEC, "wait_exec") X(DRIVER, "driver") X(SHUTDOWN, "shutdown") X(LOST, "lost") X(PLAN, "plan") X(NEW_STAGE, "new_stage") X(REMOVED_STAGE, "removed_stage") \
-        X(DATA, "data") X(SLOTS, "slots") X(SKEW, "skew") X(GC, "gc") X(FETCH, "fetch") X(SPILL, "spill") X(DELAY, "delay") X(DESER, "deser") X(PYTHON, "python")     \
-            X(SLOWER_ROWS, "slower_rows") X(CODE, "code") X(UNEXPLAINED, "unexplained") X(OTHER, "other")
+#define COMPARE_PARTS(X)                                                                                                                                                      \
+    X(STARTUP, "startup")                                                                                                                                                     \
+    X(WAIT_EXEC, "wait_exec")                                                                                                                                                 \
+    X(DRIVER, "driver") X(SHUTDOWN, "shutdown") X(LOST, "lost") X(PLAN, "plan") X(NEW_STAGE, "new_stage") X(REMOVED_STAGE, "removed_stage") X(DATA, "data") X(SLOTS, "slots") \
+        X(SKEW, "skew") X(GC, "gc") X(FETCH, "fetch") X(SPILL, "spill") X(DELAY, "delay") X(DESER, "deser") X(PYTHON, "python") X(SLOWER_ROWS, "slower_rows") X(CODE, "code") \
+            X(UNEXPLAINED, "unexplained") X(OTHER, "other")
 enum compare_part_kind {
 #define X(id, name) COMPARE_##id,
     COMPARE_PARTS(X)
@@ -40,12 +41,15 @@ struct compare_part {
     const char *unit;            /* static */
     int64_t count;               /* stages or queries that it comes from */
     int64_t largest_ms;          /* of the one that `what` names */
+    double noise_ms;             /* up to here runs of the job differ in this anyway: outside of jobs by what is usual for it, where that is known, else by what is for the wall */
     size_t links[COMPARE_LINKS]; /* positions in settings: keys that may be behind it */
     size_t link_count;
 };
 
 enum setting_group { SETTINGS_RESOURCES, SETTINGS_SQL, SETTINGS_SHUFFLE, SETTINGS_MEMORY, SETTINGS_OTHER, SETTING_GROUP_COUNT };
 extern const char *const setting_group_names[SETTING_GROUP_COUNT];
+/* An id, address or time: another value in every run. */
+bool setting_is_per_run(struct str name);
 struct compare_setting {
     struct str name, base, new_run; /* STR_NONE: not set there */
     enum setting_group group;
@@ -70,7 +74,7 @@ struct compare_stage {
     double usual_ms, ms;
 };
 
-enum compare_state { COMPARE_DONE, COMPARE_INCOMPLETE /* C of a run is below 80 */, COMPARE_TOO_FEW /* earlier runs */ };
+enum compare_state { COMPARE_DONE, COMPARE_INCOMPLETE /* C of a run is below 80, or it may have taken longer than the other one: its log has no end */, COMPARE_TOO_FEW /* earlier runs */ };
 enum compare_verdict { COMPARE_NO_CHANGE, COMPARE_SLOWER, COMPARE_FASTER };
 
 #define COMPARE_MAX_PARTS 64
@@ -96,6 +100,7 @@ struct comparison {
     struct compare_stage stages[COMPARE_STAGES]; /* with a baseline; largest difference first */
     struct noise metrics[RUN_METRIC_COUNT];      /* with a baseline: count 0 without */
     size_t setting_count, finding_count, stage_count;
+    size_t hidden_setting_count; /* that differ in every run (ids, ports, start times): not in settings */
 };
 
 /* With a chosen run. `base` and `new_run` are analysed databases; ERR_NOT_FOUND: one is not. */
@@ -108,6 +113,10 @@ void comparison_dispose(struct comparison *self); /* idempotent */
 enum err_code compare_decompose(struct comparison *self, const struct run_match *match, struct db *base, struct db *new_run, struct err *err) WARN_UNUSED;
 enum err_code compare_settings(struct comparison *self, struct err *err) WARN_UNUSED; /* also links parts to keys */
 enum err_code compare_findings(struct comparison *self, const struct run_match *match, struct err *err) WARN_UNUSED;
+void compare_noise(struct comparison *self); /* of the parts, once metrics are there */
+
+/* The log of a run has no end, and so far the run was faster, by so much, than the other one: it may not be in the end. */
+bool compare_is_open(const struct run_record *run, int64_t faster_by_ms);
 
 /* The measure of RUN.REGRESSION: the difference as a share of what is usual; NaN where it does not fire: not above max(2 %, 2 s), or not above 3 σ̂. */
 double regression_measure(const struct noise *wall, int64_t wall_ms);

@@ -443,6 +443,20 @@ static void fold(struct step *step)
     self->part_count = kept;
 }
 
+void compare_noise(struct comparison *self)
+{
+    for (size_t i = 0; i < self->part_count; i++) {
+        struct compare_part *part = &self->parts[i];
+        double allowed = 0;
+        for (size_t k = 0; k < ARRAY_LENGTH(outside); k++) {
+            const struct noise *noise = &self->metrics[RUN_BUCKETS + outside[k].bucket];
+            if (outside[k].kind == part->kind && (part->kind != COMPARE_DRIVER || part->gap == outside[k].bucket) && noise->count >= BASELINE_FEWEST)
+                allowed += noise->allowed;
+        }
+        part->noise_ms = allowed > 0 ? allowed : self->wall.allowed;
+    }
+}
+
 enum err_code compare_decompose(struct comparison *self, const struct run_match *match, struct db *base, struct db *new_run, struct err *err)
 {
     struct step step = {.self = self,

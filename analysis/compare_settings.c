@@ -44,10 +44,9 @@ static bool like_any(struct str name, const char *const *patterns, size_t count)
     return false;
 }
 
-/* Other in every run, and no reason for anything. */
-static const char *const noise_keys[] = {
+/* Ids, addresses and times: another value in every run. */
+static const char *const per_run_keys[] = {
     "spark.app.id",
-    "spark.app.name",
     "spark.app.startTime",
     "spark.app.submitTime",
     "spark.app.attempt.id",
@@ -56,7 +55,6 @@ static const char *const noise_keys[] = {
     "spark.driver.bindAddress",
     "spark.driver.appUIAddress",
     "*.port",
-    "spark.ui.*",
     "spark.executor.id",
     "spark.yarn.*Dir",
     "spark.yarn.*dir",
@@ -70,14 +68,18 @@ static const char *const noise_keys[] = {
     "*Token*",
     "spark.repl.class.uri",
     "spark.repl.class.outputDir",
-    "spark.eventLog.*",
-    "spark.afterglow.*",
     "spark.databricks.clusterUsageTags.*",
     "spark.databricks.job.*",
-    "spark.airflow.*",
-    "spark.oozie.*",
     "spark.org.apache.hadoop.yarn.*",
 };
+
+/* No reason for a difference between two runs. */
+static const char *const beside_keys[] = {"spark.app.name", "spark.ui.*", "spark.eventLog.*", "spark.afterglow.*", "spark.airflow.*", "spark.oozie.*"};
+
+bool setting_is_per_run(struct str name)
+{
+    return like_any(name, per_run_keys, ARRAY_LENGTH(per_run_keys));
+}
 
 /* A number with its unit, a master, or options of a JVM: every character counts. */
 static bool is_exact(struct str value)
@@ -171,7 +173,11 @@ enum err_code compare_settings(struct comparison *self, struct err *err)
         struct str old = before && order <= 0 ? before->value : STR_NONE, value = after && order >= 0 ? after->value : STR_NONE;
         i += order <= 0;
         k += order >= 0;
-        if (!same_value(old, value, &scratch) && !like_any(name, noise_keys, ARRAY_LENGTH(noise_keys)))
+        if (same_value(old, value, &scratch))
+            continue;
+        if (setting_is_per_run(name) || like_any(name, beside_keys, ARRAY_LENGTH(beside_keys)))
+            self->hidden_setting_count++;
+        else
             self->settings[self->setting_count++] = (struct compare_setting){name, old, value, group_of(name)};
     }
     qsort(self->settings, self->setting_count, sizeof *self->settings, by_group);

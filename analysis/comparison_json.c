@@ -20,6 +20,7 @@ static void write_run(struct json_writer *w, const char *key, const struct run_r
     json_kv_str(w, "sparkVersion", run->spark_version);
     json_kv_i64(w, "startMs", run->begin_ms);
     json_kv_i64(w, "wallMs", run->wall_ms);
+    json_kv_bool(w, "endAtLeast", run->end_at_least);
     json_kv_i64(w, "completeness", run->completeness);
     json_kv_i64(w, "slotPeak", run->slot_peak);
     json_object_end(w);
@@ -126,6 +127,8 @@ static void write_part(struct json_writer *w, const struct comparison *self, con
     json_kv_f64(w, "after", part->after);
     json_kv_text(w, "unit", part->unit);
     json_kv_i64(w, "count", part->count);
+    json_kv_f64(w, "noiseMs", part->noise_ms);
+    json_kv_bool(w, "withinNoise", fabs((double)part->ms) <= part->noise_ms);
     json_key(w, "settings");
     json_array_begin(w);
     for (size_t i = 0; i < part->link_count; i++)
@@ -243,6 +246,7 @@ void comparison_json(struct json_writer *w, const struct comparison *self, enum 
             write_part(w, self, &self->parts[i], lang);
         json_array_end(w);
         write_settings(w, self);
+        json_kv_i64(w, "hiddenSettingCount", (int64_t)self->hidden_setting_count);
         write_findings(w, self, lang);
         write_stages(w, self);
         write_metrics(w, self, lang);

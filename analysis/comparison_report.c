@@ -96,8 +96,13 @@ void comparison_sentence(struct buf *out, enum lang lang, const struct compariso
         return;
     }
     if (self->state == COMPARE_INCOMPLETE) {
-        const struct word_arg args[] = {report_number("base", (double)self->base.completeness, "count"), report_number("new", (double)self->new_run.completeness, "count")};
-        say(out, lang, "incomplete", args, ARRAY_LENGTH(args));
+        const struct word_arg args[] = {report_number("base", (double)self->base.completeness, "count"), report_number("new", (double)self->new_run.completeness, "count"),
+                                        report_number("wall", (double)self->new_run.wall_ms, "ms"), report_number("med", (double)self->usual_ms, "ms")};
+        say(out, lang,
+            compare_is_open(&self->new_run, -self->delta_ms) ? "no_end"
+            : compare_is_open(&self->base, self->delta_ms)   ? "no_end_base"
+                                                             : "incomplete",
+            args, ARRAY_LENGTH(args));
         return;
     }
     if (self->verdict != COMPARE_NO_CHANGE)

@@ -23,8 +23,7 @@ struct sort_item *facts_scratch(struct facts *self, size_t count)
 static enum err_code load(struct facts *self, struct err *err)
 {
     enum err_code rc;
-    if ((rc = facts_read_entities(self, err)) || (rc = facts_read_tasks(self, err)) || (rc = facts_bound(self, err)) || (rc = facts_classify(self, err)) ||
-        (rc = facts_lanes(self, err)))
+    if ((rc = facts_read_entities(self, err)) || (rc = facts_read_tasks(self, err)) || (rc = facts_bound(self, err)) || (rc = facts_lanes(self, err)))
         return rc;
     return facts_own(self, err);
 }

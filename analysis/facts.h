@@ -10,7 +10,7 @@
  *
  * Memory: 64 bytes an attempt and an arena for the rest; values of tasks (metrics) are read for one stage at a time (facts_values). One thread. Everything is freed by
  * facts_dispose. Times are epoch ms; a time or number that the log does not hold is UNKNOWN. Order of rows in the database does not matter: entities are sorted by their ids,
- * attempts by (stage, launch, task id). */
+ * attempts by (stage, launch, task id). facts_load uses a second thread for large applications. */
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 
@@ -169,6 +169,8 @@ struct facts {
 /* Bytes the arena may take; what a hostile database holds beyond fails with ERR_LIMIT. */
 #define FACTS_ARENA_BYTES ((size_t)1 << 30)
 #define FACTS_MAX_ATTEMPTS ((size_t)1 << 28)
+/* From so many attempts on a second thread is worth its beginning. */
+#define FACTS_BESIDE_FROM ((size_t)4096)
 
 enum err_code facts_load(struct facts *ret, struct db *db, struct err *err) WARN_UNUSED;      /* the four steps above, in order */
 void facts_dispose(struct facts *self);                                                       /* idempotent */
@@ -188,7 +190,8 @@ struct task_values {
     size_t count;
     int64_t *of[TASK_VALUE_COUNT];   /* NULL: not asked for. Owned; give back with task_values_dispose */
 };
-/* The same without the memory, for who goes over all tasks once: batches of up to 16384 tasks in the order of the store. places[i]: which of the stage's attempts the values at i belong to.
+#define TASK_BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */
+/* The same without the memory, for who goes over all tasks once: batches of up to TASK_BATCH_ROWS tasks in the order of the store. places[i]: which of the stage's attempts the values at i belong to.
  * Borrowed for the call; other values are not asked for meanwhile. */
 typedef enum err_code values_fn(void *to, const struct task_values *batch, const uint32_t *places, struct err *err);
 enum err_code facts_value_batches(const struct facts *self, uint32_t stage, uint32_t wanted, values_fn *take, void *to, struct err *err) WARN_UNUSED;

@@ -58,13 +58,18 @@ static void set_interval(struct facts *self)
     }
 }
 
-static void bound_attempts(struct facts *self)
+static bool is_before(const struct attempt *a, const struct attempt *b)
 {
-    for (size_t i = 0; i < self->stage_count; i++)
-        self->stages[i].first_launch_ms = self->stages[i].last_finish_ms = UNKNOWN;
-    for (size_t i = 0; i < self->attempt_count; i++) {
-        struct attempt *attempt = &self->attempts[i];
-        struct stage_fact *stage = &self->stages[attempt->stage];
+    return a->launch_ms < b->launch_ms || (a->launch_ms == b->launch_ms && a->task_id <= b->task_id);
+}
+
+/* Whether the stage's attempts are in their order: they were put into that of their ids, which tasks get in the order of their launches. */
+static bool bound_attempts(struct facts *self, struct stage_fact *stage)
+{
+    bool ordered = true;
+    stage->first_launch_ms = stage->last_finish_ms = UNKNOWN;
+    for (size_t i = 0; i < stage->attempt_count; i++) {
+        struct attempt *attempt = &self->attempts[stage->first_attempt + i];
         struct executor_fact *executor = &self->executors[attempt->executor];
         if (!known(attempt->launch_ms))
             attempt->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
@@ -87,41 +92,9 @@ static void bound_attempts(struct facts *self)
         executor->first_launch_ms = min_known(executor->first_launch_ms, attempt->launch_ms);
         executor->last_finish_ms = max_known(executor->last_finish_ms, attempt->finish_ms);
         executor->attempt_count++;
+        ordered &= !i || is_before(attempt - 1, attempt);
     }
-}
-
-static void bound_stages(struct facts *self)
-{
-    for (size_t i = 0; i < self->stage_count; i++) {
-        struct stage_fact *stage = &self->stages[i];
-        self->clock_faults += known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms;
-        if (!stage->attempt_count)
-            continue;
-        stage->end_ms = stage->last_finish_ms;
-        stage->begin_ms = known(stage->submission_ms) ? clip_time(self, stage->submission_ms) : stage->first_launch_ms;
-        if (stage->begin_ms > stage->end_ms)
-            stage->begin_ms = stage->first_launch_ms;
-    }
-}
-
-/* Tasks get their ids in the order of their launches: put into that order, where the ids are dense and distinct, little is left to sort. */
-static bool fill_by_id(const struct attempt *attempts, size_t count, struct sort_item *items)
-{
-    int64_t least = INT64_MAX, most = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        least = MIN(least, attempts[i].task_id);
-        most = MAX(most, attempts[i].task_id);
-        items[i].position = NO_ENTITY;
-    }
-    if ((uint64_t)most - (uint64_t)least >= count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        struct sort_item *to = &items[attempts[i].task_id - least];
-        if (to->position != NO_ENTITY)
-            return false;
-        *to = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
-    }
-    return true;
+    return ordered;
 }
 
 /* Sorts a stage's attempts by (launch, task id): keys first, then each attempt moves once. */
@@ -130,9 +103,8 @@ static enum err_code sort_attempts(struct facts *self, struct attempt *attempts,
     struct sort_item *items = facts_scratch(self, count);
     if (!items)
         return err_nomem(err);
-    if (!fill_by_id(attempts, count, items))
-        for (size_t i = 0; i < count; i++)
-            items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
     sort_items(items, items + count, count);
     for (size_t begin = 0; begin < count; begin++) {
         size_t hole = begin, from = items[begin].position;
@@ -150,19 +122,33 @@ static enum err_code sort_attempts(struct facts *self, struct attempt *attempts,
     return ERR_OK;
 }
 
-static enum err_code sort_stages(struct facts *self, struct err *err)
+static enum err_code bound_all_attempts(struct facts *self, struct err *err)
 {
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->stage_count && !rc; i++)
-        if (self->stages[i].attempt_count > 1)
+        if (!bound_attempts(self, &self->stages[i]))
             rc = sort_attempts(self, self->attempts + self->stages[i].first_attempt, self->stages[i].attempt_count, err);
     return rc;
+}
+
+static void bound_stages(struct facts *self)
+{
+    for (size_t i = 0; i < self->stage_count; i++) {
+        struct stage_fact *stage = &self->stages[i];
+        self->clock_faults += known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms;
+        if (!stage->attempt_count)
+            continue;
+        stage->end_ms = stage->last_finish_ms;
+        stage->begin_ms = known(stage->submission_ms) ? clip_time(self, stage->submission_ms) : stage->first_launch_ms;
+        if (stage->begin_ms > stage->end_ms)
+            stage->begin_ms = stage->first_launch_ms;
+    }
 }
 
 enum err_code facts_bound(struct facts *self, struct err *err)
 {
     set_interval(self);
-    bound_attempts(self);
+    enum err_code rc = bound_all_attempts(self, err);
     bound_stages(self);
-    return sort_stages(self, err);
+    return rc;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Slots of executors and which lane each attempt ran on (spec/findings.md 3.2). */
+#include <stdatomic.h>
+
 #include "analysis/facts_parts.h"
+#include "analysis/lane_heap.h"
+#include "base/beside.h"
 #include "base/mem.h"
 
 #define MORE_SLOTS_MAX INT64_C(4096)  /* that are inferred on top of what the cores say */
@@ -9,37 +13,12 @@
 #define OVERLAP_SHARE 0.05            /* of an executor's time in such attempts: it has more slots than its cores say */
 #define AHEAD ((size_t)16)            /* attempts of one executor lie apart: they are on their way into the cache while others are looked at */
 
-struct lane {
-    int64_t free_ms;
-    uint32_t number;
-};
-
 struct lanes {
     struct facts *facts;
     struct lane *heap; /* owned */
     size_t room;
     double overlap_ms, total_ms, clear_ms; /* of the last run: Σ (o − o'), Σ o, Σ o of attempts with clear overlap */
 };
-
-static bool lane_before(struct lane a, struct lane b)
-{
-    return a.free_ms < b.free_ms || (a.free_ms == b.free_ms && a.number < b.number);
-}
-
-/* The earliest lane, on top, is free later now. */
-static void sink(struct lane *heap, size_t count, int64_t free_ms)
-{
-    struct lane lane = {free_ms, heap[0].number};
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && lane_before(heap[child + 1], heap[child]))
-            child++;
-        if (!lane_before(heap[child], lane))
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = lane;
-}
 
 static size_t lane_count(const struct executor_fact *executor, int64_t slots)
 {
@@ -71,7 +50,7 @@ static bool fill_lanes(struct lanes *self, const struct executor_fact *executor,
         if (overlap >= MAX(CLEAR_OVERLAP_MS, (length + 1) / 2))
             self->clear_ms += (double)length;
         if (attempt->finish_ms > heap[0].free_ms)
-            sink(heap, count, attempt->finish_ms);
+            lane_sink(heap, count, attempt->finish_ms);
     }
     return true;
 }
@@ -318,25 +297,71 @@ static enum err_code mark_cold(struct facts *self, struct err *err)
     return ERR_OK;
 }
 
-enum err_code facts_lanes(struct facts *self, struct err *err)
+/* Executors are dealt with one by one, by the thread that is free. */
+struct lane_work {
+    struct facts *facts;
+    const struct profiles *profiles;
+    atomic_size_t next;
+    double *overlap_ms; /* by executor; owned */
+};
+
+static enum err_code lanes_of_executors(struct lane_work *self, struct err *err)
 {
-    enum err_code rc = sort_by_executor(self, err);
-    struct profiles profiles = {0};
-    struct lanes lanes = {.facts = self};
-    if (!rc)
-        rc = read_profiles(&profiles, self, err);
-    for (size_t i = 0; i < self->executor_count && !rc; i++) {
-        struct executor_fact *executor = &self->executors[i];
-        if ((rc = set_slots(self, &profiles, executor, err)))
+    struct facts *facts = self->facts;
+    struct lanes lanes = {.facts = facts};
+    enum err_code rc = ERR_OK;
+    for (size_t i; !rc && (i = atomic_fetch_add(&self->next, 1)) < facts->executor_count;) {
+        struct executor_fact *executor = &facts->executors[i];
+        if ((rc = set_slots(facts, self->profiles, executor, err)))
             break;
-        set_life(self, executor);
+        set_life(facts, executor);
         if (executor->attempt_count && !infer_slots(&lanes, executor))
             rc = err_nomem(err);
         if (executor->attempt_count)
-            self->overlap_ms += lanes.overlap_ms;
+            self->overlap_ms[i] = lanes.overlap_ms;
     }
-    mem_free(profiles.items);
     mem_free(lanes.heap);
+    return rc;
+}
+
+/* Of winners, which lanes do not ask for; then lanes too, while there are any left. */
+struct classifying {
+    struct lane_work *lanes;
+    enum err_code rc;
+    struct err err;
+};
+
+static void classify(void *context)
+{
+    struct classifying *self = context;
+    self->rc = facts_classify(self->lanes->facts, &self->err);
+    if (!self->rc)
+        self->rc = lanes_of_executors(self->lanes, &self->err);
+}
+
+static enum err_code classify_and_fill(struct lane_work *work, struct err *err)
+{
+    struct classifying classifying = {.lanes = work};
+    struct beside beside;
+    beside_start(&beside, work->facts->attempt_count >= FACTS_BESIDE_FROM, classify, &classifying);
+    enum err_code rc = lanes_of_executors(work, err);
+    beside_join(&beside);
+    return rc || !classifying.rc ? rc : err_set(err, classifying.rc, "%s", classifying.err.message);
+}
+
+enum err_code facts_lanes(struct facts *self, struct err *err)
+{
+    struct profiles profiles = {0};
+    struct lane_work work = {.facts = self, .profiles = &profiles, .overlap_ms = mem_array(self->executor_count + 1, sizeof *work.overlap_ms)};
+    enum err_code rc = work.overlap_ms ? sort_by_executor(self, err) : err_nomem(err);
+    if (!rc)
+        rc = read_profiles(&profiles, self, err);
+    if (!rc)
+        rc = classify_and_fill(&work, err);
+    for (size_t i = 0; i < self->executor_count && !rc; i++)
+        self->overlap_ms += work.overlap_ms[i];
+    mem_free(profiles.items);
+    mem_free(work.overlap_ms);
     if (!rc)
         rc = set_slot_peak(self, err);
     return rc ? rc : mark_cold(self, err);

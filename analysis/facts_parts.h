@@ -9,14 +9,14 @@
 
 /* Entities: everything but tasks, as logged. facts_entities.c */
 enum err_code facts_read_entities(struct facts *self, struct err *err) WARN_UNUSED;
-/* Attempts as logged, by stage; of stages: first_attempt, attempt_count. Why an attempt was not a success is in `kind`, as far as that can be said of it alone. facts_tasks.c */
+/* Attempts as logged, by stage, there in the order of their ids where these are dense; of stages: first_attempt, attempt_count. Why an attempt was not a success is in `kind`, as far as that can be said of it alone. facts_tasks.c */
 enum err_code facts_read_tasks(struct facts *self, struct err *err) WARN_UNUSED;
 void facts_close_tasks(struct facts *self);
 /* begin_ms, end_ms; then stages and attempts are moved inside, what has no begin or end gets one, and attempts are sorted by (stage, launch, task id). facts_interval.c */
 enum err_code facts_bound(struct facts *self, struct err *err) WARN_UNUSED;
-/* Winners and kinds; of stages: winner_count, seen_success, completeness. */
-enum err_code facts_classify(struct facts *self, struct err *err) WARN_UNUSED; /* facts_classify.c */
-enum err_code facts_lanes(struct facts *self, struct err *err) WARN_UNUSED;    /* facts_lanes.c */
+/* Winners and kinds; of stages: winner_count, seen_success, completeness. Does not ask for lanes, nor they for it until it is done: facts_lanes calls it beside. facts_classify.c */
+enum err_code facts_classify(struct facts *self, struct err *err) WARN_UNUSED;
+enum err_code facts_lanes(struct facts *self, struct err *err) WARN_UNUSED; /* facts_lanes.c */
 /* The rest of jobs, owners, parents. */
 enum err_code facts_own(struct facts *self, struct err *err) WARN_UNUSED; /* facts_own.c */
 

@@ -89,7 +89,6 @@ _Static_assert(sizeof(struct attempt) == 64, "facts.h promises 64 bytes an attem
 
 #define COLUMN_IDS 64 /* column_id below: bits of a mask */
 #define NO_COLUMN COLUMN_COUNT
-#define BATCH_ROWS ((size_t)16384) /* as many as a chunk has at most (schema.sql) */
 #define ATTEMPT_COLUMNS                                                                                                                                              \
     (UINT64_C(1) << COLUMN_INDEX | UINT64_C(1) << COLUMN_ATTEMPT | UINT64_C(1) << COLUMN_PARTITION | UINT64_C(1) << COLUMN_EXECUTOR | UINT64_C(1) << COLUMN_LAUNCH | \
      UINT64_C(1) << COLUMN_FINISH | UINT64_C(1) << COLUMN_SPECULATIVE | UINT64_C(1) << COLUMN_STATUS | UINT64_C(1) << COLUMN_END_REASON | UINT64_C(1) << COLUMN_HAS_METRICS)
@@ -100,21 +99,22 @@ struct chunk {
 };
 
 struct task_reader {
-    sqlite3_stmt *read_stage, *read_chunk, *list_chunks;
+    sqlite3_stmt *read_stage, *read_chunk, *list_chunks, *task_ids;
     enum task_column column_of_id[COLUMN_IDS];
     int id_of_column[COLUMN_COUNT]; /* −1: the log has no such column */
     /* The batch at hand: values of the rows from `first` on, by column. */
-    int64_t *values;                           /* COLUMN_COUNT × BATCH_ROWS; owned */
+    int64_t *values;                           /* COLUMN_COUNT × TASK_BATCH_ROWS; owned */
     size_t first, count, filled[COLUMN_COUNT]; /* filled: rows whose values are there; they are unknown from there on */
     struct chunk *chunks;                      /* that the batch is made of, or is to be made of one by one; owned */
     size_t chunk_count, chunk_capacity;
-    uint32_t *places; /* of each row of a stage among its attempts; owned */
+    uint32_t *places; /* of each row of `placed` among its attempts; owned */
+    const struct stage_fact *placed;
     size_t place_room;
 };
 
 static int64_t *column(const struct task_reader *self, enum task_column which)
 {
-    return self->values + (size_t)which * BATCH_ROWS;
+    return self->values + (size_t)which * TASK_BATCH_ROWS;
 }
 
 static void name_row(struct task_reader *self, int64_t id, struct str name)
@@ -145,7 +145,7 @@ static enum err_code read_names(struct task_reader *self, struct db *db, struct 
 static enum err_code reader_open(struct facts *facts, struct err *err)
 {
     struct task_reader *self = facts->tasks = mem_zalloc(sizeof *self);
-    if (!self || !(self->values = mem_alloc(COLUMN_COUNT * BATCH_ROWS * sizeof *self->values)))
+    if (!self || !(self->values = mem_alloc(COLUMN_COUNT * TASK_BATCH_ROWS * sizeof *self->values)))
         return err_nomem(err);
     enum err_code rc;
     if ((rc = read_names(self, facts->db, err)) ||
@@ -153,6 +153,7 @@ static enum err_code reader_open(struct facts *facts, struct err *err)
                          "SELECT column_id, chunk, packed FROM task_column WHERE stage_ref = ?1 AND column_id BETWEEN ?3 AND ?4"
                          "  AND (?2 >> column_id) & 1 ORDER BY column_id, chunk",
                          err)) ||
+        (rc = db_prepare(facts->db, &self->task_ids, "SELECT packed FROM task_column WHERE stage_ref = ?1 AND column_id = ?2", err)) ||
         (rc = db_prepare(facts->db, &self->read_chunk, "SELECT packed FROM task_column WHERE stage_ref = ?1 AND column_id = ?2 AND chunk = ?3", err)))
         return rc;
     return db_prepare(facts->db, &self->list_chunks, "SELECT chunk FROM task_column WHERE stage_ref = ?1 AND column_id = ?2 ORDER BY chunk", err);
@@ -166,6 +167,7 @@ void facts_close_tasks(struct facts *self)
     db_finalize(reader->read_stage);
     db_finalize(reader->read_chunk);
     db_finalize(reader->list_chunks);
+    db_finalize(reader->task_ids);
     mem_free(reader->chunks);
     mem_free(reader->values);
     mem_free(reader->places);
@@ -202,7 +204,7 @@ static enum err_code add_values(struct task_reader *self, enum task_column which
     if (rc)
         return rc;
     if (which == COLUMN_TASK_ID) {
-        if (count > BATCH_ROWS - self->count)
+        if (count > TASK_BATCH_ROWS - self->count)
             return err_set(err, ERR_CORRUPT, "a stage has more tasks in its columns than it says");
         if ((rc = add_chunk(self, number, count, err)))
             return rc;
@@ -314,15 +316,22 @@ static enum err_code read_batches(struct task_reader *self, int64_t stage_ref, s
 {
     columns |= UINT64_C(1) << COLUMN_TASK_ID;
     self->first = 0;
-    return rows <= BATCH_ROWS ? read_whole(self, stage_ref, columns, take, to, err) : read_chunks(self, stage_ref, columns, take, to, err);
+    return rows <= TASK_BATCH_ROWS ? read_whole(self, stage_ref, columns, take, to, err) : read_chunks(self, stage_ref, columns, take, to, err);
 }
 
 /* ---- Attempts ---- */
 
+/* Rows come in the order of ends. Attempts are put where their ids say, where these are those of `count` tasks in a row: then hardly one has to be moved again. */
 struct attempts {
     struct facts *facts;
-    size_t first, capacity; /* of the stage at hand; of the array */
+    size_t capacity; /* of the array */
     uint32_t stage;
+    bool by_id;
+    int64_t first_id;
+    size_t count;     /* of the stage, as it says */
+    size_t read;      /* of its rows */
+    uint64_t *placed; /* bits: ids that were met; owned */
+    size_t placed_room;
 };
 
 static int32_t index_of(int64_t logged)
@@ -386,17 +395,29 @@ static enum err_code nameless_executor(struct facts *self, uint32_t *ret, struct
     return ERR_OK;
 }
 
+/* The place of a task among those of its stage; SIZE_MAX: ids are not what they were taken for. */
+static size_t place_of(struct attempts *self, int64_t id)
+{
+    uint64_t place = (uint64_t)id - (uint64_t)self->first_id;
+    if (place >= self->count || self->placed[place / 64] >> (place % 64) & 1)
+        return SIZE_MAX;
+    self->placed[place / 64] |= UINT64_C(1) << (place % 64);
+    return (size_t)place;
+}
+
 static enum err_code take_attempts(void *to, struct task_reader *batch, struct err *err)
 {
     struct attempts *self = to;
     struct facts *facts = self->facts;
-    if (mem_grow((void **)&facts->attempts, &self->capacity, facts->attempt_count + batch->count, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts))
+    struct stage_fact *stage = &facts->stages[self->stage];
+    size_t end = stage->first_attempt + MAX(self->by_id ? self->count : 0, batch->first + batch->count);
+    if (mem_grow((void **)&facts->attempts, &self->capacity, end, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts))
         return err_set(err, ERR_LIMIT, "more tasks than analysis takes");
     const int64_t *ids = column(batch, COLUMN_TASK_ID), *indexes = column(batch, COLUMN_INDEX), *tries = column(batch, COLUMN_ATTEMPT),
                   *partitions = column(batch, COLUMN_PARTITION), *executors = column(batch, COLUMN_EXECUTOR), *launches = column(batch, COLUMN_LAUNCH),
                   *finishes = column(batch, COLUMN_FINISH), *speculative = column(batch, COLUMN_SPECULATIVE), *statuses = column(batch, COLUMN_STATUS),
                   *reasons = column(batch, COLUMN_END_REASON), *metrics = column(batch, COLUMN_HAS_METRICS);
-    struct stage_fact *stage = &facts->stages[self->stage];
+    struct attempt *attempts = facts->attempts + stage->first_attempt;
     int64_t ref = UNKNOWN;
     uint32_t executor = NO_ENTITY;
     for (size_t i = 0; i < batch->count; i++) {
@@ -406,25 +427,66 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
             if (rc)
                 return rc;
         }
+        size_t place = self->by_id ? place_of(self, ids[i]) : batch->first + i;
+        if (place == SIZE_MAX)
+            return ERR_INVALID; /* once more, in the order of rows */
         int64_t launch_ms = sound_time(launches[i]), finish_ms = sound_time(finishes[i]);
         stage->first_launch_ms = min_known(stage->first_launch_ms, min_known(launch_ms, finish_ms));
         stage->last_finish_ms = max_known(stage->last_finish_ms, max_known(launch_ms, finish_ms));
-        facts->attempts[facts->attempt_count++] = (struct attempt){.task_id = ids[i],
-                                                                   .launch_ms = launch_ms,
-                                                                   .finish_ms = finish_ms,
-                                                                   .stage = self->stage,
-                                                                   .executor = executor,
-                                                                   .row = (uint32_t)(batch->first + i),
-                                                                   .index = index_of(indexes[i]),
-                                                                   .partition = index_of(partitions[i]),
-                                                                   .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
-                                                                   .success = known(reasons[i]) ? reasons[i] == END_SUCCESS : statuses[i] == STATUS_SUCCESS,
-                                                                   .ended = known(reasons[i]) || statuses[i] > STATUS_NO_END,
-                                                                   .has_metrics = metrics[i] == 1,
-                                                                   .speculative = speculative[i] == 1,
-                                                                   .again = tries[i] > 0};
+        attempts[place] = (struct attempt){.task_id = ids[i],
+                                            .launch_ms = launch_ms,
+                                            .finish_ms = finish_ms,
+                                            .stage = self->stage,
+                                            .executor = executor,
+                                            .row = (uint32_t)(batch->first + i),
+                                            .index = index_of(indexes[i]),
+                                            .partition = index_of(partitions[i]),
+                                            .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
+                                            .success = known(reasons[i]) ? reasons[i] == END_SUCCESS : statuses[i] == STATUS_SUCCESS,
+                                            .ended = known(reasons[i]) || statuses[i] > STATUS_NO_END,
+                                            .has_metrics = metrics[i] == 1,
+                                            .speculative = speculative[i] == 1,
+                                            .again = tries[i] > 0};
     }
+    self->read += batch->count;
     return ERR_OK;
+}
+
+/* The smallest id of a stage's tasks: that of the chunks' heads. */
+static enum err_code find_first_id(struct attempts *self, int64_t stage_ref, struct err *err)
+{
+    struct task_reader *reader = self->facts->tasks;
+    sqlite3_stmt *stmt = reader->task_ids;
+    db_bind_i64(stmt, 1, stage_ref);
+    db_bind_i64(stmt, 2, reader->id_of_column[COLUMN_TASK_ID]);
+    self->first_id = INT64_MAX;
+    enum err_code rc;
+    while ((rc = db_step(stmt, err)) == ERR_OK) {
+        int64_t least;
+        if ((rc = int_column_least(db_blob(stmt, 0), &least, err)))
+            break;
+        self->first_id = MIN(self->first_id, least);
+    }
+    db_reset(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code read_stage_attempts(struct attempts *self, struct stage_fact *stage, struct err *err)
+{
+    self->count = stage->attempt_count;
+    self->by_id = !mem_grow((void **)&self->placed, &self->placed_room, self->count / 64 + 1, FACTS_MAX_ATTEMPTS, sizeof *self->placed);
+    if (!self->by_id)
+        return err_nomem(err);
+    memset(self->placed, 0, (self->count / 64 + 1) * sizeof *self->placed);
+    enum err_code rc = find_first_id(self, stage->stage_ref, err);
+    for (int round = 0; round < 2 && !rc; round++, self->by_id = false) {
+        self->read = 0;
+        rc = read_batches(self->facts->tasks, stage->stage_ref, self->count, ATTEMPT_COLUMNS, take_attempts, self, err);
+        if (!rc && (!self->by_id || self->read == self->count))
+            return ERR_OK;
+        rc = rc == ERR_INVALID && self->by_id ? ERR_OK : rc;
+    }
+    return rc;
 }
 
 enum err_code facts_read_tasks(struct facts *self, struct err *err)
@@ -435,10 +497,13 @@ enum err_code facts_read_tasks(struct facts *self, struct err *err)
         struct stage_fact *stage = &self->stages[i];
         to.stage = (uint32_t)i;
         stage->first_attempt = self->attempt_count;
+        to.read = 0;
         if (stage->attempt_count)
-            rc = read_batches(self->tasks, stage->stage_ref, stage->attempt_count, ATTEMPT_COLUMNS, take_attempts, &to, err);
-        stage->attempt_count = self->attempt_count - stage->first_attempt;
+            rc = read_stage_attempts(&to, stage, err);
+        stage->attempt_count = to.read;
+        self->attempt_count += to.read;
     }
+    mem_free(to.placed);
     self->counts.task_start = MAX((int64_t)self->attempt_count - self->counts.task_end_only, 0);
     return rc;
 }
@@ -454,12 +519,16 @@ static uint64_t columns_of(uint32_t wanted)
     return columns;
 }
 
-static enum err_code make_places(struct task_reader *self, const struct attempt *attempts, size_t count, struct err *err)
+static enum err_code make_places(struct task_reader *self, const struct facts *facts, const struct stage_fact *stage, struct err *err)
 {
-    if (mem_grow((void **)&self->places, &self->place_room, count, FACTS_MAX_ATTEMPTS, sizeof *self->places))
+    if (self->placed == stage)
+        return ERR_OK;
+    self->placed = NULL;
+    if (mem_grow((void **)&self->places, &self->place_room, stage->attempt_count, FACTS_MAX_ATTEMPTS, sizeof *self->places))
         return err_nomem(err);
-    for (size_t i = 0; i < count; i++)
-        self->places[attempts[i].row] = (uint32_t)i;
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        self->places[facts->attempts[stage->first_attempt + i].row] = (uint32_t)i;
+    self->placed = stage;
     return ERR_OK;
 }
 
@@ -494,7 +563,7 @@ enum err_code facts_value_batches(const struct facts *self, uint32_t stage, uint
     struct value_batches batches = {.stage = &self->stages[stage], .wanted = wanted, .take = take, .to = to};
     if (!batches.stage->attempt_count)
         return ERR_OK;
-    enum err_code rc = make_places(self->tasks, self->attempts + batches.stage->first_attempt, batches.stage->attempt_count, err);
+    enum err_code rc = make_places(self->tasks, self, batches.stage, err);
     return rc ? rc : read_batches(self->tasks, batches.stage->stage_ref, batches.stage->attempt_count, columns_of(wanted), take_values, &batches, err);
 }
 

@@ -110,31 +110,37 @@ static bool loses_work(const struct facts *facts, const struct stage_fact *stage
     return false;
 }
 
+struct stage_entries {
+    struct keeper *keeper;
+    size_t first_attempt;
+};
+
+static enum err_code enter_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
+{
+    const struct stage_entries *stage = to;
+    struct keeper *self = stage->keeper;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < values->count && !rc; i++) {
+        const struct attempt *attempt = &self->facts->attempts[stage->first_attempt + places[i]];
+        if (attempt->kind == WINNER)
+            continue;
+        if (mem_grow((void **)&self->entries, &self->capacity, self->count + 1, FACTS_MAX_ATTEMPTS, sizeof *self->entries))
+            return err_nomem(err);
+        struct entry *entry = &self->entries[self->count++];
+        double read = (double)known_or(values->of[VALUE_INPUT_BYTES][i], 0) + (double)known_or(values->of[VALUE_SHUFFLE_READ_BYTES][i], 0);
+        *entry = (struct entry){.attempt = (uint32_t)stage->first_attempt + places[i], .read_bytes = MAX(read, 0.0)};
+        rc = find_cause(self, attempt, values->of[VALUE_ERROR_TEXT_ID][i], &entry->cause, err);
+    }
+    return rc;
+}
+
 static enum err_code enter_stage(struct keeper *self, uint32_t position, struct err *err)
 {
     const struct stage_fact *stage = &self->facts->stages[position];
-    struct task_values values;
+    struct stage_entries entries = {self, stage->first_attempt};
     if (!loses_work(self->facts, stage))
         return ERR_OK;
-    enum err_code rc = facts_values(self->facts, position, 1U << VALUE_ERROR_TEXT_ID | 1U << VALUE_INPUT_BYTES | 1U << VALUE_SHUFFLE_READ_BYTES, &values, err);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < stage->attempt_count && i < values.count && !rc; i++) {
-        const struct attempt *attempt = &self->facts->attempts[stage->first_attempt + i];
-        if (attempt->kind == WINNER)
-            continue;
-        if (mem_grow((void **)&self->entries, &self->capacity, self->count + 1, FACTS_MAX_ATTEMPTS, sizeof *self->entries)) {
-            rc = err_nomem(err);
-            break;
-        }
-        struct entry *entry = &self->entries[self->count];
-        double read = (double)known_or(values.of[VALUE_INPUT_BYTES][i], 0) + (double)known_or(values.of[VALUE_SHUFFLE_READ_BYTES][i], 0);
-        *entry = (struct entry){.attempt = (uint32_t)(stage->first_attempt + i), .read_bytes = MAX(read, 0.0)};
-        rc = find_cause(self, attempt, values.of[VALUE_ERROR_TEXT_ID][i], &entry->cause, err);
-        self->count++;
-    }
-    task_values_dispose(&values);
-    return rc;
+    return facts_value_batches(self->facts, position, 1U << VALUE_ERROR_TEXT_ID | 1U << VALUE_INPUT_BYTES | 1U << VALUE_SHUFFLE_READ_BYTES, enter_batch, &entries, err);
 }
 
 /* ---- rows out of entries */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/regression.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,16 +25,15 @@ static size_t place_of(const struct report *report, enum grade grade)
     return i;
 }
 
-static enum err_code insert(struct report *report, const struct finding *finding, enum grade grade, struct err *err)
+static enum err_code insert(struct report *report, const struct finding *finding, enum grade grade, const struct profile *profile, struct err *err)
 {
-    const struct profile profile = {0};
     struct report_finding *all = arena_zalloc(&report->arena, report->finding_count + 1, sizeof *all);
     if (!all)
         return err_nomem(err);
     size_t at = place_of(report, grade), kept = 0;
     for (size_t i = 0; i <= report->finding_count; i++) {
         if (i == at)
-            all[kept++] = (struct report_finding){.finding = *finding, .grade = grade, .margin = finding_margin(finding, &profile), .is_shown = true};
+            all[kept++] = (struct report_finding){.finding = *finding, .grade = grade, .margin = finding_margin(finding, profile), .is_shown = true};
         /* What analysis stored of this rule says that it had nothing to judge by. */
         if (i < report->finding_count && (i < report->shown_count || report->findings[i].finding.rule != finding->rule))
             all[kept++] = report->findings[i];
@@ -46,19 +46,16 @@ static enum err_code insert(struct report *report, const struct finding *finding
     return ERR_OK;
 }
 
-enum err_code regression_add(struct report *report, const struct comparison *comparison, enum lang lang, struct err *err)
+static enum err_code add(struct report *report, const struct comparison *comparison, const struct profile *profile, enum lang lang, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf parts;
     CLEANUP(findings_dispose) struct findings findings = {.arena = &report->arena};
     char formula[160];
-    if (!comparison->baseline || comparison->state != COMPARE_DONE || comparison->grade == GRADE_OK)
-        return ERR_OK;
     buf_init(&parts, (size_t)64 << 10);
     comparison_parts(&parts, lang, comparison);
     double delta_ms = (double)comparison->delta_ms, usual_ms = (double)comparison->usual_ms, z = noise_z(&comparison->wall, (double)comparison->new_run.wall_ms);
     struct finding *finding = findings_add(&findings, rule_id, SUBJECT_APP, "-");
     finding->measure = regression_measure(&comparison->wall, comparison->new_run.wall_ms);
-    finding->scenario = "W0";
     finding_arg(&findings, "delta", delta_ms, "ms");
     finding_arg(&findings, "med", usual_ms, "ms");
     finding_arg(&findings, "n", (double)comparison->wall.count, "count");
@@ -72,5 +69,20 @@ enum err_code regression_add(struct report *report, const struct comparison *com
              z);
     finding_formula(&findings, formula, finding->rule->ladder.step[0], "own", NULL);
     findings_close(&findings);
-    return findings.out_of_memory ? err_nomem(err) : insert(report, &findings.items[0], comparison->grade, err);
+    if (findings.out_of_memory)
+        return err_nomem(err);
+    enum grade grade = finding_grade(&findings.items[0], profile, report->wall_ms);
+    return grade == GRADE_OK ? ERR_OK : insert(report, &findings.items[0], grade, profile, err);
+}
+
+enum err_code regression_add(struct report *report, struct baseline *baseline, const char *store_dir, const struct profile *profile, enum lang lang, struct err *err)
+{
+    CLEANUP(comparison_dispose) struct comparison comparison = {0};
+    if (baseline->member_count < BASELINE_FEWEST || isnan(regression_measure(&baseline->wall, report->wall_ms)))
+        return ERR_OK;
+    enum err_code rc = compare_usual(&comparison, baseline, store_dir, report->db, err);
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK; /* the earlier runs' files are gone */
+    /* A log too incomplete to be compared is no regression. */
+    return rc || comparison.state != COMPARE_DONE || comparison.grade == GRADE_OK ? rc : add(report, &comparison, profile, lang, err);
 }

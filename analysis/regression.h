@@ -8,7 +8,8 @@
 #include "analysis/compare.h"
 #include "analysis/report.h"
 
-/* Puts the finding among the report's, in its place (8.2), when the comparison of that run with what is usual says so; its parts are told in `lang`. */
-enum err_code regression_add(struct report *report, const struct comparison *comparison, enum lang lang, struct err *err) WARN_UNUSED;
+/* Compares the report's run with what is usual (baseline_find; its members are read below store_dir/apps), and if it is slower puts the finding among the report's, in its place (8.2). Its parts
+ * are told in `lang`; `profile` as for report_load. Too few earlier runs: nothing is added. */
+enum err_code regression_add(struct report *report, struct baseline *baseline, const char *store_dir, const struct profile *profile, enum lang lang, struct err *err) WARN_UNUSED;
 
 #endif

@@ -115,9 +115,9 @@ static void write_fixes(struct json_writer *w, enum lang lang, const struct repo
     json_array_end(w);
 }
 
+/* The caller's object is open. */
 static void write_value(struct json_writer *w, struct str name, struct str text, double value, struct str unit)
 {
-    json_object_begin(w);
     json_kv_str(w, "name", name);
     json_key(w, "value");
     if (str_known(text))
@@ -125,7 +125,6 @@ static void write_value(struct json_writer *w, struct str name, struct str text,
     else
         json_f64(w, value);
     json_kv_str(w, "unit", unit);
-    json_object_end(w);
 }
 
 /* What the sentence is made of, and what was measured beside it. */
@@ -133,13 +132,39 @@ static void write_measures(struct json_writer *w, const struct report_item *item
 {
     json_key(w, "measures");
     json_array_begin(w);
-    for (size_t i = 0; i < item->arg_count; i++)
+    for (size_t i = 0; i < item->arg_count; i++) {
+        json_object_begin(w);
         write_value(w, item->args[i].name, item->args[i].text, item->args[i].value, item->args[i].unit);
+        json_object_end(w);
+    }
     json_array_end(w);
 }
 
-static void write_evidence(struct json_writer *w, const struct report_evidence *evidence)
+/* What the rule is graded by where nobody brings other thresholds. */
+static void write_ladder(struct json_writer *w, const struct rule *rule)
 {
+    json_key(w, "ladder");
+    json_object_begin(w);
+    json_kv_bool(w, "down", rule->ladder.down);
+    json_kv_bool(w, "withPrice", rule->kind == RULE_TIME);
+    json_key(w, "steps");
+    json_array_begin(w);
+    for (int i = 0; i < 4; i++)
+        json_f64(w, rule->ladder.step[i]);
+    json_array_end(w);
+    json_object_end(w);
+}
+
+static void write_words(struct json_writer *w, const char *key, struct buf *words)
+{
+    json_kv_str(w, key, buf_str(words));
+    buf_clear(words);
+}
+
+static void write_evidence(struct json_writer *w, enum lang lang, const struct report_evidence *evidence)
+{
+    CLEANUP(buf_dispose) struct buf words;
+    buf_init(&words, 4096);
     json_key(w, "evidence");
     json_object_begin(w);
     json_kv_str(w, "formula", evidence->formula);
@@ -153,11 +178,18 @@ static void write_evidence(struct json_writer *w, const struct report_evidence *
         json_object_begin(w);
         json_kv_str(w, "kind", evidence->cells[i].kind);
         json_kv_str(w, "key", evidence->cells[i].key);
+        report_subject(&words, lang, evidence->cells[i].kind, evidence->cells[i].key);
+        write_words(w, "name", &words);
         json_kv_str(w, "role", evidence->cells[i].role);
         json_key(w, "cells");
         json_array_begin(w);
-        for (; i < evidence->count && evidence->cells[i].row == row; i++)
+        for (; i < evidence->count && evidence->cells[i].row == row; i++) {
+            json_object_begin(w);
             write_value(w, evidence->cells[i].name, evidence->cells[i].text, evidence->cells[i].value, evidence->cells[i].unit);
+            report_cell_name(&words, lang, evidence->cells[i].name);
+            write_words(w, "label", &words);
+            json_object_end(w);
+        }
         json_array_end(w);
         json_object_end(w);
     }
@@ -193,9 +225,11 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_kv_str(w, "sentence", item->sentence);
     json_kv_str(w, "advice", item->advice);
     write_measures(w, item);
-    write_evidence(w, &item->evidence);
+    write_ladder(w, f->rule);
+    write_evidence(w, lang, &item->evidence);
     write_fixes(w, lang, item);
     json_kv_text(w, "mute", mute_names[f->mute]);
+    json_kv_text(w, "muteText", f->mute ? message_of(lang, "mutes", mute_names[f->mute]) : NULL);
     json_kv_str(w, "suppressedBy", f->suppressed_by);
     json_object_end(w);
 }

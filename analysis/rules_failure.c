@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "analysis/error_text.h"
+#include "analysis/executor_loss.h"
 #include "analysis/stage_view.h"
 #include "base/map.h"
 #include "base/mem.h"
 
-/* EXEC.LOST: an executor that goes this shortly before the end goes with the application. */
-#define SHUTDOWN_MS 5000
+/* EXEC.LOST */
 #define LOST_SEVERE_SHARE 0.1
 /* Up to so many lost executors each has a price of its own; of more, one price for all. */
 #define LOST_PRICED_ALONE 8
@@ -207,44 +207,6 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
 
 /* ---- executors that went */
 
-/* Why, as the sentences name it. Exit code 137 is a kill: a memory limit is likely on YARN and Kubernetes, and no proof. */
-static const struct {
-    const char *word, *reason;
-} loss_words[] = {
-    {"beyond physical memory", "memory limit"},
-    {"exceeding memory limits", "memory limit"},
-    {"OOMKilled", "memory limit"},
-    {"OutOfMemory", "memory limit"},
-    {"preempt", "preempted"},
-    {"spot", "spot reclaimed"},
-    {"heartbeat", "heartbeat timed out"},
-    {"timed out", "heartbeat timed out"},
-    {"No space left", "disk full"},
-    {"137", "killed (137)"},
-    {"143", "terminated (143)"},
-    {"disconnected", "disconnected"},
-    {"decommission", "decommissioned"},
-};
-
-static const char *loss_reason(struct str text)
-{
-    for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(loss_words); i++)
-        if (memmem(text.ptr, text.len, loss_words[i].word, strlen(loss_words[i].word)))
-            return loss_words[i].reason;
-    return "unknown";
-}
-
-/* Asked for by Spark itself: too long without work, or drained on purpose. */
-static bool is_wanted(struct str text)
-{
-    static const char *const words[] = {
-        "idle", "Idle", "decommission", "Decommission", "killed by driver", "Executor killed by driver", "Requesting driver to remove", "Command exited with code 0"};
-    for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(words); i++)
-        if (memmem(text.ptr, text.len, words[i], strlen(words[i])))
-            return true;
-    return false;
-}
-
 struct lost_executor {
     uint32_t executor;
     double work_ms; /* of attempts it took with it, and of finished work done again */
@@ -286,7 +248,7 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding->local_saving_ms = lost.work_ms;
     if ((double)lost_count >= LOST_SEVERE_SHARE * (double)executor_count)
         finding->at_least = GRADE_SEVERE;
-    finding->cause = loss_reason(executor->remove_reason);
+    finding->cause = executor_loss_reason(executor->remove_reason);
     finding_arg_text(findings, "e", executor->id);
     finding_arg(findings, "t", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time");
     finding_arg_text(findings, "reason", str_of(finding->cause));
@@ -320,8 +282,8 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
         if (executor->is_driver)
             continue;
         executors++;
-        bool early = known(executor->remove_ms) && executor->remove_ms < facts->end_ms - SHUTDOWN_MS;
-        if (implied[i] || (executor->removed && early && !is_wanted(executor->remove_reason)))
+        bool early = known(executor->remove_ms) && executor->remove_ms < facts->end_ms - EXECUTOR_SHUTDOWN_MS;
+        if (implied[i] || (executor->removed && early && !executor_loss_is_wanted(executor->remove_reason)))
             lost[count++] = (struct lost_executor){.executor = i};
     }
     for (size_t i = 0; i < count && i < FINDINGS_PER_RULE; i++)

@@ -166,7 +166,7 @@ static void storage_full(const struct judged *judged, struct findings *findings,
 static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule)
 {
     const struct facts *facts = judged->facts;
-    double heap = (double)known_or(conf_bytes(facts_conf(facts, "spark.driver.memory"), BYTES_PER_MIB), 1024 * BYTES_PER_MIB);
+    double heap = (double)driver_heap_bytes(facts);
     size_t executors = 0;
     bool seen = false;
     for (uint32_t i = 0; i < facts->executor_count; i++)

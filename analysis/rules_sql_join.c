@@ -174,7 +174,7 @@ enum err_code look_at_broadcast(struct sql_pass *pass, const struct plan_node *n
     struct finding *finding = consider_node(pass, SQL_BROADCAST_LARGE, node, NO_ENTITY, MUTE_NONE, bytes, (double)NAN);
     if (!finding)
         return ERR_OK;
-    double driver = (double)known_or(conf_bytes(facts_conf(pass->facts, "spark.driver.memory"), BYTES_PER_MIB), 1024 * BYTES_PER_MIB);
+    double driver = (double)driver_heap_bytes(pass->facts);
     double heap = MIN(driver, (double)executor_heap_bytes(pass->facts));
     char text[120];
     finding->grade_shift = bytes >= BROADCAST_HEAP_SHARE * heap;

@@ -88,7 +88,7 @@ static enum err_code load_head(struct run_record *self, struct db *app, struct e
     enum err_code rc = db_prepare(app, &row,
                                   "SELECT p.app_id, p.attempt_id, p.name, p.user, p.spark_version, a.begin_ms, a.wall_ms, a.completeness, a.slot_peak, "
                                   "(SELECT count(DISTINCT executor_id) FROM executor WHERE executor_id <> 'driver'), "
-                                  "max(0, a.simulated_ms - (SELECT wall_ms FROM what_if WHERE scenario = 'W4' LIMIT 1)) FROM analysis AS a, application AS p LIMIT 1",
+                                  "max(0, a.simulated_ms - (SELECT wall_ms FROM what_if WHERE scenario = 'W4' LIMIT 1)), a.end_at_least FROM analysis AS a, application AS p LIMIT 1",
                                   err);
     if (!rc && !(rc = db_step(row, err))) {
         struct str *const texts[] = {&self->app_id, &self->attempt_id, &self->name, &self->user, &self->spark_version};
@@ -99,6 +99,7 @@ static enum err_code load_head(struct run_record *self, struct db *app, struct e
         self->completeness = db_i64(row, 7);
         self->slot_peak = db_i64(row, 8);
         self->executor_count = db_i64(row, 9);
+        self->end_at_least = db_i64(row, 11) == 1;
         self->lost_ms = known(db_i64(row, 10)) ? between(db_i64(row, 10), 0, self->wall_ms) : UNKNOWN;
     }
     db_finalize(row);
@@ -233,18 +234,22 @@ static enum err_code load_queries(struct run_record *self, struct db *app, struc
 {
     sqlite3_stmt *row = NULL;
     size_t capacity = 0;
-    enum err_code rc =
-        db_prepare(app, &row,
-                   "SELECT e.execution_id, f.first, f.final, e.description, p.graph_plan_id FROM sql_execution AS e JOIN sql_fingerprint AS f ON f.execution_id = e.execution_id "
-                   "LEFT JOIN sql_plan AS p ON p.plan_id = e.plan_id ORDER BY e.execution_id",
-                   err);
+    enum err_code rc = db_prepare(
+        app, &row,
+        "SELECT e.execution_id, f.first, f.final, e.description, p.graph_plan_id, e.submission_ms, e.completion_ms FROM sql_execution AS e JOIN sql_fingerprint AS f ON f.execution_id = e.execution_id "
+        "LEFT JOIN sql_plan AS p ON p.plan_id = e.plan_id ORDER BY e.execution_id",
+        err);
     while (!rc && (rc = db_step(row, err)) == ERR_OK) {
         if (mem_grow((void **)&self->queries, &capacity, self->query_count + 1, RUN_RECORD_BYTES / sizeof *self->queries, sizeof *self->queries)) {
             rc = err_nomem(err);
             break;
         }
         struct run_query *query = &self->queries[self->query_count++];
-        *query = (struct run_query){.execution_id = db_i64(row, 0), .first = sqlite3_column_int64(row, 1), .final = sqlite3_column_int64(row, 2), .plan_id = db_i64(row, 4)};
+        *query = (struct run_query){.execution_id = db_i64(row, 0),
+                                    .first = sqlite3_column_int64(row, 1),
+                                    .final = sqlite3_column_int64(row, 2),
+                                    .plan_id = db_i64(row, 4),
+                                    .wall_ms = elapsed_known(db_i64(row, 5), db_i64(row, 6))};
         rc = keep(self, db_str(row, 3), &query->description, err);
     }
     db_finalize(row);

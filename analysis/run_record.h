@@ -19,9 +19,10 @@
 #define RUN_RECORD_BYTES ((size_t)1 << 30) /* 100,000 stages take 25 MB */
 
 /* What runs of one job are measured by (spec/findings.md 9.3); behind these the wall buckets, RUN_BUCKETS + enum bucket. */
-#define RUN_METRICS(X)                                                                                                                                                      \
-    X(WALL, "wall", "ms")                                                                                                                                                   \
-    X(SLOT_TIME, "slot_time", "ms") X(INPUT_BYTES, "input", "bytes") X(SHUFFLE_BYTES, "shuffle", "bytes") X(SPILL_BYTES, "spill", "bytes") X(GC_SHARE, "gc_share", "share") \
+#define RUN_METRICS(X)                                                                                                                      \
+    X(WALL, "wall", "ms")                                                                                                                   \
+    X(SLOT_TIME, "slot_time", "ms")                                                                                                         \
+    X(INPUT_BYTES, "input", "bytes") X(SHUFFLE_BYTES, "shuffle", "bytes") X(SPILL_BYTES, "spill", "bytes") X(GC_SHARE, "gc_share", "share") \
         X(FAILED_ATTEMPTS, "failed_attempts", "count") X(PEAK_MEMORY, "peak_memory", "bytes")
 enum run_metric {
 #define X(id, name, unit) RUN_##id,
@@ -59,6 +60,7 @@ struct run_stage {
 struct run_query {
     int64_t execution_id, first, final; /* fingerprints */
     struct str description;
+    int64_t wall_ms; /* UNKNOWN: it has no end, or no begin */
     int64_t plan_id; /* whose rows hold its final graph; UNKNOWN */
 };
 
@@ -87,6 +89,7 @@ struct run_record {
     struct arena arena;
     struct str app_id, attempt_id, name, user, spark_version;
     int64_t begin_ms, wall_ms, completeness, slot_peak, executor_count;
+    bool end_at_least;               /* the log has no end: the run took wall_ms or more */
     int64_t lost_ms;                 /* what the run would save without lost work (scenario W4); UNKNOWN: not simulated */
     int64_t bucket_ms[BUCKET_COUNT]; /* of the wall; sum: wall_ms */
     double metrics[RUN_METRIC_COUNT];

@@ -42,7 +42,7 @@ enum err_code simulation_run(const struct simulation *self, const struct change 
 
 struct calibration {
     int64_t observed_ms, as_observed_ms;           /* wall; sim(as observed) */
-    double error;                    /* e = (sim − wall) ÷ T_jobs; 0 where T_jobs is 0 */
+    double error;                    /* e = (sim − wall) ÷ T_jobs, which counts as 1 ms at least */
     int64_t t_inf_ms, t_work_ms;     /* bounds */
     bool prices_allowed;             /* |e| ≤ 0.15 */
 };

@@ -86,20 +86,34 @@ void evidence_stage(struct findings *findings, const struct stage_view *view, co
 void formula_share(struct findings *findings, const struct rule *rule, const char *part, double part_ms, const char *whole, double whole_ms, double share)
 {
     char text[200];
+    if (isnan(share))
+        return;
     snprintf(text, sizeof text, "%s %.2f s / %s %.2f s = %.3f", part, part_ms / 1000, whole, whole_ms / 1000, share);
     finding_formula(findings, text, rule->ladder.step[0], NULL, NULL);
 }
 
+/* No JVM starts without a heap: 0 is no setting. */
+static int64_t heap_bytes(const struct facts *facts, const char *setting)
+{
+    int64_t bytes = conf_bytes(facts_conf(facts, setting), BYTES_PER_MIB);
+    return known(bytes) && bytes > 0 ? bytes : DEFAULT_HEAP_BYTES;
+}
+
+int64_t driver_heap_bytes(const struct facts *facts)
+{
+    return heap_bytes(facts, "spark.driver.memory");
+}
+
 int64_t executor_heap_bytes(const struct facts *facts)
 {
-    return known_or(conf_bytes(facts_conf(facts, facts->is_local ? "spark.driver.memory" : "spark.executor.memory"), BYTES_PER_MIB), DEFAULT_HEAP_BYTES);
+    return heap_bytes(facts, facts->is_local ? "spark.driver.memory" : "spark.executor.memory");
 }
 
 double unified_memory_bytes(const struct facts *facts)
 {
     double fraction = conf_number(facts_conf(facts, "spark.memory.fraction"));
     int64_t heap = executor_heap_bytes(facts);
-    return MAX(1.0, (double)(heap > RESERVED_BYTES ? heap - RESERVED_BYTES : 0) * (isnan(fraction) ? DEFAULT_MEMORY_FRACTION : fraction));
+    return MAX(1.0, (double)(heap > RESERVED_BYTES ? heap - RESERVED_BYTES : 0) * (fraction > 0 && fraction <= 1 ? fraction : DEFAULT_MEMORY_FRACTION));
 }
 
 bool dynamic_allocation(const struct facts *facts)

@@ -37,6 +37,7 @@ void formula_share(struct findings *findings, const struct rule *rule, const cha
 struct str executor_name(const struct judged *judged, uint32_t executor);
 /* spark.executor.memory in bytes; in local mode spark.driver.memory. Spark's own default of 1 GiB where it is not set. */
 int64_t executor_heap_bytes(const struct facts *facts);
+int64_t driver_heap_bytes(const struct facts *facts);
 /* What execution and storage share: (heap − 300 MiB) × spark.memory.fraction. */
 double unified_memory_bytes(const struct facts *facts);
 bool dynamic_allocation(const struct facts *facts);

@@ -19,7 +19,7 @@
 #define DB_CATALOG_ID 0x41667443
 
 /* PRAGMA user_version. A file of another version is rebuilt from its log (app) or from apps/ and the log directories (catalog). */
-#define DB_APP_VERSION 5
+#define DB_APP_VERSION 6
 #define DB_CATALOG_VERSION 7
 
 /* The two parts of schema.sql, compiled in. */

@@ -101,6 +101,16 @@ enum err_code int_column_count(struct str blob, size_t *ret_count, struct err *e
     return head(blob, ret_count, &width, &bitmap, err);
 }
 
+enum err_code int_column_least(struct str blob, int64_t *ret, struct err *err)
+{
+    size_t count;
+    unsigned width;
+    bool bitmap;
+    enum err_code rc = head(blob, &count, &width, &bitmap, err);
+    *ret = rc ? UNKNOWN : (int64_t)get_le(blob.ptr + 8, 8);
+    return rc;
+}
+
 enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, struct err *err)
 {
     size_t count;
@@ -126,10 +136,13 @@ enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, stru
         }
     for (; i < count; i++, cell += width)
         ret[i] = (int64_t)(base + get_le(cell, width));
-    if (bitmap)
-        for (i = 0; i < count; i++)
-            if (!(bits[i / 8] >> (i % 8) & 1))
-                ret[i] = UNKNOWN;
+    for (size_t byte = 0; bitmap && byte < (count + 7) / 8; byte++) {
+        unsigned known_bits = (unsigned char)bits[byte];
+        if (known_bits == 0xFF)   /* mostly all are known, or none is */
+            continue;
+        for (i = 8 * byte; i < count && i < 8 * byte + 8; i++)
+            ret[i] = known_bits >> (i % 8) & 1 ? ret[i] : UNKNOWN;
+    }
     return ERR_OK;
 }
 

@@ -28,6 +28,9 @@ bool int_column_pack(const int64_t *values, size_t count, struct buf *out);
 /* Number of values in the blob, without unpacking. */
 enum err_code int_column_count(struct str blob, size_t *ret_count, struct err *err) WARN_UNUSED;
 
+/* The smallest known value of the blob, likewise. */
+enum err_code int_column_least(struct str blob, int64_t *ret, struct err *err) WARN_UNUSED;
+
 /* Writes exactly the blob's count of values to `ret` (room for `room`; ERR_CORRUPT when it holds more). */
 enum err_code int_column_unpack(struct str blob, int64_t *ret, size_t room, struct err *err) WARN_UNUSED;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * afterglow report: what was wrong with one run, what it cost, what to change; of a run of the store, or of a log without any store. */
-#include <math.h>
-
 #include "analysis/regression.h"
 #include "base/attributes.h"
 #include "base/buf.h"
@@ -10,7 +8,7 @@
 #include "cli/named_run.h"
 #include "cli/report_wish.h"
 
-#define REPORT_MAX_BYTES ((size_t)1 << 30)   /* JSON of 43,000 findings (REPORT_BYTES), escaped */
+#define REPORT_MAX_BYTES ((size_t)1 << 30) /* JSON of 43,000 findings (REPORT_BYTES), escaped */
 
 static const struct cli_option options[] = {
     {"--store", "DIR", SETTING_STORE, "Directory of the store (environment: AFTERGLOW_STORE). Not needed for a log."},
@@ -20,8 +18,10 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "report", "report [--store DIR] APP[/ATTEMPT]|LOG [--format text|json|html|markdown] [--lang en|zh-CN] [--out FILE] [--fail-on GRADE]",
-    "Say what was wrong with a run, what it cost and what to change.", options,
+    "report",
+    "report [--store DIR] APP[/ATTEMPT]|LOG [--format text|json|html|markdown] [--lang en|zh-CN] [--out FILE] [--fail-on GRADE]",
+    "Say what was wrong with a run, what it cost and what to change.",
+    options,
     "LOG is an event log (a file or a rolling directory): it is read into a temporary store, which is removed at the end.\n"
     "APP is an application id (its newest attempt) or a key of the store. A name that is both is the log.\n\n"
     "Exit status: 0 done; 1 failed; 2 usage; 3 the log is damaged: the report is of what was readable; 4 see --fail-on.\n",
@@ -30,16 +30,13 @@ static const struct cli_verb verb = {
 /* Where the store knows what is usual for the job, the report says whether the run was slower. */
 static enum err_code add_regression(struct report *report, const struct named_run *run, const char *store, enum lang lang, struct err *err)
 {
-    CLEANUP(comparison_dispose) struct comparison comparison = {0};
     CLEANUP(baseline_dispose) struct baseline baseline = {0};
     if (!run->in_store)
         return ERR_OK;
     enum err_code rc = named_run_baseline(run, store, &baseline, err);
     if (rc == ERR_NOT_FOUND)
-        return ERR_OK;               /* it was analysed by an older program, or is being read */
-    if (!rc && !isnan(regression_measure(&baseline.wall, report->wall_ms)) && !(rc = compare_usual(&comparison, &baseline, store, report->db, err)))
-        rc = regression_add(report, &comparison, lang, err);
-    return rc;
+        return ERR_OK; /* it was analysed by an older program, or is being read */
+    return rc ? rc : regression_add(report, &baseline, store, NULL, lang, err);
 }
 
 static enum err_code write_report(struct named_run *run, const char *store, const struct report_wish *wish, bool *ret_found, struct err *err)

@@ -107,10 +107,13 @@ enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, i
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->work, NULL);
     size_t wanted = CREW_LISTERS + (size_t)MIN(MAX(loaders, 1), CREW_MAX - CREW_LISTERS);
-    /* Signals are for the worker's thread. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* Signals that are sent are for the worker's thread; those of a fault belong to the thread that has it: blocked, they would end the program before a sanitizer or a debugger could say where. */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t sent, before;
+    sigfillset(&sent);
+    for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)
+        sigdelset(&sent, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &sent, &before);
     int failed = 0;
     while (self->count < wanted && !failed) {
         struct job *job = &self->jobs[self->count];

@@ -31,7 +31,7 @@ struct crew;
 struct job {
     struct crew *crew;
     enum job_kind kind;
-    enum job_state state;            /* under the crew's lock */
+    _Atomic enum job_state state;    /* changed under the crew's lock, read anywhere */
     pthread_t thread;
     /* in */
     struct load_item item;

@@ -22,6 +22,7 @@ void dispatch_refuse(struct str path, struct response *response, int status, con
 static const struct route page_routes[] = {
     {"/", NULL, "the applications"},
     {"/a/{ref}", NULL, "an application"},
+    {"/compare", NULL, "an application against another one"},
     {NULL, NULL, NULL},
 };
 
@@ -101,10 +102,11 @@ static enum err_code check_access(struct api_ctx *ctx, const struct request *req
         rc = app_allowed_v1(ctx, request, request->path_args[0], STR_NONE, &allowed, err);
     else if (str_starts(pattern, own_app))
         rc = app_allowed(ctx, request, request->path_args[0], &allowed, err);
-    else if (str_is(pattern, own_compare)) {         /* both runs; a base of the word usual is none (api/compare.c) */
-        rc = app_allowed(ctx, request, request_param(request, "new"), &allowed, err);
+    else if (str_starts(pattern, own_compare) || str_starts(pattern, "/compare")) { /* both runs; a base of the word usual is none (api/compare.c) */
+        bool is_own = str_starts(pattern, own_compare);
+        rc = app_allowed(ctx, request, request_param(request, is_own ? "new" : "b"), &allowed, err);
         if (!rc && allowed)
-            rc = app_allowed(ctx, request, request_param(request, "base"), &allowed, err);
+            rc = app_allowed(ctx, request, request_param(request, is_own ? "base" : "a"), &allowed, err);
     } else if (str_starts(pattern, "/a/")) {
         struct str ref = {pattern.ptr + 3, pattern.len - 3};
         const char *slash = ref.len ? memchr(ref.ptr, '/', ref.len) : NULL;

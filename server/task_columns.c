@@ -241,6 +241,12 @@ static enum err_code reader_chunk(struct reader *self, const struct chunk *chunk
     return reader_step(self, err);
 }
 
+/* The chunk is not looked at. */
+static enum err_code reader_pass(struct reader *self, const struct chunk *chunk, struct err *err)
+{
+    return self->stmt && self->number == chunk->number ? reader_step(self, err) : ERR_OK;
+}
+
 /* All chunks were read: nothing may be left. */
 static enum err_code reader_end(struct reader *self, struct err *err)
 {
@@ -406,35 +412,35 @@ static enum err_code get_plain(struct task_columns *self, const char *name, cons
     return rc;
 }
 
-static void derive(const struct derived *derived, size_t inputs, const int64_t *const *from, int64_t *out, size_t count)
+/* ---- Walks ---- */
+
+static bool any_kept(const unsigned char *keep, const struct chunk *chunk)
 {
-    for (size_t i = 0; i < count; i++) {
-        int64_t in[MAX_INPUTS];
-        for (size_t c = 0; c < inputs; c++)
-            in[c] = from[c][i];
-        out[i] = derived->value(in);
-    }
+    return !keep || memchr(keep + chunk->first, 1, chunk->count);
 }
 
-/* Chunk by chunk: the columns behind a derived one need no memory of their own. */
-static enum err_code derive_packed(struct task_columns *self, const struct derived *derived, size_t inputs, int64_t *out, struct err *err)
+/* Chunk by chunk: what a walk looks at needs no memory of its own. */
+static enum err_code walk_packed(struct task_columns *self, const char *const *names, size_t name_count, const unsigned char *keep, task_columns_walk_fn *take, void *context,
+                                 struct err *err)
 {
-    struct reader readers[MAX_INPUTS] = {0};
-    const int64_t *from[MAX_INPUTS];
-    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((self->largest_chunk ? self->largest_chunk : 1) * inputs * sizeof *scratch);
+    struct reader readers[TASK_COLUMNS_WALK_MOST] = {0};
+    const int64_t *values[TASK_COLUMNS_WALK_MOST];
+    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((self->largest_chunk ? self->largest_chunk : 1) * name_count * sizeof *scratch);
     enum err_code rc = scratch ? ERR_OK : err_nomem(err);
-    for (size_t c = 0; c < inputs && rc == ERR_OK; c++)
-        rc = reader_open(&readers[c], self, derived->from[c], err);
+    for (size_t c = 0; c < name_count && rc == ERR_OK; c++)
+        rc = reader_open(&readers[c], self, names[c], err);
     for (size_t i = 0; i < self->chunk_count && rc == ERR_OK; i++) {
         const struct chunk *chunk = &self->chunks[i];
-        for (size_t c = 0; c < inputs && rc == ERR_OK; c++) {
-            from[c] = scratch + c * self->largest_chunk;
-            rc = reader_chunk(&readers[c], chunk, scratch + c * self->largest_chunk, err);
+        bool wanted = any_kept(keep, chunk);
+        for (size_t c = 0; c < name_count && rc == ERR_OK; c++) {
+            int64_t *out = scratch + c * self->largest_chunk;
+            values[c] = out;
+            rc = wanted ? reader_chunk(&readers[c], chunk, out, err) : reader_pass(&readers[c], chunk, err);
         }
-        if (rc == ERR_OK)
-            derive(derived, inputs, from, out + chunk->first, chunk->count);
+        if (rc == ERR_OK && wanted)
+            rc = take(context, chunk->first, chunk->count, values, err);
     }
-    for (size_t c = 0; c < inputs; c++) {
+    for (size_t c = 0; c < name_count; c++) {
         if (rc == ERR_OK)
             rc = reader_end(&readers[c], err);
         db_finalize(readers[c].stmt);
@@ -442,15 +448,36 @@ static enum err_code derive_packed(struct task_columns *self, const struct deriv
     return rc;
 }
 
-static enum err_code derive_rows(struct task_columns *self, const struct derived *derived, size_t inputs, int64_t *out, struct err *err)
+enum err_code task_columns_walk(struct task_columns *self, const char *const *names, size_t name_count, const unsigned char *keep, task_columns_walk_fn *take, void *context,
+                                struct err *err)
 {
-    const int64_t *from[MAX_INPUTS];
-    for (size_t c = 0; c < inputs; c++) {
-        enum err_code rc = get_plain(self, derived->from[c], &from[c], err);
+    const int64_t *values[TASK_COLUMNS_WALK_MOST];
+    if (!self->from_rows)
+        return walk_packed(self, names, name_count, keep, take, context, err);
+    for (size_t c = 0; c < name_count; c++) {
+        enum err_code rc = get_plain(self, names[c], &values[c], err);
         if (rc)
             return rc;
     }
-    derive(derived, inputs, from, out, self->count);
+    return take(context, 0, self->count, values, err);
+}
+
+struct derivation {
+    const struct derived *derived;
+    size_t inputs;
+    int64_t *out;
+};
+
+static enum err_code derive(void *context, size_t first, size_t count, const int64_t *const *values, struct err *err)
+{
+    (void)err;
+    struct derivation *self = context;
+    for (size_t i = 0; i < count; i++) {
+        int64_t in[MAX_INPUTS];
+        for (size_t c = 0; c < self->inputs; c++)
+            in[c] = values[c][i];
+        self->out[first + i] = self->derived->value(in);
+    }
     return ERR_OK;
 }
 
@@ -463,7 +490,7 @@ static enum err_code get_derived(struct task_columns *self, const struct derived
     char *name = mem_strndup(derived->name, strlen(derived->name));
     enum err_code rc = made && name ? ERR_OK : err_nomem(err);
     if (rc == ERR_OK)
-        rc = self->from_rows ? derive_rows(self, derived, inputs, made, err) : derive_packed(self, derived, inputs, made, err);
+        rc = task_columns_walk(self, derived->from, inputs, NULL, derive, &(struct derivation){derived, inputs, made}, err);
     if (rc == ERR_OK && mem_grow((void **)&self->columns, &self->column_capacity, self->column_count + 1, MAX_COLUMNS, sizeof *self->columns))
         rc = err_nomem(err);
     if (rc) {

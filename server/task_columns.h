@@ -26,6 +26,13 @@ size_t task_columns_count(const struct task_columns *self);            /* tasks 
  * scheduler_delay_ms and getting_result_time_ms are UNKNOWN for tasks without an end. ERR_NOT_FOUND: no such name. */
 enum err_code task_columns_get(struct task_columns *self, const char *name, const int64_t **ret, struct err *err) WARN_UNUSED;
 void task_columns_forget(struct task_columns *self, const char *name);  /* frees that column, if it is there: for a walk over many */
+
+/* For who looks at many columns once: plain ones (not the derived), in pieces of up to 16384 tasks, so that they need the memory of a piece. values[c][i] is names[c] of the task at
+ * position first + i. `keep`, by position, is 0 or 1: pieces without a kept task are passed over; NULL: none is. While a log is being loaded there is one piece. */
+#define TASK_COLUMNS_WALK_MOST 16
+typedef enum err_code task_columns_walk_fn(void *context, size_t first, size_t count, const int64_t *const *values, struct err *err);
+enum err_code task_columns_walk(struct task_columns *self, const char *const *names, size_t name_count, const unsigned char *keep, task_columns_walk_fn *take, void *context,
+                                struct err *err) WARN_UNUSED;
 void task_columns_free(struct task_columns *self);
 
 /* The derivations for one task. UNKNOWN without finish_ms (or launch_ms). A result that came with the end of the task took no time to get; what a task's duration holds

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, api, shared, static, web.
-# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, damaged, analysis, failure, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
 if(AFTERGLOW_FUZZ)
@@ -71,7 +70,7 @@ script_test(golden_findings golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gold
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(golden_reports golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/reports.py)
-foreach(case nightly noise renumbered usual statuses hostile everything)
+foreach(case nightly noise renumbered usual usual_http statuses hostile everything)
     script_test(comparisons_${case} report 300 ${PYTHON3} ${SUPPORT}/comparisons.py ${case})
 endforeach()
 foreach(case statuses temporary hostile forms analyze)

@@ -44,12 +44,13 @@ function Root() {
     setPrefs({ ...prefs, ...change });
   };
   const route = current();
-  const ref = route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
+  const compares = route.parts[0] === "compare" && route.parts.length === 1;
+  const ref = compares ? route.query.get("b") : route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
   const frame = { prefs, change, keys: () => setHelp(true) };
   return (
     <>
       {ref !== null ? (
-        <AppFrame key={ref} appRef={ref} rest={route.parts.slice(2)} frame={frame} />
+        <AppFrame key={ref} appRef={ref} rest={compares ? route.parts : route.parts.slice(2)} frame={frame} />
       ) : (
         <PlainFrame here={route.parts.length ? "none" : "apps"} path={route.path} frame={frame} />
       )}

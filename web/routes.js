@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The pages, in the order of the rail. A page of an application gets `{ app, id, version }`; `rail` says which entry of the rail it belongs to. */
+import { Compare } from "./views/compare.jsx";
 import { Environment } from "./views/environment.jsx";
 import { Executors } from "./views/executors.jsx";
 import { Job } from "./views/job.jsx";
@@ -17,7 +18,7 @@ import { Storage } from "./views/storage.jsx";
  * import("preact").ComponentChildren }} Page
  */
 
-/** Below /a/{ref}: `name`, and with `object` `name/{id}`. @type {Page[]} */
+/** Below /a/{ref}: `name`, and with `object` `name/{id}`. `compare` is /compare?b={ref}. @type {Page[]} */
 export const PAGES = [
   { name: "", rail: "overview", View: Overview },
   { name: "jobs", rail: "jobs", section: "nav.jobs", View: Jobs },
@@ -28,6 +29,7 @@ export const PAGES = [
   { name: "storage", rail: "storage", section: "nav.storage", View: Storage },
   { name: "env", rail: "env", section: "nav.env", View: Environment },
   { name: "sql", rail: "sql", section: "nav.sql", View: Sql },
+  { name: "compare", rail: "compare", section: "nav.compare", View: Compare },
   { name: "log", rail: "log", section: "nav.log", View: Log },
 ];
 

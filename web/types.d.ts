@@ -92,6 +92,14 @@ export interface JobItem {
 // -- apps/{ref}/jobs/{id}
 export interface Job extends JobItem { stages: StageItem[]; properties: [string, Text][] }
 
+// -- apps/{ref}/jobs/{id}/graph, apps/{ref}/stages/{id}.{attempt}/graph
+export interface GraphRdd {
+  id: number; name: Text; callsite: Text; numPartitions: Num; parentIds: number[]; cached: boolean; barrier: boolean;
+  determinism: "determinate" | "unordered" | "indeterminate" | null; scopes: { id: string; name: Text }[];
+}
+export interface RddStage { stageId: number; attempt: number; name: Text; skipped: boolean; parentIds: number[]; rddCount: number; rdds: GraphRdd[] }
+export interface RddGraph { stages: RddStage[]; nextStage: Num }
+
 // -- apps/{ref}/stages
 export interface Skew { grade: Grade; durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }
 export interface Gc { grade: Grade; share: Num }
@@ -134,11 +142,21 @@ export interface TaskItem {
 export interface TaskList extends List<TaskItem> { allTasks: number }
 
 // -- apps/{ref}/sql
-export interface SqlItem {
+export interface SqlCore {
   id: number; rootExecutionId: Num; description: Text; submissionMs: Num; completionMs: Num; durationMs: Num; jobCount: number; succeededJobCount: number; failedJobCount: number;
   errorLine: Text; queryId: Text; jobGroup: Text; planVersionCount: number; status: "running" | "completed" | "failed" | "unknown"; jobTags: string[];
+  planChangeCount: Num;
+}
+export interface SqlItem extends SqlCore {
+  runningJobIds: number[]; succeededJobIds: number[]; failedJobIds: number[]; nestedCount: number; worstGrade: FindingGrade | null; savingMs: Num; findingCount: Num;
 }
 // -- apps/{ref}/sql/{id}
+export interface SqlStageTime { stageId: number; attempt: number; numTasks: Num; taskTimeMs: Num; durationMs: Num }
+export interface SqlPlanChange {
+  kind: "coalesced" | "skew split" | "local read" | "join" | "empty side removed" | "exchange reused" | "broadcast abandoned"; version: number; loggedMs: Num; nodeId: Num;
+  nodeText: Text; before: Text; after: Text; partitionsBefore: Num; partitionsAfter: Num; skewedPartitions: Num; splits: Num; minBytes: Num; medianBytes: Num; maxBytes: Num;
+  shuffleBytes: Num; stageId: Num; stageAttempt: Num;
+}
 export interface SqlMetric {
   accumulatorId: number; name: Text; type: Text; unit: "count" | "bytes" | "ms" | "ns" | "tenths" | null; valueCount: Num; reportedCount: Num; total: Num; min: Num; median: Num;
   max: Num; maxStageId: Num; maxStageAttempt: Num; maxTaskId: Num;
@@ -150,8 +168,8 @@ export interface SqlNode {
 /** Data flows from child to parent. */
 export interface SqlEdge { fromId: number; toId: number }
 export interface SqlPlanVersion { version: number; textBytes: Num; graphVersion: Num; final: boolean }
-export interface Sql extends SqlItem {
-  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[]; jobs: JobItem[];
+export interface Sql extends SqlCore {
+  error: Text; details: Text; configs: [string, Text][]; plans: SqlPlanVersion[]; stages: SqlStageTime[]; changes: SqlPlanChange[]; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[]; jobs: JobItem[];
 }
 // -- apps/{ref}/sql/{id}/plans/{version}
 export interface SqlPlan { executionId: number; version: number; final: boolean; text: Text; nodes: SqlNode[]; nextNode: Num; nodeCount: number; edges: SqlEdge[] }
@@ -299,4 +317,30 @@ export interface BaselineMetric { metric: string; name: string; unit: string; va
 export interface Baseline {
   enough: boolean; wallMs: number; usualMs: Num; regressionGrade: FindingGrade; runKey: Text; needed: number; drifts: boolean; otherShape: boolean; slowerThan: number;
   members: BaselineMember[]; metrics: BaselineMetric[];
+}
+/** One of the two runs; completeness of its log 0 to 100; endAtLeast: that has no end, so the run took wallMs or more. */
+export interface ComparedRun { id: Text; attemptId: Text; name: Text; sparkVersion: Text; startMs: number; wallMs: number; endAtLeast: boolean; completeness: number; slotPeak: number }
+/** ms above 0: slower for it. baseId, newId: where most of it is, by idKind. noiseMs: so much runs of the job differ in it anyway. */
+export interface ComparedPart {
+  part: string; ms: number; text: string; gap: Text; change: Text; what: Text; idKind: "stage" | "sql" | null; baseId: Num; newId: Num; before: Num; after: Num; unit: string;
+  count: number; noiseMs: number; withinNoise: boolean; settings: string[];
+}
+export interface ComparedSetting { name: string; group: "resources" | "sql" | "shuffle" | "memory" | "other"; base: Text; new: Text }
+export interface ComparedFinding {
+  news: "new" | "gone" | "worse" | "better" | "same"; rule: string; name: string; subjectKind: SubjectKind; baseSubject: Text; newSubject: Text; baseGrade: Text; newGrade: Text;
+  basePriceMs: Num; newPriceMs: Num;
+}
+export interface ComparedStage { id: number; name: Text; of: "wall" | "work"; usualMs: number; ms: number }
+export interface ComparedMetric { metric: string; unit: string; name: string; base: Num; new: Num; usual: Noise | null }
+/** What is below regressionGrade is there when state is done. baseline null: one chosen run. */
+export interface Comparison {
+  state: "done" | "incomplete" | "too_few"; verdict: "no_change" | "slower" | "faster" | null; sentence: string; base: ComparedRun | null; new: ComparedRun;
+  baseline: Pick<Baseline, "runKey" | "needed" | "drifts" | "otherShape" | "slowerThan" | "members"> | null; usualMs: Num; deltaMs: Num; wall: Noise; regressionGrade: FindingGrade;
+  matchedShare?: number; codeChanged?: boolean; partlyKnown?: boolean; parts?: ComparedPart[]; settings?: ComparedSetting[]; hiddenSettingCount?: number; findings?: ComparedFinding[];
+  stages?: ComparedStage[]; metrics?: ComparedMetric[];
+}
+// -- compare/stages, compare/queries: a stage, or a query, of both runs or of one. Of stages the counts, of queries planChanged.
+export interface PairItem {
+  state: "both" | "added" | "removed"; baseId: Num; newId: Num; name: Text; baseMs: Num; newMs: Num; differenceMs: Num; changed: boolean; planChanged?: boolean | null;
+  baseTaskTimeMs?: Num; baseTaskCount?: Num; baseReadBytes?: Num; baseSqlExecutionId?: Num; newTaskTimeMs?: Num; newTaskCount?: Num; newReadBytes?: Num; newSqlExecutionId?: Num;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/api.h"
 
+#include <math.h>
 #include <stdio.h>
 
+#include "analysis/executor_loss.h"
+#include "analysis/finding.h"
 #include "base/mem.h"
 #include "server/answer_cache.h"
 #include "server/server.h"
@@ -259,11 +262,44 @@ static void gc_grade(sqlite3_context *context, int count, sqlite3_value **values
     sqlite3_result_int(context, (int)annotate_gc(argument(values[0]), argument(values[1])).grade);
 }
 
+/* finding_grade(rule, measure, price_ms, scenario, confidence, shift, at most, at least, wall_ms): as analysis grades, with the default thresholds. */
+static void grade_finding(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const char *id = (const char *)sqlite3_value_text(values[0]);
+    const struct rule *rule = id ? rule_find(str_of(id)) : NULL;
+    if (!rule) {
+        sqlite3_result_int(context, GRADE_OK);
+        return;
+    }
+    struct finding finding = {.rule = rule,
+                              .measure = sqlite3_value_type(values[1]) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(values[1]),
+                              .price = {.ms = sqlite3_value_type(values[2]) == SQLITE_NULL ? UNKNOWN : sqlite3_value_int64(values[2])},
+                              .scenario = sqlite3_value_type(values[3]) == SQLITE_NULL ? NULL : "",
+                              .confidence = sqlite3_value_int(values[4]),
+                              .grade_shift = sqlite3_value_int(values[5]),
+                              .at_most = (enum grade)sqlite3_value_int(values[6]),
+                              .at_least = (enum grade)sqlite3_value_int(values[7])};
+    sqlite3_result_int(context, (int)finding_grade(&finding, NULL, sqlite3_value_int64(values[8])));
+}
+
+static void executor_lost(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    int64_t active = argument(values[0]), remove_ms = argument(values[1]), end_ms = argument(values[3]);
+    const char *reason = (const char *)sqlite3_value_text(values[2]);
+    struct str text = reason ? (struct str){reason, (size_t)sqlite3_value_bytes(values[2])} : STR_NONE;
+    bool early = !known(remove_ms) || !known(end_ms) || remove_ms < end_ms - EXECUTOR_SHUTDOWN_MS;
+    sqlite3_result_int(context, active == 0 && early && !executor_loss_is_wanted(text));
+}
+
 enum err_code api_register_grades(struct db *db, struct err *err)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     if (sqlite3_create_function_v2(db->handle, "skew_grade", 7, flags, NULL, skew_grade, NULL, NULL, NULL) ||
-        sqlite3_create_function_v2(db->handle, "gc_grade", 2, flags, NULL, gc_grade, NULL, NULL, NULL))
+        sqlite3_create_function_v2(db->handle, "gc_grade", 2, flags, NULL, gc_grade, NULL, NULL, NULL) ||
+        sqlite3_create_function_v2(db->handle, "finding_grade", 9, flags, NULL, grade_finding, NULL, NULL, NULL) ||
+        sqlite3_create_function_v2(db->handle, "executor_lost", 4, flags, NULL, executor_lost, NULL, NULL, NULL))
         return db_error(db->handle, err, "cannot add SQL functions");
     return ERR_OK;
 }

@@ -50,7 +50,8 @@ enum err_code api_pairs(struct json_writer *json, struct db *db, const char *key
 void api_skew(struct json_writer *json, const struct annotate_spread *spread);
 void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms);
 
-/* SQL functions skew_grade(task_count, median, max, median shuffle, max shuffle, median input, max input) and gc_grade(task_time_ms, gc_time_ms), for filters over judgements. */
+/* SQL functions for lists that filter and sort by judgements: skew_grade(task_count, median, max, median shuffle, max shuffle, median input, max input), gc_grade(task_time_ms, gc_time_ms),
+ * finding_grade(columns of table finding, wall_ms of table analysis; see api.c), and executor_lost(active, remove_ms, remove_reason, end_ms): 1, it went before its time. */
 enum err_code api_register_grades(struct db *db, struct err *err) WARN_UNUSED;
 
 /* Path argument as a number; the router has seen that it is digits. A longer one than an id can be gives UNKNOWN, which is nobody's. */

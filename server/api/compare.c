@@ -18,17 +18,23 @@ static bool may_know(void *context, struct str app_key)
     return asking->request->viewer.sees_all || (!app_allowed(asking->ctx, asking->request, app_key, &allowed, NULL) && allowed);
 }
 
-/* False: the answer is made, or *ret_rc is not ERR_OK. */
-static bool find_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc,
-                          struct err *err)
+enum err_code usual_find(struct api_ctx *ctx, const struct request *request, struct str app_key, struct baseline *ret, struct err *err)
 {
     struct db_lease catalog;
     struct asking asking = {ctx, request};
     *ret = (struct baseline){0};
-    if ((*ret_rc = api_catalog(ctx, &catalog, err)))
-        return false;
-    *ret_rc = catalog.db ? baseline_find(ret, catalog.db, app_key, may_know, &asking, err) : ERR_NOT_FOUND;
+    enum err_code rc = api_catalog(ctx, &catalog, err);
+    if (!rc)
+        rc = catalog.db ? baseline_find(ret, catalog.db, app_key, may_know, &asking, err) : ERR_NOT_FOUND;
     db_pool_return(ctx->pool, &catalog);
+    return rc;
+}
+
+/* False: the answer is made, or *ret_rc is not ERR_OK. */
+static bool find_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc,
+                          struct err *err)
+{
+    *ret_rc = usual_find(ctx, request, app_key, ret, err);
     if (*ret_rc == ERR_NOT_FOUND) {
         *ret_rc = ERR_OK;
         response_error(response, 409, "not_analysed", "the history of this run is not known yet: its log is being read, or 'afterglow analyze' must run");

@@ -1,10 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The environment, and beside it what analysis knows of settings: those that were made and what Spark would take without them, those that are other in every run, libraries that are
+ * twice on the class path. */
+#include "analysis/compare.h"
+#include "analysis/conf_audit.h"
 #include "base/redact.h"
 #include "server/api/handlers.h"
 
 static const char *const sections[] = {"jvm", "spark", "hadoop", "system", "metrics", "classpath"};
 
 #define CLASS_PATH 5
+#define MOST_SETTINGS "2000"
+#define MOST_JARS 200 /* conflicts that are told one by one */
 
 static const char entries_sql[] = "SELECT name, value FROM environment WHERE section = ? ORDER BY name";
 static const char profiles_sql[] = "SELECT profile_id FROM resource_profile UNION SELECT profile_id FROM resource_request ORDER BY profile_id";
@@ -75,16 +82,121 @@ static enum err_code write_profiles(struct json_writer *json, struct db *db, str
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* Settings that analysis knows: farthest from the default first. */
+static const char settings_sql[] =
+    "SELECT at_run_time, name, value, default_value, distance, state, meant, fired FROM conf_audit ORDER BY fired > 0 DESC, distance DESC, name, at_run_time LIMIT " MOST_SETTINGS;
+
+static enum err_code write_settings(struct json_writer *json, struct db *db, enum lang lang, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, settings_sql, err);
+    json_key(json, "settings");
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        struct str name = db_str(stmt, 1), meant = db_str(stmt, 6);
+        const struct conf_default *entry = conf_default_find(str_known(meant) ? meant : name);
+        json_object_begin(json);
+        json_kv_str(json, "name", name);
+        json_kv_str(json, "value", redact_shown(name, db_str(stmt, 2)));
+        api_columns(json, stmt, 3, 8);
+        json_kv_bool(json, "atRunTime", db_i64(stmt, 0) == 1);
+        json_kv_bool(json, "differs", db_f64(stmt, 4) > 0);
+        json_kv_text(json, "meaning", !entry ? NULL : lang == LANG_ZH_CN ? entry->chinese : entry->english);
+        api_words(json, "rules", entry ? str_of(entry->rules) : STR_NONE, ' ');
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* Names of Spark properties with another value in every run, but for those that somebody may set on purpose. */
+static enum err_code write_per_run(struct json_writer *json, struct db *db, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT name FROM environment WHERE section = 1 ORDER BY name", err);
+    json_key(json, "perRun");
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        if (setting_is_per_run(db_str(stmt, 0)) && !conf_default_find(db_str(stmt, 0)))
+            json_str(json, db_str(stmt, 0));
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* A conflict of two jars, and where on the class path they are. */
+struct jar {
+    struct str artefact; /* arena */
+    bool scala;
+};
+
+/* Paths on the class path that are one of these, each with the number of its conflict. */
+static enum err_code write_jar_paths(struct json_writer *json, struct db *db, const struct jar *jars, size_t count, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct jar_name name;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT name FROM environment WHERE section = 5 ORDER BY name", err);
+    json_key(json, "jarPaths");
+    json_array_begin(json);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        bool sound = jar_name_of(db_str(stmt, 0), &name);
+        for (size_t i = 0; sound && i < count; i++)
+            if (str_eq(jars[i].artefact, name.artefact) && (!jars[i].scala || name.scala.len)) {
+                json_object_begin(json);
+                json_kv_str(json, "path", db_str(stmt, 0));
+                json_kv_i64(json, "conflict", (int64_t)i);
+                json_object_end(json);
+                break;
+            }
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code write_jars(struct json_writer *json, struct db *db, struct arena *arena, struct err *err)
+{
+    struct jar *jars = arena_zalloc(arena, MOST_JARS, sizeof *jars);
+    sqlite3_stmt *stmt = NULL;
+    size_t count = 0;
+    enum err_code rc = jars ? db_prepare(db, &stmt, "SELECT scala, sparks_own, artefact, first, second FROM jar_conflict ORDER BY jar_no", err) : err_nomem(err);
+    json_key(json, "jarConflicts");
+    json_array_begin(json);
+    while (!rc && count < MOST_JARS && (rc = db_step(stmt, err)) == ERR_OK) {
+        jars[count].scala = db_i64(stmt, 0) == 1;
+        if (arena_str(arena, db_str(stmt, 2), &jars[count].artefact)) {
+            rc = err_nomem(err);
+            break;
+        }
+        count++;
+        json_object_begin(json);
+        json_kv_bool(json, "scala", db_i64(stmt, 0) == 1);
+        json_kv_bool(json, "sparksOwn", db_i64(stmt, 1) == 1);
+        api_columns(json, stmt, 2, 5);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc && rc != ERR_EOF ? rc : write_jar_paths(json, db, jars, count, err);
+}
+
 enum err_code api_environment(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct api_app app;
+    enum lang lang;
     enum err_code rc;
+    if (request_lang(request, &lang, err)) {
+        api_bad_parameter(response, err);
+        return ERR_OK;
+    }
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
     struct json_writer *json = response_json(response, false);
     json_object_begin(json);
-    if (!(rc = write_sections(json, app.db, err)))
-        rc = write_profiles(json, app.db, err);
+    if (!(rc = write_sections(json, app.db, err)) && !(rc = write_profiles(json, app.db, err)) && !(rc = write_settings(json, app.db, lang, err)) &&
+        !(rc = write_per_run(json, app.db, err)))
+        rc = write_jars(json, app.db, request->arena, err);
     json_object_end(json);
     api_app_close(ctx, &app);
     return rc;

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What analysis found out, graded with the thresholds of the request. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/regression.h"
 #include "analysis/report_parts.h"
 #include "analysis/verdict.h"
 #include "base/mem.h"
+#include "server/answer_cache.h"
 #include "server/api/handlers.h"
+#include "server/api/sql_findings.h"
+#include "server/server.h"
 
 #define DEFAULT_FINDINGS 200
 #define MOST_FINDINGS 1000
@@ -82,14 +88,15 @@ static enum err_code ladders_of(const struct request *request, struct ladder **r
     return ERR_OK;
 }
 
-/* Positions of the findings that the parameters kind, key and rule ask for. */
+/* Positions of the findings that the parameters kind, key, rule and sql ask for. */
 struct picked {
     size_t *positions; /* owned */
     size_t count, shown_count;
 };
 
-static enum err_code pick(const struct report *report, const struct request *request, struct picked *ret, struct err *err)
+static enum err_code pick(const struct report *report, const struct request *request, int64_t sql, struct picked *ret, struct err *err)
 {
+    enum err_code rc;
     struct str kind = request_param(request, "kind"), key = request_param(request, "key"), rule = request_param(request, "rule");
     *ret = (struct picked){.positions = mem_array(report->finding_count + 1, sizeof *ret->positions)};
     if (!ret->positions)
@@ -98,6 +105,13 @@ static enum err_code pick(const struct report *report, const struct request *req
         const struct finding *f = &report->findings[i].finding;
         if ((kind.len && !str_is(kind, subject_kind_names[f->subject_kind])) || (key.len && !str_eq(key, f->subject_key)) || (rule.len && !str_is(rule, f->rule->id)))
             continue;
+        if (known(sql)) {
+            int64_t execution_id;
+            if ((rc = sql_of_finding(report->db, f, &execution_id, err)))
+                return rc;
+            if (execution_id != sql)
+                continue;
+        }
         ret->positions[ret->count++] = i;
         ret->shown_count += report->findings[i].is_shown;
     }
@@ -146,15 +160,32 @@ static enum err_code write_empty(struct json_writer *json, struct db *db, enum l
     return rc;
 }
 
-static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, enum lang lang, int64_t limit, struct err *err)
+/* The one question that each page answers, in the order of reading. */
+static void write_questions(struct json_writer *json, enum lang lang)
+{
+    static const char *const pages[] = {"overview", "jobs", "stages", "tasks", "executors", "storage", "environment", "sql", "streaming", "compare"};
+    json_key(json, "questions");
+    json_object_begin(json);
+    for (size_t i = 0; i < ARRAY_LENGTH(pages); i++)
+        json_kv_text(json, pages[i], message_of(lang, "pages", pages[i]));
+    json_object_end(json);
+}
+
+/* Parameters of a request that are no filters of the report. */
+struct wish {
+    enum lang lang;
+    int64_t limit, sql;  /* sql: findings of this execution and its operators; UNKNOWN: of all */
+};
+
+static enum err_code answer_findings(struct report *report, const struct request *request, struct response *response, const struct wish *wish, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf verdict;
     struct picked picked;
     buf_init(&verdict, (size_t)64 << 10);
-    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len;
-    enum err_code rc = pick(report, request, &picked, err);
+    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len && !known(wish->sql);
+    enum err_code rc = pick(report, request, wish->sql, &picked, err);
     if (!rc)
-        rc = whole ? verdict_app(report, lang, &verdict, err) : verdict_page(report, lang, picked.positions, picked.count, &verdict, err);
+        rc = whole ? verdict_app(report, wish->lang, &verdict, err) : verdict_page(report, wish->lang, picked.positions, picked.count, &verdict, err);
     if (!rc) {
         struct json_writer *json = response_json(response, false);
         json_object_begin(json);
@@ -162,36 +193,62 @@ static enum err_code answer_findings(struct report *report, const struct request
         json_kv_i64(json, "wallMs", report->wall_ms);
         json_kv_i64(json, "completeness", report->completeness);
         json_kv_str(json, "verdict", buf_str(&verdict));
-        rc = write_findings(json, report, &picked, lang, request_param_true(request, "all", false), (size_t)limit, err);
+        rc = write_findings(json, report, &picked, wish->lang, request_param_true(request, "all", false), (size_t)wish->limit, err);
         report_json_joint(json, report);
-        if (!rc && whole)
-            rc = write_empty(json, report->db, lang, err);
+        if (!rc && whole) {
+            write_questions(json, wish->lang);
+            rc = write_empty(json, report->db, wish->lang, err);
+        }
         json_object_end(json);
     }
     mem_free(picked.positions);
     return rc;
 }
 
+/* What is usual for its job decides what a run is told, so the tag names that, too. A file that is being filled has no tag. True: there is nothing to make. */
+static bool tag_findings(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response)
+{
+    char tag[APP_ETAG_BYTES + 20];
+    snprintf(tag, sizeof tag, "%.*s-%016" PRIx64 "\"", (int)strlen(app->ref.etag) - 1, app->ref.etag, baseline_state(usual));
+    return app->ref.loaded && answer_cache_tag(server_answers(ctx->server), request, tag, response);
+}
+
+static enum err_code judge_run(struct api_ctx *ctx, const struct request *request, const struct api_app *app, struct baseline *usual, const struct profile *profile, const struct wish *wish,
+                               struct response *response, struct err *err)
+{
+    struct report report;
+    enum err_code rc;
+    if (!analysis_is_there(app, response, &rc, err) || (rc = report_load(&report, app->db, profile, err)))
+        return rc;
+    rc = regression_add(&report, usual, server_store(ctx->server), profile, wish->lang, err);
+    if (!rc)
+        rc = answer_findings(&report, request, response, wish, err);
+    report_dispose(&report);
+    return rc;
+}
+
 enum err_code api_findings(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct api_app app;
-    struct report report;
+    struct baseline usual;
     struct profile profile = {NULL};
     struct ladder *ladders;
-    enum lang lang;
-    int64_t limit;
+    struct wish wish;
     enum err_code rc;
-    if (request_lang(request, &lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &limit, err)) {
+    if (request_lang(request, &wish.lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &wish.limit, err) ||
+        request_param_i64(request, "sql", UNKNOWN, 0, INT64_MAX, &wish.sql, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    if (!api_run_open(ctx, request, response, request->path_args[0], &app, &rc, err))
         return rc;
     profile.ladders = ladders;
-    if (analysis_is_there(&app, response, &rc, err) && !(rc = report_load(&report, app.db, &profile, err))) {
-        rc = answer_findings(&report, request, response, lang, limit, err);
-        report_dispose(&report);
-    }
+    rc = usual_find(ctx, request, app.ref.key, &usual, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = ERR_OK;
+    if (!rc && !tag_findings(ctx, request, &app, &usual, response))
+        rc = judge_run(ctx, request, &app, &usual, &profile, &wish, response, err);
+    baseline_dispose(&usual);
     api_app_close(ctx, &app);
     return rc;
 }

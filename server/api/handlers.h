@@ -7,10 +7,13 @@
 #include "analysis/messages.h"
 #include "server/api/api.h"
 #include "server/api/list.h"
+#include "server/task_columns.h"
 
-api_handler api_status, api_apps, api_facets, api_search, api_upload, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_executors, api_environment, api_storage;
-api_handler api_sql_list, api_sql, api_sql_plan;
-api_handler api_findings, api_account, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_baseline;
+api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_task_timeline, api_task_scatter, api_executors, api_environment, api_storage;
+api_handler api_sql_list, api_sql, api_sql_plan, api_job_graph, api_stage_graph;
+api_handler api_findings, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
+api_handler api_facets, api_search, api_upload;
+api_handler api_executor_timeline, api_hosts, api_processes, api_rdd, api_rdd_partitions, api_receiver_blocks;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;
 
 /* The members of an application's item; the caller's object is open. ERR_NOT_FOUND: no such key. */
@@ -26,17 +29,44 @@ enum err_code stage_item(struct json_writer *json, const struct api_app *app, in
 /* The stage attempt of path arguments 1 and 2; UNKNOWN: there is none. */
 enum err_code stage_find(struct db *db, const struct request *request, int64_t *ret_stage_ref, struct err *err) WARN_UNUSED;
 
+/* "executors":[…]: what each did in the stage attempt. */
+enum err_code stage_executors(struct json_writer *json, const struct server *server, struct db *db, int64_t stage_ref, struct task_columns *columns, struct err *err) WARN_UNUSED;
+
+/* The column of table task that a key of an answer, or of ?sort=, is made of: executorRunTimeMs gives executor_run_time_ms. False: too long for any of ours. */
+#define TASK_COLUMN_NAME_BYTES 96
+bool task_column_name(struct str key, char *out, size_t room);
+/* ms, ns, bytes or count, by a column's name. */
+const char *metric_unit(struct str column);
+
 /* "health":{…} */
 enum err_code health_object(struct json_writer *json, const struct api_app *app, struct err *err) WARN_UNUSED;
 
 /* Whether the run was judged. False: the answer is made (409 not_analysed) or *ret_rc is not ERR_OK. */
 bool analysis_is_there(const struct api_app *app, struct response *response, enum err_code *ret_rc, struct err *err);
 
+struct baseline; /* analysis/baseline.h */
+/* What is usual for the job of a run, by those earlier runs that the viewer may know. ERR_NOT_FOUND: the catalogue has no history of the run: it was not judged. */
+enum err_code usual_find(struct api_ctx *ctx, const struct request *request, struct str app_key, struct baseline *ret, struct err *err) WARN_UNUSED;
+
 /* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
 enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
 
 /* Under the key the buckets of one time account (table account), in the order of pages. */
 enum err_code account_buckets(struct json_writer *json, const char *key, struct db *db, int64_t scope, int64_t owner, enum lang lang, struct err *err) WARN_UNUSED;
+
+/* Which executors the parameters exec, host and state ask for. state -1: any. */
+struct executor_filter {
+    struct str exec, host;
+    int state;
+};
+enum err_code executor_filter_read(struct executor_filter *self, const struct request *request, struct err *err) WARN_UNUSED;
+/* " WHERE …" over table executor as e. */
+void executor_filter_where(struct query *query, const struct executor_filter *filter);
+/* Ids are numbers as a rule, and words for the driver: driver, 2, 10. */
+void executor_order(struct query *query, bool descending);
+
+/* Of a row e of executor: it went, and neither Spark nor the end of the application wanted that. */
+#define EXECUTOR_LOST "executor_lost(e.active, e.remove_ms, e.remove_reason, (SELECT coalesce(end_ms, last_event_ms) FROM application LIMIT 1))"
 
 /* What "slowest" means, for lists of stages and for an application's page. */
 extern const char stage_duration_sql[];

@@ -65,8 +65,10 @@ static enum err_code write_services(struct json_writer *json, struct db *db, str
 
 static void where_sessions(struct query *query, int server, const struct request *request)
 {
-    struct str q = request_param(request, "q");
+    struct str q = request_param(request, "q"), session = request_param(request, "session");
     query_add(query, " WHERE 1");
+    if (session.len)
+        query_text(query, " AND s.session_id = ?", session);
     if (server >= 0)
         query_number(query, " AND s.server = ?", server);
     if (q.len)

@@ -1,46 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SQL executions: the list, one of them with its latest plan, and any version of a plan. Metrics are numbers in the unit that is named beside them. */
-#include <stdlib.h>
-
-#include "base/mem.h"
-#include "base/units.h"
 #include "server/api/handlers.h"
+#include "server/api/sql_findings.h"
+#include "server/api/sql_graph.h"
 #include "server/plan_text.h"
 
 #define ERROR_LINE_CHARACTERS "500"
-
-/* A graph goes out in pieces, so that a plan of 100,000 nodes holds no thread for seconds. Spark's nodes have some ten metrics each. */
-#define PIECE_NODES 2000
-#define PIECE_METRICS ((size_t)20000)            /* after so many no further node begins */
-#define NODE_METRICS ((size_t)1000)  /* of one node; no operator has as many */
-#define MAX_USES ((size_t)1 << 22)   /* metrics that the stages of one execution reported: 24 bytes each */
+#define MOST_CHANGES "1000"
+#define FINDINGS_BYTES ((size_t)4 << 20) /* of 43,000 findings at most, 40 bytes each */
 
 #define DURATION "CASE WHEN e.completion_ms >= e.submission_ms THEN e.completion_ms - e.submission_ms END"
 #define JOB_COUNT "(SELECT count(*) FROM job j WHERE j.sql_execution_id = e.execution_id)"
 
 static const struct list_sort sorts[] = {
-    {"id", "e.execution_id"},
-    {"submission", "e.submission_ms"},
-    {"duration", DURATION},
-    {"jobs", JOB_COUNT},
-    {"description", "e.description"},
-    {NULL, NULL},
+    {"id", "e.execution_id"}, {"submission", "e.submission_ms"}, {"duration", DURATION}, {"jobs", JOB_COUNT}, {"description", "e.description"},
+    {"grade", "g.grade"},     {"saving", "g.saving_ms"},         {NULL, NULL},
 };
 
 /* By sql_execution.status; the same words are what ?status= takes. */
 static const char *const statuses[] = {"running", "completed", "failed", "unknown"};
 enum { STATUS_RUNNING, STATUS_COMPLETED, STATUS_FAILED, STATUS_UNKNOWN };
 
-#define ITEM_COLUMNS \
-    "SELECT e.status, e.job_tags," \
+#define ITEM_COLUMNS                                                                                                                                              \
+    "SELECT e.status, e.job_tags,"                                                                                                                                \
     "       e.execution_id AS id, e.root_execution_id, e.description, e.submission_ms, e.completion_ms, " DURATION " AS duration_ms, " JOB_COUNT " AS job_count," \
-    "       (SELECT count(*) FROM job j WHERE j.sql_execution_id = e.execution_id AND j.status = 1) AS succeeded_job_count," \
-    "       (SELECT count(*) FROM job j WHERE j.sql_execution_id = e.execution_id AND j.status = 2) AS failed_job_count," \
-    "       substr(x.body, 1, min(instr(x.body || char(10), char(10)) - 1, " ERROR_LINE_CHARACTERS ")) AS error_line, e.query_id, e.job_group," \
+    "       (SELECT count(*) FROM job j WHERE j.sql_execution_id = e.execution_id AND j.status = 1) AS succeeded_job_count,"                                      \
+    "       (SELECT count(*) FROM job j WHERE j.sql_execution_id = e.execution_id AND j.status = 2) AS failed_job_count,"                                         \
+    "       substr(x.body, 1, min(instr(x.body || char(10), char(10)) - 1, " ERROR_LINE_CHARACTERS ")) AS error_line, e.query_id, e.job_group,"                   \
     "       (SELECT count(*) FROM sql_plan p WHERE p.execution_id = e.execution_id) AS plan_version_count, x.body AS error, d.body AS details, e.plan_id"
 #define ITEM_FIRST_PLAIN 2
-#define ITEM_END 15                  /* the list ends here */
+#define ITEM_END 15 /* the list ends here */
 #define DETAIL_END 17
 #define COLUMN_PLAN_ID 17
 #define ITEM_FROM " FROM sql_execution e LEFT JOIN text x ON x.text_id = e.error_text_id LEFT JOIN text d ON d.text_id = e.details_text_id"
@@ -55,34 +45,87 @@ static void write_item(struct json_writer *json, sqlite3_stmt *stmt, int end, bo
 
 /* ---- The list ---- */
 
-static void where_executions(struct query *query, const struct request *request, int status, int64_t root, bool ended)
+/* Whose root has a row is nested in it, as in the History Server: below the first one, and only where it began earlier. */
+#define ROOT_OF(e) "FROM sql_execution r WHERE r.execution_id = " e ".root_execution_id AND r.execution_id < " e ".execution_id"
+#define JOB_IDS(status) "(SELECT group_concat(job_id, ' ') FROM (SELECT job_id FROM job WHERE sql_execution_id = e.execution_id AND status = " status " ORDER BY job_id LIMIT 20))"
+
+/* Behind what an item holds: jobs by state, and what analysis found; changes of plans are counted once for all rows. */
+#define LIST_COLUMNS                                                                                                                                                   \
+    ITEM_COLUMNS ", " JOB_IDS("0") ", " JOB_IDS("1") ", " JOB_IDS(                                                                                                     \
+        "2") ", g.grade,"                                                                                                                                              \
+             "   (SELECT count(*) FROM sql_execution n WHERE coalesce(n.root_execution_id, 0) = e.execution_id AND coalesce(n.root_execution_id, 0) <> n.execution_id" \
+             "       AND n.root_execution_id = e.execution_id AND n.execution_id > e.execution_id) AS nested_count,"                                                   \
+             "   g.saving_ms, iif(?, coalesce(g.finding_count, 0), NULL) AS finding_count, iif(?, coalesce(c.change_count, 0), NULL) AS plan_change_count"
+#define LIST_FIRST_JOB_IDS 18
+#define LIST_GRADE 21
+#define LIST_FIRST_MORE 22
+#define LIST_END 26
+#define JUDGED " LEFT JOIN judged g ON g.execution_id = e.execution_id"
+
+struct sql_list {
+    struct list list;
+    int status;
+    int64_t root;
+    bool roots;
+    int grade;           /* at least; -1: any */
+    struct buf findings; /* sql_findings_json */
+    bool judged;
+};
+
+/* What was found about each; with `roots` about each root and what is nested in it. */
+static void with_judged(struct query *query, const struct sql_list *self)
+{
+    query_add(query, "WITH judged AS MATERIALIZED (SELECT ");
+    query_add(query, self->roots
+                         ? "coalesce((SELECT r.execution_id FROM sql_execution e JOIN sql_execution r ON r.execution_id = e.root_execution_id AND r.execution_id < e.execution_id"
+                           " WHERE e.execution_id = f.value ->> 0), f.value ->> 0)"
+                         : "f.value ->> 0");
+    query_text(query, " AS execution_id, max(f.value ->> 1) AS grade, max(f.value ->> 2) AS saving_ms, count(*) AS finding_count FROM json_each(?) f GROUP BY 1) ",
+               self->judged ? buf_str(&self->findings) : STR_LIT("[]"));
+}
+
+static void where_executions(struct query *query, const struct request *request, const struct sql_list *self, bool ended)
 {
     struct str q = request_param(request, "q");
     query_add(query, " WHERE 1");
     if (q.len)
         query_contains(query, " AND (e.description LIKE ? ESCAPE '\\' OR e.execution_id LIKE ? ESCAPE '\\' OR e.query_id LIKE ? ESCAPE '\\' OR e.job_group LIKE ? ESCAPE '\\')", q);
-    if (root >= 0)
-        query_number(query, " AND e.root_execution_id = ?", root);
-    if (status == STATUS_COMPLETED || status == STATUS_FAILED)
-        query_number(query, " AND e.status = ?", status);
-    else if (status >= 0)            /* without an end: one or the other, for all of them */
-        query_add(query, (status == STATUS_UNKNOWN) == ended ? " AND e.status = 0" : " AND 0");
+    if (self->root >= 0)
+        query_number(query, " AND e.root_execution_id = ?", self->root);
+    if (self->roots)
+        query_add(query, " AND NOT EXISTS (SELECT 1 " ROOT_OF("e") ")");
+    if (self->grade >= 0)
+        query_number(query, " AND coalesce(g.grade, 0) >= ?", self->grade);
+    if (self->status == STATUS_COMPLETED || self->status == STATUS_FAILED)
+        query_number(query, " AND e.status = ?", self->status);
+    else if (self->status >= 0) /* without an end: one or the other, for all of them */
+        query_add(query, (self->status == STATUS_UNKNOWN) == ended ? " AND e.status = 0" : " AND 0");
 }
 
-static enum err_code write_items(struct json_writer *json, const struct api_app *app, struct query *query, struct err *err)
+static void write_list_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended, bool judged)
+{
+    static const char *const keys[] = {"runningJobIds", "succeededJobIds", "failedJobIds"};
+    write_item(json, stmt, ITEM_END, ended);
+    for (int i = 0; i < 3; i++)
+        api_numbers(json, keys[i], db_str(stmt, LIST_FIRST_JOB_IDS + i));
+    json_kv_text(json, "worstGrade", judged ? grade_names[known_or(db_i64(stmt, LIST_GRADE), GRADE_OK)] : NULL);
+    api_columns(json, stmt, LIST_FIRST_MORE, LIST_END);
+}
+
+static enum err_code write_items(struct json_writer *json, const struct api_app *app, const struct sql_list *self, struct query *query, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = query_prepare(query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);
-        write_item(json, stmt, ITEM_END, app->ended);
+        write_list_item(json, stmt, app->ended, self->judged);
         json_object_end(json);
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_list(const struct api_app *app, struct list *list, int status, int64_t root, const struct request *request, struct response *response, struct err *err)
+static enum err_code write_list(const struct api_app *app, struct sql_list *self, const struct request *request, struct response *response, struct err *err)
 {
     CLEANUP(query_dispose) struct query where;
     CLEANUP(query_dispose) struct query count;
@@ -90,302 +133,54 @@ static enum err_code write_list(const struct api_app *app, struct list *list, in
     query_init(&where, request->arena);
     query_init(&count, request->arena);
     query_init(&items, request->arena);
-    where_executions(&where, request, status, root, app->ended);
-    query_add(&count, "SELECT count(*) FROM sql_execution e");
+    where_executions(&where, request, self, app->ended);
+    with_judged(&count, self);
+    query_add(&count, "SELECT count(*) FROM sql_execution e" JUDGED);
     query_append(&count, &where);
     int64_t total;
     enum err_code rc = query_i64(&count, app->db, &total, err);
     if (rc)
         return rc;
-    list_total(list, total);
+    list_total(&self->list, total);
     /* First which rows, then what is in them: counts and texts of 100,000 executions would be read for one page. */
-    query_add(&items, ITEM_COLUMNS ITEM_FROM " WHERE e.execution_id IN (SELECT e.execution_id FROM sql_execution e");
+    with_judged(&items, self);
+    query_number(&items, LIST_COLUMNS, self->judged);
+    query_add(&items, ITEM_FROM JUDGED " LEFT JOIN (SELECT execution_id, count(*) AS change_count FROM aqe_change GROUP BY execution_id) c ON c.execution_id = e.execution_id"
+                                       " WHERE e.execution_id IN (SELECT e.execution_id FROM sql_execution e" JUDGED);
     query_append(&items, &where);
-    query_order(&items, list, "e.execution_id");
-    query_number(&items, " LIMIT ?", list->limit);
-    query_number(&items, " OFFSET ?", list->offset);
+    query_order(&items, &self->list, "e.execution_id");
+    query_number(&items, " LIMIT ?", self->list.limit);
+    query_number(&items, " OFFSET ?", self->list.offset);
     query_add(&items, ")");
-    query_order(&items, list, "e.execution_id");
+    query_order(&items, &self->list, "e.execution_id");
     struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
-    rc = write_items(json, app, &items, err);
-    list_end(list, json);
+    list_begin(&self->list, json);
+    rc = write_items(json, app, self, &items, err);
+    list_end(&self->list, json);
     json_object_end(json);
     return rc;
 }
 
 enum err_code api_sql_list(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    struct list list;
-    int status;
-    int64_t root;
-    if (list_read(&list, request, sorts, "-duration", err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &status, err) ||
-        request_param_i64(request, "root", -1, 0, INT64_MAX, &root, err)) {
+    struct sql_list self;
+    if (list_read(&self.list, request, sorts, "-duration", err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) ||
+        param_word(request, "grade", grade_names, GRADE_COUNT, &self.grade, err) || request_param_i64(request, "root", -1, 0, INT64_MAX, &self.root, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }
+    self.roots = request_param_true(request, "roots", false);
     struct api_app app;
     enum err_code rc;
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
-    rc = write_list(&app, &list, status, root, request, response, err);
+    buf_init(&self.findings, FINDINGS_BYTES);
+    rc = sql_findings_json(app.db, &self.findings, &self.judged, err);
+    if (!rc)
+        rc = write_list(&app, &self, request, response, err);
+    buf_dispose(&self.findings);
     api_app_close(ctx, &app);
     return rc;
-}
-
-/* ---- A plan graph ---- */
-
-/* A stage attempt whose tasks reported a metric. */
-struct metric_use {
-    int64_t accumulator_id, stage_id, attempt;
-};
-
-struct graph {
-    struct json_writer *json;
-    int64_t execution_id;
-    sqlite3_stmt *metrics, *metadata;
-    size_t metric_count;             /* written */
-    struct metric_use *uses, *node_uses;     /* by accumulator; those of one node; owned */
-    size_t use_count, use_capacity, node_use_count, node_use_capacity;
-};
-
-static void graph_dispose(struct graph *self)
-{
-    db_finalize(self->metrics);
-    db_finalize(self->metadata);
-    mem_free(self->uses);
-    mem_free(self->node_uses);
-}
-
-static int by_accumulator(const void *a, const void *b)
-{
-    const struct metric_use *x = a, *y = b;
-    return x->accumulator_id < y->accumulator_id ? -1 : x->accumulator_id > y->accumulator_id;
-}
-
-static int by_stage(const void *a, const void *b)
-{
-    const struct metric_use *x = a, *y = b;
-    if (x->stage_id != y->stage_id)
-        return x->stage_id < y->stage_id ? -1 : 1;
-    return x->attempt < y->attempt ? -1 : x->attempt > y->attempt;
-}
-
-static enum err_code read_uses(struct graph *self, struct db *db, struct err *err)
-{
-    sqlite3_stmt *rows = NULL;
-    enum err_code rc = db_prepare(db, &rows,
-                                  "SELECT a.accumulable_id, s.stage_id, s.attempt FROM (SELECT DISTINCT k.stage_id FROM job j JOIN job_stage k ON k.job_id = j.job_id "
-                                  "WHERE j.sql_execution_id = ?1) AS mine JOIN stage s ON s.stage_id = mine.stage_id "
-                                  "JOIN stage_accumulable a ON a.stage_ref = s.stage_ref WHERE a.metadata = 'sql'",
-                                  err);
-    if (rc)
-        return rc;
-    db_bind_i64(rows, 1, self->execution_id);
-    while ((rc = db_step(rows, err)) == ERR_OK) {
-        if (mem_grow((void **)&self->uses, &self->use_capacity, self->use_count + 1, MAX_USES, sizeof *self->uses)) {
-            rc = err_nomem(err);
-            break;
-        }
-        self->uses[self->use_count++] = (struct metric_use){db_i64(rows, 0), db_i64(rows, 1), db_i64(rows, 2)};
-    }
-    db_finalize(rows);
-    if (self->use_count)
-        qsort(self->uses, self->use_count, sizeof *self->uses, by_accumulator);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-/* A metric that nobody reported (its values are all unset ones) has no numbers; a single value, the driver's, is a total and no distribution. */
-static const char metric_sql[] =
-    "SELECT accumulator_id, name, metric_type AS type, iif(reported_count > 0, value_count, NULL) AS value_count, nullif(reported_count, 0) AS reported_count, "
-    "iif(reported_count > 0, total, NULL) AS total, iif(spread, min, NULL) AS min, iif(spread, median, NULL) AS median, iif(spread, max, NULL) AS max, "
-    "iif(spread, max_stage_id, NULL) AS max_stage_id, iif(spread, max_stage_attempt, NULL) AS max_stage_attempt, iif(spread, max_task_id, NULL) AS max_task_id "
-    "FROM (SELECT *, reported_count > 0 AND (value_count > 1 OR max_task_id IS NOT NULL) AS spread FROM sql_metric WHERE execution_id = ?1 AND accumulator_id = ?2)";
-
-static enum err_code graph_init(struct graph *self, struct db *db, struct json_writer *json, int64_t execution_id, struct err *err)
-{
-    *self = (struct graph){.json = json, .execution_id = execution_id};
-    enum err_code rc = db_prepare(db, &self->metrics, metric_sql, err);
-    if (rc == ERR_OK)
-        rc = db_prepare(db, &self->metadata,
-                        "SELECT m.key, m.value FROM text t, json_each(iif(json_valid(t.body), t.body, '{}')) AS m WHERE t.text_id = ?1 ORDER BY m.id", err);
-    return rc ? rc : read_uses(self, db, err);
-}
-
-/* The unit of a metric's numbers (spec/sql.md §3.3); NULL: its type does not say. */
-static const char *unit_of(struct str type)
-{
-    static const struct {
-        const char *type, *unit;
-    } units[] = {{"sum", "count"}, {"size", "bytes"}, {"timing", "ms"}, {"nsTiming", "ns"}, {"average", "tenths"}, {"count", "count"}};
-    for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
-        if (str_is(type, units[i].type))
-            return units[i].unit;
-    return NULL;
-}
-
-static enum err_code write_metric(struct graph *self, int64_t accumulator_id, struct err *err)
-{
-    db_bind_i64(self->metrics, 1, self->execution_id);
-    db_bind_i64(self->metrics, 2, accumulator_id);
-    enum err_code rc = db_step(self->metrics, err);
-    if (rc == ERR_OK) {
-        json_object_begin(self->json);
-        api_columns(self->json, self->metrics, 0, 12);
-        json_kv_text(self->json, "unit", unit_of(db_str(self->metrics, 2)));
-        json_object_end(self->json);
-    }
-    db_reset(self->metrics);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-static enum err_code add_uses(struct graph *self, int64_t accumulator_id, struct err *err)
-{
-    size_t low = 0, high = self->use_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (self->uses[middle].accumulator_id < accumulator_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < self->use_count && self->uses[low].accumulator_id == accumulator_id; low++) {
-        if (mem_grow((void **)&self->node_uses, &self->node_use_capacity, self->node_use_count + 1, MAX_USES, sizeof *self->node_uses))
-            return err_nomem(err);
-        self->node_uses[self->node_use_count++] = self->uses[low];
-    }
-    return ERR_OK;
-}
-
-static void write_stages(struct graph *self)
-{
-    if (self->node_use_count)
-        qsort(self->node_uses, self->node_use_count, sizeof *self->node_uses, by_stage);
-    json_key(self->json, "stages");
-    json_array_begin(self->json);
-    for (size_t i = 0; i < self->node_use_count; i++) {
-        if (i && by_stage(&self->node_uses[i - 1], &self->node_uses[i]) == 0)
-            continue;
-        json_object_begin(self->json);
-        json_kv_i64(self->json, "stageId", self->node_uses[i].stage_id);
-        json_kv_i64(self->json, "attempt", self->node_uses[i].attempt);
-        json_object_end(self->json);
-    }
-    json_array_end(self->json);
-}
-
-static enum err_code write_metrics(struct graph *self, struct str ids, struct err *err)
-{
-    enum err_code rc = ERR_OK;
-    size_t count = 0;
-    self->node_use_count = 0;
-    json_key(self->json, "metrics");
-    json_array_begin(self->json);
-    for (; ids.len && !rc && count < NODE_METRICS; count++) {
-        const char *blank = memchr(ids.ptr, ' ', ids.len);
-        struct str word = {ids.ptr, blank ? (size_t)(blank - ids.ptr) : ids.len};
-        ids = blank ? (struct str){blank + 1, ids.len - word.len - 1} : STR_NONE;
-        int64_t id;
-        if (str_to_i64(word, &id) && !(rc = write_metric(self, id, err)))
-            rc = add_uses(self, id, err);
-    }
-    json_array_end(self->json);
-    self->metric_count += count;
-    return rc;
-}
-
-static enum err_code write_metadata(struct graph *self, int64_t text_id, struct err *err)
-{
-    enum err_code rc;
-    json_key(self->json, "metadata");
-    json_array_begin(self->json);
-    db_bind_i64(self->metadata, 1, text_id);
-    while ((rc = db_step(self->metadata, err)) == ERR_OK) {
-        json_array_begin(self->json);
-        json_str(self->json, db_str(self->metadata, 0));
-        json_str(self->json, db_str(self->metadata, 1));
-        json_array_end(self->json);
-    }
-    json_array_end(self->json);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-/* "nodes" from first_node on, as many as go into one answer, and "nextNode". */
-static enum err_code write_nodes(struct graph *self, struct db *db, int64_t graph_plan_id, int64_t first_node, struct err *err)
-{
-    sqlite3_stmt *rows = NULL;
-    int64_t node_count = 0, next_node = UNKNOWN;
-    json_key(self->json, "nodes");
-    json_array_begin(self->json);
-    enum err_code rc = db_prepare(db, &rows,
-                                  "SELECT n.is_cluster, n.accumulator_ids, n.metadata_text_id, n.node_id AS id, n.cluster_id, n.name, d.body AS description FROM sql_node n "
-                                  "LEFT JOIN text d ON d.text_id = n.description_text_id WHERE n.plan_id = ?1 AND n.node_id >= ?2 ORDER BY n.node_id",
-                                  err);
-    if (!rc) {
-        db_bind_i64(rows, 1, graph_plan_id);
-        db_bind_i64(rows, 2, first_node);
-    }
-    while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
-        if (node_count++ == PIECE_NODES || self->metric_count >= PIECE_METRICS) {
-            next_node = db_i64(rows, 3);
-            break;
-        }
-        json_object_begin(self->json);
-        api_columns(self->json, rows, 3, 7);
-        json_kv_bool(self->json, "isCluster", db_i64(rows, 0) == 1);
-        if (!(rc = write_metadata(self, db_i64(rows, 2), err)))
-            rc = write_metrics(self, db_str(rows, 1), err);
-        write_stages(self);
-        json_object_end(self->json);
-    }
-    db_finalize(rows);
-    json_array_end(self->json);
-    json_kv_i64(self->json, "nextNode", next_node);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-static enum err_code write_node_count(struct json_writer *json, struct db *db, int64_t graph_plan_id, struct err *err)
-{
-    sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(db, &row, "SELECT ifnull(max(node_id) + 1, 0) AS node_count FROM sql_node WHERE plan_id = ?1", err);
-    if (!rc) {
-        db_bind_i64(row, 1, graph_plan_id);
-        rc = db_step(row, err);
-    }
-    if (!rc)
-        api_columns(json, row, 0, 1);
-    db_finalize(row);
-    return rc;
-}
-
-static enum err_code write_edges(struct json_writer *json, struct db *db, int64_t graph_plan_id, struct err *err)
-{
-    sqlite3_stmt *rows = NULL;
-    json_key(json, "edges");
-    json_array_begin(json);
-    enum err_code rc = db_prepare(db, &rows, "SELECT from_id, to_id FROM sql_edge WHERE plan_id = ?1 ORDER BY ordinal", err);
-    if (!rc)
-        db_bind_i64(rows, 1, graph_plan_id);
-    while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, rows, 0, 2);
-        json_object_end(json);
-    }
-    db_finalize(rows);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-/* A piece of a graph: its nodes from first_node on, and with the first of them all edges. Of no plan (UNKNOWN): empty. */
-static enum err_code write_graph(struct json_writer *json, struct db *db, int64_t execution_id, int64_t graph_plan_id, int64_t first_node, struct err *err)
-{
-    CLEANUP(graph_dispose) struct graph graph;
-    enum err_code rc = graph_init(&graph, db, json, execution_id, err);
-    if (rc == ERR_OK)
-        rc = write_nodes(&graph, db, graph_plan_id, first_node, err);
-    if (rc == ERR_OK)
-        rc = write_node_count(json, db, graph_plan_id, err);
-    return rc ? rc : write_edges(json, db, first_node == 0 ? graph_plan_id : UNKNOWN, err);
 }
 
 /* ---- One execution ---- */
@@ -424,6 +219,67 @@ static enum err_code write_jobs(struct json_writer *json, const struct api_app *
     return rc;
 }
 
+/* In the order of the log. */
+static const char changes_sql[] =
+    "SELECT c.kind, c.version, c.logged_ms, c.node_id, c.node_text, c.before, c.after, CAST(c.partitions_before AS INTEGER) AS partitions_before,"
+    "       CAST(c.partitions_after AS INTEGER) AS partitions_after, CAST(c.skewed AS INTEGER) AS skewed_partitions, CAST(c.splits AS INTEGER) AS splits,"
+    "       CAST(c.size_min AS INTEGER) AS min_bytes, CAST(c.size_median AS INTEGER) AS median_bytes, CAST(c.size_max AS INTEGER) AS max_bytes,"
+    "       CAST(c.shuffle_bytes AS INTEGER) AS shuffle_bytes, s.stage_id, s.attempt AS stage_attempt"
+    "  FROM aqe_change c LEFT JOIN stage s ON s.stage_ref = c.stage_ref WHERE c.execution_id = ? ORDER BY c.change_no LIMIT " MOST_CHANGES;
+
+static enum err_code write_rows(struct json_writer *json, struct db *db, const char *key, struct query *query, struct err *err)
+{
+    sqlite3_stmt *rows = NULL;
+    json_key(json, key);
+    json_array_begin(json);
+    enum err_code rc = query_prepare(query, db, &rows, err);
+    while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
+        json_object_begin(json);
+        api_columns(json, rows, 0, sqlite3_column_count(rows));
+        json_object_end(json);
+    }
+    db_finalize(rows);
+    json_array_end(json);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* Stage attempts that ran for it, and what their tasks took: what shares of operators are of. */
+static enum err_code write_stages(struct json_writer *json, struct db *db, int64_t execution_id, struct arena *arena, struct err *err)
+{
+    CLEANUP(query_dispose) struct query query;
+    query_init(&query, arena);
+    query_add(&query, "SELECT s.stage_id, s.attempt, s.num_tasks, s.task_time_ms, ");
+    query_add(&query, stage_duration_sql);
+    query_number(&query,
+                 " AS duration_ms FROM stage s WHERE s.stage_id IN (SELECT k.stage_id FROM job j JOIN job_stage k ON k.job_id = j.job_id WHERE j.sql_execution_id = ?)"
+                 " AND ifnull(s.sql_execution_id = ?, 1) AND s.first_task_launch_ms IS NOT NULL ORDER BY s.stage_id, s.attempt",
+                 execution_id);
+    return write_rows(json, db, "stages", &query, err);
+}
+
+static enum err_code write_changes(struct json_writer *json, struct db *db, int64_t execution_id, struct arena *arena, struct err *err)
+{
+    CLEANUP(query_dispose) struct query query;
+    query_init(&query, arena);
+    query_number(&query, changes_sql, execution_id);
+    return write_rows(json, db, "changes", &query, err);
+}
+
+static enum err_code write_change_count(struct json_writer *json, struct db *db, int64_t execution_id, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc =
+        db_prepare(db, &row, "SELECT iif(EXISTS (SELECT 1 FROM analysis), (SELECT count(*) FROM aqe_change WHERE execution_id = ?1), NULL) AS plan_change_count", err);
+    if (!rc) {
+        db_bind_i64(row, 1, execution_id);
+        rc = db_step(row, err);
+    }
+    if (!rc)
+        api_columns(json, row, 0, 1);
+    db_finalize(row);
+    return rc;
+}
+
 static enum err_code latest_graph(struct db *db, int64_t plan_id, int64_t *ret_graph_plan_id, struct err *err)
 {
     sqlite3_stmt *row = NULL;
@@ -454,7 +310,9 @@ static enum err_code write_execution(const struct api_app *app, int64_t id, cons
         json_object_begin(json);
         write_item(json, row, DETAIL_END, app->ended);
         if (!(rc = api_pairs(json, app->db, "configs", "SELECT name, value FROM sql_config WHERE execution_id = ?1 ORDER BY name", id, err)) &&
-            !(rc = write_plans(json, app->db, id, err)) && !(rc = write_graph(json, app->db, id, graph_plan_id, 0, err)))
+            !(rc = write_plans(json, app->db, id, err)) && !(rc = write_stages(json, app->db, id, request->arena, err)) &&
+            !(rc = write_changes(json, app->db, id, request->arena, err)) && !(rc = write_change_count(json, app->db, id, err)) &&
+            !(rc = sql_graph(json, app->db, id, graph_plan_id, 0, err)))
             rc = write_jobs(json, app, id, request->arena, err);
         json_object_end(json);
     }
@@ -488,8 +346,7 @@ static enum err_code write_text(struct json_writer *json, struct db *db, int64_t
 static enum err_code write_plan(const struct api_app *app, int64_t execution_id, int64_t version, int64_t first_node, struct response *response, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(app->db, &row,
-                                  "SELECT plan_text_id, graph_plan_id, final, execution_id, version FROM sql_plan WHERE execution_id = ?1 AND version = ?2", err);
+    enum err_code rc = db_prepare(app->db, &row, "SELECT plan_text_id, graph_plan_id, final, execution_id, version FROM sql_plan WHERE execution_id = ?1 AND version = ?2", err);
     if (rc)
         return rc;
     db_bind_i64(row, 1, execution_id);
@@ -507,7 +364,7 @@ static enum err_code write_plan(const struct api_app *app, int64_t execution_id,
         else
             rc = write_text(json, app->db, db_i64(row, 0), err);
         if (!rc)
-            rc = write_graph(json, app->db, execution_id, db_i64(row, 1), first_node, err);
+            rc = sql_graph(json, app->db, execution_id, db_i64(row, 1), first_node, err);
         json_object_end(json);
     }
     db_finalize(row);

@@ -52,7 +52,7 @@ static enum err_code write_details(struct json_writer *json, struct db *db, int6
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static const char *unit_of(struct str column)
+const char *metric_unit(struct str column)
 {
     return str_ends(column, "_ms") ? "ms" : str_ends(column, "_ns") ? "ns" : str_ends(column, "_bytes") ? "bytes" : "count";
 }
@@ -71,7 +71,7 @@ static enum err_code write_quantiles(struct json_writer *json, struct db *db, in
         struct str name = db_str(stmt, 0);
         json_object_begin(json);
         api_name(json, "name", name);
-        json_kv_text(json, "unit", unit_of(name));
+        json_kv_text(json, "unit", metric_unit(name));
         api_columns(json, stmt, 1, 11);
         json_object_end(json);
     }
@@ -144,39 +144,6 @@ static enum err_code write_histogram(struct json_writer *json, struct task_colum
     json_array_end(json);
     json_object_end(json);
     return ERR_OK;
-}
-
-static const char executors_sql[] =
-    "SELECT x.is_excluded, x.peaks_set, x.task_time_ms, x.jvm_gc_time_ms,"
-    "       x.executor_id, (SELECT host FROM executor e WHERE e.executor_id = x.executor_id ORDER BY e.executor_ref DESC LIMIT 1) AS host,"
-    "       x.succeeded_tasks + x.failed_tasks + x.killed_tasks AS task_count, x.succeeded_tasks, x.failed_tasks, x.killed_tasks, x.task_time_ms,"
-    "       x.executor_run_time_ms AS run_time_ms, x.jvm_gc_time_ms AS gc_time_ms, x.input_bytes, x.input_records, x.output_bytes, x.output_records,"
-    "       CASE WHEN x.shuffle_remote_read_bytes IS NOT NULL OR x.shuffle_local_read_bytes IS NOT NULL"
-    "            THEN ifnull(x.shuffle_remote_read_bytes, 0) + ifnull(x.shuffle_local_read_bytes, 0) END AS shuffle_read_bytes,"
-    "       x.shuffle_records_read AS shuffle_read_records, x.shuffle_write_bytes, x.shuffle_write_records, x.memory_spilled_bytes, x.disk_spilled_bytes, " API_PEAK_COLUMNS("x.")
-    "  FROM executor_stage x WHERE x.stage_ref = ?"
-    " ORDER BY x.executor_id <> 'driver', x.executor_id GLOB '*[^0-9]*', CAST(x.executor_id AS INTEGER), x.executor_id";
-#define EXECUTORS_FIRST_PEAK 23
-
-static enum err_code write_executors(struct json_writer *json, struct db *db, int64_t stage_ref, struct err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt, executors_sql, err);
-    if (!rc)
-        db_bind_i64(stmt, 1, stage_ref);
-    json_key(json, "executors");
-    json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 4, EXECUTORS_FIRST_PEAK);
-        json_kv_bool(json, "isExcluded", db_i64(stmt, 0) == 1);
-        api_gc(json, db_i64(stmt, 2), db_i64(stmt, 3));
-        api_peaks(json, stmt, db_i64(stmt, 1), EXECUTORS_FIRST_PEAK);
-        json_object_end(json);
-    }
-    json_array_end(json);
-    db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
 }
 
 struct error_group {
@@ -297,12 +264,12 @@ enum err_code stage_find(struct db *db, const struct request *request, int64_t *
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_stage(struct json_writer *json, const struct api_app *app, int64_t stage_ref, struct task_columns *columns, struct arena *arena, struct err *err)
+static enum err_code write_stage(struct json_writer *json, const struct api_ctx *ctx, const struct api_app *app, int64_t stage_ref, struct task_columns *columns, struct arena *arena, struct err *err)
 {
     enum err_code rc;
     json_object_begin(json);
     if (!(rc = stage_item(json, app, stage_ref, arena, err)) && !(rc = write_details(json, app->db, stage_ref, err)) && !(rc = write_quantiles(json, app->db, stage_ref, err)) &&
-        !(rc = write_histogram(json, columns, err)) && !(rc = write_executors(json, app->db, stage_ref, err)) && !(rc = write_errors(json, app->db, columns, err)) &&
+        !(rc = write_histogram(json, columns, err)) && !(rc = stage_executors(json, ctx->server, app->db, stage_ref, columns, err)) && !(rc = write_errors(json, app->db, columns, err)) &&
         !(rc = write_list(json, app->db, "killReasons", kills_sql, stage_ref, err)))
         rc = write_list(json, app->db, "accumulables", accumulables_sql, stage_ref, err);
     json_object_end(json);
@@ -321,7 +288,7 @@ enum err_code api_stage(struct api_ctx *ctx, const struct request *request, stru
     if (!rc && !known(stage_ref))
         response_error(response, 404, "not_found", "there is no such stage attempt");
     else if (!rc && !(rc = task_columns_open(&columns, app.db, stage_ref, err)))
-        rc = write_stage(response_json(response, false), &app, stage_ref, columns, request->arena, err);
+        rc = write_stage(response_json(response, false), ctx, &app, stage_ref, columns, request->arena, err);
     task_columns_free(columns);
     api_app_close(ctx, &app);
     return rc;

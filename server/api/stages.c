@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The list of stage attempts and what one row of it holds. Judgements (skew, GC) are made at read time from the measures, by analysis/annotate.h. */
+#include "analysis/finding.h"
 #include "server/api/handlers.h"
 
 /* From the first task's launch, as the History Server counts: waiting for executors is not the stage's work. */
@@ -11,6 +12,19 @@ const char stage_duration_sql[] = DURATION;
 #define SHUFFLE_READ \
     "CASE WHEN s.shuffle_remote_read_bytes IS NOT NULL OR s.shuffle_local_read_bytes IS NOT NULL" \
     " THEN ifnull(s.shuffle_remote_read_bytes, 0) + ifnull(s.shuffle_local_read_bytes, 0) END"
+
+/* Findings about stages that lists show: the worst grade and the largest saving, by key. */
+#define FINDINGS \
+    "(SELECT subject_key, max(grade) AS grade, max(CASE WHEN grade > 0 THEN price_ms END) AS saving_ms" \
+    "   FROM (SELECT subject_key, price_ms, finding_grade(rule_id, measure, price_ms, scenario, confidence, grade_shift, at_most, at_least, wall_ms) AS grade" \
+    "           FROM finding, analysis WHERE subject_kind = 'stage' AND mute IS NULL AND suppressed_by IS NULL) GROUP BY subject_key)"
+
+/* How much later a stage that the run did not wait for could have ended before a stage that reads it, or else its job, would have waited. */
+#define STAGE_END "max(coalesce(s.completion_ms, 0), coalesce(s.last_task_finish_ms, 0))"
+#define SLACK \
+    "CASE WHEN a.on_path_ms = 0 AND s.completed_seen THEN max(0, coalesce(" \
+    "   (SELECT min(c.submission_ms) FROM stage_parent p JOIN stage c ON c.stage_id = p.stage_id WHERE p.parent_id = s.stage_id AND c.submission_ms >= " STAGE_END ")," \
+    "   (SELECT max(j.completion_ms) FROM job_stage js JOIN job j ON j.job_id = js.job_id WHERE js.stage_id = s.stage_id AND js.ran)) - " STAGE_END ") END"
 
 static const struct list_sort sorts[] = {
     {"id", "s.stage_id"},
@@ -28,6 +42,9 @@ static const struct list_sort sorts[] = {
     {"spill", "s.disk_spilled_bytes"},
     {"gcShare", "CASE WHEN s.task_time_ms > 0 THEN CAST(s.jvm_gc_time_ms AS REAL) / s.task_time_ms END"},
     {"taskTime", "s.task_time_ms"},
+    {"saving", "f.saving_ms"},
+    {"finding", "f.grade"},
+    {"onPath", "a.on_path_ms"},
     {NULL, NULL},
 };
 
@@ -43,25 +60,32 @@ enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKI
     "       s.complete_tasks, s.failed_tasks, s.killed_tasks, s.active_tasks, s.ended_tasks, s.task_time_ms, d.p50 AS median_ms, d.p95 AS p95_ms, d.max AS max_ms," \
     "       s.input_bytes, s.input_records, s.output_bytes, s.output_records, " SHUFFLE_READ " AS shuffle_read_bytes, s.shuffle_records_read AS shuffle_read_records," \
     "       s.shuffle_write_bytes, s.shuffle_write_records, s.memory_spilled_bytes, s.disk_spilled_bytes, s.jvm_gc_time_ms AS gc_time_ms," \
-    "       s.executor_run_time_ms AS run_time_ms, s.executor_cpu_time_ns AS cpu_time_ns, s.sql_execution_id, s.pool, t.body AS failure"
+    "       s.executor_run_time_ms AS run_time_ms, s.executor_cpu_time_ns AS cpu_time_ns, s.executor_deserialize_time_ms AS deserialize_time_ms," \
+    "       s.result_serialization_time_ms, s.shuffle_fetch_wait_time_ms AS fetch_wait_time_ms, s.shuffle_write_time_ns, s.sql_execution_id, s.pool, t.body AS failure," \
+    "       f.saving_ms, a.on_path_ms, " SLACK " AS slack_ms, f.grade, a.stage_ref"
 #define ITEM_FIRST_PLAIN 7
 #define ITEM_TASK_TIME 21
 #define ITEM_MEDIAN 22
 #define ITEM_MAX 24
 #define ITEM_GC_TIME 35
-#define ITEM_END 41
+#define ITEM_END 48
+#define ITEM_FINDING_GRADE 48
+#define ITEM_ANALYSED 49
 #define ITEM_FROM \
     " FROM stage s" \
     " LEFT JOIN stage_quantile d ON d.stage_ref = s.stage_ref AND d.name = 'duration_ms'" \
     " LEFT JOIN stage_quantile r ON r.stage_ref = s.stage_ref AND r.name = 'shuffle_read_bytes'" \
     " LEFT JOIN stage_quantile i ON i.stage_ref = s.stage_ref AND i.name = 'input_bytes'" \
-    " LEFT JOIN text t ON t.text_id = s.failure_text_id"
+    " LEFT JOIN text t ON t.text_id = s.failure_text_id" \
+    " LEFT JOIN stage_analysis a ON a.stage_ref = s.stage_ref" \
+    " LEFT JOIN " FINDINGS " f ON f.subject_key = s.stage_id || '.' || s.attempt"
 
 static void write_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
 {
     int64_t status = db_i64(stmt, 0);
     bool endless = status == STATUS_PENDING || status == STATUS_ACTIVE;
     api_columns(json, stmt, ITEM_FIRST_PLAIN, ITEM_END);
+    json_kv_text(json, "findingGrade", db_is_null(stmt, ITEM_ANALYSED) ? NULL : grade_names[known_or(db_i64(stmt, ITEM_FINDING_GRADE), GRADE_OK)]);
     json_kv_text(json, "status", API_WORD(statuses, endless && ended ? STATUS_UNKNOWN : status));
     api_numbers(json, "jobIds", db_str(stmt, 1));
     api_skew(json, &(struct annotate_spread){.task_count = db_i64(stmt, 2), .median_ms = db_i64(stmt, ITEM_MEDIAN), .max_ms = db_i64(stmt, ITEM_MAX),
@@ -105,17 +129,19 @@ enum err_code stage_item(struct json_writer *json, const struct api_app *app, in
 }
 
 struct filters {
-    struct str q;
+    struct str q, pool;
     int status;                      /* -1: any */
-    int64_t job, grade, skipped;
+    int64_t job, sql, grade, skipped;
 };
 
 static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
 {
     self->q = request_param(request, "q");
+    self->pool = request_param(request, "pool");
     enum err_code rc;
     if ((rc = param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self->status, err)) ||
-        (rc = request_param_i64(request, "job", UNKNOWN, 0, INT64_MAX, &self->job, err)) || (rc = request_param_i64(request, "skipped", 1, 0, 1, &self->skipped, err)))
+        (rc = request_param_i64(request, "job", UNKNOWN, 0, INT64_MAX, &self->job, err)) || (rc = request_param_i64(request, "sql", UNKNOWN, 0, INT64_MAX, &self->sql, err)) ||
+        (rc = request_param_i64(request, "skipped", 1, 0, 1, &self->skipped, err)))
         return rc;
     return request_param_i64(request, "grade", 0, 0, 4, &self->grade, err);
 }
@@ -136,6 +162,10 @@ static void where_stages(struct query *query, const struct filters *filters, boo
         query_add(query, " AND s.status <> 4");
     if (known(filters->job))
         query_number(query, " AND s.stage_id IN (SELECT stage_id FROM job_stage WHERE job_id = ?)", filters->job);
+    if (known(filters->sql))
+        query_number(query, " AND s.sql_execution_id = ?", filters->sql);
+    if (filters->pool.len)
+        query_text(query, " AND s.pool = ?", filters->pool);
     if (filters->grade > 0)
         query_number(query, " AND max(skew_grade(d.task_count, d.p50, d.max, r.p50, r.max, i.p50, i.max), gc_grade(s.task_time_ms, s.jvm_gc_time_ms)) >= ?", filters->grade);
 }

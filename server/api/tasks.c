@@ -55,7 +55,8 @@ static const char row_sql[] =
 struct filters {
     int status, locality;            /* -1: any */
     struct str executor, host, q;
-    int64_t least_duration_ms;
+    int64_t least_duration_ms, partition, speculative;
+    int64_t from_ms, to_ms;          /* tasks that ran between */
 };
 
 static enum err_code read_filters(struct filters *self, const struct request *request, struct err *err)
@@ -67,7 +68,11 @@ static enum err_code read_filters(struct filters *self, const struct request *re
     if ((rc = param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self->status, err)) ||
         (rc = param_word(request, "locality", localities, ARRAY_LENGTH(localities), &self->locality, err)))
         return rc;
-    return request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err);
+    if ((rc = request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err)) ||
+        (rc = request_param_i64(request, "partition", UNKNOWN, 0, INT64_MAX, &self->partition, err)) ||
+        (rc = request_param_i64(request, "speculative", UNKNOWN, 0, 1, &self->speculative, err)) || (rc = request_param_i64(request, "from", UNKNOWN, 0, INT64_MAX, &self->from_ms, err)))
+        return rc;
+    return request_param_i64(request, "to", UNKNOWN, 0, INT64_MAX, &self->to_ms, err);
 }
 
 /* ---- order ---- */
@@ -80,8 +85,7 @@ static const struct text_order *find_text_order(struct str name)
     return NULL;
 }
 
-/* executorRunTimeMs -> executor_run_time_ms. False: too long for any of ours. */
-static bool column_name(struct str key, char *out, size_t room)
+bool task_column_name(struct str key, char *out, size_t room)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(renamed); i++)
         if (str_is(key, renamed[i].name))
@@ -173,37 +177,71 @@ static enum err_code keep_by_text(struct db *db, struct task_columns *columns, c
     return ERR_OK;
 }
 
-/* A task id, or a part of the failure's text. */
+/* Adds the first column of the rows to a set. */
+static enum err_code add_members(struct query *query, struct db *db, struct imap *set, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = query_prepare(query, db, &stmt, err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        if (imap_put(set, db_i64(stmt, 0), (void *)(uintptr_t)1))
+            rc = err_nomem(err);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* A part of the failure's text or of the host's name; a number is a task id or an index. */
 static enum err_code keep_by_search(struct db *db, struct task_columns *columns, struct str q, struct arena *arena, unsigned char *keep, struct err *err)
 {
+    static const struct {
+        const char *column, *sql;
+    } texts[] = {{"error_text_id", "SELECT text_id FROM text WHERE body LIKE ? ESCAPE '\\'"}, {"host_ref", "SELECT host_ref FROM host WHERE name LIKE ? ESCAPE '\\'"}};
     size_t count = task_columns_count(columns);
-    CLEANUP(mem_freep) unsigned char *by_error = mem_alloc(count + 1);
-    CLEANUP(imap_dispose) struct imap set;
-    CLEANUP(query_dispose) struct query query;
-    imap_init(&set, MAX_TEXTS);
-    query_init(&query, arena);
-    if (!by_error)
+    CLEANUP(mem_freep) unsigned char *found = mem_zalloc(count + 1);
+    if (!found)
         return err_nomem(err);
-    memcpy(by_error, keep, count);
-    query_contains(&query, "SELECT text_id FROM text WHERE body LIKE ? ESCAPE '\\'", q);
-    const int64_t *refs, *ids;
-    sqlite3_stmt *stmt = NULL;
-    enum err_code rc;
-    if ((rc = task_columns_get(columns, "error_text_id", &refs, err)) || (rc = task_columns_get(columns, "task_id", &ids, err)) || (rc = query_prepare(&query, db, &stmt, err)))
-        return rc;
-    while ((rc = db_step(stmt, err)) == ERR_OK)
-        if (imap_put(&set, db_i64(stmt, 0), (void *)(uintptr_t)1)) {
-            rc = err_nomem(err);
-            break;
-        }
-    db_finalize(stmt);
-    if (rc != ERR_EOF)
-        return rc;
-    int64_t id;
-    bool is_id = str_to_i64(q, &id);
-    keep_members(by_error, refs, count, &set);
+    const int64_t *refs, *ids, *indexes;
+    enum err_code rc = ERR_OK;
+    for (size_t k = 0; k < ARRAY_LENGTH(texts) && !rc; k++) {
+        CLEANUP(imap_dispose) struct imap set;
+        CLEANUP(query_dispose) struct query query;
+        imap_init(&set, MAX_TEXTS);
+        query_init(&query, arena);
+        query_contains(&query, texts[k].sql, q);
+        if ((rc = task_columns_get(columns, texts[k].column, &refs, err)) || (rc = add_members(&query, db, &set, err)))
+            return rc;
+        for (size_t i = 0; i < count; i++)
+            found[i] |= known(refs[i]) && imap_get(&set, refs[i]);
+    }
+    int64_t number;
+    if (str_to_i64(q, &number) && !(rc = task_columns_get(columns, "task_id", &ids, err)) && !(rc = task_columns_get(columns, "task_index", &indexes, err)))
+        for (size_t i = 0; i < count; i++)
+            found[i] |= ids[i] == number || indexes[i] == number;
     for (size_t i = 0; i < count; i++)
-        keep[i] = by_error[i] || (keep[i] && is_id && ids[i] == id);
+        keep[i] &= found[i];
+    return rc;
+}
+
+/* Before 3.3 tasks had no partition: its number was the index. */
+static enum err_code keep_by_partition(struct task_columns *columns, int64_t partition, unsigned char *keep, struct err *err)
+{
+    const int64_t *partitions, *indexes;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, "partition_id", &partitions, err)) || (rc = task_columns_get(columns, "task_index", &indexes, err)))
+        return rc;
+    for (size_t i = 0; i < task_columns_count(columns); i++)
+        keep[i] &= known_or(partitions[i], indexes[i]) == partition;
+    return ERR_OK;
+}
+
+/* A task without an end goes on. */
+static enum err_code keep_by_time(struct task_columns *columns, int64_t from_ms, int64_t to_ms, unsigned char *keep, struct err *err)
+{
+    const int64_t *launch_ms, *finish_ms;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, "launch_ms", &launch_ms, err)) || (rc = task_columns_get(columns, "finish_ms", &finish_ms, err)))
+        return rc;
+    for (size_t i = 0; i < task_columns_count(columns); i++)
+        keep[i] &= known(launch_ms[i]) & (!known(to_ms) | (launch_ms[i] <= to_ms)) & (!known(finish_ms[i]) | (finish_ms[i] >= from_ms));
     return ERR_OK;
 }
 
@@ -220,6 +258,12 @@ static enum err_code apply_filters(const struct api_app *app, struct task_column
     if (!rc && known(filters->least_duration_ms) && !(rc = task_columns_get(columns, "duration_ms", &values, err)))
         for (size_t i = 0; i < count; i++)
             keep[i] &= values[i] >= filters->least_duration_ms;          /* UNKNOWN is below every number */
+    if (!rc && known(filters->speculative) && !(rc = task_columns_get(columns, "speculative", &values, err)))
+        keep_equal(keep, values, count, filters->speculative);
+    if (!rc && known(filters->partition))
+        rc = keep_by_partition(columns, filters->partition, keep, err);
+    if (!rc && (known(filters->from_ms) || known(filters->to_ms)))
+        rc = keep_by_time(columns, filters->from_ms, filters->to_ms, keep, err);
     if (!rc && filters->executor.len)
         rc = keep_by_text(app->db, columns, "executor_ref", "SELECT executor_ref FROM executor WHERE executor_id = ?", filters->executor, keep, err);
     if (!rc && filters->host.len)
@@ -231,7 +275,8 @@ static enum err_code apply_filters(const struct api_app *app, struct task_column
 
 static bool any_filter(const struct filters *filters)
 {
-    return filters->status >= 0 || filters->locality >= 0 || known(filters->least_duration_ms) || filters->executor.len || filters->host.len || filters->q.len;
+    return filters->status >= 0 || filters->locality >= 0 || known(filters->least_duration_ms) || known(filters->partition) || known(filters->speculative) ||
+           known(filters->from_ms) || known(filters->to_ms) || filters->executor.len || filters->host.len || filters->q.len;
 }
 
 /* ---- answer ---- */
@@ -239,7 +284,6 @@ static bool any_filter(const struct filters *filters)
 static void write_row(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
 {
     int64_t status = db_i64(stmt, 0);
-    json_object_begin(json);
     api_columns(json, stmt, ROW_FIRST_PLAIN, sqlite3_column_count(stmt));
     json_kv_text(json, "status", API_WORD(statuses, ended && (status == STATUS_RUNNING || status == STATUS_FETCHING) ? STATUS_UNKNOWN : status));
     json_kv_text(json, "locality", API_WORD(localities, db_i64(stmt, 1)));
@@ -249,7 +293,6 @@ static void write_row(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
     else
         json_bool(json, db_i64(stmt, 2) == 1);
     json_kv_text(json, "endReason", API_WORD(end_reasons, db_i64(stmt, 3)));
-    json_object_end(json);
 }
 
 static enum err_code write_rows(struct json_writer *json, const struct api_app *app, const int64_t *task_seq, const size_t *positions, size_t count, struct err *err)
@@ -257,9 +300,13 @@ static enum err_code write_rows(struct json_writer *json, const struct api_app *
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(app->db, &stmt, row_sql, err);
     for (size_t i = 0; i < count && !rc; i++) {
-        db_bind_i64(stmt, 1, task_seq[positions[i]]);
+        int64_t seq = task_seq[positions[i]];
+        db_bind_i64(stmt, 1, seq);
         if ((rc = db_step(stmt, err)) == ERR_OK) {
+            json_object_begin(json);
             write_row(json, stmt, app->ended);
+            rc = api_pairs(json, app->db, "accumulables", "SELECT name, update_text FROM task_accumulable WHERE task_seq = ?1 ORDER BY ordinal", seq, err);
+            json_object_end(json);
             db_reset(stmt);
         } else if (rc == ERR_EOF) {
             rc = err_set(err, ERR_CORRUPT, "a task of the columns has no row");
@@ -305,14 +352,14 @@ static enum err_code write_list(const struct api_app *app, struct task_columns *
     CLEANUP(mem_freep) unsigned char *keep = NULL;
     const int64_t *key = NULL, *tie, *task_seq;
     const struct text_order *order = find_text_order(self->sort);
-    char name[96];
+    char name[TASK_COLUMN_NAME_BYTES];
     enum err_code rc;
     if (order) {
         if (!(key = ranks = mem_array(count + 1, sizeof *ranks)))
             return err_nomem(err);
         rc = rank_keys(app->db, columns, order, ranks, err);
     } else {
-        rc = column_name(self->sort, name, sizeof name) ? task_columns_get(columns, name, &key, err) : ERR_NOT_FOUND;
+        rc = task_column_name(self->sort, name, sizeof name) ? task_columns_get(columns, name, &key, err) : ERR_NOT_FOUND;
     }
     if (rc == ERR_NOT_FOUND) {
         response_error(response, 400, "bad_parameter", "cannot sort by that key");

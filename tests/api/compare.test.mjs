@@ -54,3 +54,55 @@ test("what makes no sense is refused", async () => {
   assert.equal((await at.server.json(`compare?base=${BASE}&new=nobody`, 404)).error, "not_found");
   assert.equal((await at.server.json("apps/nobody/baseline", 404)).error, "not_found");
 });
+
+test("stages of both runs in pairs: each once, with what the run itself says of it", async () => {
+  const pairs = await at.server.json(`compare/stages?base=${BASE}&new=${SLOW}&limit=1000`);
+  const ran = async (ref) => (await at.server.json(`apps/${ref}/stages?limit=1000`)).items.filter(({ status }) => status !== "skipped");
+  for (const [ref, side] of [[BASE, "base"], [SLOW, "new"]]) {
+    const stages = await ran(ref);
+    const ids = pairs.items.map((pair) => pair[`${side}Id`]).filter((id) => id !== null);
+    assert.deepEqual(ids.sort((a, b) => a - b), stages.map(({ stageId }) => stageId).sort((a, b) => a - b), side);
+    for (const { stageId, taskTimeMs, numTasks } of stages) {
+      const pair = pairs.items.find((each) => each[`${side}Id`] === stageId);
+      assert.deepEqual([pair[`${side}TaskTimeMs`], pair[`${side}TaskCount`]], [taskTimeMs, numTasks], `${side} ${stageId}`);
+    }
+  }
+  for (const pair of pairs.items) {
+    assert.equal(pair.state, pair.baseId === null ? "added" : pair.newId === null ? "removed" : "both");
+    assert.equal(pair.differenceMs, (pair.newMs ?? 0) - (pair.baseMs ?? 0));
+  }
+  const sizes = pairs.items.map(({ differenceMs }) => Math.abs(differenceMs));
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+  const changed = await at.server.json(`compare/stages?base=${BASE}&new=${SLOW}&changed=true&sort=id&limit=3&page=2`);
+  assert.equal(changed.total, pairs.items.filter((pair) => pair.changed).length);
+  assert.deepEqual([changed.page, changed.items.every((pair) => pair.changed)], [2, true]);
+});
+
+test("queries in pairs: three with another plan", async () => {
+  const pairs = await at.server.json(`compare/queries?base=${BASE}&new=${SLOW}&sort=id`);
+  for (const { baseId, newId, baseMs, newMs, planChanged, changed } of pairs.items) {
+    assert.deepEqual([planChanged, changed], [true, true]);
+    assert.equal(baseMs, (await at.server.json(`apps/${BASE}/sql/${baseId}`)).durationMs);
+    assert.equal(newMs, (await at.server.json(`apps/${SLOW}/sql/${newId}`)).durationMs);
+  }
+  assert.deepEqual(pairs.items.map(({ newId }) => newId), [0, 1, 2]);
+  const same = await at.server.json(`compare/queries?base=${BASE}&new=${BASE}`);
+  assert.deepEqual([same.total, same.items.some((pair) => pair.changed || pair.planChanged)], [3, false]);
+});
+
+test("pairs need two runs, and answer a client that has them with 304", async () => {
+  assert.equal((await at.server.json(`compare/stages?base=${BASE}`, 400)).error, "bad_parameter");
+  assert.equal((await at.server.json(`compare/queries?base=${BASE}&new=${SLOW}&sort=junk`, 400)).error, "bad_parameter");
+  assert.equal((await at.server.json(`compare/stages?base=nobody&new=${SLOW}`, 404)).error, "not_found");
+  const path = `/api/afterglow/v1/compare/stages?base=${BASE}&new=${SLOW}`;
+  const { headers } = await at.server.get(path);
+  assert.ok(headers.etag);
+  assert.equal((await at.server.get(path, { headers: { "If-None-Match": headers.etag } })).status, 304);
+  assert.notEqual((await at.server.get(path.replace("stages", "queries"))).text, (await at.server.get(path)).text);
+});
+
+test("what is within the noise of a comparison is told, and what is other in every run is counted", async () => {
+  const { parts, wall, hiddenSettingCount } = await at.server.json(`compare?base=${BASE}&new=${SLOW}`);
+  for (const { part, ms, noiseMs, withinNoise } of parts) assert.deepEqual([noiseMs, withinNoise], [wall.allowed, Math.abs(ms) <= 2000], part);
+  assert.ok(hiddenSettingCount > 0);
+});

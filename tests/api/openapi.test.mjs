@@ -69,7 +69,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get }) => (get.parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare"])
+  for (const file of ["apps", "jobs", "stages", "tasks", "executors", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare", "compare_pairs"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -120,6 +120,8 @@ test("real answers are as the document says", async (t) => {
     await check(app, "/apps/{ref}");
     await check(`${app}/baseline`, "/apps/{ref}/baseline");
     await check(`compare?base=${encodeURIComponent(ref)}&new=${encodeURIComponent(list.items.find((each) => each.ref).ref)}`, "/compare");
+    for (const each of ["stages", "queries"])
+      await check(`compare/${each}?base=${encodeURIComponent(ref)}&new=${encodeURIComponent(list.items.find((one) => one.ref).ref)}&limit=1000`, `/compare/${each}`);
     await check(`compare?base=usual&new=${encodeURIComponent(ref)}`, "/compare");
     for (const each of ["health", "environment", "storage", "executors"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
     for (const { runId } of (await check(`${app}/streaming`, "/apps/{ref}/streaming")).items) await check(`${app}/streaming/${runId}`, "/apps/{ref}/streaming/{run}");
@@ -128,14 +130,18 @@ test("real answers are as the document says", async (t) => {
     await check(`${app}/dstreams`, "/apps/{ref}/dstreams");
     for (const each of ["findings", "findings?all=true&lang=zh-CN&limit=1000", "account", "account?job=0&view=cost", "account?stage=0.0", "chain", "what-ifs", "what-ifs?executors=3"])
       await check(`${app}/${each}`, `/apps/{ref}/${each.split("?")[0]}`);
-    for (const { jobId } of (await check(`${app}/jobs?limit=1000`, "/apps/{ref}/jobs")).items) await check(`${app}/jobs/${jobId}`, "/apps/{ref}/jobs/{id}");
-    for (const { id } of (await check(`${app}/sql?limit=1000`, "/apps/{ref}/sql")).items) {
+    for (const { jobId } of (await check(`${app}/jobs?limit=1000`, "/apps/{ref}/jobs")).items) {
+      await check(`${app}/jobs/${jobId}`, "/apps/{ref}/jobs/{id}");
+      await check(`${app}/jobs/${jobId}/graph`, "/apps/{ref}/jobs/{id}/graph");
+    }
+    for (const { id } of (await check(`${app}/sql?limit=1000&roots=true&sort=-saving`, "/apps/{ref}/sql")).items) {
       const { plans } = await check(`${app}/sql/${id}`, "/apps/{ref}/sql/{id}");
       for (const { version } of plans) await check(`${app}/sql/${id}/plans/${version}`, "/apps/{ref}/sql/{id}/plans/{version}");
       if (plans.length) await check(`${app}/sql/${id}/plans/0?node=1`, "/apps/{ref}/sql/{id}/plans/{version}");
     }
     for (const { stageId, attempt } of (await check(`${app}/stages?limit=1000`, "/apps/{ref}/stages")).items) {
       await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");
+      await check(`${app}/stages/${stageId}.${attempt}/graph`, "/apps/{ref}/stages/{id}.{attempt}/graph");
       const { items } = await check(`${app}/stages/${stageId}.${attempt}/tasks`, "/apps/{ref}/stages/{id}.{attempt}/tasks");
       if (items.length) await check(`${app}/tasks/${items[0].taskId}/why`, "/apps/{ref}/tasks/{id}/why");
       const analysed = await server.get(`/api/afterglow/v1/${app}/stages/${stageId}.${attempt}/analysis`);

@@ -115,6 +115,63 @@ test("sql", async (t) => {
     await server.json(`apps/${APP}/sql/999999`, 404);
   });
 
+  await t.test("our list says what was found about each, and which jobs it ran", async () => {
+    const list = await server.json(`apps/${APP}/sql?limit=100`);
+    const { findings } = await server.json(`apps/${APP}/findings?limit=1000`);
+    const jobs = (await server.json(`apps/${APP}/jobs?limit=1000`)).items;
+    const stages = (await server.json(`apps/${APP}/stages?limit=1000`)).items;
+    const execution = ({ kind, key }) =>
+      kind === "sql" || kind === "node"
+        ? Number(key.split("/")[0])
+        : kind === "job"
+          ? jobs.find((job) => String(job.jobId) === key).sqlExecutionId
+          : kind === "stage"
+            ? stages.find((stage) => `${stage.stageId}.${stage.attempt}` === key).sqlExecutionId
+            : null;
+    const grades = ["ok", "info", "low", "moderate", "severe"];
+    let found = 0;
+    for (const item of list.items) {
+      const mine = findings.filter(({ subject }) => execution(subject) === item.id);
+      const worst = Math.max(0, ...mine.map(({ grade }) => grades.indexOf(grade)));
+      const prices = mine.map(({ price }) => price?.ms ?? null).filter((ms) => ms !== null);
+      assert.deepEqual([item.findingCount, item.worstGrade, item.savingMs], [mine.length, grades[worst], prices.length ? Math.max(...prices) : null], item.id);
+      assert.equal((await server.json(`apps/${APP}/findings?sql=${item.id}`)).total, mine.length);
+      assert.deepEqual(item.succeededJobIds, jobs.filter((job) => job.sqlExecutionId === item.id).map((job) => job.jobId).sort((a, b) => a - b));
+      assert.deepEqual([item.failedJobIds, item.runningJobIds, item.nestedCount], [[], [], 0]);
+      found += mine.length;
+    }
+    assert.ok(found > 5);
+    const bad = list.items.filter(({ worstGrade }) => grades.indexOf(worstGrade) >= 1);
+    assert.equal((await server.json(`apps/${APP}/sql?grade=info`)).total, bad.length);
+    assert.equal((await server.json(`apps/${APP}/sql?grade=ok`)).total, list.total);
+    const dearest = await server.json(`apps/${APP}/sql?sort=-saving&limit=1`);
+    assert.equal(dearest.items[0].savingMs, Math.max(...list.items.map(({ savingMs }) => savingMs ?? 0)));
+    await server.json(`apps/${APP}/sql?grade=awful`, 400);
+    await server.json(`apps/${APP}/findings?sql=x`, 400);
+  });
+
+  await t.test("what adaptive execution changed, and the stages of a query", async () => {
+    const query = await server.json(`apps/${APP}/sql/6`);
+    // The exchanges of query 6 had 16 partitions each and were read as one (its plan: AQEShuffleRead coalesced).
+    assert.deepEqual(
+      query.changes.map(({ kind, version, partitionsBefore, partitionsAfter }) => [kind, version, partitionsBefore, partitionsAfter]),
+      [
+        ["coalesced", 3, 16, 1],
+        ["coalesced", 4, 16, 1],
+      ],
+    );
+    assert.equal(query.planChangeCount, 2);
+    for (const { nodeId } of query.changes) assert.equal(query.nodes.find(({ id }) => id === nodeId).name, "AQEShuffleRead");
+    assert.deepEqual(
+      query.stages.map(({ stageId }) => stageId),
+      [6, 7, 9, 11, 14],
+    ); // of its jobs' stages those that ran
+    for (const { stageId, attempt, taskTimeMs, durationMs } of query.stages) {
+      const stage = await server.json(`apps/${APP}/stages/${stageId}.${attempt}`);
+      assert.deepEqual([taskTimeMs, durationMs], [stage.taskTimeMs, stage.durationMs]);
+    }
+  });
+
   await t.test("every version of a plan", async () => {
     const { plans } = await server.json(`apps/${APP}/sql/6`);
     assert.ok(plans.length > 1);
@@ -136,6 +193,37 @@ test("sql", async (t) => {
     const [{ ref }] = (await server.json("apps?q=tiny")).items;
     assert.equal((await server.json(`apps/${encodeURIComponent(ref)}/sql?limit=1`)).limit, 1);
   });
+});
+
+// Executions 1 and 2 are nested in 0, 3 names a root that has no row, 4 one that began later: both are roots, as in the History Server.
+test("nested executions are below their roots", async (t) => {
+  const sql = (name, executionId, members) => JSON.stringify({ Event: `org.apache.spark.sql.execution.ui.SparkListenerSQL${name}`, executionId, ...members });
+  const plan = { nodeName: "Range", simpleString: "Range", children: [], metadata: {}, metrics: [] };
+  const roots = [0, 0, 0, 77, 5, 5];
+  const folder = makeFolder(t);
+  const lines = [
+    event("LogStart", { "Spark Version": "4.3.0" }),
+    event("ApplicationStart", { "App Name": "nested", "App ID": "app-nested", Timestamp: START, User: "alice" }),
+    ...roots.flatMap((rootExecutionId, id) => [
+      sql("ExecutionStart", id, { rootExecutionId, description: `q${id}`, details: "", physicalPlanDescription: "", sparkPlanInfo: plan, time: START }),
+      sql("ExecutionEnd", id, { time: START + 10, errorMessage: "" }),
+    ]),
+    event("ApplicationEnd", { Timestamp: START + 20 }),
+  ];
+  writeFileSync(join(folder, "app-nested"), `${lines.join("\n")}\n`);
+  const server = await startServer(t, ["--store", makeStore(t, [folder])]);
+  const list = await server.json("apps/app-nested/sql?roots=true&sort=id");
+  assert.deepEqual(
+    list.items.map(({ id, nestedCount }) => [id, nestedCount]),
+    [
+      [0, 2],
+      [3, 0],
+      [4, 0],
+      [5, 0],
+    ],
+  );
+  assert.deepEqual((await server.json("apps/app-nested/sql?root=0&sort=id")).items.map(({ id }) => id), [0, 1, 2]);
+  assert.equal((await server.json("apps/app-nested/sql")).total, 6);
 });
 
 // A plan of 99,990 nodes was an answer of 35 MB that held a thread for two seconds.

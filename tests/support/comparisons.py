@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`afterglow compare` as a command, over real runs: what it names, when it says that nothing changed, ids that mean nothing, exit status, forms, hostile names.
 
-    comparisons.py CASE        nightly | noise | renumbered | usual | statuses | hostile | everything
+    comparisons.py CASE        nightly | noise | renumbered | usual | usual_http | statuses | hostile | everything
 """
 import html.parser
 import itertools
@@ -13,7 +13,10 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.request
 
+import serving
 import tree
 import unpack
 
@@ -136,10 +139,54 @@ def later(log, folder, number, slower=1.0):
     return path
 
 
+def five_runs(folder):
+    """Four that are alike and a slow one."""
+    return [later(HOURLY[i % 3], folder, i) for i in range(4)] + [later(HOURLY[0], folder, 4, 1.6)]
+
+
+def ask(address, tag=None):
+    """(status, tag, findings by rule, verdict) of GET …/findings."""
+    request = urllib.request.Request(address, headers={"If-None-Match": tag} if tag else {})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            answer = json.loads(response.read())
+            return response.status, response.headers["ETag"], {finding["rule"]: finding for finding in answer["findings"]}, answer["verdict"]
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers["ETag"], None, None
+
+
+def usual_http():
+    """The findings of the slow run name the regression, by the thresholds of the request; the answer's tag changes with its history."""
+    with tempfile.TemporaryDirectory() as folder, serving.Server(tree.binary(), five_runs(folder)) as server:
+        store = pathlib.Path(server.folder.name) / "store"
+        catalog = sqlite3.connect(store / "catalog.db")
+        keys = [row[0] for row in catalog.execute("SELECT app_key FROM run_history ORDER BY begin_ms")]
+        slow = f"{server.base}/api/afterglow/v1/apps/{keys[4]}/findings"
+        status, tag, findings, verdict = ask(slow)
+        check("findings say so", status == 200 and findings["RUN.REGRESSION"]["grade"] == "severe" and "slower than the usual" in verdict)
+        check("the client has it", ask(slow, tag)[:2] == (304, tag))
+        chinese = ask(f"{slow}?lang=zh-CN&rule=RUN.REGRESSION&threshold.RUN.REGRESSION=0.1,0.9,-,-")[2]["RUN.REGRESSION"]
+        check("with other thresholds, in Chinese", chinese["grade"] == "info" and "比平时" in chinese["sentence"])
+        check("none of them is passed", not ask(f"{slow}?threshold.RUN.REGRESSION=9,-,-,-&rule=RUN.REGRESSION")[2])
+        check("a usual run has none", "RUN.REGRESSION" not in ask(f"{server.base}/api/afterglow/v1/apps/{keys[3]}/findings")[2])
+        check("judged anew", run("analyze", "--store", store, keys[0]).returncode == 0)
+        status, again, findings, _ = ask(slow, tag)
+        check("an earlier run was judged anew", status == 200 and again != tag and "RUN.REGRESSION" in findings)
+        with catalog:
+            catalog.execute("UPDATE run_history SET eligible = 0 WHERE app_key = ?", [keys[0]])
+        status, fewer, findings, _ = ask(slow, again)
+        check("an earlier run does not count any more", status == 200 and fewer != again and findings["RUN.REGRESSION"]["evidence"])
+        with catalog:
+            catalog.execute("UPDATE run_history SET eligible = 0")
+        status, _, findings, _ = ask(slow, fewer)
+        check("too few are no regression", status == 200 and "RUN.REGRESSION" not in findings)
+        catalog.close()
+
+
 def usual():
     with tempfile.TemporaryDirectory() as folder:
         store = pathlib.Path(folder) / "store"
-        logs = [later(HOURLY[i % 3], folder, i) for i in range(4)] + [later(HOURLY[0], folder, 4, 1.6)]
+        logs = five_runs(folder)
         check("loaded", run("ingest", "--store", store, *logs).returncode == 0)
         catalog = sqlite3.connect(store / "catalog.db")
         keys = [row[0] for row in catalog.execute("SELECT app_key FROM run_history ORDER BY begin_ms")]
@@ -241,4 +288,4 @@ def everything():
 
 
 if __name__ == "__main__":
-    {case.__name__: case for case in (nightly, noise, renumbered, usual, statuses, hostile, everything)}[sys.argv[1]]()
+    {case.__name__: case for case in (nightly, noise, renumbered, usual, usual_http, statuses, hostile, everything)}[sys.argv[1]]()

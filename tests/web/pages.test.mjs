@@ -50,6 +50,14 @@ before(async () => {
       if (tasks.items[0]) pages.push(["one task", `${at}/stages/${s.stageId}.${s.attempt}?task=${tasks.items[0].taskId}`]);
     }
   }
+  const usual = apps.find((/** @type {any} */ a) => /^nightly/.test(a.name ?? "") && a.startMs > 1767139200000 + 30 * 60_000) ?? biggest;
+  const b = encodeURIComponent(usual.ref);
+  pages.push(
+    ["compare with what is usual", `compare?b=${b}`],
+    ["compare with a chosen run", `compare?b=${b}&a=${encodeURIComponent(biggest.ref)}&choose=1&of=queries`],
+    ["compare, too few runs", `compare?b=${encodeURIComponent(biggest.ref)}`],
+  );
+  if (open) pages.push(["compare with an incomplete log", `compare?b=${encodeURIComponent(open.ref)}&a=${encodeURIComponent(biggest.ref)}`]);
 });
 after(() => browser.close());
 

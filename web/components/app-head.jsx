@@ -5,6 +5,7 @@ import * as paths from "../lib/paths.js";
 import { growing } from "../model/app.js";
 import { noted, wrong } from "../model/health.js";
 import { Outcome } from "./chips.jsx";
+import { CompareLink } from "./compare-link.jsx";
 import { Sentences } from "./sentences.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -40,6 +41,9 @@ export function AppHead({ app }) {
             {growing(app) ? <span class="head-grows">{t("head.grows")}</span> : null}
             {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
           </div>
+        </div>
+        <div class="head-tools no-print">
+          <CompareLink app={app} />
         </div>
       </div>
       {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}

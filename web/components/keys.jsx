@@ -15,6 +15,7 @@ export const GO = [
   ["m", "storage", "nav.storage"],
   ["c", "env", "nav.env"],
   ["q", "sql", "nav.sql"],
+  ["b", "compare", "nav.compare"],
   ["l", "log", "nav.log"],
 ];
 

@@ -20,16 +20,15 @@ import { useData } from "./use-data.js";
  * @template T
  * @template {import("../types").List<T>} L
  * @param {(string | number)[]} parts of the API's address
- * @param {{ sort: string, limit?: number, filters?: string[], more?: Record<string, string | number>, version: string | number }} o sort and limit: those of an address that names
- *   none; more: what is asked for besides
+ * @param {{ sort: string, limit?: number, filters?: string[], version: string | number, fixed?: Record<string, string> }} o sort and limit: those of an address that names none; fixed: parameters that are not in the address of the page
  * @returns {Listing<T, L>}
  */
-export function useList(parts, { sort: usual, limit = 50, filters: names = [], more, version }) {
+export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, fixed }) {
   const q = current().query;
   const filters = Object.fromEntries(names.map((name) => [name, q.get(name)]));
   const sort = q.get("sort") ?? usual;
   const asked = /** @type {import("./use-data.js").Asked<L>} */ (
-    useData(apiPath(parts, { ...more, ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit }), version)
+    useData(apiPath(parts, { ...fixed, ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit }), version)
   );
   return { asked, sort, filters, filtered: names.some((name) => q.has(name)) };
 }

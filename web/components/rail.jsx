@@ -62,7 +62,8 @@ export function entries(ref, app) {
     { id: "storage", to: paths.page(ref, "storage"), sub: true },
     { id: "env", to: paths.page(ref, "env"), step: 5 },
     { id: "sql", to: paths.page(ref, "sql"), step: 6 },
-    { id: "log", to: paths.page(ref, "log"), apart: true, level: app && !app.loading ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
+    { id: "compare", to: paths.compare(ref), apart: true },
+    { id: "log", to: paths.page(ref, "log"), level: app && !app.loading ? (broken ? 2 : 0) : null, label: broken ? t("rail.log", broken) : undefined },
   ];
 }
 

@@ -2,6 +2,7 @@
 /** English. Functions get numbers as numbers and put them into words themselves; arguments named `…Text` come formatted, those of `say.*` may be elements. */
 import { apps } from "./en/apps.js";
 import { columns } from "./en/columns.js";
+import { compare } from "./en/compare.js";
 import { environment } from "./en/environment.js";
 import { executors } from "./en/executors.js";
 import { findings } from "./en/findings.js";
@@ -15,4 +16,4 @@ import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };

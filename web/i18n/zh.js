@@ -2,6 +2,7 @@
 /** 简体中文。Spark 自己的名词（Job、Stage、Task、Executor、Storage、Environment、SQL）保留英文。键与 en 相同，类型检查会发现缺失。 */
 import { apps } from "./zh/apps.js";
 import { columns } from "./zh/columns.js";
+import { compare } from "./zh/compare.js";
 import { environment } from "./zh/environment.js";
 import { executors } from "./zh/executors.js";
 import { findings } from "./zh/findings.js";
@@ -15,4 +16,4 @@ import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };

@@ -77,8 +77,9 @@ export function slotTime(ms) {
 /** A saving or a difference, always seconds: 9.88 s; with sign +26.3 s, −0.40 s, ±0 s. @param {unknown} ms @param {boolean} [signed] */
 export function seconds(ms, signed = false) {
   if (!known(ms)) return DASH;
+  if (signed && Math.abs(ms) < 5) return `±0${NB}s`;
   const text = three(ms / 1000) + NB + "s";
-  return !signed || ms < 0 ? text : (ms > 0 ? "+" : "±") + text;
+  return !signed || ms < 0 ? text : "+" + text;
 }
 
 /** Exact length in ms for tooltips: 26,812 ms. @param {unknown} ms */

@@ -11,6 +11,8 @@ export const job = (/** @type {string} */ ref, /** @type {number} */ id) => href
 export const stage = (/** @type {string} */ ref, /** @type {number} */ id, /** @type {number} */ attempt, /** @type {Query} */ q = {}) =>
   href(["a", ref, "stages", `${id}.${attempt}`], q);
 export const sql = (/** @type {string} */ ref, /** @type {number | string} */ id, /** @type {Query} */ q = {}) => href(["a", ref, "sql", id], q);
+/** A run against another one; without `base` against the earlier runs of its job. */
+export const compare = (/** @type {string} */ ref, /** @type {string | null} */ base = null) => href(["compare"], { b: ref, a: base });
 export const rdd = (/** @type {string} */ ref, /** @type {number | string} */ id) => href(["a", ref, "storage", id]);
 
 /** The page of what a finding, or a row of its evidence, is about. @param {string} ref @param {import("../types").SubjectKind} kind @param {string} key */

@@ -28,7 +28,7 @@ export function Apps() {
   const [version, setVersion] = useState(0);
   const byJob = current().query.get("group") === "job";
   /** @type {Runs} */
-  const runs = useList(["apps"], { sort: "-start", filters: FILTERS, more: { history: RUNS, lang: language(), ...(byJob ? { group: "job" } : {}) }, version });
+  const runs = useList(["apps"], { sort: "-start", filters: FILTERS, fixed: { history: String(RUNS), lang: language(), ...(byJob ? { group: "job" } : {}) }, version });
   const { data } = runs.asked;
   const counts = data?.counts;
   usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {

@@ -18,12 +18,13 @@
 #include "base/db.h"
 #include "base/int_column.h"
 
-#define TASK_CELLS(X)                                                                                                                                                           \
-    X(task_id)                                                                                                                                                                  \
-    X(task_index) X(attempt) X(partition_id) X(executor_ref) X(launch_ms) X(finish_ms) X(getting_result_ms) X(locality) X(speculative) X(status) X(end_reason) X(error_text_id) \
-        X(has_metrics) X(executor_deserialize_time_ms) X(executor_run_time_ms) X(executor_cpu_time_ns) X(peak_execution_memory_bytes) X(result_size_bytes) X(jvm_gc_time_ms)    \
-            X(result_serialization_time_ms) X(memory_spilled_bytes) X(disk_spilled_bytes) X(input_bytes) X(input_records) X(output_bytes) X(output_records)                     \
-                X(shuffle_fetch_wait_time_ms) X(shuffle_remote_read_bytes) X(shuffle_local_read_bytes) X(shuffle_records_read) X(shuffle_write_bytes) X(shuffle_write_time_ns)  \
+#define TASK_CELLS(X)                                                                                                                                                            \
+    X(task_id)                                                                                                                                                                   \
+    X(task_index)                                                                                                                                                                \
+    X(attempt) X(partition_id) X(executor_ref) X(launch_ms) X(finish_ms) X(getting_result_ms) X(locality) X(speculative) X(status) X(end_reason) X(error_text_id) X(has_metrics) \
+        X(executor_deserialize_time_ms) X(executor_run_time_ms) X(executor_cpu_time_ns) X(peak_execution_memory_bytes) X(result_size_bytes) X(jvm_gc_time_ms)                    \
+            X(result_serialization_time_ms) X(memory_spilled_bytes) X(disk_spilled_bytes) X(input_bytes) X(input_records) X(output_bytes) X(output_records)                      \
+                X(shuffle_fetch_wait_time_ms) X(shuffle_remote_read_bytes) X(shuffle_local_read_bytes) X(shuffle_records_read) X(shuffle_write_bytes) X(shuffle_write_time_ns)   \
                     X(shuffle_write_records)
 
 struct task_cells {
@@ -158,6 +159,12 @@ __attribute__((unused)) static void add_stage(int64_t ref, int64_t id, int64_t a
         " VALUES (%s, %s, %s, %d, 1, %d, %d, %s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
         sql_number(ref), sql_number(id), sql_number(attempt), status, status != 4, status == 2 || status == 3, sql_number(num_tasks), sql_number(submission_ms),
         sql_number(completion_ms));
+}
+
+__attribute__((unused)) static void add_execution(int64_t id, int64_t root, int64_t begin_ms, int64_t end_ms)
+{
+    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen) VALUES (%lld, %lld, %s, %s, 1, 1, 1)",
+            (long long)id, (long long)root, sql_number(begin_ms), sql_number(end_ms));
 }
 
 /* A successful task without metrics, whose index and partition are `index`; the caller changes what it wants before the next one is added. */

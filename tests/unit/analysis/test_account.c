@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "tests/unit/analysis/app_rows.h"
+#include "tests/unit/analysis/random_app.h"
 
 static struct facts facts;
 static struct accounts accounts;
@@ -359,12 +359,6 @@ static void assert_gap(size_t i, int64_t from_ms, int64_t to_ms, const char *kin
     assert_int_equal(gap->sql_execution_id, sql);
 }
 
-static void add_execution(int64_t id, int64_t root, int64_t begin_ms, int64_t end_ms)
-{
-    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen) VALUES (%lld, %lld, %s, %s, 1, 1, 1)",
-            (long long)id, (long long)root, sql_number(begin_ms), sql_number(end_ms));
-}
-
 static void gaps_of_sql_executions(void **state)
 {
     (void)state;
@@ -475,111 +469,13 @@ static void running_out_of_memory_leaves_nothing(void **state)
 
 /* ---- Anything ---- */
 
-static uint64_t random_state;
-
-static int64_t random_to(int64_t count)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (int64_t)(random_state % (uint64_t)count);
-}
-
-/* Mostly within some seconds, sometimes unknown, at another's time, centuries away, or no time at all. */
-static int64_t random_time(void)
-{
-    static const int64_t odd[] = {UNKNOWN, -1, 0, 1, INT64_MAX, INT64_MIN + 1, INT64_C(32503680000000), INT64_C(1) << 62, 100000, 130000};
-    return random_to(12) ? 100000 + random_to(random_to(3) ? 30000 : 12) * (random_to(40) ? 1 : 1000000) : odd[random_to((int64_t)ARRAY_LENGTH(odd))];
-}
-
-static void add_random_tasks(int64_t executors, int64_t stages)
-{
-    int64_t count = random_to(14);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t launch_ms = random_time();
-        struct task_cells *task = add_task(1 + random_to(stages), random_to(20), random_to(5), random_to(12) ? 1 + random_to(executors + 1) : UNKNOWN, launch_ms,
-                                           random_to(3) && known(launch_ms) && launch_ms < INT64_MAX / 2 ? launch_ms + random_to(9000) : random_time());
-        if (!random_to(3))
-            fail_task(task, random_to(10));
-        if (!random_to(4))
-            task->partition_id = random_to(2) ? UNKNOWN : random_to(5);
-        task->attempt = random_to(3) / 2;
-        task->speculative = random_to(5) == 0;
-        if (random_to(4)) {
-            task->has_metrics = 1;
-            int64_t *const values[] = {&task->executor_run_time_ms, &task->executor_deserialize_time_ms, &task->result_serialization_time_ms, &task->jvm_gc_time_ms,
-                                       &task->shuffle_fetch_wait_time_ms};
-            for (size_t v = 0; v < ARRAY_LENGTH(values); v++)
-                *values[v] = random_to(8) ? random_to(3000) : random_time();
-            task->executor_cpu_time_ns = random_to(4) ? random_to(3000) * 1000000 + random_to(1000) : random_time();
-            task->shuffle_write_time_ns = random_to(3000) * 1000;
-            task->getting_result_ms = random_time();
-        }
-    }
-}
-
-static void add_random_run(void)
-{
-    add_application(random_to(8) ? 100000 - random_to(3) * 1000 : random_time(), random_to(4) ? 130000 + random_to(5) : random_time());
-    int64_t executors = 1 + random_to(4), jobs = random_to(5), stages = 1 + random_to(5);
-    if (!random_to(4))
-        add_setting("spark.master", random_to(2) ? "local[*]" : "local[2]");
-    for (int64_t i = 0; i < executors; i++)
-        add_executor(i + 1, random_to(6) ? "1" : "driver", random_to(5) ? random_to(5) : random_time(), random_to(3) ? 100000 + random_to(9000) : random_time(),
-                     random_to(3) ? UNKNOWN : random_time());
-    for (int64_t i = 0; i < jobs; i++) {
-        int64_t begin_ms = random_time();
-        add_job(i, begin_ms, random_to(3) && known(begin_ms) && begin_ms < INT64_MAX / 2 ? begin_ms + random_to(9000) : random_time(), (int)random_to(3));
-    }
-    for (int64_t i = 0; i < stages; i++) {
-        add_stage(i + 1, i / 2, i % 2, random_to(6) ? random_to(6) : random_time(), random_time(), random_time(), (int)random_to(5));
-        for (int64_t j = 0; j < jobs; j++)
-            if (random_to(2))
-                list_stage(j, i / 2);
-        app_sql("INSERT OR IGNORE INTO stage_parent VALUES (%lld, %lld)", (long long)(i / 2), (long long)random_to(3));
-    }
-    for (int64_t i = random_to(4); i > 0; i--)
-        add_execution(i, random_to(4), random_time(), random_time());
-    if (!random_to(5))
-        app_sql("INSERT INTO streaming_query (run_ref, run_id, start_ms, start_seen, end_seen, idle_count, last_idle_ms) VALUES (1, 'r', %s, 1, %d, 0, %s)",
-                sql_number(random_time()), (int)random_to(2), sql_number(random_time()));
-    if (!random_to(5))
-        app_sql("INSERT INTO server_session (session_ref, server, session_id, start_ms, finish_ms, start_seen, end_seen) VALUES (1, 0, 's', %s, %s, 1, 1)",
-                sql_number(random_time()), sql_number(random_time()));
-    add_random_tasks(executors, stages);
-}
-
-static void shuffle_tasks(void)
-{
-    for (size_t i = app_task_count; i > 1; i--) {
-        size_t j = (size_t)random_to((int64_t)i);
-        struct task_cells task = app_tasks[i - 1];
-        app_tasks[i - 1] = app_tasks[j];
-        app_tasks[j] = task;
-    }
-}
-
-/* Two tasks of one id in one stage cannot be told apart, and which of them is first must not matter: the store never has them. */
-static void drop_twins(void)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < app_task_count; i++) {
-        bool twin = false;
-        for (size_t j = 0; j < kept; j++)
-            twin |= app_tasks[j].stage_ref == app_tasks[i].stage_ref && app_tasks[j].task_id == app_tasks[i].task_id;
-        if (!twin)
-            app_tasks[kept++] = app_tasks[i];
-    }
-    app_task_count = kept;
-}
-
 static void random_runs_close_in_any_order(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10000; seed++) {
-        random_state = seed * 0x9e3779b97f4a7c15ULL;
-        add_random_run();
-        drop_twins();
+        random_begin(seed);
+        random_run();
+        random_drop_twins();
         load();
         assert_sound();
         struct account first = accounts.app;
@@ -587,7 +483,7 @@ static void random_runs_close_in_any_order(void **state)
         dispose();
         if (seed % 4 == 0) {
             app_sql("DELETE FROM task_column");
-            shuffle_tasks();
+            random_shuffle_tasks();
             app_pack_chunks(1 + (size_t)random_to(5));
             make();
             for (size_t b = 0; b < BUCKET_COUNT; b++) {

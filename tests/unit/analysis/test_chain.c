@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "app_fixture.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "random_fixture.h"
 
 static struct chain make(struct app *app)
 {
@@ -145,37 +145,6 @@ static void circles_among_parents_end(void **state)
     expect(&app, lines, ARRAY_LENGTH(lines));
 }
 
-static uint32_t seed;
-static uint32_t roll(uint32_t below)
-{
-    seed = seed * 1664525 + 1013904223;
-    return below ? (uint32_t)((uint64_t)(seed >> 8) * below >> 24) : 0;
-}
-
-static void random_app(struct app *app)
-{
-    uint32_t wall = 1 + roll(5000), executors = 1 + roll(3), jobs = roll(8), stages = jobs ? roll(14) : 0;
-    app_init(app, wall);
-    for (uint32_t i = 0; i < executors; i++) {
-        uint32_t from = roll(wall);
-        app_executor(app, roll(3), from, roll(2) ? wall : from + roll(wall - from));
-    }
-    for (uint32_t i = 0; i < jobs; i++) {
-        uint32_t begin = roll(wall);
-        app_job(app, begin, roll(4) ? begin + roll(wall - begin) : begin);
-    }
-    for (uint32_t s = 0; s < stages; s++) {
-        uint32_t submission = roll(wall);
-        app_stage(app, roll(8) ? roll(jobs) : NO_ENTITY, roll(10) ? (int64_t)submission : -1, roll(9), roll(3) ? roll(stages) : NO_ENTITY);
-        for (uint32_t i = roll(9), launch = submission; i > 0; i--) {
-            launch = MIN(launch + roll(40), wall);
-            app_task(app, roll(executors), launch, roll(wall - launch), roll(5) ? WINNER : LOST_FAILED);
-        }
-    }
-    for (uint32_t i = 0; i < roll(4); i++)
-        app_gap(app, i * wall / 4, i * wall / 4 + roll(wall / 4), BUCKET_GAP_SQL);
-}
-
 static void check_contiguous(const struct chain *chain, const struct facts *facts, uint32_t of)
 {
     int64_t at = facts->begin_ms;
@@ -191,7 +160,7 @@ static void check_contiguous(const struct chain *chain, const struct facts *fact
 static void any_chain_is_contiguous_and_sums_to_the_wall(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 5000; i++) {
+    for (uint32_t i = 0; i < 10000; i++) {
         seed = i * 7919 + 3;
         struct app app;
         random_app(&app);

@@ -424,6 +424,7 @@ static void settings_that_are_other_in_every_run_are_not_told(void **state)
     comparison.new_run.setting_count = ARRAY_LENGTH(now);
     assert_int_equal(compare_settings(&comparison, NULL), ERR_OK);
     assert_int_equal(comparison.setting_count, 3);
+    assert_int_equal(comparison.hidden_setting_count, 3); /* id, port, staging directory */
     assert_true(str_is(comparison.settings[0].name, "spark.master"));
     assert_int_equal(comparison.settings[0].group, SETTINGS_RESOURCES);
     assert_false(str_known(comparison.settings[0].base));
@@ -526,7 +527,7 @@ static struct run_record random_record(void)
 static void parts_of_any_two_runs_sum_to_the_difference(void **state)
 {
     (void)state;
-    for (int round = 0; round < 5000; round++) {
+    for (int round = 0; round < 10000; round++) {
         struct pair pair = {.comparison = {.base = random_record(), .new_run = random_record()}};
         pair.comparison.usual_ms = pair.comparison.base.wall_ms + random_below(1000);
         decompose(&pair); /* asserts the sum */
@@ -566,6 +567,34 @@ static void a_run_is_no_different_from_itself_renumbered(void **state)
     }
 }
 
+/* Start-up may be 1.5 s off (two buckets of 1 s and 0.5 s), gaps of the user's program are not known, the wall may be 3 s off. */
+static void a_part_is_noise_up_to_what_its_own_bucket_differs_by(void **state)
+{
+    struct comparison comparison = {.wall = {.count = 5, .allowed = 3000}, .part_count = 3};
+    (void)state;
+    comparison.metrics[RUN_BUCKETS + BUCKET_STARTUP] = (struct noise){.count = 5, .allowed = 1000};
+    comparison.metrics[RUN_BUCKETS + BUCKET_GAP_STARTUP] = (struct noise){.count = 5, .allowed = 500};
+    comparison.metrics[RUN_BUCKETS + BUCKET_GAP_SQL] = (struct noise){.count = 5, .allowed = 700};
+    comparison.metrics[RUN_BUCKETS + BUCKET_GAP_USER] = (struct noise){.count = 2, .allowed = 1};
+    comparison.parts[0] = (struct compare_part){.kind = COMPARE_STARTUP};
+    comparison.parts[1] = (struct compare_part){.kind = COMPARE_DRIVER, .gap = BUCKET_GAP_USER};
+    comparison.parts[2] = (struct compare_part){.kind = COMPARE_DATA};
+    compare_noise(&comparison);
+    assert_float_equal(comparison.parts[0].noise_ms, 1500, 0);
+    assert_float_equal(comparison.parts[1].noise_ms, 3000, 0);
+    assert_float_equal(comparison.parts[2].noise_ms, 3000, 0);
+}
+
+static void a_log_without_an_end_says_slower_and_never_faster(void **state)
+{
+    const struct run_record open = {.end_at_least = true}, whole = {.end_at_least = false};
+    (void)state;
+    assert_true(compare_is_open(&open, 1));
+    assert_true(compare_is_open(&open, 0));
+    assert_false(compare_is_open(&open, -1));
+    assert_false(compare_is_open(&whole, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,6 +615,8 @@ int main(void)
         cmocka_unit_test(a_changed_plan_takes_what_its_slots_leave),
         cmocka_unit_test(plans_are_told_by_joins_then_exchanges_then_adaptive_reads),
         cmocka_unit_test(settings_that_are_other_in_every_run_are_not_told),
+        cmocka_unit_test(a_part_is_noise_up_to_what_its_own_bucket_differs_by),
+        cmocka_unit_test(a_log_without_an_end_says_slower_and_never_faster),
         cmocka_unit_test(findings_are_new_gone_worse_better_or_the_same),
         cmocka_unit_test(parts_of_any_two_runs_sum_to_the_difference),
         cmocka_unit_test(a_run_is_no_different_from_itself_renumbered),

@@ -68,6 +68,16 @@ static void each_lost_attempt_has_one_cause(void **state)
     assert_near(number_of("SELECT sum(executors) FROM failure_signature WHERE exit_meaning = 'killed (137)'"), 1.0);
 }
 
+/* A hostile log; the rest of the run is judged all the same. */
+static void a_lost_task_may_name_no_executor(void **state)
+{
+    (void)state;
+    run_stage(0, 1, 2, 4000, UNKNOWN);
+    fail_task(add_task(0, next_task++, 0, UNKNOWN, T0 + 1000, T0 + 4000), REASON_EXCEPTION);
+    analyse_app();
+    assert_near(number_of("SELECT slot_ms FROM lost_work WHERE executor_ref IS NULL"), 3000.0);
+}
+
 static void a_sound_run_has_an_empty_ledger(void **state)
 {
     (void)state;
@@ -157,6 +167,7 @@ int main(void)
         cmocka_unit_test(exit_codes_are_read_and_explained),
         cmocka_unit_test(a_fetch_failure_names_its_executor),
         TEST(each_lost_attempt_has_one_cause),
+        TEST(a_lost_task_may_name_no_executor),
         TEST(a_sound_run_has_an_empty_ledger),
         TEST(work_of_failed_jobs_is_a_memo),
         TEST(changes_from_version_to_version),

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/executor_loss.h"
+
+#include <string.h>
+
+#include "base/units.h"
+
+/* Why, as the sentences name it. Exit code 137 is a kill: a memory limit is likely on YARN and Kubernetes, and no proof. */
+static const struct {
+    const char *word, *reason;
+} loss_words[] = {
+    {"beyond physical memory", "memory limit"},
+    {"exceeding memory limits", "memory limit"},
+    {"OOMKilled", "memory limit"},
+    {"OutOfMemory", "memory limit"},
+    {"preempt", "preempted"},
+    {"spot", "spot reclaimed"},
+    {"heartbeat", "heartbeat timed out"},
+    {"timed out", "heartbeat timed out"},
+    {"No space left", "disk full"},
+    {"137", "killed (137)"},
+    {"143", "terminated (143)"},
+    {"disconnected", "disconnected"},
+    {"decommission", "decommissioned"},
+};
+
+const char *executor_loss_reason(struct str text)
+{
+    for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(loss_words); i++)
+        if (memmem(text.ptr, text.len, loss_words[i].word, strlen(loss_words[i].word)))
+            return loss_words[i].reason;
+    return "unknown";
+}
+
+bool executor_loss_is_wanted(struct str text)
+{
+    static const char *const words[] = {"idle",
+                                        "Idle",
+                                        "decommission",
+                                        "Decommission",
+                                        "killed by driver",
+                                        "Executor killed by driver",
+                                        "Requesting driver to remove",
+                                        "explicit termination request",
+                                        "Command exited with code 0"};
+    for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(words); i++)
+        if (memmem(text.ptr, text.len, words[i], strlen(words[i])))
+            return true;
+    return false;
+}

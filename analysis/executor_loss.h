@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Why an executor went, told from the text of its removal: any bytes, in the words of Spark, YARN and Kubernetes. What exit codes mean is in failure_signature.h. Pure. */
+#ifndef ANALYSIS_EXECUTOR_LOSS_H
+#define ANALYSIS_EXECUTOR_LOSS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/* One that goes this shortly before the end goes with the application. */
+#define EXECUTOR_SHUTDOWN_MS 5000
+
+/* A static word whose sentence is messages' words/reason:WORD; "unknown" where the text says none that is known here. */
+const char *executor_loss_reason(struct str text);
+/* Asked for by Spark itself: too long without work, or drained on purpose. */
+bool executor_loss_is_wanted(struct str text);
+
+#endif
