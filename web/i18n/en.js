@@ -11,9 +11,10 @@ import { jobs } from "./en/jobs.js";
 import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
+import { palette } from "./en/palette.js";
 import { sql } from "./en/sql.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...palette, ...sql, ...stages, ...storage, ...words };

@@ -11,9 +11,10 @@ import { jobs } from "./zh/jobs.js";
 import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
+import { palette } from "./zh/palette.js";
 import { sql } from "./zh/sql.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...sql, ...stages, ...storage, ...words };
+export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...palette, ...sql, ...stages, ...storage, ...words };
