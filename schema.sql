@@ -1090,5 +1090,6 @@ CREATE TABLE aqe_change (
     node_text TEXT, before TEXT, after TEXT,     -- before, after: strategies of a join
     partitions_before REAL, partitions_after REAL, skewed REAL, splits REAL, size_min REAL, size_median REAL, size_max REAL,    -- of a shuffle read; bytes
     shuffle_bytes REAL,                  -- written before the change
-    stage_ref INTEGER                    -- the stage that it feeds
+    stage_ref INTEGER,                   -- the stage that it feeds
+    replanning_ms INTEGER                -- from the update to the next job of its query; what one update changed was planned in one go. NULL: no job followed
 ) STRICT;

@@ -33,18 +33,22 @@ enum err_code accounts_begin(struct accounts *ret, const struct facts *facts, st
     return rc;
 }
 
-enum err_code accounts_end(struct accounts *self, const struct facts *facts, struct err *err)
+enum err_code accounts_end(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err)
 {
-    return account_idle(self, facts, err);
+    return account_idle(self, facts, times, err);
 }
 
 enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err)
 {
+    struct account_times times = {0};
     enum err_code rc = accounts_begin(ret, facts, err);
     if (!rc)
         rc = account_busy(ret, facts, err);
     if (!rc)
-        rc = accounts_end(ret, facts, err);
+        rc = account_times_make(&times, facts, err);
+    if (!rc)
+        rc = accounts_end(ret, facts, &times, err);
+    account_times_dispose(&times);
     if (rc)
         accounts_dispose(ret);
     return rc;

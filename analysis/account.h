@@ -67,7 +67,7 @@ struct slot_curve {
     int64_t *times_ms;
     int64_t *slots;
     struct exact_sum *slot_ms, *wall_ms;      /* up to times[i]: ∫ slots; ∫ 1/slots, which is 0 where there are none (K of 3.7) */
-    size_t count;
+    size_t count, usual;                      /* usual: where it stands still longest */
 };
 enum err_code slot_curve_make(struct slot_curve *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
 void slot_curve_dispose(struct slot_curve *self);
@@ -101,7 +101,7 @@ void attempt_buckets(const struct facts *facts, const struct attempt *attempt, c
      1U << VALUE_FETCH_WAIT_MS | 1U << VALUE_SHUFFLE_WRITE_NS | 1U << VALUE_DISK_SPILL_BYTES | 1U << VALUE_INPUT_BYTES | 1U << VALUE_OUTPUT_BYTES)
 
 /* accounts_make in steps, for who takes the values of all tasks for other things, too. accounts_begin knows each stage's slots; then, stage by stage in the order of facts, where it has
- * attempts: begin, add with each batch (facts_value_batches) of ACCOUNT_VALUES or more, end; then accounts_end, from which on all the rest is known. A pass borrows and has nothing to free. */
+ * attempts: begin, add with each batch (facts_value_batches) of ACCOUNT_VALUES or more, end; then accounts_end, from which on all the rest is known. A pass borrows and has nothing to free. account_times_make can run beside all this: it asks for facts alone. */
 struct account_pass {
     struct accounts *accounts;
     const struct facts *facts;
@@ -114,6 +114,13 @@ enum err_code accounts_begin(struct accounts *ret, const struct facts *facts, st
 void account_pass_begin(struct account_pass *self, struct accounts *accounts, const struct facts *facts, uint32_t stage);
 void account_pass_add(struct account_pass *self, const struct task_values *values, const uint32_t *places);
 void account_pass_end(struct account_pass *self);
-enum err_code accounts_end(struct accounts *self, const struct facts *facts, struct err *err) WARN_UNUSED;
+struct account_times {
+    uint32_t *launched;                /* indexes that a stage launched, at most its tasks */
+    int64_t *begins, *ends, *launches; /* of attempts that occupied a slot; first launches of indexes: sorted */
+    size_t begin_count, end_count, launch_count;
+};
+enum err_code account_times_make(struct account_times *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
+void account_times_dispose(struct account_times *self);
+enum err_code accounts_end(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err) WARN_UNUSED;
 
 #endif

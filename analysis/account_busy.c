@@ -30,9 +30,9 @@ static enum bucket rest_bucket(const struct facts *facts, const struct attempt *
     return is_positive(values, VALUE_INPUT_BYTES, i) || is_positive(values, VALUE_OUTPUT_BYTES, i) ? BUCKET_STORAGE_IO : BUCKET_OTHER;
 }
 
-void attempt_buckets(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i, double ret[BUCKET_COUNT])
+static inline void busy_buckets(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i, double ret[BUSY_COUNT])
 {
-    for (size_t b = 0; b < BUCKET_COUNT; b++)
+    for (size_t b = 0; b < BUSY_COUNT; b++)
         ret[b] = 0;
     if (attempt->kind != WINNER || !attempt->has_metrics) {
         ret[attempt->kind != WINNER ? BUCKET_LOST : BUCKET_NOMETRICS] = (double)attempt->occupancy_ms;
@@ -60,8 +60,15 @@ void attempt_buckets(const struct facts *facts, const struct attempt *attempt, c
     ret[rest_bucket(facts, attempt, values, i)] += parts.rest;
 }
 
+void attempt_buckets(const struct facts *facts, const struct attempt *attempt, const struct task_values *values, size_t i, double ret[BUCKET_COUNT])
+{
+    busy_buckets(facts, attempt, values, i, ret);
+    for (size_t b = BUSY_COUNT; b < BUCKET_COUNT; b++)
+        ret[b] = 0;
+}
+
 /* `of`: parts of the attempt's whole length that lie in the window. */
-static void add_window(struct account *window, const double parts[BUCKET_COUNT], const struct attempt *attempt, const struct slot_curve *curve, int64_t from_ms, int64_t to_ms)
+static void add_window(struct account *window, const double parts[BUSY_COUNT], const struct attempt *attempt, const struct slot_curve *curve, int64_t from_ms, int64_t to_ms)
 {
     from_ms = MAX(from_ms, attempt->begin_ms);
     to_ms = MIN(to_ms, attempt->finish_ms);
@@ -90,19 +97,15 @@ static bool inside(const struct stage_fact *stage, int64_t from_ms, int64_t to_m
 static void add_attempt(struct account_pass *self, const struct attempt *attempt, const struct task_values *values, size_t i)
 {
     struct stage_account *account = self->account;
-    double parts[BUCKET_COUNT], length = (double)attempt->occupancy_ms;
+    double parts[BUSY_COUNT], length = (double)attempt->occupancy_ms;
     const struct slot_curve *curve = &self->accounts->curve;
     double wall = slot_curve_per_slot(curve, attempt->begin_ms, attempt->finish_ms) / length;
-    attempt_buckets(self->facts, attempt, values, i, parts);
+    busy_buckets(self->facts, attempt, values, i, parts);
     account->occupancy_ms += length;
+    account->winner_occupancy_ms += attempt->kind == WINNER ? length : 0;
     for (size_t b = 0; b < BUSY_COUNT; b++) {
         account->cost.slot_ms[b] += parts[b];
         account->cost.wall_ms[b] += parts[b] * wall;
-    }
-    if (attempt->kind == WINNER) {
-        account->winner_occupancy_ms += length;
-        for (size_t b = 0; attempt->has_metrics && b < BUSY_COUNT; b++)
-            account->winner_ms[b] += parts[b];
     }
     if (!self->in_stage)
         add_window(&account->window, parts, attempt, curve, self->stage->begin_ms, self->stage->end_ms);
@@ -135,6 +138,8 @@ void account_pass_end(struct account_pass *self)
 {
     struct accounts *accounts = self->accounts;
     const struct account *cost = &self->account->cost;
+    for (size_t b = 0; b < BUSY_COUNT; b++) /* who is no winner with metrics has all of its time in one of the two */
+        self->account->winner_ms[b] = b == BUCKET_LOST || b == BUCKET_NOMETRICS ? 0 : cost->slot_ms[b];
     if (self->in_stage)
         add_account(&self->account->window, cost);
     if (self->job && self->in_job)

@@ -80,9 +80,8 @@ struct sweep {
     struct gap_state gaps;
     struct sort_item *rare; /* by time; owned */
     size_t rare_count;
-    uint32_t *launched;                /* indexes that a stage launched, at most its tasks; owned */
-    int64_t *begins, *ends, *launches; /* of attempts that occupied a slot; first launches of indexes: sorted; owned */
-    size_t begin_count, end_count, launch_count, begin, end, launch;
+    const struct account_times *times;
+    size_t begin, end, launch; /* those that are next */
     const struct slot_curve *curve;
 
     int64_t now_ms, first_executor_ms;
@@ -118,12 +117,12 @@ static int64_t task_count(const struct facts *facts, const struct stage_fact *st
     return count;
 }
 
-static void collect_attempts(struct sweep *self, size_t position)
+static void collect_attempts(struct account_times *self, const struct facts *facts, size_t position)
 {
-    const struct stage_fact *stage = &self->facts->stages[position];
-    int64_t tasks = task_count(self->facts, stage);
+    const struct stage_fact *stage = &facts->stages[position];
+    int64_t tasks = task_count(facts, stage);
     for (size_t i = 0; i < stage->attempt_count; i++) {
-        const struct attempt *attempt = &self->facts->attempts[stage->first_attempt + i];
+        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
         /* Rows come in the order of ends: put there, little is left to sort. */
         self->ends[stage->first_attempt + attempt->row] = attempt->occupancy_ms ? attempt->finish_ms : INT64_MAX;
         if (attempt->occupancy_ms)
@@ -135,23 +134,31 @@ static void collect_attempts(struct sweep *self, size_t position)
     }
 }
 
-static enum err_code collect_times(struct sweep *self, struct err *err)
+enum err_code account_times_make(struct account_times *ret, const struct facts *facts, struct err *err)
 {
-    size_t count = self->facts->attempt_count;
-    self->begins = mem_array(count + 1, sizeof *self->begins);
-    self->ends = mem_array(count + 1, sizeof *self->ends);
-    self->launches = mem_array(count + 1, sizeof *self->launches);
-    self->launched = mem_array(self->facts->stage_count + 1, sizeof *self->launched);
-    CLEANUP(mem_freep) int64_t *scratch = mem_array(count + 1, sizeof *scratch);
-    if (!self->launched || !self->begins || !self->ends || !self->launches || !scratch)
+    size_t count = facts->attempt_count;
+    *ret = (struct account_times){.begins = mem_alloc((count + 1) * sizeof *ret->begins),
+                                  .ends = mem_alloc((count + 1) * sizeof *ret->ends),
+                                  .launches = mem_alloc((count + 1) * sizeof *ret->launches),
+                                  .launched = mem_array(facts->stage_count + 1, sizeof *ret->launched)};
+    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
+    if (!ret->launched || !ret->begins || !ret->ends || !ret->launches || !scratch)
         return err_nomem(err);
-    for (size_t i = 0; i < self->facts->stage_count; i++)
-        collect_attempts(self, i);
-    sort_times(self->begins, scratch, self->begin_count);
-    sort_times(self->ends, scratch, count);
-    sort_times(self->launches, scratch, self->launch_count);
-    self->end_count = self->begin_count;
+    for (size_t i = 0; i < facts->stage_count; i++)
+        collect_attempts(ret, facts, i);
+    sort_times(ret->begins, scratch, ret->begin_count);
+    sort_times(ret->ends, scratch, count);
+    sort_times(ret->launches, scratch, ret->launch_count);
+    ret->end_count = ret->begin_count;
     return ERR_OK;
+}
+
+void account_times_dispose(struct account_times *self)
+{
+    mem_free(TAKE(self->launched));
+    mem_free(TAKE(self->begins));
+    mem_free(TAKE(self->ends));
+    mem_free(TAKE(self->launches));
 }
 
 static void add_rare(struct sweep *self, int64_t time_ms, int kind, size_t position)
@@ -193,24 +200,25 @@ struct span {
 /* The next time at which an attempt begins or ends or an index is launched, or `to_ms` if that is earlier; what happens now is done before. */
 static int64_t next_change(struct sweep *self, int64_t to_ms)
 {
-    while (self->end < self->end_count && self->ends[self->end] <= self->now_ms) {
+    const struct account_times *times = self->times;
+    while (self->end < times->end_count && times->ends[self->end] <= self->now_ms) {
         self->end++;
         self->busy--;
     }
-    while (self->begin < self->begin_count && self->begins[self->begin] <= self->now_ms) {
+    while (self->begin < times->begin_count && times->begins[self->begin] <= self->now_ms) {
         self->begin++;
         self->busy++;
     }
-    while (self->launch < self->launch_count && self->launches[self->launch] <= self->now_ms) {
+    while (self->launch < times->launch_count && times->launches[self->launch] <= self->now_ms) {
         self->launch++;
         self->pending--;
     }
-    if (self->end < self->end_count)
-        to_ms = MIN(to_ms, self->ends[self->end]);
-    if (self->begin < self->begin_count)
-        to_ms = MIN(to_ms, self->begins[self->begin]);
-    if (self->launch < self->launch_count)
-        to_ms = MIN(to_ms, self->launches[self->launch]);
+    if (self->end < times->end_count)
+        to_ms = MIN(to_ms, times->ends[self->end]);
+    if (self->begin < times->begin_count)
+        to_ms = MIN(to_ms, times->begins[self->begin]);
+    if (self->launch < times->launch_count)
+        to_ms = MIN(to_ms, times->launches[self->launch]);
     return to_ms;
 }
 
@@ -416,7 +424,7 @@ static void end_stage(struct sweep *self, uint32_t position)
     self->stage_place[position] = NOT_OPEN;
     int64_t tasks = task_count(self->facts, stage);
     self->tasks -= tasks;
-    self->pending -= tasks - self->launched[position];
+    self->pending -= tasks - self->times->launched[position];
     self->unsure_stages -= is_unsure(stage);
 }
 
@@ -512,7 +520,7 @@ static enum err_code run(struct sweep *self, struct err *err)
     memset(self->stage_place, 0xff, facts->stage_count * sizeof *self->stage_place);
     memset(self->job_place, 0xff, facts->job_count * sizeof *self->job_place);
     enum err_code rc;
-    if ((rc = gap_state_make(&self->gaps, facts, err)) || (rc = collect_times(self, err)) || (rc = collect_rare(self, err)))
+    if ((rc = gap_state_make(&self->gaps, facts, err)) || (rc = collect_rare(self, err)))
         return rc;
     for (size_t i = 0; i < self->rare_count && !rc; i++) {
         if ((rc = pass_span(self, self->rare[i].key, err)) == ERR_OK)
@@ -523,12 +531,13 @@ static enum err_code run(struct sweep *self, struct err *err)
     return rc;
 }
 
-enum err_code account_idle(struct accounts *self, const struct facts *facts, struct err *err)
+enum err_code account_idle(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err)
 {
     const struct slot_curve *curve = &self->curve;
     struct sweep sweep = {.accounts = self,
                           .facts = facts,
                           .curve = curve,
+                          .times = times,
                           .now_ms = facts->begin_ms,
                           .first_executor_ms = INT64_MAX,
                           .last_job = NO_ENTITY,
@@ -540,10 +549,6 @@ enum err_code account_idle(struct accounts *self, const struct facts *facts, str
     enum err_code rc = run(&sweep, err);
     gap_state_dispose(&sweep.gaps);
     mem_free(sweep.rare);
-    mem_free(sweep.launched);
-    mem_free(sweep.begins);
-    mem_free(sweep.ends);
-    mem_free(sweep.launches);
     mem_free(sweep.open_stages);
     mem_free(sweep.open_jobs);
     mem_free(sweep.stage_place);

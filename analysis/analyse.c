@@ -26,6 +26,7 @@ struct analysis {
     struct arena arena;
     struct facts facts;
     struct accounts accounts;
+    struct account_times times;
     struct completeness log;
     struct stage_desks desks;
     struct looked_at nothing, *looked_at; /* by place among those that are looked at */
@@ -38,7 +39,7 @@ struct analysis {
     struct audits audits;
     struct findings findings;
     struct judged judged;
-    /* The thread beside, and what the two hand to each other: the simulation once it is made, its calibration. */
+    /* The thread beside, and what the two hand to each other: the simulation (with the times, which are made before), its calibration. */
     pthread_t thread;
     bool beside; /* it runs */
     struct queue made, calibrated;
@@ -61,6 +62,7 @@ static void analysis_free(struct analysis *self)
     stage_desks_dispose(&self->desks);
     queue_dispose(&self->made);
     queue_dispose(&self->calibrated);
+    account_times_dispose(&self->times);
     accounts_dispose(&self->accounts);
     facts_dispose(&self->facts);
     arena_dispose(&self->arena);
@@ -213,12 +215,16 @@ static enum err_code pass_stages(struct analysis *self, struct err *err)
 
 /* ---- beside: what needs no database */
 
-/* Makes the simulation while the values of tasks are read, and looks at stages as they come. */
+/* Makes what asks for facts alone while the values of tasks are read, and looks at stages as they come. */
 static void make_and_look(struct analysis *self)
 {
-    self->beside_rc = simulation_make(&self->simulation, &self->facts, &self->accounts, &self->beside_err);
-    if (self->beside_rc || !queue_push(&self->made, self->simulation))
+    enum err_code rc = account_times_make(&self->times, &self->facts, &self->beside_err);
+    if (!rc)
+        rc = simulation_make(&self->simulation, &self->facts, &self->accounts, &self->beside_err);
+    if (rc || !queue_push(&self->made, self->simulation))
         queue_close(&self->made);
+    struct simulated without_lost;
+    self->beside_rc = rc ? rc : simulation_without_lost(self->simulation, &without_lost, &self->beside_err); /* for who asks later */
     stage_desks_work(&self->desks);
 }
 
@@ -260,30 +266,24 @@ static enum err_code end_beside(struct analysis *self, enum err_code rc, struct 
 
 /* ---- the story */
 
-static enum err_code calibrate(struct analysis *self, struct err *err)
-{
-    struct judged *judged = &self->judged;
-    if (!self->beside)
-        make_and_look(self);
-    judged->simulation = queue_pop(&self->made);
-    if (!judged->simulation)
-        return ERR_OK; /* end_beside says why */
-    enum err_code rc = simulation_calibrate(judged->simulation, &judged->calibration, err);
-    return rc || queue_push(&self->calibrated, &judged->calibration) ? rc : ERR_CANCELLED;
-}
-
 static enum err_code run_both(struct analysis *self, struct err *err)
 {
     struct judged *judged = &self->judged;
     enum err_code rc = pass_stages(self, err);
     stage_desks_close(&self->desks);
-    if (!rc)
-        rc = accounts_end(&self->accounts, &self->facts, err);
+    if (rc)
+        return rc;
+    if (!self->beside)
+        make_and_look(self);
+    judged->simulation = queue_pop(&self->made);
+    if (!judged->simulation)
+        return ERR_OK; /* end_beside says why */
+    rc = accounts_end(&self->accounts, &self->facts, &self->times, err);
     if (!rc)
         rc = chain_make(&self->chain, &self->facts, &self->accounts, err);
     if (!rc)
-        rc = calibrate(self, err);
-    if (rc || !judged->simulation)
+        rc = simulation_calibrate(judged->simulation, &judged->calibration, err);
+    if (rc || !queue_push(&self->calibrated, &judged->calibration))
         return rc;
     judged->facts = &self->facts;
     judged->accounts = &self->accounts;
@@ -310,6 +310,7 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
         return rc;
     start_beside(self);
     rc = end_beside(self, run_both(self, err), err);
+    account_times_dispose(&self->times);
     for (size_t i = 0; i < DESK_COUNT; i++) /* the columns of the largest stage: more than all that is still to come */
         stage_samples_dispose(&self->desks.desks[i].samples);
     self->judged.what_ifs = self->what_ifs;

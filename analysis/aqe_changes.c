@@ -323,6 +323,46 @@ static enum err_code next_version(struct differ *self, struct err *err)
     return rc ? rc : keep_version(self, err);
 }
 
+struct job_begin {
+    int64_t execution_id, begin_ms;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct job_begin *x = a, *y = b;
+    if (x->execution_id != y->execution_id)
+        return x->execution_id < y->execution_id ? -1 : 1;
+    return (x->begin_ms > y->begin_ms) - (x->begin_ms < y->begin_ms);
+}
+
+/* The first job of the query from the update on: what lies between is the time in which the rest was planned anew. */
+static enum err_code replanning(struct aqe_changes *self, const struct facts *facts, struct err *err)
+{
+    CLEANUP(mem_freep) struct job_begin *begins = mem_array(facts->job_count + 1, sizeof *begins);
+    size_t count = 0;
+    if (!begins)
+        return err_nomem(err);
+    for (size_t i = 0; i < facts->job_count; i++)
+        if (known(facts->jobs[i].sql_execution_id))
+            begins[count++] = (struct job_begin){facts->jobs[i].sql_execution_id, facts->jobs[i].begin_ms};
+    qsort(begins, count, sizeof *begins, by_begin);
+    for (size_t i = 0; i < self->count; i++) {
+        struct aqe_change *change = &self->rows[i];
+        const struct job_begin wanted = {change->execution_id, change->logged_ms};
+        size_t low = 0;
+        for (size_t high = count; low < high;) {
+            size_t at = low + (high - low) / 2;
+            if (by_begin(&begins[at], &wanted) < 0)
+                low = at + 1;
+            else
+                high = at;
+        }
+        bool follows = known(change->logged_ms) && low < count && begins[low].execution_id == change->execution_id;
+        change->replanning_ms = follows ? elapsed_known(change->logged_ms, begins[low].begin_ms) : UNKNOWN;
+    }
+    return ERR_OK;
+}
+
 enum err_code aqe_changes_make(struct aqe_changes *ret, const struct facts *facts, struct err *err)
 {
     *ret = (struct aqe_changes){0};
@@ -337,7 +377,7 @@ enum err_code aqe_changes_make(struct aqe_changes *ret, const struct facts *fact
     mem_free(self.before.items);
     mem_free(self.before_names);
     arena_dispose(&self.names);
-    rc = rc == ERR_EOF ? ERR_OK : rc;
+    rc = rc == ERR_EOF ? replanning(ret, facts, err) : rc;
     if (rc)
         aqe_changes_dispose(ret);
     return rc;
@@ -353,7 +393,7 @@ void aqe_changes_dispose(struct aqe_changes *self)
 enum err_code aqe_changes_store(const struct aqe_changes *self, const struct facts *facts, struct db *db, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt, "INSERT INTO aqe_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", err);
+    enum err_code rc = db_prepare(db, &stmt, "INSERT INTO aqe_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", err);
     for (size_t i = 0; i < self->count && !rc; i++) {
         const struct aqe_change *change = &self->rows[i];
         const double numbers[] = {change->partitions_before, change->partitions_after, change->skewed,   change->splits,
@@ -371,6 +411,7 @@ enum err_code aqe_changes_store(const struct aqe_changes *self, const struct fac
         for (size_t k = 0; k < ARRAY_LENGTH(numbers); k++)
             db_bind_f64(stmt, at++, numbers[k]);
         db_bind_i64(stmt, at++, change->stage == NO_ENTITY ? UNKNOWN : facts->stages[change->stage].stage_ref);
+        db_bind_i64(stmt, at++, change->replanning_ms);
         rc = db_run(stmt, err);
     }
     db_finalize(stmt);

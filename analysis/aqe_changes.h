@@ -22,6 +22,7 @@ struct aqe_change {
     double size_min, size_median, size_max; /* bytes of its partitions */
     double shuffle_bytes;                   /* that had been written before the change */
     uint32_t stage;                         /* the one it feeds; NO_ENTITY */
+    int64_t replanning_ms;                  /* from the update to the next job of the query, all changes of one update alike; UNKNOWN: none followed */
 };
 
 struct aqe_changes {

@@ -434,19 +434,19 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
         stage->first_launch_ms = min_known(stage->first_launch_ms, min_known(launch_ms, finish_ms));
         stage->last_finish_ms = max_known(stage->last_finish_ms, max_known(launch_ms, finish_ms));
         attempts[place] = (struct attempt){.task_id = ids[i],
-                                            .launch_ms = launch_ms,
-                                            .finish_ms = finish_ms,
-                                            .stage = self->stage,
-                                            .executor = executor,
-                                            .row = (uint32_t)(batch->first + i),
-                                            .index = index_of(indexes[i]),
-                                            .partition = index_of(partitions[i]),
-                                            .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
-                                            .success = known(reasons[i]) ? reasons[i] == END_SUCCESS : statuses[i] == STATUS_SUCCESS,
-                                            .ended = known(reasons[i]) || statuses[i] > STATUS_NO_END,
-                                            .has_metrics = metrics[i] == 1,
-                                            .speculative = speculative[i] == 1,
-                                            .again = tries[i] > 0};
+                                           .launch_ms = launch_ms,
+                                           .finish_ms = finish_ms,
+                                           .stage = self->stage,
+                                           .executor = executor,
+                                           .row = (uint32_t)(batch->first + i),
+                                           .index = index_of(indexes[i]),
+                                           .partition = index_of(partitions[i]),
+                                           .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
+                                           .success = known(reasons[i]) ? reasons[i] == END_SUCCESS : statuses[i] == STATUS_SUCCESS,
+                                           .ended = known(reasons[i]) || statuses[i] > STATUS_NO_END,
+                                           .has_metrics = metrics[i] == 1,
+                                           .speculative = speculative[i] == 1,
+                                           .again = tries[i] > 0};
     }
     self->read += batch->count;
     return ERR_OK;

@@ -19,7 +19,7 @@
 struct rule_seen {
     double *stakes; /* FINDINGS_PER_RULE places, owned; NULL: none yet */
     size_t count;
-    size_t refused; /* would have fired, and had less at stake */
+    size_t refused;                /* would have fired, and had less at stake */
     double nearest, nearest_muted; /* margin + 1; 0: none yet */
 };
 
@@ -259,7 +259,7 @@ void finding_evidence(struct findings *self, enum subject_kind kind, struct str 
         self->evidence.failed = true;
 }
 
-void finding_formula(struct findings *self, const char *text, double threshold, const char *source, const char *filter)
+void finding_formula(struct findings *self, const char *variant, const struct evidence_cell *numbers, size_t count, double threshold, const char *source)
 {
     if (!self->open)
         return;
@@ -267,10 +267,22 @@ void finding_formula(struct findings *self, const char *text, double threshold, 
     buf_clear(&self->formula);
     json_writer_init(&writer, json_sink_buf, &self->formula, false);
     json_object_begin(&writer);
-    json_kv_text(&writer, "formula", text);
+    json_key(&writer, "formula");
+    json_object_begin(&writer);
+    json_kv_text(&writer, "variant", variant);
+    json_key(&writer, "numbers");
+    json_object_begin(&writer);
+    for (size_t i = 0; i < count; i++) {
+        json_key(&writer, numbers[i].name);
+        json_object_begin(&writer);
+        json_kv_f64(&writer, "v", numbers[i].value);
+        json_kv_text(&writer, "u", numbers[i].unit);
+        json_object_end(&writer);
+    }
+    json_object_end(&writer);
+    json_object_end(&writer);
     json_kv_f64(&writer, "threshold", threshold);
     json_kv_text(&writer, "source", source);
-    json_kv_text(&writer, "filter", filter);
     json_object_end(&writer);
     if (json_writer_end(&writer))
         self->formula.failed = true;

@@ -174,7 +174,13 @@ static int by_stake(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* W2's upper end: the same work spread ideally. */
+/* What the run would win if the stage took no time at all (6.6). */
+static enum err_code stage_most(struct pricing *self, uint32_t stage, bool *ret_within, int64_t *ret_ms, struct err *err)
+{
+    return saving(self, &(struct change){.kind = CHANGE_ZERO, .stage = stage}, 1, ret_within, ret_ms, err);
+}
+
+/* The same work spread ideally. */
 static double spread_most_ms(const struct judged *judged, uint32_t stage)
 {
     const struct stage_stats *stats = judged->stages[stage];
@@ -200,14 +206,24 @@ static enum err_code price_one(struct pricing *self, struct findings *findings, 
     finding->price.ms = price.ms;
     finding->price.low_ms = price.low_ms;
     finding->price.high_ms = price.high_ms;
-    if (finding->scenario && strcmp(finding->scenario, "W2") == 0 && finding->stage != NO_ENTITY) {
-        double most = spread_most_ms(self->judged, finding->stage);
-        if (most > (double)price.high_ms)
-            finding->price.high_ms = (int64_t)most;
-    }
+    bool is_spread = finding->scenario && strcmp(finding->scenario, "W2") == 0 && finding->stage != NO_ENTITY;
     /* Only a subject with something to lose is told that losing it would not matter. */
     if (finding->rule->kind == RULE_TIME && price.ms < OFF_PATH_PRICE_MS && finding->local_saving_ms >= OFF_PATH_SAVING_MS)
         finding->mute = MUTE_OFF_PATH;
+    if (finding->stage == NO_ENTITY || (!is_spread && finding->mute != MUTE_OFF_PATH))
+        return ERR_OK;
+    int64_t most;
+    if ((rc = stage_most(self, finding->stage, &within, &most, err)) || !within)
+        return rc;
+    if (finding->mute == MUTE_OFF_PATH) {
+        char number[32];
+        snprintf(number, sizeof number, "%lld,\"u\":\"ms\"", (long long)most);
+        add_member(findings, &finding->measures, "slack", number);
+    }
+    /* The upper end of W2 is the ideal spread, as far as the run would feel it. */
+    double spread = is_spread ? fmin(spread_most_ms(self->judged, finding->stage), (double)most) : (double)NAN;
+    if (is_spread && !isnan(spread))
+        finding->price.high_ms = MAX(finding->price.ms, (int64_t)(spread + 0.5));
     return ERR_OK;
 }
 

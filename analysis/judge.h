@@ -77,8 +77,11 @@ struct evidence_cell {
     const char *unit;
 };
 void finding_evidence(struct findings *self, enum subject_kind kind, struct str key, const char *role /* culprit peer context */, const struct evidence_cell *cells, size_t count);   /* at most 50 rows are kept */
-/* The numbers filled in, the threshold, where that comes from, and the query of the page that shows exactly these rows (NULL: none). */
-void finding_formula(struct findings *self, const char *text, double threshold, const char *source, const char *filter);
+/* How the measure came about: the rule's text `formula` in messages, or `formula_VARIANT`, with these numbers, the finding's placeholders and measures, and {m}, the measure itself; the
+ * threshold, and where that comes from. */
+void finding_formula(struct findings *self, const char *variant, const struct evidence_cell *numbers, size_t count, double threshold, const char *source);
+#define FORMULA(findings, variant, threshold, source, ...)                                                                                                                  \
+    finding_formula(findings, variant, (struct evidence_cell[]){__VA_ARGS__}, sizeof((struct evidence_cell[]){__VA_ARGS__}) / sizeof(struct evidence_cell), threshold, source)
 /* One more thing that would be otherwise without this fault; `scenario` and `band` are the finding's. */
 void finding_change(struct findings *self, const char *scenario, enum band band, struct change change);
 /* Puts the texts of the newest into it. The next findings_add does so too. */

@@ -235,6 +235,15 @@ static enum err_code make_rows(struct ledger *self, const struct keeper *keeper,
     return ERR_OK;
 }
 
+/* A retry goes with all that was lost, not with the attempts of one cause. */
+static bool has_retries(const struct facts *facts)
+{
+    for (size_t i = 1; i < facts->stage_count; i++)
+        if (facts->stages[i].stage_id == facts->stages[i - 1].stage_id)
+            return true;
+    return false;
+}
+
 /* What the run would win without the attempts of one cause (W4). */
 static enum err_code price_causes(struct ledger *self, const struct keeper *keeper, struct err *err)
 {
@@ -242,6 +251,7 @@ static enum err_code price_causes(struct ledger *self, const struct keeper *keep
     if (!judged->simulation || !judged->calibration.prices_allowed || !keeper->count)
         return ERR_OK;
     size_t budget = PRICE_BUDGET_ITEMS(keeper->facts->attempt_count) / BUDGET_PARTS;
+    bool all = self->cause_count == 1 && !has_retries(keeper->facts);
     CLEANUP(mem_freep) bool *lost = mem_array(keeper->facts->attempt_count, sizeof *lost);
     if (!lost)
         return err_nomem(err);
@@ -252,7 +262,7 @@ static enum err_code price_causes(struct ledger *self, const struct keeper *keep
         for (size_t k = 0; k < keeper->count; k++)
             lost[keeper->entries[k].attempt] = keeper->entries[k].cause == cause_of(cause->cause, cause->subject);
         struct change change = {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .executor = NO_ENTITY, .lost_attempts = lost};
-        enum err_code rc = simulation_run(judged->simulation, &change, 1, &simulated, err);
+        enum err_code rc = all ? simulation_without_lost(judged->simulation, &simulated, err) : simulation_run(judged->simulation, &change, 1, &simulated, err);
         if (rc)
             return rc;
         budget -= MIN(budget, simulated.items + 1);

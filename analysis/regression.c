@@ -50,7 +50,6 @@ static enum err_code add(struct report *report, const struct comparison *compari
 {
     CLEANUP(buf_dispose) struct buf parts;
     CLEANUP(findings_dispose) struct findings findings = {.arena = &report->arena};
-    char formula[160];
     buf_init(&parts, (size_t)64 << 10);
     comparison_parts(&parts, lang, comparison);
     double delta_ms = (double)comparison->delta_ms, usual_ms = (double)comparison->usual_ms, z = noise_z(&comparison->wall, (double)comparison->new_run.wall_ms);
@@ -65,9 +64,7 @@ static enum err_code add(struct report *report, const struct comparison *compari
     const struct evidence_cell cells[] = {{"wall", (double)comparison->new_run.wall_ms, "ms"}}, usual[] = {{"wall", (double)comparison->base.wall_ms, "ms"}};
     finding_evidence(&findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
     finding_evidence(&findings, SUBJECT_APP, comparison->base.app_id, "peer", usual, ARRAY_LENGTH(usual));
-    snprintf(formula, sizeof formula, "(%.1f s − %.1f s) / %.1f s = %.2f; z = %.1f", (double)comparison->new_run.wall_ms / 1000, usual_ms / 1000, usual_ms / 1000, finding->measure,
-             z);
-    finding_formula(&findings, formula, finding->rule->ladder.step[0], "own", NULL);
+    FORMULA(&findings, NULL, finding->rule->ladder.step[0], "own", {"wall", (double)comparison->new_run.wall_ms, "ms"});
     findings_close(&findings);
     if (findings.out_of_memory)
         return err_nomem(err);

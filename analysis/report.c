@@ -249,10 +249,12 @@ static const char args_sql[] =
     "UNION ALL SELECT key, value ->> 'v', value ->> 'u', typeof(value ->> 'v') = 'text' FROM json_each(" SOUND("?2") ") WHERE type = 'object'";
 static const char cells_sql[] =
     "SELECT e.key, e.value ->> 'kind', e.value ->> 'key', e.value ->> 'role', c.value ->> 'n', c.value ->> 'v', c.value ->> 'u', typeof(c.value ->> 'v') = 'text' "
-    "FROM json_each(" SOUND("?1") ") AS e, json_each(e.value, '$.cols') AS c WHERE e.type = 'object' AND c.type = 'object' ORDER BY e.id, c.id";
+    "FROM json_each(" SOUND("?1") ") AS e LEFT JOIN json_each(e.value, '$.cols') AS c ON c.type = 'object' WHERE e.type = 'object' AND (c.id IS NOT NULL OR e.value ->> 'role' = 'culprit') "
+    "ORDER BY e.id, c.id";
 static const char formula_sql[] =
-    "SELECT value ->> 'formula', value ->> 'threshold', value ->> 'source', value ->> 'filter' FROM json_each(" SOUND("?1") ") "
-    "WHERE type = 'object' AND value ->> 'formula' IS NOT NULL LIMIT 1";
+    "SELECT value ->> '$.formula.variant', value -> '$.formula.numbers', value ->> 'threshold', value ->> 'source' FROM json_each(" SOUND("?1") ") "
+    "WHERE type = 'object' AND json_type(value, '$.formula') = 'object' LIMIT 1";
+static const char numbers_sql[] = "SELECT key, value ->> 'v', value ->> 'u' FROM json_each(" SOUND("?1") ") WHERE type = 'object'";
 /* clang-format on */
 
 enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
@@ -331,7 +333,53 @@ static enum err_code read_cells(struct report *self, const struct finding *findi
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-enum err_code report_evidence(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err)
+static const char *rule_text(enum lang lang, const struct finding *finding, const char *part)
+{
+    return message(lang, "rules", str_of(finding->rule->id), part);
+}
+
+/* Numbers of a formula go before placeholders of the same name. */
+static enum err_code read_numbers(struct report *self, struct str json, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row, numbers_sql, err);
+    if (rc)
+        return rc;
+    db_bind_str(row, 1, json);
+    while (*ret_count < REPORT_ARGS && (rc = db_step(row, err)) == ERR_OK) {
+        enum err_code full = ERR_OK;
+        ret[(*ret_count)++] = (struct word_arg){.name = keep(self, row, 0, &full), .value = db_f64(row, 1), .unit = keep(self, row, 2, &full)};
+        if (full) {
+            rc = err_set(err, ERR_LIMIT, "the evidence of this run takes more than %zu bytes", REPORT_BYTES);
+            break;
+        }
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* How the measure came about, in words; nothing where an older analysis stored it otherwise. */
+static enum err_code say_formula(struct report *self, enum lang lang, const struct finding *finding, struct str variant, struct str numbers, const struct word_arg *args,
+                                 size_t count, struct str *ret, struct err *err)
+{
+    struct word_arg all[2 * REPORT_ARGS + 1] = {{.name = STR_LIT("m"), .value = finding->measure, .unit = str_of(finding->rule->unit)}};
+    size_t used = 1;
+    char part[60];
+    enum err_code rc = read_numbers(self, numbers, all, &used, err);
+    if (rc)
+        return rc;
+    memcpy(all + used, args, count * sizeof *args);
+    snprintf(part, sizeof part, "formula%s%.*s", variant.len ? "_" : "", (int)MIN(variant.len, (size_t)40), variant.ptr ? variant.ptr : "");
+    const char *text = rule_text(lang, finding, part);
+    CLEANUP(buf_dispose) struct buf out;
+    buf_init(&out, 4096);
+    if (text)
+        word_fill(&out, text, all, used + count);
+    return out.len && arena_str(&self->arena, buf_str(&out), ret) ? err_nomem(err) : ERR_OK;
+}
+
+enum err_code report_evidence(struct report *self, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count, struct report_evidence *ret,
+                              struct err *err)
 {
     sqlite3_stmt *row = NULL;
     *ret = (struct report_evidence){.threshold = (double)NAN};
@@ -340,20 +388,20 @@ enum err_code report_evidence(struct report *self, const struct finding *finding
         rc = db_prepare(self->db, &row, formula_sql, err);
     if (rc)
         return rc;
+    struct str variant = STR_NONE, numbers = STR_NONE;
+    bool any = false;
     db_bind_str(row, 1, finding->evidence);
     if ((rc = db_step(row, err)) == ERR_OK) {
-        ret->formula = keep(self, row, 0, &rc);
-        ret->threshold = db_f64(row, 1);
-        ret->source = keep(self, row, 2, &rc);
-        ret->filter = keep(self, row, 3, &rc);
+        any = true;
+        variant = keep(self, row, 0, &rc);
+        numbers = keep(self, row, 1, &rc);
+        ret->threshold = db_f64(row, 2);
+        ret->source = keep(self, row, 3, &rc);
     }
     db_finalize(row);
+    if (any && !rc)
+        rc = say_formula(self, lang, finding, variant, numbers, args, count, &ret->formula, err);
     return rc == ERR_EOF ? ERR_OK : rc;
-}
-
-static const char *rule_text(enum lang lang, const struct finding *finding, const char *part)
-{
-    return message(lang, "rules", str_of(finding->rule->id), part);
 }
 
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)

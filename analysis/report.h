@@ -59,7 +59,7 @@ void report_dispose(struct report *self);                    /* idempotent */
 /* Placeholders and further measures of a finding, codes of ours in words ("sub:waiting" in section "words"); texts live in the report's arena. */
 enum err_code report_args(struct report *self, enum lang lang, const struct finding *finding, struct word_arg ret[REPORT_ARGS], size_t *ret_count, struct err *err) WARN_UNUSED;
 
-/* One cell of the evidence table of a finding. Cells of a row follow one another. */
+/* One cell of the evidence table of a finding. Cells of a row follow one another; a culprit that is nothing but a name has one cell without a name. */
 struct report_cell {
     size_t row;
     struct str kind, key, role;      /* of the row */
@@ -69,10 +69,12 @@ struct report_cell {
 struct report_evidence {
     struct report_cell *cells;       /* in the arena */
     size_t count, row_count;
-    struct str formula, source, filter;      /* STR_NONE where there is none */
+    struct str formula, source;      /* formula: how the measure came about, in words; STR_NONE where there is none */
     double threshold;
 };
-enum err_code report_evidence(struct report *self, const struct finding *finding, struct report_evidence *ret, struct err *err) WARN_UNUSED;
+/* `args` as report_args gave them. */
+enum err_code report_evidence(struct report *self, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count, struct report_evidence *ret,
+                              struct err *err) WARN_UNUSED;
 
 /* Its sentence, with "Possibly" before it at low confidence, or the shorter one where the run lacks what the sentence says (a job that failed without a failed task); the name of its rule; what to do, in words; where it is ("stage 1.0"). */
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count);

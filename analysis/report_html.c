@@ -73,10 +73,10 @@ static void write_account(struct buf *out, struct buf *text, const struct report
 static void write_evidence(struct buf *out, struct buf *text, const struct report_item *item, enum lang lang)
 {
     const struct report_evidence *evidence = &item->evidence;
-    if (!item->formula.len && !evidence->count)
+    if (!item->evidence.formula.len && !evidence->count)
         return;
     element(out, "<div class=\"evidence\"><span class=\"label\">", said(lang, "evidence"), "</span> ");
-    report_escape_html(out, item->formula);
+    report_escape_html(out, item->evidence.formula);
     buf_text(out, "\n<ul>\n");
     for (size_t i = 0; i < evidence->count;) {
         size_t row = evidence->cells[i].row;

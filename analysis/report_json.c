@@ -170,7 +170,7 @@ static void write_evidence(struct json_writer *w, enum lang lang, const struct r
     json_kv_str(w, "formula", evidence->formula);
     json_kv_f64(w, "threshold", evidence->threshold);
     json_kv_str(w, "source", evidence->source);
-    json_kv_str(w, "filter", evidence->filter);
+    json_kv_str(w, "filter", STR_NONE); /* pages choose the rows that they show */
     json_key(w, "rows");
     json_array_begin(w);
     for (size_t i = 0; i < evidence->count;) {
@@ -184,6 +184,8 @@ static void write_evidence(struct json_writer *w, enum lang lang, const struct r
         json_key(w, "cells");
         json_array_begin(w);
         for (; i < evidence->count && evidence->cells[i].row == row; i++) {
+            if (!str_known(evidence->cells[i].name))
+                continue;
             json_object_begin(w);
             write_value(w, evidence->cells[i].name, evidence->cells[i].text, evidence->cells[i].value, evidence->cells[i].unit);
             report_cell_name(&words, lang, evidence->cells[i].name);

@@ -90,11 +90,11 @@ static void write_finding(struct buf *out, enum lang lang, size_t number, const 
     }
     buf_text(out, "\n\n");
     report_escape_markdown(out, item->sentence);
-    if (item->formula.len) {
+    if (item->evidence.formula.len) {
         buf_text(out, "\n\n**");
         say(out, lang, "evidence");
         buf_text(out, "**: ");
-        report_escape_markdown(out, item->formula);
+        report_escape_markdown(out, item->evidence.formula);
     }
     buf_text(out, "\n\n**");
     say(out, lang, "first");

@@ -85,7 +85,7 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     *ret = (struct report_item){.graded = &report->findings[position], .finding = finding, .name = report_rule_name(lang, finding)};
     enum err_code rc = report_args(report, lang, finding, ret->args, &ret->arg_count, err);
     if (!rc)
-        rc = report_evidence(report, finding, &ret->evidence, err);
+        rc = report_evidence(report, lang, finding, ret->args, ret->arg_count, &ret->evidence, err);
     if (rc)
         return rc;
     report_subject(&text, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
@@ -97,10 +97,6 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     if (known(finding->price.ms)) {
         say_saving(&text, lang, finding);
         ret->saving = report_keep(report, &text);
-    }
-    if (ret->evidence.formula.len) {
-        word_text(&text, ret->evidence.formula, 300);
-        ret->formula = report_keep(report, &text);
     }
     return ERR_OK;
 }

@@ -21,7 +21,6 @@ struct report_item {
     const char *name;                /* static: of its rule */
     struct str subject, sentence, advice;
     struct str saving;               /* "saves about 5.0 s (4.8 s to 5.3 s)"; STR_NONE: no price */
-    struct str formula;              /* STR_NONE: none */
     struct word_arg args[REPORT_ARGS];
     size_t arg_count;
     struct report_evidence evidence;

@@ -206,8 +206,8 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     const struct report_evidence *evidence = &item->evidence;
     CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, (size_t)64 << 10);
-    if (item->formula.len)
-        labelled(out, style, "evidence", item->formula);
+    if (item->evidence.formula.len)
+        labelled(out, style, "evidence", item->evidence.formula);
     size_t rows = 0;
     for (size_t i = 0; i < evidence->count && rows < REPORT_EVIDENCE_ROWS; rows++) {
         size_t row = evidence->cells[i].row;

@@ -35,13 +35,13 @@ const struct rule rules[] = {
     {"APP.LOW_UTIL", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, 0.85), MODERATE, "STATIC"},                    /* YQ 20/50 %, DF 50, SA 60 */
     {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, "THREADS"},                             /* own: 0.9 on hosts with more slots than processors */
     {"APP.OVERALLOC", 1, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
-    {"APP.SCALING", 1, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
+    {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
     {"APP.DYN_ALLOC", 1, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
-    {"JOB.MANY_SMALL", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
+    {"JOB.MANY_SMALL", 2, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
     {"JOB.FAILED", 1, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
 
     /* 7.2 how the tasks of a stage are spread */
-    {"STAGE.SKEW_DATA", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
+    {"STAGE.SKEW_DATA", 2, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
      "KEYSAMPLE FILTER_KEY TWOSTAGE SALT AQE_SKEW HOTSPLIT EXPLODE_JOIN SHUFPART"},                                               /* S2 3×; S1 S3 DF CP 10×; own 30 */
     {"STAGE.SKEW_WRITE", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(10, 30, NO, NO), LOW, "REPART SALT"},                      /* S3 10× */
     {"STAGE.STRAGGLER", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
@@ -54,7 +54,7 @@ const struct rule rules[] = {
     {"STAGE.GC_HIGH", 1, TIME, "memory", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.30), SEVERE, "UNPERSIST SHUFPART KRYO PERSIST_SER G1 MEMORY"}, /* SS 5; CZ 5/10; S3 MCP YQ 10; SA 20; RT 30 */
     {"EXEC.GC_LONG", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "s", UP(1, 2, 5, 15), SEVERE, "G1 MEMORY"},                           /* S2 "one GC above 1 s" */
     {"EXEC.GC_LOW", 1, HEALTH, "memory", SUBJECT_APP, "share", DOWN(0.01, NO, NO, NO), INFO, "MEMORY"},                           /* DE 0.05 … 0.01 */
-    {"STAGE.SPILL", 1, TIME, "memory", SUBJECT_STAGE, "ratio", UP(ANY, 0.10, 0.50, 2.0), SEVERE, "SHUFPART MEMORY"},              /* SA, ST any byte; DE 0.01 … 0.5; YQ 10 %; own */
+    {"STAGE.SPILL", 2, TIME, "memory", SUBJECT_STAGE, "ratio", UP(ANY, 0.10, 0.50, 2.0), SEVERE, "SHUFPART MEMORY"},              /* SA, ST any byte; DE 0.01 … 0.5; YQ 10 %; own */
     {"EXEC.MEM_NEAR", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.85, 0.90, 0.95, 0.99), SEVERE, "UNPERSIST SHUFPART MEMORY OVERHEAD"},       /* DF 95, SA 80 */
     {"EXEC.MEM_OVER", 1, HEALTH, "memory", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, NO), MODERATE, "MEMORY"},                   /* DF 30, SA 60, CP 70 */
     {"DRIVER.MEM", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.80, 0.90, 0.95, 0.99), SEVERE, "RESULT_FILE BCAST_THRESH MEMORY"},             /* DF 95 */
@@ -64,7 +64,7 @@ const struct rule rules[] = {
     /* 7.4 shuffle, input and output */
     {"STAGE.FETCH_WAIT", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.25, 0.50), SEVERE, "SHUFFLE_LESS BROADCAST SERVICE"},               /* own; SL reports it, nobody grades it */
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
-    {"STAGE.SHUFFLE_VOLUME", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
+    {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
     {"STAGE.FEW_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
     {"STAGE.SINGLE_TASK", 1, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
@@ -79,13 +79,13 @@ const struct rule rules[] = {
     /* 7.5 failures and lost work */
     {"TASK.FAILURES", 1, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
     {"TASK.OOM", 1, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, "OVERHEAD SHUFPART MEMORY RESULT_FILE"},    /* own: the first is low */
-    {"EXEC.LOST", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
+    {"EXEC.LOST", 2, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
     {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, "EXCLUDE"},                        /* own */
 
     /* 7.6 reuse and caches */
-    {"RDD.RECOMPUTE", 1, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */
+    {"RDD.RECOMPUTE", 2, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */
     {"RDD.CACHE_PARTIAL", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(0.01, 0.10, 0.30, 0.60), SEVERE, "PERSIST_SER UNPERSIST"},/* own */
     {"RDD.CACHE_UNUSED", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(ANY, 0.10, 0.30, 0.60), MODERATE, "UNPERSIST"},            /* own; of storage memory */
     {"RDD.CACHE_LEAK", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(0.1, 0.3, 0.6, NO), MODERATE, "UNPERSIST"},                  /* own */
@@ -99,12 +99,12 @@ const struct rule rules[] = {
     {"SQL.ROW_EXPLOSION", 1, HEALTH, "data", SUBJECT_NODE, "ratio", UP(10, 100, 1000, 10000), SEVERE, "PUSHDOWN"},                /* DF 10^10 rows; ST 10 / 100 */
     {"SQL.FULL_SCAN", 1, HEALTH, "data", SUBJECT_NODE, "bytes", UP(ANY, 10 * GIB, 100 * GIB, TIB), SEVERE, "DPP PUSHDOWN"},       /* own */
     {"SQL.DPP", 1, HEALTH, "config", SUBJECT_SQL, "share", UP(0, 1, NO, NO), LOW, "DPP"},                                         /* S3; files read of all: 1 is "nothing was pruned" */
-    {"SQL.PUSHDOWN", 1, HEALTH, "data", SUBJECT_NODE, "bytes", UP(GIB, 10 * GIB, NO, NO), LOW, "PUSHDOWN"},                       /* own */
+    {"SQL.PUSHDOWN", 2, HEALTH, "data", SUBJECT_NODE, "bytes", UP(GIB, 10 * GIB, NO, NO), LOW, "PUSHDOWN"},                       /* own */
     {"SQL.PYTHON_UDF", 1, TIME, "slow", SUBJECT_NODE, "share", UP(0.10, 0.25, 0.50, 0.80), SEVERE, "PANDAS_UDF"},                 /* ST, RT */
     {"SQL.AQE_OFF", 1, HEALTH, "config", SUBJECT_APP, "count", UP(1, 1, NO, NO), LOW, "AQE_ON"},                                  /* SA; of shuffles. Info before 3.2 */
     {"SQL.AQE_OVERCOALESCED", 1, TIME, "slow", SUBJECT_NODE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "AQE_MIN"},             /* as STAGE.FEW_TASKS */
     {"SQL.AQE_SKEW_UNHANDLED", 1, TIME, "config", SUBJECT_NODE, "ratio", UP(2, 3, 10, 30), SEVERE, "AQE_SKEW"},                   /* as STAGE.SKEW_DATA, price and all: its grade is the skew's */
-    {"SQL.WRITE_AMPLIFICATION", 1, HEALTH, "data", SUBJECT_NODE, "share", UP(NO, 0.3, 0.6, NO), SEVERE, ""},                      /* DF */
+    {"SQL.WRITE_AMPLIFICATION", 2, HEALTH, "data", SUBJECT_NODE, "share", UP(NO, 0.3, 0.6, NO), SEVERE, ""},                      /* DF */
     {"SQL.REPEATED_SCAN", 1, TIME, "slow", SUBJECT_NODE, "count", UP(2, 2, 3, 6), SEVERE, "PERSIST"},                             /* own */
     {"SQL.SINGLE_PARTITION", 1, TIME, "slow", SUBJECT_NODE, "records", UP(1e6, 1e7, 5e7, 5e8), SEVERE, "WINDOW_PART"},            /* CP 50 M rows */
     {"SQL.LONG_PLAN", 1, HEALTH, "slow", SUBJECT_SQL, "ratio", UP(1, 2, NO, NO), LOW, "CHECKPOINT"},                              /* DF; the largest of its sizes ÷ their limits */

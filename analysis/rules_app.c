@@ -22,6 +22,8 @@
 /* APP.OVERALLOC: executors that lived shorter say nothing. How many tasks ran at once is looked at in so many pieces of the run: what overlaps within one counts as at once. */
 #define ALIVE_LEAST_MS 10000
 #define BUSY_PIECES 65536
+/* APP.DYN_ALLOC: minExecutors that are held idle for this share of the run. */
+#define IDLE_SHARE 0.5
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
@@ -67,7 +69,7 @@ static enum err_code start_wait(const struct judged *judged, struct findings *fi
     finding_arg(findings, "a", startup, "ms");
     finding_arg(findings, "b", before, "ms");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"startup", startup, "ms"}, {"before_first_job", before, "ms"}}, 2);
-    finding_formula(findings, "first job - start of the application", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     finding_change(findings, "W13", BAND_NORMAL, (struct change){.kind = CHANGE_STARTUP, .stage = NO_ENTITY, .number = START_TARGET_MS});
     return ERR_OK;
 }
@@ -123,7 +125,7 @@ static enum err_code wait_executors(const struct judged *judged, struct findings
     finding_arg(findings, "peak", (double)peak, "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
                      (struct evidence_cell[]){{"waiting", wait, "ms"}, {"at_first", (double)at_first, "count"}, {"peak", (double)peak, "count"}}, 3);
-    formula_share(findings, finding->rule, "waiting", wait, "wall", (double)judged->wall_ms, finding->measure);
+    formula_share(findings, finding->rule, wait, (double)judged->wall_ms);
     finding_change(findings, "W10", BAND_SLOTS, (struct change){.kind = CHANGE_RAMP, .stage = NO_ENTITY});
     return ERR_OK;
 }
@@ -191,7 +193,7 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
     for (size_t i = 0; i < count; i++)
         if (places[i] != longest)
             evidence_gap(facts, findings, &accounts->gaps[places[i]], "culprit");
-    formula_share(findings, finding->rule, "gaps", sum, "wall", (double)judged->wall_ms, finding->measure);
+    formula_share(findings, finding->rule, sum, (double)judged->wall_ms);
     finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
     return ERR_OK;
 }
@@ -243,7 +245,7 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     snprintf(key, sizeof key, "%lld", (long long)gaps->execution_id);
     struct evidence_cell cells[] = {{"planning", planning, "ms"}, {"commit", commit, "ms"}, {"between", between, "ms"}};
     finding_evidence(findings, SUBJECT_SQL, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
-    formula_share(findings, rule, "driver alone", sum, "wall", (double)judged->wall_ms, finding->measure);
+    formula_share(findings, rule, sum, (double)judged->wall_ms);
     finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
 }
 
@@ -303,7 +305,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
     finding_arg(findings, "n", ceil((double)judged->facts->slot_peak * busy / allocated), "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
-    formula_share(findings, finding->rule, "1 - busy", busy, "allocated", allocated, finding->measure);
+    formula_share(findings, finding->rule, busy, allocated);
 }
 
 static void off_cpu(const struct judged *judged, struct findings *findings)
@@ -326,7 +328,7 @@ static void off_cpu(const struct judged *judged, struct findings *findings)
     finding_arg(findings, "cpu", cpu / run, "share");
     finding_arg(findings, "off", off / run, "share");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"run", run, "ms"}, {"cpu", cpu, "ms"}, {"off", off, "ms"}}, 3);
-    formula_share(findings, finding->rule, "neither CPU nor a measured wait", off, "run", run, off / run);
+    formula_share(findings, finding->rule, off, run);
 }
 
 /* An upper bound of how many attempts ran at once. */
@@ -380,7 +382,6 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     at_once = MIN(at_once, facts->slot_peak);
     double never = (double)idle / (double)count, spare = 1 - (double)at_once / (double)facts->slot_peak;
     struct finding *finding = findings_add(findings, "APP.OVERALLOC", SUBJECT_APP, "-");
-    char text[160];
     finding->measure = MAX(never, spare);
     finding->mute = facts->is_local ? MUTE_LOCAL : MUTE_NONE;
     finding->grade_shift = dynamic_allocation(facts) ? -1 : 0;
@@ -396,8 +397,8 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     if (!idle)
         finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
                          (struct evidence_cell[]){{"at_once", (double)at_once, "slots"}, {"slots", (double)facts->slot_peak, "slots"}}, 2);
-    snprintf(text, sizeof text, "max(%zu / %zu executors, 1 - %lld / %lld slots) = %.2f", idle, count, (long long)at_once, (long long)facts->slot_peak, finding->measure);
-    finding_formula(findings, text, finding->rule->ladder.step[0], "CP", NULL);
+    FORMULA(findings, NULL, finding->rule->ladder.step[0], "CP", {"idle", (double)idle, "count"}, {"executors", (double)count, "count"}, {"at_once", (double)at_once, "count"},
+            {"slots", (double)facts->slot_peak, "count"});
     return ERR_OK;
 }
 
@@ -418,7 +419,7 @@ static void scaling(const struct judged *judged, struct findings *findings)
         finding_arg(findings, "corehours", judged->accounts->allocated_ms / 3.6e6, "h");
         finding_measure(findings, "t_work", (double)judged->calibration.t_work_ms, "ms");
         finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"as_observed", as_observed, "ms"}, {"twice", simulated, "ms"}}, 2);
-        finding_formula(findings, "simulated with twice the slots / as observed; assumes unchanged task cost", (double)NAN, "SL", NULL);
+        FORMULA(findings, NULL, (double)NAN, "SL", {"simulated", simulated, "ms"}, {"observed", as_observed, "ms"});
     }
 }
 
@@ -479,8 +480,11 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
         !conf_true(facts_conf(facts, "spark.storage.decommission.shuffleBlocks.enabled"), false))
         problem(&problems, "no_shuffle_service");
     int64_t least = conf_count(facts_conf(facts, "spark.dynamicAllocation.minExecutors")), most = conf_count(facts_conf(facts, "spark.dynamicAllocation.maxExecutors"));
-    double allocated = judged->accounts->allocated_ms, wait = judged->accounts->app.slot_ms[BUCKET_WAIT_EXEC] / (double)MAX(facts->slot_peak, 1), p95;
-    if (known_or(least, 0) > 1 && allocated > 0 && busy_slot_ms(&judged->accounts->app) < 0.5 * allocated)
+    double wait = judged->accounts->app.slot_ms[BUCKET_WAIT_EXEC] / (double)MAX(facts->slot_peak, 1), p95;
+    double gaps = 0; /* when nothing ran, and the least there may be was held */
+    for (int b = BUCKET_GAP_SQL; b <= BUCKET_GAP_USER; b++)
+        gaps += judged->accounts->app.wall_ms[b];
+    if (known_or(least, 0) > 1 && gaps >= IDLE_SHARE * (double)judged->wall_ms)
         problem(&problems, "min_idle");
     int64_t demand = 0, each = 1;
     for (size_t i = 0; i < facts->stage_count; i++)
@@ -499,7 +503,7 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
     finding->measure = problems.count;
     finding_arg_text(findings, "problems", str_of(problems.text));
     finding_evidence(findings, SUBJECT_CONF, STR_LIT("spark.dynamicAllocation.enabled"), "culprit", (struct evidence_cell[]){{"problems", problems.count, "count"}}, 1);
-    finding_formula(findings, "settings that do not fit each other or the run", finding->rule->ladder.step[0], "DE", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "DE");
     return rc;
 }
 
@@ -538,7 +542,7 @@ static void many_small(const struct judged *judged, struct findings *findings)
     finding_arg(findings, "sec", lost, "ms");
     finding_arg(findings, "wall", (double)judged->wall_ms, "ms");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"small_jobs", (double)count, "count"}, {"starting", lost, "ms"}}, 2);
-    formula_share(findings, finding->rule, "duration - longest task", lost, "wall", (double)judged->wall_ms, finding->measure);
+    formula_share(findings, finding->rule, lost, (double)judged->wall_ms);
     if (count < SMALL_LEAST_JOBS)
         return;
     for (size_t i = 0, priced = 0; i < facts->job_count && priced < SMALL_PRICED_JOBS; i++) {
@@ -546,8 +550,10 @@ static void many_small(const struct judged *judged, struct findings *findings)
         if (known_or(elapsed_known(job->begin_ms, job->end_ms), 0) >= SMALL_JOB_MS)
             continue;
         priced++;
-        for (size_t k = 0; k < job->stage_count; k++)
+        for (size_t k = 0; k < job->stage_count; k++) {
             finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = job->stages[k], .part = BUCKET_DELAY, .number = 0});
+            finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_LAG, .stage = job->stages[k]});
+        }
     }
 }
 
@@ -603,7 +609,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     }
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
     finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
-    finding_formula(findings, "failed jobs / jobs", rule->ladder.step[0], "DE", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DE");
     return ERR_OK;
 }
 

@@ -86,7 +86,7 @@ static enum err_code serializer(const struct judged *judged, struct findings *fi
     finding->at_least = java && symptom && bytes >= GIB ? GRADE_LOW : GRADE_OK;
     finding_arg(findings, "bytes", bytes, "bytes");
     evidence_conf(findings, STR_LIT("spark.serializer"), (struct evidence_cell[]){{"shuffled", shuffled, "bytes"}, {"cached", cached, "bytes"}}, 2);
-    finding_formula(findings, java ? "bytes of RDD shuffles and serialised caches" : "not the Java serialiser", finding->rule->ladder.step[0], "DE", NULL);
+    finding_formula(findings, java ? NULL : "other", NULL, 0, finding->rule->ladder.step[0], "DE");
     return ERR_OK;
 }
 
@@ -131,7 +131,7 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
             findings_consider(findings, rule, sql && adaptive ? MUTE_AQE : MUTE_NONE, MAX(count / ideal, ideal / count), (double)NAN, SUBJECT_CONF, "%s", key);
         if (!finding)
             continue;
-        char text[160], id[48];
+        char id[48];
         snprintf(id, sizeof id, STAGE_KEY, STAGE_KEY_OF(stage));
         finding->stage = (uint32_t)(stage - facts->stages);
         finding->cause = symptom->too_many ? "lower" : "raise";
@@ -142,8 +142,7 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
         finding_arg_text(findings, "s", str_of(id));
         evidence_conf(findings, str_of(key), (struct evidence_cell[]){{"partitions", count, "count"}, {"ideal", ideal, "count"}}, 2);
         finding_evidence(findings, SUBJECT_STAGE, str_of(id), "context", (struct evidence_cell[]){{"read", bytes, "bytes"}}, 1);
-        snprintf(text, sizeof text, "%.0f partitions against %.0f = %.1f", count, ideal, finding->measure);
-        finding_formula(findings, text, rule->ladder.step[0], "S1", NULL);
+        FORMULA(findings, NULL, rule->ladder.step[0], "S1", {"count", count, "count"}, {"ideal", ideal, "count"});
     }
 }
 
@@ -197,8 +196,7 @@ static void memory_ratio(const struct judged *judged, struct findings *findings)
     finding_arg_text(findings, "problem", str_of(first ? first : "ok"));
     evidence_conf(findings, STR_LIT("spark.executor.memory"),
                   (struct evidence_cell[]){{"heap", heap, "bytes"}, {"cores", (double)cores, "count"}, {"heap_a_core", a_core, "bytes"}}, 3);
-    finding_formula(findings, "heap a core outside 1 … 16 GiB, more than 8 cores, a heap above 64 GiB, overhead above 40 % without Python", finding->rule->ladder.step[0], "YQ",
-                    NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "YQ");
 }
 
 /* ---- of the audit */
@@ -217,7 +215,7 @@ static void conflicts(const struct conf_audit *audit, struct findings *findings)
     }
     if (!first)
         evidence_conf(findings, STR_LIT("-"), NULL, 0);
-    finding_formula(findings, "settings that contradict others", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static void far(const struct conf_audit *audit, struct findings *findings)
@@ -230,7 +228,7 @@ static void far(const struct conf_audit *audit, struct findings *findings)
     for (size_t i = 0; i < audit->count; i++)
         if (audit->rows[i].distance > 0 && audit->rows[i].state == CONF_EFFECTIVE)
             evidence_conf(findings, audit->rows[i].key, (struct evidence_cell[]){{"distance", audit->rows[i].distance, "ratio"}}, 1);
-    finding_formula(findings, "settings that differ from the defaults of this Spark version", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static void jars(const struct conf_audit *audit, struct findings *findings)
@@ -249,7 +247,7 @@ static void jars(const struct conf_audit *audit, struct findings *findings)
         evidence_conf(findings, audit->jars[i].name, NULL, 0);
     if (!audit->jar_count)
         evidence_conf(findings, STR_LIT("classpath"), NULL, 0);
-    finding_formula(findings, "libraries twice on the class path, or made for another Scala", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 enum err_code rules_conf(const struct judged *judged, struct findings *findings, struct err *err)

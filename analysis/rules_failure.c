@@ -172,7 +172,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
         findings_consider(findings, rule, MUTE_NONE, failed / all, lost_ms / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
     if (!finding)
         return;
-    char key[48], text[120];
+    char key[48];
     finding->stage = stage;
     snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
     finding_arg_text(findings, "s", str_of(key));
@@ -184,8 +184,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
         say_failures(findings, failures, false);
     } else
         finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
-    snprintf(text, sizeof text, "%.0f failed / %.0f attempts = %.3f", failed, all, failed / all);
-    finding_formula(findings, text, rule->ladder.step[1], "DE", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
     if (failures->failed)
         finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
 }
@@ -201,7 +200,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     finding->stage = stage;
     finding_arg(findings, "k", finding->measure, "count");
     say_failures(findings, failures, true);
-    finding_formula(findings, "attempts whose failure says that memory ran out", rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
 }
 
@@ -246,8 +245,6 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding->executor = lost.executor;
     finding->measure = (double)lost_count;
     finding->local_saving_ms = lost.work_ms;
-    if ((double)lost_count >= LOST_SEVERE_SHARE * (double)executor_count)
-        finding->at_least = GRADE_SEVERE;
     finding->cause = executor_loss_reason(executor->remove_reason);
     finding_arg_text(findings, "e", executor->id);
     finding_arg(findings, "t", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time");
@@ -259,10 +256,21 @@ static void executor_lost(const struct judged *judged, struct findings *findings
                                     {"work", lost.work_ms, "ms"},
                                     {"attempts", (double)lost.attempts, "count"}};
     finding_evidence(findings, SUBJECT_EXECUTOR, executor->id, "culprit", cells, ARRAY_LENGTH(cells));
-    finding_formula(findings, "executors lost before the end of the application", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     struct change change = {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .lost_kinds = 1U << LOST_EXECUTOR | 1U << LOST_FETCH | 1U << LOST_RECOMPUTED};
-    if (lost_count <= LOST_PRICED_ALONE && !(change.lost_attempts = lost_with(facts, findings->arena, lost.executor)))
-        findings->out_of_memory = true;
+    bool some = lost.attempts > 0;
+    if (lost_count <= LOST_PRICED_ALONE) {
+        bool *with = lost_with(facts, findings->arena, lost.executor);
+        findings->out_of_memory |= !with;
+        for (size_t i = 0; with && i < facts->attempt_count; i++)
+            some |= with[i];
+        change.lost_attempts = with;
+    }
+    /* One that held nothing and ran nothing is worth a word, however few executors there are. */
+    if (!some)
+        finding->at_most = GRADE_LOW;
+    else if ((double)lost_count >= LOST_SEVERE_SHARE * (double)executor_count)
+        finding->at_least = GRADE_SEVERE;
     finding_change(findings, "W4", BAND_NORMAL, change);
 }
 
@@ -304,7 +312,7 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
         finding_arg(findings, "k", 1, "count");
         finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(reason)]));
         finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit", NULL, 0);
-        finding_formula(findings, "executors whose end says that memory ran out", finding->rule->ladder.step[0], "own", NULL);
+        finding_formula(findings, "executor", NULL, 0, finding->rule->ladder.step[0], "own");
     }
     return ERR_OK;
 }
@@ -361,7 +369,7 @@ static enum err_code retries(const struct judged *judged, struct findings *findi
                 finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = fact->parents[p], .lost_kinds = RETRY_KINDS});
         }
         finding_arg_text(findings, "chain", (struct str){chain, utf8_valid_prefix(chain, strlen(chain))});
-        finding_formula(findings, "attempts of the stage beyond the first", rule->ladder.step[0], "own", NULL);
+        finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     }
     return rc;
 }
@@ -397,7 +405,7 @@ static void speculation(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "w", won, "count");
     finding_arg(findings, "sec", wasted, "ms");
     evidence_attempt(findings, worst, "culprit", copies);
-    formula_share(findings, rule, "lost to copies", wasted, "task time", all, finding->measure);
+    formula_share(findings, rule, wasted, all);
     finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = 1U << LOST_SPECULATIVE});
 }
 
@@ -416,7 +424,7 @@ static enum err_code excluded(const struct judged *judged, struct findings *find
         finding_arg_text(findings, "who", who);
         finding_arg(findings, "k", db_is_null(stmt, 3) ? (double)NAN : (double)db_i64(stmt, 3), "count");
         finding_evidence(findings, kind, who, "culprit", (struct evidence_cell[]){{"exclusions", finding->measure, "count"}}, 1);
-        finding_formula(findings, "exclusion events", rule->ladder.step[0], "own", NULL);
+        finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;

@@ -29,7 +29,7 @@ static void incomplete(const struct judged *judged, struct findings *findings)
     finding_arg_text(findings, "missing", str_of(text));
     finding_arg(findings, "C", log->score, "points");
     finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", cells, count);
-    finding_formula(findings, "completeness of the log, 0 … 100", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static void clock_faults(const struct judged *judged, struct findings *findings)
@@ -38,7 +38,7 @@ static void clock_faults(const struct judged *judged, struct findings *findings)
     finding->measure = (double)judged->facts->clock_faults;
     finding_arg(findings, "n", finding->measure, "count");
     finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"faults", finding->measure, "count"}}, 1);
-    finding_formula(findings, "ends before their begins", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 enum err_code rules_log(const struct judged *judged, struct findings *findings, struct err *err)

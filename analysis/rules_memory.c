@@ -22,6 +22,7 @@
 #define SPILL_LEAST_BYTES (64 * MIB)
 #define SPILL_FEW 0.1
 #define SPILL_MOST 0.5
+#define SPILL_LEAST_R2 0.5
 /* EXEC.MEM_OVER: smaller heaps cannot shrink by much. */
 #define MEM_OVER_LEAST_HEAP (2 * GIB)
 #define MEM_HEADROOM 1.25 /* advice: 1.25 × peak + 300 MiB */
@@ -51,7 +52,7 @@ static void gc_high(const struct judged *judged, struct findings *findings, cons
     finding_measure(findings, "outlier_share", view->extra->gc_outlier_share, "share");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    formula_share(findings, rule, "gc", gc, "run + deserialise", whole, finding->measure);
+    formula_share(findings, rule, gc, whole);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_GC, .number = GC_TARGET_SHARE});
 }
 
@@ -60,11 +61,16 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     double disk = view->stats->of[STAT_DISK_SPILL].sum, data = MAX(MAX(view->read_bytes, view->written_bytes), 1.0), io = view->account->winner_ms[BUCKET_SPILL_IO];
     if (!(disk > 0))
         return;
+    /* What tasks that spilled more took longer, where that is seen; else what they waited for neither processor nor network. */
+    bool regression = view->extra->spill_r2 >= SPILL_LEAST_R2 && view->extra->spill_slope > 0;
+    struct change cure = regression ? (struct change){.kind = CHANGE_SPILL, .stage = view->position, .number = view->extra->spill_slope}
+                                    : (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SPILL_IO, .number = 0};
+    if (regression)
+        io = view->extra->spill_slope * disk;
     struct finding *finding = consider_stage(judged, findings, rule, view, disk < SPILL_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, disk / data, io / view->slots);
     if (!finding)
         return;
     double share = view->extra->spilled_tasks / view->count;
-    char text[160];
     finding->cause = share < SPILL_FEW ? "few" : share > SPILL_MOST ? "most" : "some";
     finding_arg(findings, "disk", disk, "bytes");
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
@@ -74,9 +80,10 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     finding_measure(findings, "outlier_share", view->extra->spill_outlier_share, "share");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    snprintf(text, sizeof text, "spilled %.0f MiB / data %.0f MiB = %.2f", disk / MIB, data / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[1], "DE", NULL);
-    finding_change(findings, "W8", BAND_WEAK, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SPILL_IO, .number = 0});
+    FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"data", data, "bytes"});
+    if (regression)
+        finding_measure(findings, "r2", view->extra->spill_r2, "ratio");
+    finding_change(findings, "W8", BAND_WEAK, cure);
 }
 
 /* ---- executors */
@@ -119,7 +126,7 @@ static void gc_long(const struct judged *judged, struct findings *findings, cons
     finding_arg(findings, "ms", mean_ms, "ms");
     evidence_executor(judged, findings, position, "culprit",
                       (struct evidence_cell[]){{"time", (double)executor->peak_major_gc_ms, "ms"}, {"collections", (double)executor->peak_major_gc_count, "count"}}, 2);
-    finding_formula(findings, "full collections: time / count", rule->ladder.step[0], "S2", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
 }
 
 static double total_limit(const struct facts *facts, double heap)
@@ -137,33 +144,69 @@ static void mem_near(const struct judged *judged, struct findings *findings, con
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, MAX(of_heap, of_all));
     if (!finding)
         return;
-    char text[160];
     finding_arg(findings, "use", finding->measure, "share");
     evidence_executor(judged, findings, position, "culprit",
                       (struct evidence_cell[]){{"heap", of_heap * heap, "bytes"}, {"heap_limit", heap, "bytes"}, {"process", of_all * limit, "bytes"}, {"limit", limit, "bytes"}},
                       4);
-    snprintf(text, sizeof text, "max(heap %.0f / %.0f MiB, process %.0f / %.0f MiB) = %.2f", of_heap * heap / MIB, heap / MIB, of_all * limit / MIB, limit / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "DF", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "DF", {"used", of_heap * heap, "bytes"}, {"heap", heap, "bytes"}, {"process", of_all * limit, "bytes"},
+            {"limit", limit, "bytes"});
 }
 
-static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
+/* Whether a stage with short memory ran on this executor. */
+static bool stage_ran_on(const struct facts *facts, uint32_t stage, uint32_t executor)
+{
+    const struct stage_fact *fact = &facts->stages[stage];
+    for (size_t i = 0; i < fact->attempt_count; i++)
+        if (facts->attempts[fact->first_attempt + i].executor == executor)
+            return true;
+    return false;
+}
+
+/* A finding of `rule` about a stage that ran there. */
+static bool short_on(const struct judged *judged, const struct findings *findings, const struct rule *rule, uint32_t executor)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (finding->rule == rule && !finding->mute && finding->stage != NO_ENTITY && ladder_grade(&finding->rule->ladder, finding->measure) >= GRADE_INFO &&
+            stage_ran_on(judged->facts, finding->stage, executor))
+            return true;
+    }
+    return false;
+}
+
+/* Behind STAGE.GC_HIGH and STAGE.SPILL, which raise it. */
+static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct rule *gc, const struct rule *spilled, uint32_t position)
 {
     const struct executor_fact *executor = &judged->facts->executors[position];
     if (!known(executor->peak_storage_bytes))
         return;
     double unified = unified_memory_bytes(judged->facts);
+    bool collects = short_on(judged, findings, gc, position), spills = short_on(judged, findings, spilled, position);
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, (double)executor->peak_storage_bytes / unified);
     if (!finding)
         return;
-    char text[160];
+    finding->grade_shift = collects || spills;
     finding_arg(findings, "use", finding->measure, "share");
+    if (collects || spills)
+        finding_arg_text(findings, "also", !spills ? STR_LIT("gc") : !collects ? STR_LIT("spill") : STR_LIT("both"));
     evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}},
                       2);
-    snprintf(text, sizeof text, "storage %.0f MiB / (heap - 300 MiB) x fraction %.0f MiB = %.2f", (double)executor->peak_storage_bytes / MIB, unified / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "S0", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"});
 }
 
-static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule)
+/* Of a stage: results of all its tasks. */
+static enum err_code largest_result(const struct facts *facts, double *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *ret = (double)NAN;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT max(result_size_bytes) FROM stage", err);
+    if (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        *ret = db_f64(stmt, 0);
+    db_finalize(stmt);
+    return rc;
+}
+
+static void driver_memory(const struct judged *judged, struct findings *findings, const struct rule *rule, double largest)
 {
     const struct facts *facts = judged->facts;
     double heap = (double)driver_heap_bytes(facts);
@@ -186,10 +229,11 @@ static void driver_memory(const struct judged *judged, struct findings *findings
         double results = 0;
         for (size_t s = 0; s < facts->stage_count; s++)
             results = MAX(results, judged->accounts->stages[s].winner_ms[BUCKET_GETRES]);
+        finding_arg(findings, "res", largest > 0 ? largest : (double)NAN, "bytes");
         finding_measure(findings, "getting_results", results, "ms");
         finding_measure(findings, "executors", (double)executors, "count");
         evidence_executor(judged, findings, i, "culprit", (struct evidence_cell[]){{"heap", (double)driver->peak_heap_bytes, "bytes"}, {"limit", heap, "bytes"}}, 2);
-        finding_formula(findings, "peak heap / spark.driver.memory", rule->ladder.step[0], "DF", NULL);
+        finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DF");
     }
     if (!seen)
         unknown_peaks(findings, rule->id);
@@ -258,7 +302,7 @@ static enum err_code hotspot(const struct judged *judged, struct findings *findi
     finding_arg(findings, "ratio", finding->measure, "ratio");
     finding_arg_text(findings, "what", hot.bytes ? STR_LIT("bytes") : STR_LIT("time"));
     evidence_executor(judged, findings, hot.executor, "culprit", (struct evidence_cell[]){{hot.bytes ? "bytes" : "time", hot.most, unit}, {"median", hot.median, unit}}, 2);
-    finding_formula(findings, "max / median over executors alive 80 % of the time", rule->ladder.step[0], "DE", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DE");
     return ERR_OK;
 }
 
@@ -315,7 +359,6 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
         whole += stats->of[STAT_RUN].sum + stats->of[STAT_DESER].sum;
     }
     bool is_short = memory_is_short(findings, gc, spilled);
-    char text[160];
     struct evidence_cell cells[] = {{"peak", use.peak_bytes, "bytes"}, {"heap", heap, "bytes"}, {"executors", (double)use.executors, "count"}};
 
     struct finding *over = findings_add(findings, "EXEC.MEM_OVER", SUBJECT_APP, "-");
@@ -331,8 +374,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
     finding_arg(findings, "mem", MEM_HEADROOM * use.peak_bytes + 300 * MIB, "bytes");
     finding_measure(findings, "wasted", wasted, "GiB·h");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
-    snprintf(text, sizeof text, "1 - %.0f MiB / %.0f MiB = %.2f", use.peak_bytes / MIB, heap / MIB, over->measure);
-    finding_formula(findings, text, over->rule->ladder.step[0], "DF", NULL);
+    FORMULA(findings, NULL, over->rule->ladder.step[0], "DF", {"peak", use.peak_bytes, "bytes"});
 
     struct finding *low = findings_add(findings, "EXEC.GC_LOW", SUBJECT_APP, "-");
     low->measure = whole > 0 ? collected / whole : (double)NAN;
@@ -341,32 +383,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
     finding_arg(findings, "g", low->measure, "share");
     finding_arg(findings, "use", use.peak_bytes / heap, "share");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
-    formula_share(findings, low->rule, "gc", collected, "run + deserialise", whole, low->measure);
-}
-
-/* Whether a stage with short memory ran on this executor. */
-static bool stage_ran_on(const struct facts *facts, uint32_t stage, uint32_t executor)
-{
-    const struct stage_fact *fact = &facts->stages[stage];
-    for (size_t i = 0; i < fact->attempt_count; i++)
-        if (facts->attempts[fact->first_attempt + i].executor == executor)
-            return true;
-    return false;
-}
-
-static void raise_full_storage(const struct judged *judged, struct findings *findings, const struct rule *full, const struct rule *gc, const struct rule *spilled)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        struct finding *storage = &findings->items[i];
-        if (storage->rule != full)
-            continue;
-        for (size_t k = 0; k < findings->count && !storage->grade_shift; k++) {
-            const struct finding *other = &findings->items[k];
-            if ((other->rule == gc || other->rule == spilled) && !other->mute && other->stage != NO_ENTITY && ladder_grade(&other->rule->ladder, other->measure) >= GRADE_INFO &&
-                stage_ran_on(judged->facts, other->stage, storage->executor))
-                storage->grade_shift = 1;
-        }
-    }
+    formula_share(findings, low->rule, collected, whole);
 }
 
 enum err_code rules_memory(const struct judged *judged, struct findings *findings, struct err *err)
@@ -388,7 +405,7 @@ enum err_code rules_memory(const struct judged *judged, struct findings *finding
         measured = true;
         gc_long(judged, findings, full_gc, i);
         mem_near(judged, findings, near, i);
-        storage_full(judged, findings, full, i);
+        storage_full(judged, findings, full, gc, spilled, i);
     }
     if (!measured) {
         unknown_peaks(findings, full_gc->id);
@@ -396,7 +413,10 @@ enum err_code rules_memory(const struct judged *judged, struct findings *finding
         unknown_peaks(findings, full->id);
     }
     heap_too_large(judged, findings, gc, spilled);
-    driver_memory(judged, findings, rule_find(STR_LIT("DRIVER.MEM")));
-    raise_full_storage(judged, findings, full, gc, spilled);
+    double largest;
+    enum err_code rc = largest_result(facts, &largest, err);
+    if (rc)
+        return rc;
+    driver_memory(judged, findings, rule_find(STR_LIT("DRIVER.MEM")), largest);
     return hotspot(judged, findings, rule_find(STR_LIT("EXEC.HOTSPOT")), err);
 }

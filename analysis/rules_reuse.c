@@ -7,13 +7,11 @@
 #include <stdlib.h>
 
 #include "analysis/audits.h"
+#include "analysis/recompute.h"
 #include "analysis/sort.h"
 #include "analysis/stage_view.h"
 #include "base/mem.h"
 
-/* RDD.RECOMPUTE: what was computed again must be worth this much of wall time. */
-#define RECOMPUTE_LEAST_MS 1000.0
-#define LIST_STAGES 12     /* so many stages are named in a sentence */
 #define PRICED_STAGES 1000 /* of one finding: the first of them */
 
 /* ---- RDD.RECOMPUTE */
@@ -137,59 +135,30 @@ static void mark_below(struct recompute *self)
     }
 }
 
-static void list_stage(char *text, size_t size, const struct stage_fact *stage, size_t i)
-{
-    size_t len = strlen(text);
-    if (i == LIST_STAGES)
-        snprintf(text + len, size - len, " …");
-    else if (i < LIST_STAGES)
-        snprintf(text + len, size - len, "%s%lld.%lld", len ? ", " : "", (long long)stage->stage_id, (long long)stage->attempt);
-}
-
 static struct str rdd_name(const struct rdd_fact *rdd)
 {
     return rdd->name.len ? rdd->name : STR_LIT("RDD");
 }
 
-/* W11: of each later computation goes what the cheapest one cost. */
-static void recomputed(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct occurrence *at, size_t count, const struct rdd_fact *rdd,
-                       const char *key)
+static enum err_code tell(const struct recompute *self, struct findings *findings, const struct shared *shared, struct err *err)
 {
-    const struct facts *facts = judged->facts;
-    double least = at[0].cost_ms, again = 0;
-    for (size_t i = 1; i < count; i++)
-        least = MIN(least, at[i].cost_ms);
-    again = least * (double)(count - 1);
-    double wall = again / (double)MAX(facts->slot_peak, 1);
-    enum mute mute = mute_of(judged, rule, NO_ENTITY);
-    if (!mute && wall < RECOMPUTE_LEAST_MS)
-        mute = MUTE_TINY_STAGE;
-    struct finding *finding = findings_consider(findings, rule, mute, (double)count, wall, SUBJECT_RDD, "%s", key);
-    if (!finding)
-        return;
-    char list[400] = "", text[160];
-    finding_arg_text(findings, "name", rdd_name(rdd));
-    finding_arg(findings, "n", (double)count, "count");
-    for (size_t i = 0; i < count; i++)
-        list_stage(list, sizeof list, &facts->stages[at[i].stage], i);
-    finding_arg_text(findings, "list", str_of(list));
-    finding_measure(findings, "again", again, "ms");
-    finding_evidence(findings, SUBJECT_RDD, str_of(key), "culprit", (struct evidence_cell[]){{"times", (double)count, "count"}, {"again", again, "ms"}}, 2);
-    for (size_t i = 0; i < count; i++) {
-        char stage[48];
-        snprintf(stage, sizeof stage, STAGE_KEY, STAGE_KEY_OF(&facts->stages[at[i].stage]));
-        finding_evidence(findings, SUBJECT_STAGE, str_of(stage), "context", (struct evidence_cell[]){{"task_time", at[i].cost_ms, "ms"}}, 1);
-        if (i && i < PRICED_STAGES && at[i].cost_ms > 0)
-            finding_change(findings, "W11", BAND_WEAK, (struct change){.kind = CHANGE_DROP, .stage = at[i].stage, .number = 1 - least / at[i].cost_ms});
+    CLEANUP(mem_freep) struct computation *computations = mem_array(shared->count, sizeof *computations);
+    const struct rdd_fact *rdd = &self->judged->facts->rdds[shared->rdd];
+    char key[24];
+    if (!computations)
+        return err_nomem(err);
+    for (size_t i = 0; i < shared->count; i++) {
+        const struct occurrence *at = &self->occurrences[shared->first + i];
+        computations[i] = (struct computation){&at->stage, 1, at->cost_ms};
     }
-    snprintf(text, sizeof text, "%zu computations, cheapest %.2f s of task time: %.2f s again", count, least / 1000, again / 1000);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    snprintf(key, sizeof key, "%lld", (long long)rdd->rdd_id);
+    recompute_tell(self->judged, findings, computations, shared->count, SUBJECT_RDD, key, rdd_name(rdd));
+    return ERR_OK;
 }
 
 static enum err_code recompute(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct lineage *lineage = &judged->audits->caches.lineage;
-    const struct rule *rule = rule_find(STR_LIT("RDD.RECOMPUTE"));
     struct recompute self = {.judged = judged};
     enum err_code rc = ERR_OK;
     for (size_t i = 0, end; i < lineage->computed_count && !rc; i = end) {
@@ -199,13 +168,9 @@ static enum err_code recompute(const struct judged *judged, struct findings *fin
     }
     if (!rc)
         mark_below(&self);
-    for (size_t i = 0; i < self.shared_count && !rc; i++) {
-        const struct shared *shared = &self.shared[i];
-        char key[24];
-        snprintf(key, sizeof key, "%lld", (long long)judged->facts->rdds[shared->rdd].rdd_id);
-        if (!shared->below)
-            recomputed(judged, findings, rule, self.occurrences + shared->first, shared->count, &judged->facts->rdds[shared->rdd], key);
-    }
+    for (size_t i = 0; i < self.shared_count && !rc; i++)
+        if (!self.shared[i].below)
+            rc = tell(&self, findings, &self.shared[i], err);
     mem_free(self.occurrences);
     mem_free(self.shared);
     return rc;
@@ -250,16 +215,12 @@ static void partial(const struct judged *judged, struct findings *findings, cons
     struct finding *finding = about_cache(judged, findings, rule, row, missing);
     if (!finding)
         return;
-    char text[160];
     finding_arg(findings, "k", round((1 - missing) * number(row->partitions)), "count");
     finding_arg(findings, "n", number(row->partitions), "count");
     finding_arg_text(findings, "level", judged->facts->rdds[row->rdd].storage_level);
     finding_measure(findings, "evicted", number(row->evicted_partitions), "count");
-    if (isnan(row->fraction))
-        snprintf(text, sizeof text, "tasks that read no block / tasks of the stages that read it = %.3f", missing);
-    else
-        snprintf(text, sizeof text, "1 - %lld / %lld partitions = %.3f", (long long)row->most_partitions, (long long)row->partitions, missing);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(findings, isnan(row->fraction) ? "tasks" : NULL, rule->ladder.step[0], "own", {"most", number(row->most_partitions), "count"},
+            {"partitions", number(row->partitions), "count"});
     if (!(missing > 0) || !(row->build_ms > 0))
         return;
     /* A reader computed the missing part again: at most that part of what filling it cost. */
@@ -280,7 +241,7 @@ static void unused(const struct judged *judged, struct findings *findings, const
     if (!about_cache(judged, findings, rule, row, read ? 0 : row->storage_share > 0 ? row->storage_share : DBL_MIN))
         return;
     finding_measure(findings, "held", row->held_byte_ms / 1000, "byte·s");
-    finding_formula(findings, "no stage but the one that filled it; most bytes / storage memory", rule->ladder.step[1], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[1], "own");
 }
 
 static void leak(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row)
@@ -288,10 +249,8 @@ static void leak(const struct judged *judged, struct findings *findings, const s
     double idle = cache_idle_share(row, judged->facts);
     if (!about_cache(judged, findings, rule, row, idle * row->storage_share))
         return;
-    char text[160];
     finding_arg(findings, "dur", idle * (double)judged->wall_ms, "ms");
-    snprintf(text, sizeof text, "unread %.3f of the run x %.3f of storage memory = %.3f", idle, row->storage_share, idle * row->storage_share);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "own", {"idle", idle, "share"}, {"share", row->storage_share, "share"});
 }
 
 enum err_code rules_reuse(const struct judged *judged, struct findings *findings, struct err *err)

@@ -38,6 +38,26 @@ struct shuffle_rules {
     const struct rule *fetch, *write, *volume, *few, *single, *tiny, *big, *locality, *delay, *deser;
 };
 
+/* What winners fetched from other executors, of all they fetched. NaN: not logged (or no memory for it, which others will meet). */
+static double remote_share(const struct facts *facts, uint32_t stage, double read)
+{
+    struct task_values values;
+    double remote = 0;
+    bool any = false;
+    if (facts_values(facts, stage, 1U << VALUE_SHUFFLE_REMOTE_BYTES, &values, NULL))
+        return (double)NAN;
+    for (size_t i = 0; i < values.count; i++) {
+        const struct attempt *attempt = &facts->attempts[facts->stages[stage].first_attempt + i];
+        int64_t bytes = values.of[VALUE_SHUFFLE_REMOTE_BYTES][i];
+        if (attempt->kind != WINNER || !attempt->has_metrics || !known(bytes))
+            continue;
+        any = true;
+        remote += (double)bytes;
+    }
+    task_values_dispose(&values);
+    return any && read > 0 ? MIN(1.0, remote / read) : (double)NAN;
+}
+
 static void fetch_wait(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
     double wait = view->account->winner_ms[BUCKET_FETCH], read = view->stats->of[STAT_READ_BYTES].sum;
@@ -49,9 +69,10 @@ static void fetch_wait(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "sec", wait, "ms");
     finding_arg(findings, "pct", finding->measure, "share");
     finding_arg(findings, "read", read, "bytes");
+    finding_arg(findings, "remote", remote_share(judged->facts, view->position, read), "share");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    formula_share(findings, rule, "fetch wait", wait, "task time", view->occupancy_ms, finding->measure);
+    formula_share(findings, rule, wait, view->occupancy_ms);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_FETCH, .number = 0});
 }
 
@@ -66,7 +87,7 @@ static void shuffle_write(const struct judged *judged, struct findings *findings
     finding_arg(findings, "pct", finding->measure, "share");
     finding_arg(findings, "bytes", view->stats->of[STAT_WRITE_BYTES].sum, "bytes");
     evidence_stage(findings, view, "culprit");
-    formula_share(findings, rule, "shuffle write", write, "task time", view->occupancy_ms, finding->measure);
+    formula_share(findings, rule, write, view->occupancy_ms);
     finding_change(findings, "W8", BAND_WEAK, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SHWRITE, .number = 0});
 }
 
@@ -75,17 +96,16 @@ static void shuffle_volume(const struct judged *judged, struct findings *finding
     double write = view->stats->of[STAT_WRITE_BYTES].sum;
     if (!(write > 0))
         return;
-    struct finding *finding =
-        consider_stage(judged, findings, rule, view, write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, write / MAX(view->read_bytes, 1.0), (double)NAN);
+    /* Rows that nobody counts in bytes (generated, from a database, from memory) are no input of 0 bytes. */
+    enum mute mute = !(view->read_bytes > 0) ? MUTE_NO_METRIC : write < VOLUME_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE;
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, mute == MUTE_NO_METRIC ? (double)NAN : write / view->read_bytes, (double)NAN);
     if (!finding)
         return;
-    char text[120];
     finding_arg(findings, "w", write, "bytes");
     finding_arg(findings, "i", view->read_bytes, "bytes");
     finding_arg(findings, "ratio", finding->measure, "ratio");
     evidence_stage(findings, view, "culprit");
-    snprintf(text, sizeof text, "written %.1f MiB / read %.1f MiB = %.1f", write / MIB, view->read_bytes / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "YQ", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "YQ");
 }
 
 /* What splitting each task into `f` would save on the stage's slots alone; each piece pays the overhead of a task. */
@@ -112,15 +132,13 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->count / view->slots, split_saving(view, f));
     if (!finding)
         return;
-    char text[120];
     finding_arg(findings, "n", view->count, "count");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
     finding_arg(findings, "ideal", f * view->count, "count");
     evidence_stage(findings, view, "culprit");
-    snprintf(text, sizeof text, "%.0f tasks / %.0f slots = %.2f", view->count, view->slots, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "S0", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"slots", view->slots, "count"});
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
 }
 
@@ -137,7 +155,7 @@ static void single_task(const struct judged *judged, struct findings *findings, 
     finding_arg_text(findings, "why", view->fact->name);
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    finding_formula(findings, "wall time of the only task", rule->ladder.step[0], "CP", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "CP");
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
 }
 
@@ -159,7 +177,7 @@ static void tiny_tasks(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "ideal", tasks, "count");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
-    formula_share(findings, rule, "delay + (de)serialise + waiting", overhead, "task time + waiting", view->occupancy_ms + wait, finding->measure);
+    formula_share(findings, rule, overhead, view->occupancy_ms + wait);
     finding_change(findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = view->position, .number = tasks});
 }
 
@@ -172,12 +190,10 @@ static void big_partition(const struct judged *judged, struct findings *findings
         consider_stage(judged, findings, rule, view, view->extra->largest_bytes < BIG_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, view->extra->largest_bytes / room, (double)NAN);
     if (!finding)
         return;
-    char text[160];
     finding_arg(findings, "x", view->extra->largest_bytes, "bytes");
     finding_arg(findings, "ratio", finding->measure, "ratio");
     evidence_stage(findings, view, "culprit");
-    snprintf(text, sizeof text, "%.0f MiB / (memory %.0f MiB / %.0f slots) = %.2f", view->extra->largest_bytes / MIB, unified_memory_bytes(facts) / MIB, slots, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "S1", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S1", {"memory", unified_memory_bytes(facts), "bytes"}, {"slots", slots, "count"});
     if (view->stats->of[STAT_DISK_SPILL].sum > 0)
         finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = MAX(2.0, ceil(finding->measure))});
 }
@@ -197,7 +213,7 @@ static void locality(const struct judged *judged, struct findings *findings, con
     finding_arg(findings, "wait", wait, "ms");
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &extra->worst, "context");
-    formula_share(findings, rule, "lost away from data + waiting for a better place", lost + wait, "stage", view->wall_ms, finding->measure);
+    formula_share(findings, rule, lost + wait, view->wall_ms);
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
 }
@@ -215,7 +231,7 @@ static void sched_delay(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "w", wait, "ms");
     finding_arg(findings, "rate", view->wall_ms > 0 ? view->count / view->wall_ms * 1000 : (double)NAN, "count");
     evidence_stage(findings, view, "culprit");
-    formula_share(findings, rule, "delay + waiting with free slots", delay + wait, "task time + waiting", whole, finding->measure);
+    formula_share(findings, rule, delay + wait, whole);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
 }
 
@@ -231,7 +247,7 @@ static void deserialisation(const struct judged *judged, struct findings *findin
         return;
     finding_arg(findings, "pct", finding->measure, "share");
     evidence_stage(findings, view, "culprit");
-    formula_share(findings, rule, "(de)serialise of warm tasks", extra->warm_serde_ms, "their time", extra->warm_ms, finding->measure);
+    formula_share(findings, rule, extra->warm_serde_ms, extra->warm_ms);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DESER, .number = p25});
 }
 
@@ -297,12 +313,11 @@ static void result_large(const struct judged *judged, struct findings *findings,
     finding_arg(findings, "n", tasks, "count");
     finding_measure(findings, "getres", getres, "ms");
     finding_measure(findings, "limit", limit, "bytes");
-    char key[48], text[160];
+    char key[48];
     snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[last]));
     struct evidence_cell cells[] = {{"results", bytes, "bytes"}, {"tasks", tasks, "count"}, {"getting_results", getres, "ms"}};
     finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
-    snprintf(text, sizeof text, "results of %.0f tasks: %.1f MiB", tasks, bytes / MIB);
-    finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = last, .part = BUCKET_GETRES, .number = 0});
 }
 
@@ -318,7 +333,7 @@ static void skipped(const struct judged *judged, struct findings *findings, cons
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
     finding_evidence(findings, SUBJECT_JOB, str_of(key), "culprit",
                      (struct evidence_cell[]){{"skipped", finding->measure, "count"}, {"stages", (double)job->listed_stage_count, "count"}}, 2);
-    finding_formula(findings, "stages of the job that were skipped", rule->ladder.step[0], "own", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
 }
 
 /* How often the application's shuffle data was read. The stages whose output several others read are the evidence. */
@@ -343,7 +358,7 @@ static enum err_code reread(const struct judged *judged, struct findings *findin
         for (size_t k = 0; facts->stages[i].attempt_count && k < facts->stages[i].parent_count; k++)
             readers[facts->stages[i].parents[k]]++;
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"read", read, "bytes"}, {"written", written, "bytes"}}, 2);
-    char list[200], text[160];
+    char list[200];
     size_t len = 0;
     list[0] = '\0';
     for (size_t i = 0; i < facts->stage_count; i++) {
@@ -356,8 +371,7 @@ static enum err_code reread(const struct judged *judged, struct findings *findin
             len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "", key);
     }
     finding_arg_text(findings, "list", str_of(list));
-    snprintf(text, sizeof text, "read %.1f MiB / written %.1f MiB = %.2f", read / MIB, written / MIB, finding->measure);
-    finding_formula(findings, text, rule->ladder.step[0], "S2", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S2", {"read", read, "bytes"}, {"written", written, "bytes"});
     return ERR_OK;
 }
 

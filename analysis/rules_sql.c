@@ -186,9 +186,8 @@ static void long_plan(struct sql_pass *pass)
     finding_arg(pass->findings, "n", plan->too_large ? (double)NAN : nodes, "count");
     finding_arg(pass->findings, "sec", planning, "ms");
     evidence_plan(pass, (struct evidence_cell[]){{"nodes", nodes, "count"}, {"text", bytes, "bytes"}, {"longest_filter", filter, "bytes"}, {"planning", planning, "ms"}}, 4);
-    char text[200];
-    snprintf(text, sizeof text, "max(nodes %.0f / 500, text %.0f / 1 MiB, filter %.0f / 1000, planning %.0f ms / 5 s) = %.2f", nodes, bytes, filter, planning, measure);
-    finding_formula(pass->findings, text, pass->rules[SQL_LONG_PLAN]->ladder.step[0], "DF", NULL);
+    FORMULA(pass->findings, NULL, pass->rules[SQL_LONG_PLAN]->ladder.step[0], "DF", {"nodes", nodes, "count"}, {"text", bytes, "bytes"}, {"filter", filter, "count"},
+            {"planning", planning, "ms"});
 }
 
 /* Nodes that stand for no operator, or for one that runs on the driver. */
@@ -233,7 +232,7 @@ static void native_fallback(struct sql_pass *pass)
     finding_arg(pass->findings, "k", left, "count");
     finding_arg(pass->findings, "n", all, "count");
     evidence_plan(pass, (struct evidence_cell[]){{"left", left, "count"}, {"operators", all, "count"}}, 2);
-    finding_formula(pass->findings, "operators on the CPU and transitions / operators", pass->rules[SQL_NATIVE_FALLBACK]->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, pass->rules[SQL_NATIVE_FALLBACK]->ladder.step[0], "own");
 }
 
 /* Batches of streaming queries: adaptive execution never looks at them, and what happens to them is told of the query (STREAM.FAILED). */
@@ -272,7 +271,7 @@ static void adaptive_off(struct sql_pass *pass)
     finding->at_most = by_default ? GRADE_SEVERE : GRADE_INFO;
     finding_arg(pass->findings, "n", finding->measure, "count");
     finding_evidence(pass->findings, SUBJECT_CONF, STR_LIT("spark.sql.adaptive.enabled"), "culprit", (struct evidence_cell[]){{"shuffles", finding->measure, "count"}}, 1);
-    finding_formula(pass->findings, "shuffles of plans without AdaptiveSparkPlan while it is off", finding->rule->ladder.step[0], "SA", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "SA");
 }
 
 struct failed_group {
@@ -355,7 +354,7 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
         finding_arg_text(pass->findings, "msg", groups[i].message);
         finding_arg_text(pass->findings, "signature", str_of(groups[i].signature));
         finding_evidence(pass->findings, SUBJECT_SQL, str_of(key), "culprit", (struct evidence_cell[]){{"failures", finding->measure, "count"}}, 1);
-        finding_formula(pass->findings, "executions that failed with this error", finding->rule->ladder.step[0], "own", NULL);
+        finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     }
     if (!count && facts->sql_count && !rc) {
         struct finding *finding = findings_add(pass->findings, "SQL.FAILED", SUBJECT_APP, "-");
@@ -385,7 +384,7 @@ static enum err_code look_at_plan(struct sql_pass *pass, struct err *err)
     }
     long_plan(pass);
     count_adaptive(pass);
-    return ERR_OK;
+    return sql_note_fragments(pass, err);
 }
 
 static enum err_code look_at_plans(struct sql_pass *pass, struct err *err)
@@ -416,6 +415,8 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     if (!rc)
         rc = sql_repeated_scans(&pass, err);
     if (!rc)
+        rc = sql_repeated_fragments(&pass, err);
+    if (!rc)
         rc = sql_python_rdds(&pass, err);
     if (!rc)
         rc = failed(&pass, err);
@@ -426,6 +427,7 @@ enum err_code rules_sql(const struct judged *judged, struct findings *findings, 
     mem_free(pass.streaming);
     mem_free(pass.planning_ms);
     mem_free(pass.scans);
+    mem_free(pass.fragments);
     mem_free(pass.skewed);
     arena_dispose(&pass.scratch);
     return rc;

@@ -42,7 +42,7 @@ enum err_code look_at_overcoalesced(struct sql_pass *pass, const struct plan_nod
     struct finding *finding = consider_node(pass, SQL_AQE_OVERCOALESCED, node, reader, known_or(wall, 0) < SHORT_STAGE_MS ? MUTE_TINY_STAGE : MUTE_NONE, tasks / slots, saving);
     if (!finding)
         return ERR_OK;
-    char text[120], key[48];
+    char key[48];
     snprintf(key, sizeof key, "%lld.%lld", (long long)stage->stage_id, (long long)stage->attempt);
     finding_arg(pass->findings, "a", before, "count");
     finding_arg(pass->findings, "b", after, "count");
@@ -51,8 +51,7 @@ enum err_code look_at_overcoalesced(struct sql_pass *pass, const struct plan_nod
     finding_arg(pass->findings, "dur", (double)known_or(wall, 0), "ms");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"partitions", after, "count"}, {"partitions_before", before, "count"}}, 2);
     evidence_stage_of(pass, reader, "context");
-    snprintf(text, sizeof text, "%.0f tasks / %.0f slots = %.2f", tasks, slots, tasks / slots);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "S0", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "S0", {"tasks", tasks, "count"}, {"slots", slots, "count"});
     finding_change(pass->findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = reader, .number = split});
     return ERR_OK;
 }
@@ -157,7 +156,7 @@ enum err_code look_at_skew_unhandled(struct sql_pass *pass, const struct plan_no
         finding_arg(pass->findings, "half_of_max", ceil(skewed->max_bytes / 2), "bytes");
         evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"ratio", skewed->ratio, "ratio"}, {"max", skewed->max_bytes, "bytes"}}, 2);
         evidence_stage_of(pass, reader, "context");
-        finding_formula(pass->findings, reason, finding->rule->ladder.step[0], "S1", NULL);
+        finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "S1");
         finding_change(pass->findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = reader});
     }
     return ERR_OK;

@@ -144,15 +144,13 @@ enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, 
     struct finding *finding = consider_node(pass, SQL_BROADCAST_MISSED, node, NO_ENTITY, MUTE_NONE, possible ? ratio : 0, possible ? saving : (double)NAN);
     if (!finding)
         return ERR_OK;
-    char text[200];
     finding_arg_text(pass->findings, "join", node->name);
     finding_arg(pass->findings, "a", a->bytes, "bytes");
     finding_arg(pass->findings, "b", b->bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"large_side", a->bytes, "bytes"}, {"small_side", b->bytes, "bytes"}, {"sort", sorts_ms, "ms"}}, 3);
     evidence_stage_of(pass, writer, "context");
     evidence_stage_of(pass, reader, "context");
-    snprintf(text, sizeof text, "%s: %.0f / %.0f bytes = %.1f", possible ? "fits" : "does not fit a broadcast", a->bytes, b->bytes, ratio);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    FORMULA(pass->findings, possible ? NULL : "large", finding->rule->ladder.step[0], "DF", {"larger", a->bytes, "bytes"}, {"smaller", b->bytes, "bytes"});
     return possible ? price_missed(pass, a, sorts_ms, writer, reader) : ERR_OK;
 }
 
@@ -176,14 +174,12 @@ enum err_code look_at_broadcast(struct sql_pass *pass, const struct plan_node *n
         return ERR_OK;
     double driver = (double)driver_heap_bytes(pass->facts);
     double heap = MIN(driver, (double)executor_heap_bytes(pass->facts));
-    char text[120];
     finding->grade_shift = bytes >= BROADCAST_HEAP_SHARE * heap;
     finding_arg(pass->findings, "x", bytes, "bytes");
     finding_arg(pass->findings, "sec", zero_if_unknown(collect) + zero_if_unknown(build) + zero_if_unknown(send), "ms");
     finding_measure(pass->findings, "heap_share", bytes / heap, "share");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"size", bytes, "bytes"}, {"collect", collect, "ms"}, {"build", build, "ms"}, {"broadcast", send, "ms"}}, 4);
-    snprintf(text, sizeof text, "%.0f bytes; %.2f of the smaller heap", bytes, bytes / heap);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "DF");
     return ERR_OK;
 }
 
@@ -214,7 +210,6 @@ enum err_code look_at_explosion(struct sql_pass *pass, const struct plan_node *n
     struct finding *finding = consider_node(pass, SQL_ROW_EXPLOSION, node, NO_ENTITY, out < MANY_ROWS ? MUTE_TINY_DATA : MUTE_NONE, ratio, (double)NAN);
     if (!finding)
         return ERR_OK;
-    char text[120];
     finding->cause = cartesian ? "cartesian" : NULL;
     if (cartesian && out >= MANY_ROWS)
         finding->at_least = out >= SEVERE_CARTESIAN_ROWS ? GRADE_SEVERE : GRADE_LOW;
@@ -222,8 +217,7 @@ enum err_code look_at_explosion(struct sql_pass *pass, const struct plan_node *n
     finding_arg(pass->findings, "out", out, "records");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"rows_in", in, "records"}, {"rows_out", out, "records"}}, 2);
     evidence_stage_of(pass, stage, "context");
-    snprintf(text, sizeof text, "%.0f rows / %.0f rows = %.1f", out, in, ratio);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "ST", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "ST", {"out_rows", out, "records"}, {"in_rows", in, "records"});
     if (stage != NO_ENTITY)
         finding_change(pass->findings, "W11", BAND_WEAK, (struct change){.kind = CHANGE_DROP, .stage = stage, .number = MIN(1.0, in / MAX(out, 1.0))});
     return ERR_OK;
@@ -258,13 +252,11 @@ enum err_code look_at_single_partition(struct sql_pass *pass, const struct plan_
     struct finding *finding = consider_node(pass, SQL_SINGLE_PARTITION, taker, reader, MUTE_NONE, node->rows, saving);
     if (!finding)
         return ERR_OK;
-    char text[120];
     finding_arg(pass->findings, "rows", node->rows, "records");
     evidence_node(pass, taker, "culprit", (struct evidence_cell[]){{"rows", node->rows, "records"}}, 1);
     evidence_node(pass, node, "context", NULL, 0);
     evidence_stage_of(pass, reader, "context");
-    snprintf(text, sizeof text, "%.0f rows in one partition", node->rows);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "CP", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "CP");
     if (reader != NO_ENTITY)
         finding_change(pass->findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = reader, .number = 2.0 * (double)MAX(pass->facts->slot_peak, 1)});
     return ERR_OK;

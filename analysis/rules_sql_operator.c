@@ -41,7 +41,7 @@ enum err_code look_at_aggregate(struct sql_pass *pass, const struct plan_node *n
     finding->cause = fell_back > 0 ? "fallback" : slow ? "sort" : useless ? "partial" : NULL;
     finding_arg(pass->findings, "pct", kept, "share");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"rows_in", in, "records"}, {"rows_out", node->rows, "records"}, {"fallback_tasks", fell_back, "count"}}, 3);
-    finding_formula(pass->findings, "rows in, where it fell back to sorting, cannot hash, or kept most rows", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     return ERR_OK;
 }
 
@@ -83,10 +83,8 @@ static void arg_stage(struct sql_pass *pass, uint32_t stage)
 
 static void python_formula(struct sql_pass *pass, uint32_t stage, const struct finding *finding)
 {
-    char text[160];
-    snprintf(text, sizeof text, "python %.2f s / task time %.2f s = %.3f", pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON] / 1000, stage_work_ms(pass, stage) / 1000,
-             finding->measure);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "ST", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "ST", {"python", pass->judged->accounts->stages[stage].winner_ms[BUCKET_PYTHON], "ms"},
+            {"work", stage_work_ms(pass, stage), "ms"});
 }
 
 enum err_code look_at_python(struct sql_pass *pass, const struct plan_node *node, struct err *err)
@@ -157,29 +155,67 @@ static double sum_of(const struct sql_pass *pass, const struct plan_node *node, 
     return sum;
 }
 
-/* Metrics of Delta's MERGE, UPDATE and DELETE. */
+struct rewrite {
+    double changed, copied; /* rows */
+    double removed, all;    /* files, before it */
+};
+
+/* Delta's MERGE, UPDATE and DELETE count both on one node. */
+static struct rewrite delta_rewrite(const struct sql_pass *pass, const struct plan_node *node)
+{
+    static const char *const changed[] = {"number of inserted rows", "number of updated rows", "number of deleted rows"};
+    static const char *const copied[] = {"number of target rows rewritten unmodified", "number of rows rewritten unmodified", "number of copied rows"};
+    static const char *const removed[] = {"number of files removed to target", "number of files removed"};
+    static const char *const all[] = {"number of target files before skipping", "number of files before skipping"};
+    return (struct rewrite){sum_of(pass, node, changed, ARRAY_LENGTH(changed)), sum_of(pass, node, copied, ARRAY_LENGTH(copied)),
+                            sum_of(pass, node, removed, ARRAY_LENGTH(removed)), sum_of(pass, node, all, ARRAY_LENGTH(all))};
+}
+
+/* Iceberg (1.10) reports its commit at the node that writes; rows of a MERGE are counted by Spark's own node below it (4.1). Without that one, rows that are gone were deleted and the others of
+ * the replaced files copied; an UPDATE, which leaves as many as there were, does not say how many it changed. */
+static struct rewrite iceberg_rewrite(const struct sql_pass *pass, const struct plan_node *node)
+{
+    static const char *const changed[] = {"number of target rows inserted", "number of target rows updated", "number of target rows deleted"};
+    const struct plan *plan = pass->plan;
+    double removed = plan_total(plan, node, "number of removed data files"), added = plan_total(plan, node, "number of added data files");
+    double records_removed = plan_total(plan, node, "number of removed records"), records_added = plan_total(plan, node, "number of added records");
+    struct rewrite out = {(double)NAN, (double)NAN, removed, plan_total(plan, node, "total number of data files") - added + removed};
+    if (isnan(out.all) || removed <= 0)
+        return out;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const struct plan_node *rows = &plan->nodes[i];
+        if (!plan_named(rows, "MergeRows"))
+            continue;
+        out.changed = sum_of(pass, rows, changed, ARRAY_LENGTH(changed));
+        out.copied = plan_total(plan, rows, "number of target rows copied unmodified because they did not match any action");
+        return out;
+    }
+    if (records_removed > records_added) {
+        out.changed = records_removed - records_added;
+        out.copied = records_added;
+    }
+    return out;
+}
+
 enum err_code look_at_amplification(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
-    static const char *const changed_names[] = {"number of inserted rows", "number of updated rows", "number of deleted rows"};
-    static const char *const copied_names[] = {"number of target rows rewritten unmodified", "number of rows rewritten unmodified", "number of copied rows"};
-    static const char *const removed_names[] = {"number of files removed to target", "number of files removed"};
-    static const char *const all_names[] = {"number of target files before skipping", "number of files before skipping"};
     (void)err;
-    double changed = sum_of(pass, node, changed_names, ARRAY_LENGTH(changed_names)), copied = sum_of(pass, node, copied_names, ARRAY_LENGTH(copied_names));
-    double removed = sum_of(pass, node, removed_names, ARRAY_LENGTH(removed_names)), all = sum_of(pass, node, all_names, ARRAY_LENGTH(all_names));
+    struct rewrite rewrite = delta_rewrite(pass, node);
+    if (isnan(rewrite.all))
+        rewrite = iceberg_rewrite(pass, node);
+    double changed = rewrite.changed, copied = rewrite.copied, removed = rewrite.removed, all = rewrite.all;
     if (isnan(changed) || isnan(copied) || isnan(removed) || isnan(all) || changed + copied <= 0 || all <= 0)
         return ERR_OK;
     double rows = changed / (changed + copied), files = MIN(1.0, removed / all);
     struct finding *finding = consider_node(pass, SQL_WRITE_AMPLIFICATION, node, NO_ENTITY, MUTE_NONE, rows < FEW_CHANGED ? files : 0, (double)NAN);
     if (!finding)
         return ERR_OK;
-    char text[160];
     finding_arg(pass->findings, "p", files, "share");
     finding_arg(pass->findings, "q", rows, "share");
     evidence_node(pass, node, "culprit",
                   (struct evidence_cell[]){{"files_replaced", removed, "count"}, {"files", all, "count"}, {"rows_changed", changed, "records"}, {"rows_copied", copied, "records"}},
                   4);
-    snprintf(text, sizeof text, "%.0f of %.0f files for %.0f of %.0f rows", removed, all, changed, changed + copied);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[1], "DF", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[1], "DF", {"removed", removed, "count"}, {"files", all, "count"}, {"changed", changed, "records"},
+            {"rows", changed + copied, "records"});
     return ERR_OK;
 }

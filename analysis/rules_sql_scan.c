@@ -20,6 +20,8 @@
 /* SQL.PUSHDOWN, SQL.DPP: smaller scans do not matter. */
 #define LARGE_SCAN_BYTES GIB
 #define FEW_ROWS_LEFT 0.01
+#define MANY_COLUMNS 100.0
+#define FEW_COLUMNS_USED 0.2
 /* SQL.REPEATED_SCAN */
 #define REPEATED_LEAST_BYTES (256 * MIB)
 #define REPEATED_PRICED 1000
@@ -55,15 +57,13 @@ static void small_files_read(struct sql_pass *pass, const struct plan_node *node
     struct finding *finding = consider_node(pass, SQL_SMALL_FILES_READ, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, saving);
     if (!finding)
         return;
-    char text[160];
     finding->at_least = files > MANY_FILES && mean < SMALL_FILE_BYTES ? GRADE_INFO : GRADE_OK;
     finding_arg_text(pass->findings, "table", scan_source(pass, node));
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}}, 2);
     evidence_stage_of(pass, stage, "context");
-    snprintf(text, sizeof text, "%.0f bytes / %.0f files = %.0f", bytes, files, mean);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     if (stage != NO_ENTITY)
         finding_change(pass->findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks});
 }
@@ -94,7 +94,7 @@ static void full_scan(struct sql_pass *pass, const struct plan_node *node, doubl
     finding_arg(pass->findings, "n", partitions, "count");
     finding_arg(pass->findings, "bytes", bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"partitions", partitions, "count"}, {"size", bytes, "bytes"}}, 2);
-    finding_formula(pass->findings, whole ? "no partition filter: all bytes" : "a partition filter, or one partition", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, whole ? NULL : "filtered", NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static bool has_join(const struct plan *plan)
@@ -121,15 +121,14 @@ static void dynamic_pruning(struct sql_pass *pass, const struct plan_node *node,
     struct finding *finding = findings_consider(pass->findings, pass->rules[SQL_DPP], MUTE_NONE, share, (double)NAN, SUBJECT_SQL, "%lld", (long long)pass->plan->execution_id);
     if (!finding)
         return;
-    char text[120], saved[64];
+    char saved[64];
     snprintf(saved, sizeof saved, "%lld", (long long)pass->plan->execution_id);
     finding_arg_text(pass->findings, "id", str_of(saved));
     finding_arg(pass->findings, "a", files, "count");
     finding_arg(pass->findings, "b", all, "count");
     finding_measure(pass->findings, "saved_bytes", plan_total(pass->plan, node, "static size of files read") - bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"files_without", all, "count"}}, 2);
-    snprintf(text, sizeof text, "%.0f / %.0f files = %.3f", files, all, share);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[1], "S3", NULL);
+    finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[1], "S3");
 }
 
 static const struct plan_node *filter_above(const struct plan *plan, const struct plan_node *scan)
@@ -145,22 +144,103 @@ static const struct plan_node *filter_above(const struct plan *plan, const struc
     return NULL;
 }
 
+/* How many columns a list names, "[a#1, b#2L, ... 95 more fields]": Spark cuts it, and says how much it cut. *ret_cut: it did. 0: there is no list. */
+static double columns_listed(struct str text, bool *ret_cut)
+{
+    *ret_cut = false;
+    const char *open = text.len ? memchr(text.ptr, '[', text.len) : NULL;
+    if (!open)
+        return 0;
+    struct str list = {open + 1, text.len - (size_t)(open + 1 - text.ptr)};
+    double count = 0;
+    int depth = 0;
+    size_t begin = 0;
+    for (size_t i = 0; i <= list.len; i++) {
+        char c = i < list.len ? list.ptr[i] : ']';
+        if (depth == 0 && (c == ',' || c == ']')) {
+            begin += begin < i && list.ptr[begin] == ' ';
+            struct str item = {list.ptr + begin, i - begin};
+            int64_t more = 0;
+            const char *blank = str_starts(item, "... ") ? memchr(item.ptr + 4, ' ', item.len - 4) : NULL;
+            if (blank && str_ends(item, " more fields") && str_to_i64((struct str){item.ptr + 4, (size_t)(blank - item.ptr) - 4}, &more) && more > 0) {
+                *ret_cut = true;
+                count += (double)more;
+            } else {
+                count += item.len > 0;
+            }
+            begin = i + 1;
+            if (c == ']')
+                break;
+        }
+        depth += (c == '(' || c == '[' || c == '<') - (c == ')' || (c == ']' && depth > 0) || c == '>');
+    }
+    return count;
+}
+
+/* Different attributes, name#id, that a text speaks of, at most `most`. */
+static double attributes_in(struct str text, int64_t *ids, size_t most, size_t *used)
+{
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        int64_t id = 0;
+        size_t digits = i + 1;
+        if (text.ptr[i] != '#')
+            continue;
+        for (; digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9' && digits < i + 16; digits++)
+            id = id * 10 + (text.ptr[digits] - '0');
+        size_t k = 0;
+        while (k < *used && ids[k] != id)
+            k++;
+        if (k == *used && *used < most && digits > i + 1)
+            ids[(*used)++] = id;
+    }
+    return (double)*used;
+}
+
+/* Columns that the operators right above a scan take on, where one of them names them all: a projection, with the filter below it. NaN: none does, or Spark cut its list. */
+static double columns_used(const struct plan *plan, const struct plan_node *scan)
+{
+    int64_t ids[(size_t)MANY_COLUMNS];
+    size_t used = 0;
+    const struct plan_node *node = scan;
+    for (int steps = 0; steps < 4 && node->parent_count == 1; steps++) {
+        node = &plan->nodes[node->parents[0]];
+        bool cut, project = plan_named(node, "Project");
+        if (!project && !plan_named(node, "ColumnarToRow") && !plan_named(node, "Filter"))
+            return (double)NAN;
+        if (plan_named(node, "ColumnarToRow"))
+            continue;
+        columns_listed(node->text, &cut);
+        if (node->text_bytes > node->text.len || (project && cut))
+            return (double)NAN;
+        attributes_in(node->text, ids, ARRAY_LENGTH(ids), &used);
+        if (project)
+            return (double)used;
+    }
+    return (double)NAN;
+}
+
 static void pushdown(struct sql_pass *pass, const struct plan_node *node, double bytes)
 {
     struct str data = scan_property(pass, node, "DataFilters"), pushed = scan_property(pass, node, "PushedFilters");
     const struct plan_node *filter = filter_above(pass->plan, node);
     bool not_pushed = !is_empty_list(data) && is_empty_list(pushed), few_left = filter && is_empty_list(pushed) && filter->rows < FEW_ROWS_LEFT * node->rows;
-    bool late = not_pushed || few_left;
-    struct finding *finding = consider_node(pass, SQL_PUSHDOWN, node, NO_ENTITY, MUTE_NONE, late ? bytes : 0, (double)NAN);
+    bool cut, late = not_pushed || few_left;
+    double columns = columns_listed(node->text, &cut), used = columns > MANY_COLUMNS ? columns_used(pass->plan, node) : (double)NAN;
+    bool wide = !late && used < FEW_COLUMNS_USED * columns;
+    struct finding *finding = consider_node(pass, SQL_PUSHDOWN, node, NO_ENTITY, MUTE_NONE, late || wide ? bytes : 0, (double)NAN);
     if (!finding)
         return;
-    finding_arg_text(pass->findings, "f", filter ? filter->text : data);
+    finding->cause = wide ? "columns" : late ? "rows" : NULL;
+    finding_arg(pass->findings, "columns", columns, "count");
+    finding_arg(pass->findings, "used", used, "count");
+    if (!wide)
+        finding_arg_text(pass->findings, "f", filter ? filter->text : data);
     finding_arg(pass->findings, "rows", node->rows, "records");
     finding_arg_text(pass->findings, "table", scan_source(pass, node));
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"size", bytes, "bytes"}, {"rows", node->rows, "records"}}, 2);
     if (filter)
         evidence_node(pass, filter, "context", (struct evidence_cell[]){{"rows", filter->rows, "records"}}, 1);
-    finding_formula(pass->findings, late ? "bytes read before the filter" : "filters were pushed down, or there are none", finding->rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, late ? NULL : wide ? "columns" : "pushed", NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
 static enum err_code note_scan(struct sql_pass *pass, const struct plan_node *node, uint32_t stage, double bytes, struct err *err)
@@ -212,13 +292,11 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
     struct finding *finding = consider_node(pass, SQL_SMALL_FILES_WRITE, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, (double)NAN);
     if (!finding)
         return ERR_OK;
-    char text[160];
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
     finding_arg(pass->findings, "parts", partitions, "count");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}, {"partitions", partitions, "count"}}, 3);
-    snprintf(text, sizeof text, "%.0f bytes / %.0f files = %.0f", bytes, files, mean);
-    finding_formula(pass->findings, text, finding->rule->ladder.step[0], "DF", NULL);
+    FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     return ERR_OK;
 }
 
@@ -271,7 +349,7 @@ static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, siz
     enum mute mute = mute_of(pass->judged, rule, NO_ENTITY);
     if (!mute && again < REPEATED_LEAST_BYTES)
         mute = MUTE_TINY_DATA;
-    char key[NODE_KEY_BYTES], text[160];
+    char key[NODE_KEY_BYTES];
     snprintf(key, sizeof key, "%lld/%lld", (long long)at[0].execution_id, (long long)at[0].node_id);
     if (!findings_consider(pass->findings, rule, mute, (double)times, saving, SUBJECT_NODE, "%s", key))
         return;
@@ -289,8 +367,7 @@ static void repeated_scan(struct sql_pass *pass, const struct scan_seen *at, siz
         double scan = isnan(at[i].scan_ms) ? 1 : MIN(1.0, at[i].scan_ms / stage_work_ms(pass, at[i].stage));
         finding_change(pass->findings, "W11", BAND_WEAK, (struct change){.kind = CHANGE_DROP, .stage = at[i].stage, .number = 1 - scan});
     }
-    snprintf(text, sizeof text, "%zu scans with equal partition filters, %.0f MiB again", times, again / MIB);
-    finding_formula(pass->findings, text, rule->ladder.step[0], "own", NULL);
+    FORMULA(pass->findings, NULL, rule->ladder.step[0], "own", {"again", again, "bytes"});
 }
 
 enum err_code sql_repeated_scans(struct sql_pass *pass, struct err *err)

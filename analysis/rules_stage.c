@@ -74,7 +74,6 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     if (!finding)
         return;
     const char *unit = records ? "records" : "bytes";
-    char text[200];
     finding->executor = extra->data_task.executor;
     say_cause(finding, outliers, CAUSE_DATA, outliers->ms[CAUSE_DATA]);
     /* The spec's floor is in bytes: what a skew without a price in seconds still says of the data. */
@@ -94,8 +93,7 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     evidence_task(judged, findings, &extra->data_task, "culprit");
     evidence_task(judged, findings, &extra->peer, "peer");
     evidence_stage(findings, view, "context");
-    snprintf(text, sizeof text, "max %.0f %s / median %.0f = %.1f", extra->data_max, unit, extra->data_median, extra->data_ratio);
-    finding_formula(findings, text, rule->ladder.step[0], "S2", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
     finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position});
 }
 
@@ -106,15 +104,13 @@ static void skew_of_writes(const struct judged *judged, struct findings *finding
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, extra->write_ratio, (double)NAN);
     if (!finding)
         return;
-    char text[160];
     finding->distribution = true;
     if (extra->write_max < WRITE_LOW_BYTES)
         finding->at_most = GRADE_INFO;
     finding_arg(findings, "x", extra->write_max, "bytes");
     finding_arg(findings, "ratio", extra->write_ratio, "ratio");
     evidence_stage(findings, view, "culprit");
-    snprintf(text, sizeof text, "max %.0f bytes / median %.0f = %.1f", extra->write_max, extra->write_median, extra->write_ratio);
-    finding_formula(findings, text, rule->ladder.step[0], "S3", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S3", {"max", extra->write_max, "bytes"}, {"median", extra->write_median, "bytes"});
 }
 
 static void straggler(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
@@ -128,7 +124,6 @@ static void straggler(const struct judged *judged, struct findings *findings, co
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, o->ratio, view->stats->rec_cap_ms);
     if (!finding)
         return;
-    char text[160];
     enum cause cause = waiting >= cpu ? waiting >= outliers->ms[CAUSE_UNEXPLAINED] ? CAUSE_WAITING : CAUSE_UNEXPLAINED : CAUSE_CODE_CPU;
     say_cause(finding, outliers, cause, own);
     finding_arg(findings, "t", (double)view->extra->worst.task_id, "id");
@@ -141,8 +136,7 @@ static void straggler(const struct judged *judged, struct findings *findings, co
     evidence_task(judged, findings, &view->extra->worst, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
     evidence_stage(findings, view, "context");
-    snprintf(text, sizeof text, "max %.2f s / median %.3f s = %.1f", o->max / 1000, o->p50 / 1000, o->ratio);
-    finding_formula(findings, text, rule->ladder.step[0], "S2", NULL);
+    finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
 }
 
@@ -155,15 +149,13 @@ static void slow_storage(const struct judged *judged, struct findings *findings,
                                              extra->read_rate_median / MAX(extra->read_rate_min, 1.0), extra->slow_read_ms / view->slots);
     if (!finding)
         return;
-    char text[160];
     finding->distribution = true;
     finding_arg(findings, "n", extra->slow_read_count, "count");
     finding_arg(findings, "slow", extra->read_rate_min, "bytes");
     finding_arg(findings, "med", extra->read_rate_median, "bytes");
     evidence_task(judged, findings, &extra->worst, "culprit");
     evidence_task(judged, findings, &extra->peer, "peer");
-    snprintf(text, sizeof text, "median %.1f MiB/s / slowest %.1f MiB/s", extra->read_rate_median / MIB, extra->read_rate_min / MIB);
-    finding_formula(findings, text, rule->ladder.step[0], "CP", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "CP", {"median", extra->read_rate_median, "bytes_per_s"}, {"slowest", extra->read_rate_min, "bytes_per_s"});
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
 }
 
@@ -175,7 +167,6 @@ static void uneven(const struct judged *judged, struct findings *findings, const
     struct finding *finding = consider_stage(judged, findings, rule, view, stats->outliers.warmup_mutes ? MUTE_WARMUP : MUTE_NONE, stats->of[STAT_RUN].cv, stats->rec_cap_ms);
     if (!finding)
         return;
-    char text[160];
     finding->distribution = true;
     finding->cause = stats->eta2 >= UNEVEN_EXECUTORS_SHARE ? "executors" : "partitions";
     finding_arg(findings, "cv", stats->of[STAT_RUN].cv, "ratio");
@@ -183,8 +174,7 @@ static void uneven(const struct judged *judged, struct findings *findings, const
     finding_arg_text(findings, "who", str_of(finding->cause));
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
-    snprintf(text, sizeof text, "deviation %.2f s / mean %.2f s = %.2f", stats->of[STAT_RUN].sigma / 1000, stats->of[STAT_RUN].mean / 1000, stats->of[STAT_RUN].cv);
-    finding_formula(findings, text, rule->ladder.step[0], "ST", NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], "ST", {"sigma", stats->of[STAT_RUN].sigma, "ms"}, {"mean", stats->of[STAT_RUN].mean, "ms"});
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
 }
 
@@ -253,15 +243,13 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
     struct evidence_cell cells[] = {{"ratio", ratio, "ratio"}, {"cost", cost, "ms"}, {"stages", (double)count, "count"}};
     finding_evidence(findings, host ? SUBJECT_HOST : SUBJECT_EXECUTOR, key, "culprit", cells, ARRAY_LENGTH(cells));
     for (size_t i = 0; i < count; i++) {
-        char stage[48], text[160];
+        char stage[48];
         struct evidence_cell row[] = {{"ratio", of[i].ratio, "ratio"}, {"cost", of[i].cost_ms, "ms"}};
         snprintf(stage, sizeof stage, STAGE_KEY, STAGE_KEY_OF(&facts->stages[of[i].stage]));
         finding_evidence(findings, SUBJECT_STAGE, str_of(stage), "context", row, ARRAY_LENGTH(row));
         finding_change(findings, "W3", BAND_NORMAL, (struct change){.kind = CHANGE_HOST, .stage = of[i].stage, .executor = of->executor, .number = of[i].ratio});
-        if (!i) {
-            snprintf(text, sizeof text, "median over %zu stages of (median run time here / elsewhere, equal data) = %.2f", count, ratio);
-            finding_formula(findings, text, rule->ladder.step[0], "own", NULL);
-        }
+        if (!i)
+            finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     }
 }
 
@@ -326,7 +314,7 @@ static enum err_code warmup(const struct judged *judged, struct findings *findin
     finding->cause = cause_names[CAUSE_WARMUP];
     finding_arg(findings, "sec", warm, "ms");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"warmup", warm, "ms"}, {"busy", busy, "ms"}}, 2);
-    formula_share(findings, rule, "warm-up", warm, "task time", busy, warm / busy);
+    formula_share(findings, rule, warm, busy);
     for (size_t i = 0; i < count && i < WARMUP_PRICED_STAGES; i++)
         finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = of[i].stage});
     return ERR_OK;

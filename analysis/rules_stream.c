@@ -16,7 +16,8 @@ struct stream_pass {
 };
 
 /* NULL: nothing to do, or unknown (then a row of the rule says so, once). */
-static struct finding *consider(struct stream_pass *pass, const struct rule *rule, enum mute mute, double measure, const char *formula)
+static struct finding *consider(struct stream_pass *pass, const struct rule *rule, enum mute mute, double measure, const struct evidence_cell *numbers, size_t count,
+                                const char *variant)
 {
     if (isnan(measure))
         return NULL;
@@ -30,7 +31,7 @@ static struct finding *consider(struct stream_pass *pass, const struct rule *rul
                                     {"rows", row->rows, "records"}};
     finding_arg_text(pass->findings, "name", row->name.len ? row->name : row->run_id);
     finding_evidence(pass->findings, SUBJECT_QUERY, pass->key, "culprit", cells, ARRAY_LENGTH(cells));
-    finding_formula(pass->findings, formula, rule->ladder.step[0], "own", NULL);
+    finding_formula(pass->findings, variant, numbers, count, rule->ladder.step[0], "own");
     return finding;
 }
 
@@ -43,11 +44,10 @@ static enum grade pace_cap(const struct stream_row *row)
 static void pace(struct stream_pass *pass, const struct rule *behind, const struct rule *rate)
 {
     const struct stream_row *row = pass->row;
-    char text[160];
     enum mute mute = row->row_batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE;
-    snprintf(text, sizeof text, "median of the last batches %.0f ms / %s %.0f ms = %.2f", row->recent_ms, row->back_to_back ? "start to start" : "interval", row->interval_ms,
-             row->behind);
-    struct finding *finding = consider(pass, behind, mute, row->behind, text);
+    const struct evidence_cell batches[] = {{"recent", row->recent_ms, "ms"}, {"every", row->interval_ms, "ms"}},
+                               rates[] = {{"input", row->input_rate, "records"}, {"processed", row->processed_rate, "records"}};
+    struct finding *finding = consider(pass, behind, mute, row->behind, batches, ARRAY_LENGTH(batches), row->back_to_back ? "back_to_back" : NULL);
     if (finding) {
         finding->at_most = pace_cap(row);
         finding_arg(pass->findings, "dur", row->recent_ms, "ms");
@@ -55,8 +55,7 @@ static void pace(struct stream_pass *pass, const struct rule *behind, const stru
         finding_measure(pass->findings, "delay", row->delay_ms, "ms");
         finding_measure(pass->findings, "slow_every", row->period ? row->period : (double)NAN, "count");
     }
-    snprintf(text, sizeof text, "input %.1f rows/s / processed %.1f rows/s = %.2f", row->input_rate, row->processed_rate, row->rate_ratio);
-    if ((finding = consider(pass, rate, mute, row->rate_ratio, text))) {
+    if ((finding = consider(pass, rate, mute, row->rate_ratio, rates, ARRAY_LENGTH(rates), NULL))) {
         finding->at_most = pace_cap(row);
         finding_arg(pass->findings, "in", row->input_rate, "records");
         finding_arg(pass->findings, "proc", row->processed_rate, "records");
@@ -66,10 +65,9 @@ static void pace(struct stream_pass *pass, const struct rule *behind, const stru
 static void state(struct stream_pass *pass, const struct rule *rule)
 {
     const struct stream_row *row = pass->row;
-    char text[160];
-    snprintf(text, sizeof text, "growth at the pace of the second half %.0f rows / %.0f rows = %.2f", row->state_growth * row->state_rows, row->state_rows, row->state_growth);
+    const struct evidence_cell numbers[] = {{"growth", row->state_growth * row->state_rows, "records"}, {"rows", row->state_rows, "records"}};
     enum mute mute = row->state_rows < STATE_LEAST_ROWS ? MUTE_TINY_DATA : row->batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE;
-    if (!consider(pass, rule, mute, row->state_growth, text))
+    if (!consider(pass, rule, mute, row->state_growth, numbers, ARRAY_LENGTH(numbers), NULL))
         return;
     finding_arg(pass->findings, "a", row->state_first, "records");
     finding_arg(pass->findings, "b", row->state_rows, "records");
@@ -79,30 +77,27 @@ static void state(struct stream_pass *pass, const struct rule *rule)
 static void watermark(struct stream_pass *pass, const struct rule *lag, const struct rule *dropped)
 {
     const struct stream_row *row = pass->row;
-    char text[160];
-    snprintf(text, sizeof text, "p95 of trigger - watermark %.0f ms / max(delay, interval) = %.2f", row->watermark_lag_ms, row->watermark_ratio);
-    if (consider(pass, lag, row->batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE, row->watermark_ratio, text)) {
+    const struct evidence_cell behind[] = {{"behind", row->watermark_lag_ms, "ms"}}, rows[] = {{"dropped", row->dropped_rows, "records"}, {"rows", row->input_rows, "records"}};
+    if (consider(pass, lag, row->batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE, row->watermark_ratio, behind, ARRAY_LENGTH(behind), NULL)) {
         finding_arg(pass->findings, "lag", row->watermark_lag_ms, "ms");
         finding_measure(pass->findings, "delay", row->watermark_delay_ms, "ms");
     }
-    snprintf(text, sizeof text, "%.0f dropped / %.0f rows = %.5f", row->dropped_rows, row->input_rows, row->dropped_share);
-    if (consider(pass, dropped, MUTE_NONE, row->dropped_share, text))
+    if (consider(pass, dropped, MUTE_NONE, row->dropped_share, rows, ARRAY_LENGTH(rows), NULL))
         finding_arg(pass->findings, "n", row->dropped_rows, "records");
 }
 
 static void source(struct stream_pass *pass, const struct rule *rule)
 {
     const struct stream_row *row = pass->row;
-    char text[160];
-    snprintf(text, sizeof text, "%.0f records behind / %.0f rows a batch = %.1f", row->offsets_behind, row->rows, row->offsets_ratio);
-    if (consider(pass, rule, MUTE_NONE, row->offsets_ratio, text))
+    const struct evidence_cell numbers[] = {{"behind", row->offsets_behind, "records"}, {"rows", row->rows, "records"}};
+    if (consider(pass, rule, MUTE_NONE, row->offsets_ratio, numbers, ARRAY_LENGTH(numbers), NULL))
         finding_arg(pass->findings, "n", row->offsets_behind, "records");
 }
 
 static void overhead(struct stream_pass *pass, const struct rule *rule)
 {
     const struct stream_row *row = pass->row;
-    if (!consider(pass, rule, row->batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE, row->overhead, "median of 1 - addBatch / triggerExecution"))
+    if (!consider(pass, rule, row->batch_count < LEAST_BATCHES ? MUTE_FEW_TASKS : MUTE_NONE, row->overhead, NULL, 0, NULL))
         return;
     finding_arg(pass->findings, "pct", row->overhead, "share");
     finding_arg_text(pass->findings, "what", str_of(row->overhead_phase ? row->overhead_phase : "?"));
@@ -112,7 +107,7 @@ static void overhead(struct stream_pass *pass, const struct rule *rule)
 static void failed(struct stream_pass *pass, const struct rule *rule)
 {
     const struct stream_row *row = pass->row;
-    if (!consider(pass, rule, MUTE_NONE, row->failed ? 1 : 0, row->failed ? "it ended with an exception" : "it did not fail"))
+    if (!consider(pass, rule, MUTE_NONE, row->failed ? 1 : 0, NULL, 0, NULL))
         return;
     finding_arg(pass->findings, "b", known(row->last_batch_id) ? (double)row->last_batch_id : (double)NAN, "id");
     finding_arg_text(pass->findings, "msg", row->error);

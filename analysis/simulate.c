@@ -114,10 +114,14 @@ static enum err_code change_node(struct scenario *self, uint32_t id)
     enum err_code rc = sim_work_load(self->sim, node, &work, self->err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < self->count && !rc; i++)
-        if (concerns(&self->changes[i], node))
-            rc = sim_work_change(self->sim, node, &work, &self->changes[i], self->err);
-    *override = (struct sim_override){.node = id, .no_lag = work.count == 0};
+    bool no_lag = false;
+    for (size_t i = 0; i < self->count && !rc; i++) {
+        if (!concerns(&self->changes[i], node))
+            continue;
+        rc = sim_work_change(self->sim, node, &work, &self->changes[i], self->err);
+        no_lag |= self->changes[i].kind == CHANGE_LAG;
+    }
+    *override = (struct sim_override){.node = id, .no_lag = no_lag || work.count == 0, .no_tail = no_lag};
     if (!rc)
         rc = sim_work_seal(self->sim, node, &work, &self->arena, &override->costs, self->err);
     sim_work_dispose(&work);
@@ -200,11 +204,11 @@ static enum err_code shorten(struct scenario *self, uint32_t job, int64_t by_us)
 static enum err_code change_gaps(struct scenario *self)
 {
     const struct simulation *sim = self->sim;
-    size_t count = sim->accounts ? sim->accounts->gap_count : 0;
     bool any = false;
     for (size_t i = 0; i < self->count; i++)
         any |= self->changes[i].kind == CHANGE_GAPS;
-    if (!count || !any)
+    size_t count = any && sim->accounts ? sim->accounts->gap_count : 0;
+    if (!count)
         return ERR_OK;
     int64_t *saved = mem_array(count + 1, sizeof *saved);
     enum err_code rc = saved ? own_gaps(self) : err_nomem(self->err);
@@ -380,6 +384,20 @@ enum err_code simulation_run(const struct simulation *self, const struct change 
     return rc;
 }
 
+enum err_code simulation_without_lost(const struct simulation *self, struct simulated *ret, struct err *err)
+{
+    struct without_lost *once = self->without_lost;
+    enum err_code rc = ERR_OK;
+    pthread_mutex_lock(&once->lock);
+    if (!once->known) {
+        rc = simulation_run(self, &(struct change){.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .executor = NO_ENTITY}, 1, &once->simulated, err);
+        once->known = !rc;
+    }
+    *ret = once->simulated;
+    pthread_mutex_unlock(&once->lock);
+    return rc;
+}
+
 enum err_code simulation_calibrate(const struct simulation *self, struct calibration *ret, struct err *err)
 {
     double jobs_ms = self->accounts ? self->accounts->jobs_ms : 0;
@@ -475,7 +493,7 @@ enum err_code what_ifs_make(struct what_if **ret, size_t *ret_count, const struc
         change.gaps = gaps;
         change.gap_count = gap_count;
         struct simulated simulated;
-        rc = simulation_run(simulation, &change, same ? 0 : 1, &simulated, err);
+        rc = change.kind == CHANGE_NO_LOST ? simulation_without_lost(simulation, &simulated, err) : simulation_run(simulation, &change, same ? 0 : 1, &simulated, err);
         budget -= MIN(budget, simulated.items);
         if (!rc)
             out[(*ret_count)++] = what_if_of(calibration, rows[i].scenario, rows[i].subject, simulated.wall_ms, slots ? BAND_SLOTS : BAND_NORMAL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The simulator (spec/findings.md 6.2–6.6): the run again under its own scheduler's rules, with other costs. A `simulation` holds nodes, items, releases and slots calibrated from
- * the log; scenarios are lists of changes to it; a price is the difference of two runs. Integer ms, no randomness: the same input gives the same result. One thread a simulation;
- * runs over one simulation may go side by side (it is not changed). */
+ * the log; scenarios are lists of changes to it; a price is the difference of two runs. Integer ms, no randomness: the same input gives the same result. One thread makes a
+ * simulation; runs over it may go side by side (it is not changed), but for changes that read values of tasks, which share the database. */
 #ifndef ANALYSIS_SIMULATE_H
 #define ANALYSIS_SIMULATE_H
 
@@ -12,12 +12,13 @@
 
 struct simulation;                   /* simulation.h */
 
-/* `accounts` gives gaps and T_jobs. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
+/* `accounts` gives gaps and T_jobs, and is not looked at before it is calibrated or a change asks for gaps. Both are borrowed while the simulation lives. Calibrates, and runs once as observed. 8 bytes a task; some 32 more while it is made. */
 enum err_code simulation_make(struct simulation **ret, const struct facts *facts, const struct accounts *accounts, struct err *err) WARN_UNUSED;
 void simulation_free(struct simulation *self);
 
 /* Changes of 6.5. Applied in the order of 6.6 whatever their order here. */
-enum change_kind { CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_PART, CHANGE_FACTOR, CHANGE_SPLIT, CHANGE_MERGE, CHANGE_GAPS, CHANGE_SLOTS, CHANGE_RAMP,
+enum change_kind { CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_PART, CHANGE_SPILL, CHANGE_LAG /* nothing lies between the stage and what it
+                   waits for, nor between it and the end of its job */, CHANGE_FACTOR, CHANGE_SPLIT, CHANGE_MERGE, CHANGE_GAPS, CHANGE_SLOTS, CHANGE_RAMP,
                    CHANGE_STARTUP, CHANGE_ZERO /* no work, all lags: what is saved is the stage's highest price (6.6) */ };
 struct change {
     enum change_kind kind;
@@ -26,7 +27,7 @@ struct change {
     uint32_t lost_kinds;             /* NO_LOST: bits 1 << enum lost_kind; 0: all */
     const bool *lost_attempts;       /* NO_LOST, may be NULL: only these, by position of attempt */
     enum bucket part;                /* PART, FACTOR */
-    double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
+    double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); SPILL: ms a byte on disk; FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
     int64_t executors;               /* SLOTS: executors of the usual size more or less instead of a factor, when not 0; one stays */
     const size_t *gaps;              /* GAPS: positions in accounts->gaps */
     size_t gap_count;
@@ -37,8 +38,11 @@ struct simulated {
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
     size_t items;                    /* that it went through: its cost, for budgets. Some 0.1 µs each */
 };
-/* PART, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
+/* PART, SPILL, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
+
+/* The run without any lost work (W4), simulated once: what-ifs ask for it, and the ledger of a run that lost all for one cause. Any thread; who comes second waits. */
+enum err_code simulation_without_lost(const struct simulation *self, struct simulated *ret, struct err *err) WARN_UNUSED;
 
 struct calibration {
     int64_t observed_ms, as_observed_ms;           /* wall; sim(as observed) */

@@ -11,6 +11,8 @@
 #ifndef ANALYSIS_SIMULATION_H
 #define ANALYSIS_SIMULATION_H
 
+#include <pthread.h>
+
 #include "analysis/simulate.h"
 #include "base/arena.h"
 
@@ -78,6 +80,13 @@ struct sim_cut {
     int64_t time_us; /* in the run as observed; −1: it was not reached with nothing running */
 };
 
+/* See simulation_without_lost: all that changes in a simulation once it is made. */
+struct without_lost {
+    pthread_mutex_t lock;
+    bool known;
+    struct simulated simulated;
+};
+
 struct simulation {
     const struct facts *facts;
     const struct accounts *accounts;
@@ -100,12 +109,13 @@ struct simulation {
     int64_t wall_us;           /* observed */
     int64_t last_end_us;       /* observed end of the last job */
     int64_t as_observed_us;    /* simulated wall */
+    struct without_lost *without_lost;
 };
 
 /* One run: the simulation, and what is different. */
 struct sim_override {
     uint32_t node;
-    bool no_lag;
+    bool no_lag, no_tail; /* tail: of its job */
     struct sim_costs costs;
 };
 struct sim_run {

@@ -92,7 +92,7 @@ static enum err_code cap(const struct simulation *sim, struct sim_work *work, bo
     return ERR_OK;
 }
 
-/* W8, W12: one part of each winner above a target, or a share of it, is saved. A cost that was changed before has its parts in proportion. */
+/* W8, W12: one part of each winner above a target, a share of it, or what it spilled at so much a byte, is saved. A cost that was changed before has its parts in proportion. */
 struct parts {
     const struct simulation *sim;
     const struct sim_node *node;
@@ -105,6 +105,8 @@ static double saved_of(const struct change *change, const double *parts, const s
 {
     if (change->kind == CHANGE_FACTOR)
         return parts[change->part] * (1 - change->number);
+    if (change->kind == CHANGE_SPILL)
+        return fmin((double)known_or(values->of[VALUE_RUN_MS][i], 0), fmax(0, change->number) * (double)known_or(values->of[VALUE_DISK_SPILL_BYTES][i], 0));
     double target = change->number;
     if (change->part == BUCKET_GC)
         target *= (double)known_or(values->of[VALUE_RUN_MS][i], 0) + (double)known_or(values->of[VALUE_DESERIALIZE_MS][i], 0);
@@ -145,29 +147,40 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
     return rc;
 }
 
+struct overheads {
+    const struct attempt *attempts; /* of the stage */
+    double *ms;
+    size_t count;
+};
+
+static enum err_code overhead_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
+{
+    (void)err;
+    struct overheads *self = to;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct attempt *attempt = &self->attempts[places[i]];
+        int64_t run = values->of[VALUE_RUN_MS][i];
+        if (attempt->kind == WINNER && attempt->has_metrics && known(run))
+            self->ms[self->count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
+    }
+    return ERR_OK;
+}
+
 /* v of 6.5: what a task costs beside its run time, the median of the winners. */
 static enum err_code overhead_of(const struct simulation *sim, const struct sim_node *node, double *ret, struct err *err)
 {
     *ret = 0;
-    struct task_values values;
-    enum err_code rc = facts_values(sim->facts, node->stage, 1U << VALUE_RUN_MS, &values, err);
-    if (rc)
-        return rc;
     const struct stage_fact *stage = &sim->facts->stages[node->stage];
-    double *overheads = mem_alloc((stage->attempt_count + 1) * sizeof *overheads);
-    size_t count = 0;
-    for (size_t i = 0; overheads && i < stage->attempt_count; i++) {
-        const struct attempt *attempt = &sim->facts->attempts[stage->first_attempt + i];
-        int64_t run = values.of[VALUE_RUN_MS][i];
-        if (attempt->kind == WINNER && attempt->has_metrics && known(run))
-            overheads[count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
-    }
+    struct overheads overheads = {.attempts = sim->facts->attempts + stage->first_attempt, .ms = mem_alloc((stage->attempt_count + 1) * sizeof *overheads.ms)};
+    if (!overheads.ms)
+        return err_nomem(err);
     struct distribution spread;
-    rc = overheads ? spread_of(overheads, count, &spread, err) : err_nomem(err);
-    if (!rc && count)
+    enum err_code rc = facts_value_batches(sim->facts, node->stage, 1U << VALUE_RUN_MS, overhead_batch, &overheads, err);
+    if (!rc)
+        rc = spread_of(overheads.ms, overheads.count, &spread, err);
+    if (!rc && overheads.count)
         *ret = spread.p50;
-    mem_free(overheads);
-    task_values_dispose(&values);
+    mem_free(overheads.ms);
     return rc;
 }
 
@@ -283,9 +296,11 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
     case CHANGE_CAP: return cap(sim, work, false, err);
     case CHANGE_SPREAD: return cap(sim, work, true, err);
     case CHANGE_PART:
+    case CHANGE_SPILL:
     case CHANGE_FACTOR: return part(sim, node, work, change, err);
     case CHANGE_SPLIT: return split(sim, node, work, change->number, err);
     case CHANGE_MERGE: return merge(sim, node, work, change->number, err);
+    case CHANGE_LAG: /* of the node, not of its items */
     case CHANGE_GAPS:
     case CHANGE_SLOTS:
     case CHANGE_RAMP:

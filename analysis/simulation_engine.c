@@ -271,6 +271,18 @@ static enum err_code job_release(struct engine *self, uint32_t job)
     return rc;
 }
 
+/* Gone when any of its nodes says so, whichever ends last: that may differ with the number of slots. */
+static int64_t job_tail(const struct engine *self, uint32_t job)
+{
+    const struct sim_job *of = &self->sim->jobs[job];
+    for (uint32_t node = of->first_node; self->run->override_count && node < of->first_node + of->node_count; node++) {
+        const struct sim_override *override = override_of(self, node);
+        if (override && override->no_tail)
+            return 0;
+    }
+    return of->tail_us;
+}
+
 static enum err_code node_end(struct engine *self, uint32_t node)
 {
     const struct sim_node *of = &self->sim->nodes[node];
@@ -282,7 +294,7 @@ static enum err_code node_end(struct engine *self, uint32_t node)
             rc = parents_done(self, child);
     }
     if (!rc && --self->nodes_left[of->job] == 0)
-        rc = event_push(self, self->now_us + self->sim->jobs[of->job].tail_us, JOB_END, of->job);
+        rc = event_push(self, self->now_us + job_tail(self, of->job), JOB_END, of->job);
     return rc;
 }
 

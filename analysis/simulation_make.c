@@ -753,6 +753,12 @@ enum err_code simulation_make(struct simulation **ret, const struct facts *facts
     sim->facts = facts;
     sim->accounts = accounts;
     arena_init(&sim->arena, SIZE_MAX);
+    if (!(sim->without_lost = arena_zalloc(&sim->arena, 1, sizeof *sim->without_lost))) {
+        arena_dispose(&sim->arena);
+        mem_free(sim);
+        return err_nomem(err);
+    }
+    pthread_mutex_init(&sim->without_lost->lock, NULL);
     struct maker maker = {.sim = sim, .facts = facts, .err = err};
     enum err_code rc = make_all(&maker);
     mem_free(maker.stages);
@@ -769,6 +775,7 @@ void simulation_free(struct simulation *self)
 {
     if (!self)
         return;
+    pthread_mutex_destroy(&self->without_lost->lock);
     arena_dispose(&self->arena);
     mem_free(self);
 }

@@ -25,8 +25,8 @@ static void add_point(struct slot_curve *self, int64_t time_ms, int64_t slots)
 enum err_code slot_curve_make(struct slot_curve *ret, const struct facts *facts, struct err *err)
 {
     size_t room = 2 * facts->executor_count + 2, count = 0;
-    *ret = (struct slot_curve){mem_array(room, sizeof *ret->times_ms), mem_array(room, sizeof *ret->slots), mem_array(room, sizeof *ret->slot_ms),
-                               mem_array(room, sizeof *ret->wall_ms), 0};
+    *ret = (struct slot_curve){
+        mem_array(room, sizeof *ret->times_ms), mem_array(room, sizeof *ret->slots), mem_array(room, sizeof *ret->slot_ms), mem_array(room, sizeof *ret->wall_ms), 0, 0};
     CLEANUP(mem_freep) struct sort_item *items = mem_array(2 * room, sizeof *items);
     if (!ret->times_ms || !ret->slots || !ret->slot_ms || !ret->wall_ms || !items) {
         slot_curve_dispose(ret);
@@ -47,6 +47,9 @@ enum err_code slot_curve_make(struct slot_curve *ret, const struct facts *facts,
         add_point(ret, items[i].key, slots);
     }
     add_point(ret, facts->end_ms, 0);
+    for (size_t i = 0; i + 1 < ret->count; i++)
+        if (ret->times_ms[i + 1] - ret->times_ms[i] > ret->times_ms[ret->usual + 1] - ret->times_ms[ret->usual])
+            ret->usual = i;
     return ERR_OK;
 }
 
@@ -84,7 +87,9 @@ static double integral(const struct slot_curve *self, const struct exact_sum *su
     to_ms = MIN(to_ms, self->times_ms[self->count - 1]);
     if (from_ms >= to_ms)
         return 0;
-    size_t first = point_before(self, from_ms);
+    size_t first = self->usual; /* nearly all tasks run while the same slots are there */
+    if (from_ms < self->times_ms[first] || first + 1 == self->count || to_ms > self->times_ms[first + 1])
+        first = point_before(self, from_ms);
     if (first + 1 == self->count || to_ms <= self->times_ms[first + 1])
         return part(self->slots[first], (double)(to_ms - from_ms), per_slot);
     size_t last = point_before(self, to_ms);

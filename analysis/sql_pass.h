@@ -22,6 +22,7 @@ enum sql_rule {
 };
 
 struct scan_seen;
+struct fragment;
 struct skewed_stage;
 
 struct sql_pass {
@@ -37,6 +38,8 @@ struct sql_pass {
     double *planning_ms;                /* by execution: on the driver before its first job */
     struct scan_seen *scans;            /* of all plans so far; rules_sql_scan.c */
     size_t scan_count, scan_capacity;
+    struct fragment *fragments;         /* of all plans so far; rules_sql_fragment.c */
+    size_t fragment_count, fragment_capacity;
     struct skewed_stage *skewed; /* stages that STAGE.SKEW_DATA is about, by execution; rules_sql_aqe.c */
     size_t skewed_count;
     double adaptive_shuffles; /* shuffles that adaptive execution did not look at */
@@ -47,7 +50,10 @@ look_fn look_at_scan, look_at_write, look_at_join, look_at_broadcast, look_at_ex
     look_at_overcoalesced, look_at_skew_unhandled;
 /* Behind the last plan. */
 enum err_code sql_repeated_scans(struct sql_pass *pass, struct err *err) WARN_UNUSED;
+enum err_code sql_repeated_fragments(struct sql_pass *pass, struct err *err) WARN_UNUSED;
 enum err_code sql_python_rdds(struct sql_pass *pass, struct err *err) WARN_UNUSED;
+/* For each plan but those of streaming queries, whose batches are all alike. */
+enum err_code sql_note_fragments(struct sql_pass *pass, struct err *err) WARN_UNUSED;
 /* Before the first. */
 enum err_code sql_find_skewed(struct sql_pass *pass, struct err *err) WARN_UNUSED;
 

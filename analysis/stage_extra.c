@@ -84,6 +84,24 @@ static void sums(struct stage_extra *ret, const struct stage_sample *sample, con
     ret->peer = describe(sample, peer);
 }
 
+/* Least squares. */
+static void spill_regression(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats)
+{
+    double n = (double)sample->count, mean_x = stats->of[STAT_DISK_SPILL].sum / n, mean_y = stats->of[STAT_RUN].sum / n, xx = 0, xy = 0, yy = 0;
+    if (sample->count < SPILL_LEAST_TASKS || !(mean_x > 0))
+        return;
+    for (size_t i = 0; i < sample->count; i++) {
+        double x = value(sample, STAT_DISK_SPILL, i) - mean_x, y = value(sample, STAT_RUN, i) - mean_y;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    if (xx > 0 && yy > 0) {
+        ret->spill_slope = xy / xx;
+        ret->spill_r2 = xy * xy / (xx * yy);
+    }
+}
+
 /* STAGE.SKEW_DATA and STAGE.STRAGGLER: how uneven what tasks read is, and whether that concerns the slow ones. */
 static void sizes_read(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats)
 {
@@ -186,8 +204,14 @@ static void storage(struct stage_extra *ret, const struct stage_sample *sample, 
 enum err_code stage_extra_make(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats, struct err *err)
 {
     double nan = (double)NAN;
-    *ret =
-        (struct stage_extra){.data_ratio = nan, .write_ratio = nan, .data_column = STAT_COLUMN_COUNT, .spill_outlier_share = nan, .gc_outlier_share = nan, .overhead_p50_ms = nan};
+    *ret = (struct stage_extra){.data_ratio = nan,
+                                .write_ratio = nan,
+                                .data_column = STAT_COLUMN_COUNT,
+                                .spill_outlier_share = nan,
+                                .gc_outlier_share = nan,
+                                .overhead_p50_ms = nan,
+                                .spill_slope = nan,
+                                .spill_r2 = nan};
     if (!sample->count)
         return ERR_OK;
     CLEANUP(mem_freep) double *values = mem_alloc(sample->count * sizeof *values);
@@ -195,6 +219,7 @@ enum err_code stage_extra_make(struct stage_extra *ret, const struct stage_sampl
     if (!values || !scratch)
         return err_nomem(err);
     sums(ret, sample, stats);
+    spill_regression(ret, sample, stats);
     sizes_read(ret, sample, stats);
     sizes_written(ret, stats);
     locality(ret, sample, stats, values, scratch);

@@ -20,12 +20,16 @@ struct extra_task {
     double duration_ms, run_ms, gc_ms, read_bytes, read_records, disk_spill_bytes;
 };
 
+/* STAGE.SPILL: a regression over fewer says nothing. */
+#define SPILL_LEAST_TASKS 20
+
 struct stage_extra {
     struct extra_task worst, peer;   /* the longest, and the one nearest to the median duration */
     double gc_excess_ms;             /* Σ max(0, gc − 5 % of R + D) */
     double warm_count, warm_serde_ms, warm_ms;     /* of warm tasks: how many, Σ (D + S), Σ o' */
     double overhead_p50_ms;          /* v of W6 and W7: p50(o' − R); NaN where neither could apply: as many tasks as slots, half of them of half a second and more */
     double spilled_tasks;
+    double spill_slope, spill_r2;    /* run time on bytes spilled to disk: ms a byte, and how much of the variance that explains; NaN below SPILL_LEAST_TASKS winners */
     double spill_outlier_share, gc_outlier_share;  /* of disk spill and of gc: what lies in outliers (5.2) */
     double retried_count;            /* partitions with more than one attempt */
     enum stat_column data_column;    /* STAGE.SKEW_DATA: which size read is most uneven; STAT_COLUMN_COUNT: nothing of weight is read */

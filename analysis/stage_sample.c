@@ -113,7 +113,8 @@ static enum err_code take_attempts(struct stage_samples *self, const struct fact
 {
     const struct attempt *attempts = facts->attempts + stage->first_attempt;
     size_t loser_count, numbers_before = self->number_room;
-    if (count_sample(self, attempts, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) || !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
+    if (count_sample(self, attempts, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) ||
+        !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
         !grow_to(&self->places, &self->place_room, stage->attempt_count, sizeof *self->places))
         return ERR_NOMEM;
     for (size_t i = numbers_before; i < self->number_room; i++)
@@ -153,8 +154,8 @@ static bool any_of(const int64_t *values, const uint32_t *places, size_t count)
 {
     int64_t any = 0;
     for (size_t i = 0; i < count; i++)
-        any |= MAX(values[i], 0);
-    if (!any)
+        any |= values[i];
+    if (!any || any == UNKNOWN) /* half of a task's metrics are */
         return false;
     for (size_t i = 0; i < count; i++)
         if (values[i] > 0 && places[i] != NOT_IN_SAMPLE)
@@ -162,14 +163,15 @@ static bool any_of(const int64_t *values, const uint32_t *places, size_t count)
     return false;
 }
 
-/* A column is there, all 0, from its first number above 0 on. */
+/* A column is there from its first number above 0 on: 0 for all tasks before. Those to come are put in. */
 static enum err_code need_column(struct stage_samples *self, enum stat_column column)
 {
     if (self->sample.of[column])
         return ERR_OK;
     if (!grow_column(self, column))
         return ERR_NOMEM;
-    memset(self->columns[column], 0, self->sample.count * sizeof(double));
+    if (self->added)
+        memset(self->columns[column], 0, self->sample.count * sizeof(double));
     self->sample.of[column] = self->columns[column];
     return ERR_OK;
 }
@@ -233,6 +235,7 @@ enum err_code stage_samples_begin(struct stage_samples *self, const struct facts
     self->sample = (struct stage_sample){.has_cpu = facts->has_cpu_time, .slots = slots};
     self->stage_attempts = facts->attempts + fact->first_attempt;
     self->delays_ms = 0;
+    self->added = 0;
     if (!fact->attempt_count)
         return ERR_OK;
     self->sample.first_launch_ms = fact->first_launch_ms;
@@ -253,7 +256,7 @@ enum err_code stage_samples_add(struct stage_samples *self, const struct task_va
     for (size_t s = 0; s < ARRAY_LENGTH(sources); s++) {
         enum stat_column c = sources[s].column;
         const int64_t *of = values->of[sources[s].value];
-        if (!any_of(of, places, values->count))
+        if (!self->sample.of[c] && !any_of(of, places, values->count))
             continue;
         if (need_column(self, c))
             return err_nomem(err);
@@ -265,6 +268,7 @@ enum err_code stage_samples_add(struct stage_samples *self, const struct task_va
     }
     clip(self, self->stage_attempts, raw, of_attempt, places, values->count);
     take_localities(self, values->of[VALUE_LOCALITY], places, values->count);
+    self->added += values->count;
     return ERR_OK;
 }
 

@@ -25,6 +25,7 @@ struct stage_samples {
     int32_t *losers;
     uint64_t may_lose[1024];
     double delays_ms;
+    size_t added; /* attempts whose values are in */
 };
 
 /* What a sample is made of: values of facts.h. */

@@ -5,6 +5,7 @@
 
 #include "analysis/executor_times.h"
 #include "base/attributes.h"
+#include "base/beside.h"
 #include "base/mem.h"
 
 /* spec/findings.md 5.2 and 5.3; own where it names no other source. */
@@ -25,6 +26,9 @@
 #define PART_SHARE 0.20 /* of all occupancy */
 #define UNEVEN_CV 0.5
 #define UNEVEN_WAVES 2
+
+/* From so many tasks on a second thread is worth its beginning. */
+#define BESIDE_FROM ((size_t)50000)
 
 const char *const stat_column_names[STAT_COLUMN_COUNT] = {
 #define X(id, name, floor) name,
@@ -95,17 +99,22 @@ double list_schedule(const double *w, size_t count, double slots)
     return schedule_end(&schedule);
 }
 
-enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
+static enum err_code distributions(const struct stage_sample *sample, size_t first, size_t end, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
 {
     int64_t *scratch = mem_alloc((sample->count + 1) * sizeof *scratch);
     if (!scratch)
         return err_nomem(err);
-    for (size_t c = 0; c < STAT_COLUMN_COUNT; c++) {
+    for (size_t c = first; c < end; c++) {
         size_t count = c == STAT_CPU && !sample->has_cpu ? 0 : sample->count;
         ret[c] = sample->of[c] ? distribution_of(sample->of[c], count, stat_column_floors[c], scratch) : distribution_of_equal(0, count, stat_column_floors[c]);
     }
     mem_free(scratch);
     return ERR_OK;
+}
+
+enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
+{
+    return distributions(sample, 0, STAT_COLUMN_COUNT, ret, err);
 }
 
 /* 4.3: what normal work of the outliers would save, and the same work spread evenly. The three schedules go side by side: each waits for its own heap most of the time. */
@@ -338,22 +347,45 @@ static enum stage_verdict verdict_of(const struct stage_stats *self, const struc
     return VERDICT_OK;
 }
 
-enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
+/* The list schedules, which ask for occupancies alone. */
+struct recovering {
+    struct stage_stats *stats;
+    const struct stage_sample *sample;
+    enum err_code rc;
+};
+
+static void recover(void *context)
 {
-    *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .slow_executor.executor = UINT32_MAX};
-    enum err_code rc = stage_distributions(sample, ret->of, err);
+    struct recovering *self = context;
+    self->rc = find_recoverable(self->stats, self->sample);
+}
+
+static enum err_code judge_rest(struct stage_stats *self, const struct stage_sample *sample, double wall_ms, struct err *err)
+{
+    enum err_code rc = distributions(sample, STAT_OCCUPANCY + 1, STAT_COLUMN_COUNT, self->of, err);
     if (rc)
         return rc;
-    ret->gc_share = gc_share_of(sample, ret->of);
-    find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75);
-    if (find_recoverable(ret, sample))
-        return err_nomem(err);
-    rc = find_causes(&ret->outliers, sample, ret->of, err);
+    self->gc_share = gc_share_of(sample, self->of);
+    rc = find_causes(&self->outliers, sample, self->of, err);
+    return rc || !sample->count || wall_ms < MIN_WALL_MS ? rc : find_executors(self, sample, err);
+}
+
+enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
+{
+    struct recovering recovering = {.stats = ret, .sample = sample};
+    struct beside beside;
     double wall_ms = (double)sample->end_ms - (double)sample->first_launch_ms;
-    if (rc || !sample->count || wall_ms < MIN_WALL_MS)
+    *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .slow_executor.executor = UINT32_MAX};
+    enum err_code rc = distributions(sample, STAT_OCCUPANCY, STAT_OCCUPANCY + 1, ret->of, err);
+    if (rc)
         return rc;
-    rc = find_executors(ret, sample, err);
-    if (!rc)
+    find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75);
+    beside_start(&beside, sample->count >= BESIDE_FROM, recover, &recovering);
+    rc = judge_rest(ret, sample, wall_ms, err);
+    beside_join(&beside);
+    if (rc || recovering.rc)
+        return rc ? rc : err_nomem(err);
+    if (sample->count && wall_ms >= MIN_WALL_MS)
         ret->verdict = verdict_of(ret, sample, wall_ms);
-    return rc;
+    return ERR_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the tasks of one stage attempt are like, and why some were slow (spec/findings.md 4 and 5). Pure functions over arrays: no database, so that synthetic stages can be
- * judged in tests. Over winners with metrics. One thread; scratch memory of a few arrays of the stage's length while a call runs. */
+ * judged in tests. Over winners with metrics. One thread, of large stages two while a call runs; scratch memory of a few arrays of the stage's length while a call runs. */
 #ifndef ANALYSIS_STAGE_STATS_H
 #define ANALYSIS_STAGE_STATS_H
 

@@ -83,13 +83,9 @@ void evidence_stage(struct findings *findings, const struct stage_view *view, co
     finding_evidence(findings, SUBJECT_STAGE, str_of(key), role, cells, ARRAY_LENGTH(cells));
 }
 
-void formula_share(struct findings *findings, const struct rule *rule, const char *part, double part_ms, const char *whole, double whole_ms, double share)
+void formula_share(struct findings *findings, const struct rule *rule, double part_ms, double whole_ms)
 {
-    char text[200];
-    if (isnan(share))
-        return;
-    snprintf(text, sizeof text, "%s %.2f s / %s %.2f s = %.3f", part, part_ms / 1000, whole, whole_ms / 1000, share);
-    finding_formula(findings, text, rule->ladder.step[0], NULL, NULL);
+    FORMULA(findings, NULL, rule->ladder.step[0], NULL, {"part", part_ms, "ms"}, {"whole", whole_ms, "ms"});
 }
 
 /* No JVM starts without a heap: 0 is no setting. */

@@ -31,8 +31,8 @@ struct finding *consider_stage(const struct judged *judged, struct findings *fin
 /* Evidence: a task, with its duration, what it read, its executor; the stage itself with its tasks and wall time. */
 void evidence_task(const struct judged *judged, struct findings *findings, const struct extra_task *task, const char *role);
 void evidence_stage(struct findings *findings, const struct stage_view *view, const char *role);
-/* "part 12.3 s / whole 45.6 s = 0.27" */
-void formula_share(struct findings *findings, const struct rule *rule, const char *part, double part_ms, const char *whole, double whole_ms, double share);
+/* The formula of rules that measure a share of times: numbers part and whole. */
+void formula_share(struct findings *findings, const struct rule *rule, double part_ms, double whole_ms);
 /* The text `of what` has: an executor's id. */
 struct str executor_name(const struct judged *judged, uint32_t executor);
 /* spark.executor.memory in bytes; in local mode spark.driver.memory. Spark's own default of 1 GiB where it is not set. */

@@ -8,7 +8,7 @@
 
 /* The pages of a block of some size are huge ones where the kernel has them: one fault instead of 512, and one entry of the TLB. Its neighbours on the heap share them. */
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
-#define LARGE_BYTES ((size_t)1 << 20)
+#define LARGE_BYTES ((size_t)2 << 20)
 
 static atomic_uint_fast64_t counted, fail_nth;
 static atomic_int fail_forever;
@@ -45,7 +45,9 @@ static void *ask_for_huge_pages(void *block, size_t bytes)
 
 void *mem_alloc(size_t bytes)
 {
-    return must_fail() ? NULL : ask_for_huge_pages(malloc(bytes ? bytes : 1), bytes);
+    if (must_fail())
+        return NULL;
+    return ask_for_huge_pages(bytes < LARGE_BYTES ? malloc(bytes ? bytes : 1) : aligned_alloc(HUGE_PAGE_BYTES, (bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1)), bytes);
 }
 
 void *mem_zalloc(size_t bytes)

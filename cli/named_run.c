@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "ingest/source/log_entry.h"
 #include "ingest/worker.h"
 
 #define TEMPORARY_BYTES 4200
+#define NAMED_LOGS 3 /* so many of several are named */
 
 struct temporary {
     char dir[TEMPORARY_BYTES]; /* empty: none */
@@ -74,10 +76,48 @@ static void on_result(void *context, const struct worker_result *result)
     self->is_damaged |= result->state == LOG_PARTIAL;
 }
 
+/* ---- one log or several */
+
+struct choice {
+    size_t count;
+    char names[NAMED_LOGS][64]; /* a message is one line */
+};
+
+static enum err_code on_entry(void *context, struct log_entry *entry)
+{
+    struct choice *choice = context;
+    if (choice->count < NAMED_LOGS)
+        snprintf(choice->names[choice->count], sizeof choice->names[0], "%s", strrchr(entry->path, '/') ? strrchr(entry->path, '/') + 1 : entry->path);
+    log_entry_dispose(entry);
+    return ++choice->count > NAMED_LOGS ? ERR_CANCELLED : ERR_OK; /* nobody counts a folder of a hundred thousand */
+}
+
+static enum err_code on_reject(void *context, const struct log_reject *reject)
+{
+    (void)context;
+    (void)reject;
+    return ERR_OK;
+}
+
+/* Before anything is read: a folder of many logs takes as long to read as it is large, and is refused in the end. */
+static enum err_code expect_one(const char *log, struct err *err)
+{
+    struct choice choice = {0};
+    struct err stopped = {0};
+    enum err_code rc = log_scan(log, &(struct log_scan){.context = &choice, .on_entry = on_entry, .on_reject = on_reject}, &stopped);
+    if (choice.count > 1)
+        return err_set(err, ERR_INVALID, "%.100s holds more than one log: name one of them (%s, %s%s%s%s)", log, choice.names[0], choice.names[1], choice.count > 2 ? ", " : "",
+                       choice.count > 2 ? choice.names[2] : "", choice.count > NAMED_LOGS ? ", …" : "");
+    return rc == ERR_NOMEM ? err_nomem(err) : ERR_OK; /* what else is wrong, the worker says better */
+}
+
 /* Reads the log into a directory of its own. Asked to stop: ERR_CANCELLED. */
 static enum err_code load(struct temporary *self, const char *log, struct err *err)
 {
     const char *base = getenv("TMPDIR");
+    enum err_code rc = expect_one(log, err);
+    if (rc)
+        return rc;
     snprintf(self->dir, sizeof self->dir, "%.4000s/afterglow-report-XXXXXX", base && *base ? base : "/tmp");
     if (!mkdtemp(self->dir)) {
         int failed = errno;
@@ -90,7 +130,7 @@ static enum err_code load(struct temporary *self, const char *log, struct err *e
     const struct worker_options run = {
         .store_dir = self->dir, .places = &place, .place_count = 1, .jobs = worker_default_jobs(), .on_result = on_result, .context = self};
     struct worker_summary summary;
-    enum err_code rc = worker_run(&run, &summary, err);
+    rc = worker_run(&run, &summary, err);
     if (rc)
         return rc;
     if (summary.stopped || asked_to_stop)

@@ -5,11 +5,12 @@ import { useEffect, useState } from "preact/hooks";
 import { apiPath } from "./api.js";
 import { AppHead } from "./components/app-head.jsx";
 import { Boundary } from "./components/boundary.jsx";
+import { FindingsOfRun, isRead } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
 import { Palette } from "./components/palette.jsx";
 import { Rail, entries } from "./components/rail.jsx";
-import { Failure, Skeleton } from "./components/states.jsx";
+import { Failure, Skeleton, pending } from "./components/states.jsx";
 import { useData, usePoll } from "./components/use-data.js";
 import { setZone } from "./lib/format.js";
 import { setLang, t } from "./lib/i18n.js";
@@ -113,7 +114,7 @@ function PlainFrame({ here, path, frame }) {
   );
 }
 
-/** Pages of one application: the same head and rail, fed by one call. @param {{ appRef: string, rest: string[], frame: Frame }} props */
+/** Pages of one application: the same head and rail, fed by two calls. @param {{ appRef: string, rest: string[], frame: Frame }} props */
 function AppFrame({ appRef, rest, frame }) {
   const [beat, setBeat] = useState(0);
   const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
@@ -121,8 +122,22 @@ function AppFrame({ appRef, rest, frame }) {
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;
   usePoll(notLoaded || app?.loading ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
+  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  return (
+    <FindingsOfRun appRef={appRef} version={version}>
+      {(found) => <AppPage appRef={appRef} rest={rest} frame={frame} asked={asked} app={app} version={version} found={found} beat={beat} />}
+    </FindingsOfRun>
+  );
+}
+
+/**
+ * @param {{ appRef: string, rest: string[], frame: Frame, asked: import("./components/use-data.js").Asked<import("./types").AppAnswer>, app: import("./types").App | undefined,
+ *   version: string, found: import("./components/use-data.js").Asked<import("./types").Findings>, beat: number }} props
+ */
+function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
   const page = findPage(rest);
-  const list = entries(appRef, app);
+  const list = entries(appRef, app, found.data);
   useKeys({
     go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.page(appRef, name))),
     search: frame.search,
@@ -140,8 +155,9 @@ function AppFrame({ appRef, rest, frame }) {
     ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []),
     ...(object ? [{ label: object }] : []),
   ];
-  // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
-  const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
+  const notLoaded = !app && asked.error?.status === 409;
+  // Pages begin with their findings: they ask for what they need meanwhile, and come into sight at once, so that nothing is pushed down.
+  const waits = isRead(version) && pending(found);
   /** @returns {import("preact").ComponentChildren} */
   const body = () => {
     if (app)
@@ -153,7 +169,10 @@ function AppFrame({ appRef, rest, frame }) {
           {asked.error && asked.error.status !== 409 ? <Failure error={asked.error} retry={asked.retry} /> : null}
           {page ? (
             <Boundary key={rest.join("/")} version={version}>
-              <page.View app={app} id={rest[1] ?? ""} version={version} />
+              {waits && found.slow ? <Skeleton rows={10} facts /> : null}
+              <div hidden={waits}>
+                <page.View app={app} id={rest[1] ?? ""} version={version} />
+              </div>
             </Boundary>
           ) : (
             <NotFound what={rest.join("/")} />

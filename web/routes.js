@@ -3,10 +3,12 @@
 import { Compare } from "./views/compare.jsx";
 import { Environment } from "./views/environment.jsx";
 import { Executors } from "./views/executors.jsx";
+import { Findings } from "./views/findings.jsx";
 import { Job } from "./views/job.jsx";
 import { Jobs } from "./views/jobs.jsx";
 import { Log } from "./views/log.jsx";
 import { Overview } from "./views/overview.jsx";
+import { Query } from "./views/query.jsx";
 import { Sql } from "./views/sql.jsx";
 import { Stage } from "./views/stage.jsx";
 import { Stages } from "./views/stages.jsx";
@@ -21,6 +23,7 @@ import { Storage } from "./views/storage.jsx";
 /** Below /a/{ref}: `name`, and with `object` `name/{id}`. `compare` is /compare?b={ref}. @type {Page[]} */
 export const PAGES = [
   { name: "", rail: "overview", View: Overview },
+  { name: "findings", rail: "overview", section: "findings.page", View: Findings },
   { name: "jobs", rail: "jobs", section: "nav.jobs", View: Jobs },
   { name: "jobs", rail: "jobs", section: "nav.jobs", object: "job.title", View: Job },
   { name: "stages", rail: "stages", section: "nav.stages", View: Stages },
@@ -29,6 +32,7 @@ export const PAGES = [
   { name: "storage", rail: "storage", section: "nav.storage", View: Storage },
   { name: "env", rail: "env", section: "nav.env", View: Environment },
   { name: "sql", rail: "sql", section: "nav.sql", View: Sql },
+  { name: "sql", rail: "sql", section: "nav.sql", object: "query.title", View: Query },
   { name: "compare", rail: "compare", section: "nav.compare", View: Compare },
   { name: "log", rail: "log", section: "nav.log", View: Log },
 ];

@@ -68,7 +68,7 @@ export interface App extends AppItem {
   log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
-  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text;
+  slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text; schedulerMode: Text;
   sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number;
 }
 
@@ -110,7 +110,10 @@ export interface StageItem {
   taskTimeMs: Num; medianMs: Num; p95Ms: Num; maxMs: Num;
   inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
   memorySpilledBytes: Num; diskSpilledBytes: Num; gcTimeMs: Num; runTimeMs: Num; cpuTimeNs: Num;
+  deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num;
   skew: Skew | null; gc: Gc | null; jobIds: number[]; failure: Text; sqlExecutionId: Num; pool: Text;
+  /** Worst of its findings and the most that one of them would save; null: not judged. slackMs: of a stage that the run did not wait for. */
+  findingGrade: FindingGrade | null; savingMs: Num; onPathMs: Num; slackMs: Num;
 }
 // -- apps/{ref}/stages/{id}.{attempt}
 export interface Quantile {
@@ -121,9 +124,12 @@ export interface StageExecutor {
   executorId: string; host: Text; taskCount: Num; succeededTasks: Num; failedTasks: Num; killedTasks: Num; taskTimeMs: Num; runTimeMs: Num; gcTimeMs: Num;
   inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num; shuffleReadBytes: Num; shuffleReadRecords: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num;
   memorySpilledBytes: Num; diskSpilledBytes: Num; isExcluded: boolean | null; gc: Gc | null; peaks: Record<string, Num> | null;
+  cpuTimeNs: Num; deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num;
+  /** Of its successful tasks. */
+  medianMs: Num; maxMs: Num; logs: [Text, Text][];
 }
 export interface Stage extends StageItem {
-  details: Text; parents: number[] | null; rddIds: number[] | null; attempts: number[] | null; resourceProfileId: Num;
+  details: Text; parents: number[] | null; rddIds: number[] | null; cachedRdds: { id: number; name: Text }[]; attempts: number[] | null; resourceProfileId: Num;
   locality: { process: Num; node: Num; none: Num; rack: Num; any: Num } | null;
   speculation: { tasks: Num; active: Num; completed: Num; failed: Num; killed: Num } | null;
   quantiles: Quantile[]; histogram: { edgesMs: number[]; counts: number[] } | null; executors: StageExecutor[];
@@ -137,9 +143,32 @@ export interface TaskItem {
   executorDeserializeTimeMs: Num; executorRunTimeMs: Num; executorCpuTimeNs: Num; jvmGcTimeMs: Num; resultSizeBytes: Num; memorySpilledBytes: Num; diskSpilledBytes: Num;
   peakExecutionMemoryBytes: Num; inputBytes: Num; inputRecords: Num; outputBytes: Num; outputRecords: Num;
   shuffleFetchWaitTimeMs: Num; shuffleRecordsRead: Num; shuffleWriteBytes: Num; shuffleWriteRecords: Num; shuffleWriteTimeNs: Num;
-  [metric: string]: Num | Text | boolean;
+  accumulables: [Text, Text][];
+  [metric: string]: Num | Text | boolean | [Text, Text][];
 }
 export interface TaskList extends List<TaskItem> { allTasks: number }
+
+// -- apps/{ref}/stages/{id}.{attempt}/timeline: tasks, or density where a window holds many; neither: no task has a place in time
+export interface TimelinePhase { bucket: string; name: Text; values: number[] }
+export interface TimelineRow { executorCount: number; firstExecutorId: Text; lastExecutorId: Text; host: Text; slots: number; taskCount: number }
+export interface TaskTimeline {
+  beginMs: Num; endMs: Num; fromMs: Num; toMs: Num; allTasks: number; taskCount: number; executorCount: number; pickedExecutorCount: number; rows: TimelineRow[];
+  /** By launch. waitMs: so much after its launch its lane was free for it; durationMs null: no end was read. */
+  tasks?: {
+    taskId: number[]; index: Num[]; attempt: Num[]; row: number[]; lane: number[]; launchOffsetMs: number[]; waitMs: number[]; durationMs: Num[]; status: TaskItem["status"][];
+    speculative: number[]; phases: TimelinePhase[];
+  };
+  /** values[row × bins + bin]: of `scale` parts of the row's slot time in that bin. */
+  density?: { bins: number; scale: number; phases: TimelinePhase[] };
+}
+// -- apps/{ref}/stages/{id}.{attempt}/scatter: points are all tasks, longest first; where there are `fields`, the outliers
+export interface TaskScatter {
+  x: string; unit: "ms" | "ns" | "bytes" | "count"; taskCount: number; dataCount: number; minDurationMs: Num; maxDurationMs: Num; minX: Num; maxX: Num;
+  medianMsPerUnit: Num; outlierCutMs: Num; outlierCount: number;
+  points: { taskId: number[]; index: Num[]; durationMs: number[]; x: Num[]; status: TaskItem["status"][]; executorId: Text[] };
+  /** [column, row, tasks] one after the other; column −1: tasks without data. */
+  fields: { columns: number; rows: number; cells: number[] } | null;
+}
 
 // -- apps/{ref}/sql
 export interface SqlCore {
@@ -259,20 +288,23 @@ export type SubjectKind = "app" | "job" | "stage" | "task" | "exec" | "host" | "
 export interface NamedValue { name: string; value: number | string | null; unit: Text }
 /** Wall time that a run without this fault would save. weak: a rough scenario, hence a wide range. */
 export interface Price { ms: number; lowMs: number; highMs: number; scenario: Text; weak: boolean }
-export interface EvidenceRow { kind: SubjectKind; key: string; role: "culprit" | "peer" | "context"; cells: NamedValue[] }
+export interface EvidenceRow { kind: SubjectKind; key: string; name: string; role: "culprit" | "peer" | "context"; cells: (NamedValue & { label: string })[] }
+/** Usual thresholds, info to severe; down: reached from above; withPrice: the grade is the lower one of the measure's and of the price's. */
+export interface Ladder { down: boolean; withPrice: boolean; steps: Num[] }
 export interface Fix { id: string; title: string; language: "python" | "sql" | "conf" | "xml"; code: string }
 /** Keys of subjects: stage and exec as in addresses ("1.0", "3"), node "execution/node", job, sql and rdd their number, app and log "-". */
 export interface Finding {
   rule: string; ruleVersion: number; name: string; question: "slow" | "memory" | "config" | "failure" | "data" | "streaming"; grade: FindingGrade;
   subject: { kind: SubjectKind; key: string; name: string }; measure: { value: Num; unit: string }; margin: Num; price: Price | null; confidence: "low" | "medium" | "high";
   cause: Text; sentence: string; advice: string; measures: NamedValue[];
-  evidence: { formula: Text; threshold: Num; source: Text; filter: Text; rows: EvidenceRow[] };
-  fixes: Fix[]; mute: Text; suppressedBy: Text;
+  ladder: Ladder; evidence: { formula: Text; threshold: Num; source: Text; filter: Text; rows: EvidenceRow[] };
+  fixes: Fix[]; mute: Text; muteText: Text; suppressedBy: Text;
 }
 // -- apps/{ref}/findings
 export interface Findings {
   analysisVersion: number; wallMs: number; completeness: number; verdict: string; total: number; findings: Finding[];
   joint: { k: number; rule: string; key: string; savingMs: number }[];
+  questions?: Record<"overview" | "jobs" | "stages" | "tasks" | "executors" | "storage" | "environment" | "sql" | "streaming" | "compare", string>;
   emptyPages?: { storage: Text; sql: Text; streaming: Text; executors: Text; jobs: Text };
 }
 
@@ -282,7 +314,28 @@ export interface DriverGap { fromMs: number; toMs: number; bucket: string; sub: 
 export interface Account {
   beginMs: number; endMs: number; wallMs: number; jobsMs: number; slotPeak: number; frameMs: number; allocatedMs: number; overlapMs: number; completeness: number;
   clockFaults: number; buckets: Bucket[]; gaps?: DriverGap[];
+  holders?: { stages: StageHolder[]; jobs: JobHolder[]; gaps: DriverGap[] };
 }
+export interface Holder { name: Text; slotMs: number; allSlotMs: number }
+export interface StageHolder extends Holder { stageId: number; attempt: number }
+export interface JobHolder extends Holder { jobId: number }
+// -- apps/{ref}/timeline: the run, or a part of it, over time; epoch ms
+export interface SlotStep { fromMs: number; alive: number; busy: number }
+export interface TimelineGap { fromMs: number; toMs: number; bucket: string; sub: Text; jobBefore: Num; jobAfter: Num; name: Text }
+export interface TimelineExecutor { executorId: string; addMs: Num; removeMs: Num; removeReason: Text }
+export interface TimelineJob {
+  jobId: number; name: Text; description: Text; fromMs: number; toMs: Num; sqlExecutionId: Num; numStages: number; skippedStages: number; onPathMs: Num; failed: boolean;
+}
+export interface TimelineStage {
+  stageId: number; attempt: number; jobId: Num; name: Text; fromMs: Num; toMs: Num; numTasks: Num; failedTasks: number; onPathMs: Num; slackMs: Num;
+  lastTaskId: Num; lastTaskFromMs: Num; lastTaskToMs: Num; lastTaskSlow: boolean; failed: boolean;
+}
+export interface Timeline {
+  beginMs: number; endMs: number; slotPeak: number; fromMs: number; toMs: number; slots: SlotStep[]; gapCount: number; gaps: TimelineGap[]; executorCount: number;
+  executors: TimelineExecutor[]; jobCount: number; jobs: TimelineJob[]; stageCount: number; stages: TimelineStage[];
+  density: { partMs: number; running: number[]; failed: number[] } | null;
+}
+
 // -- apps/{ref}/chain
 export interface ChainSegment {
   fromMs: number; toMs: number;
@@ -308,7 +361,9 @@ export interface StageAnalysis {
 }
 // -- apps/{ref}/tasks/{id}/why
 export interface Why {
-  taskId: number; stageId: number; stageAttempt: number; excessMs: Num; cause: Text; causeShare: Num; retried: boolean; causes: Cause[]; sentence: string;
+  taskId: number; stageId: number; stageAttempt: number; durationMs: Num; medianMs: Num; excessMs: Num; cause: Text; causeShare: Num; retried: boolean; causes: Cause[]; sentence: string;
+  /** Sum to durationMs and medianMs; empty where there is nothing to compare. */
+  parts: { bucket: string; name: Text; ms: number; typicalMs: number }[];
 }
 // -- apps/{ref}/baseline, compare
 export interface Noise { count: number; median: Num; mad: Num; sigma: Num; allowed: Num; z: Num; changed?: boolean }

@@ -8,15 +8,21 @@
 /* Values of account.scope: 0 application; 1 and 2 window and cost of a job; 3 and 4 of a stage attempt. */
 enum { SCOPE_APP, SCOPE_JOB, SCOPE_STAGE = 3 };
 
+#define MOST_GAPS 10000              /* as many as are stored */
+
 struct wanted {
     int64_t scope, owner; /* owner UNKNOWN: there is no such stage attempt */
+    int64_t gaps;         /* at most so many */
+    struct str bucket;    /* whose holders are asked for; empty: nobody's */
 };
 
 static enum err_code wanted_of(struct db *db, const struct request *request, struct wanted *ret, struct err *err)
 {
     struct str job = request_param(request, "job"), stage = request_param(request, "stage"), view = request_param(request, "view");
     int64_t is_cost = str_is(view, "cost");
-    *ret = (struct wanted){SCOPE_APP, 0};
+    *ret = (struct wanted){.scope = SCOPE_APP, .bucket = request_param(request, "holders")};
+    if (request_param_i64(request, "gaps", MOST_GAPS, 0, MOST_GAPS, &ret->gaps, err))
+        return ERR_INVALID;
     if (view.len && !is_cost && !str_is(view, "window"))
         return err_set(err, ERR_INVALID, "view is window or cost");
     if (job.len) {
@@ -93,20 +99,60 @@ static enum err_code write_row(struct json_writer *json, struct db *db, const ch
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_gaps(struct json_writer *json, struct db *db, struct err *err)
+#define GAP_COLUMNS "SELECT from_ms, to_ms, kind AS bucket, sub, execution_id, job_before, job_after FROM driver_gap"
+static const char gaps_sql[] = "SELECT * FROM (" GAP_COLUMNS " ORDER BY to_ms - from_ms DESC, gap_no LIMIT ?1) ORDER BY from_ms, to_ms";
+
+/* What holds most of a bucket: stage attempts and jobs by their costs, gaps by their length. ?1: the bucket. */
+#define HOLDERS 8
+static const char stage_holders_sql[] =
+    "SELECT s.stage_id, s.attempt, coalesce(s.description, s.name) AS name, a.slot_ms, (SELECT sum(slot_ms) FROM account w WHERE w.scope = 4 AND w.owner = a.owner) AS all_slot_ms"
+    "  FROM account a JOIN stage s ON s.stage_ref = a.owner WHERE a.scope = 4 AND a.bucket = ?1 AND a.slot_ms > 0 ORDER BY a.slot_ms DESC, s.stage_ref LIMIT ?2";
+static const char job_holders_sql[] =
+    "SELECT j.job_id, coalesce(j.description, j.name) AS name, a.slot_ms, (SELECT sum(slot_ms) FROM account w WHERE w.scope = 2 AND w.owner = a.owner) AS all_slot_ms"
+    "  FROM account a JOIN job j ON j.job_id = a.owner WHERE a.scope = 2 AND a.bucket = ?1 AND a.slot_ms > 0 ORDER BY a.slot_ms DESC, j.job_id LIMIT ?2";
+static const char gap_holders_sql[] = GAP_COLUMNS " WHERE kind = ?1 ORDER BY to_ms - from_ms DESC, gap_no LIMIT ?2";
+
+static enum err_code write_list(struct json_writer *json, const char *key, sqlite3_stmt *stmt, struct err *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt, "SELECT from_ms, to_ms, kind AS bucket, sub, execution_id, job_before, job_after FROM driver_gap ORDER BY gap_no", err);
-    json_key(json, "gaps");
+    enum err_code rc;
+    json_key(json, key);
     json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+    while ((rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);
-        api_columns(json, stmt, 0, 7);
+        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
         json_object_end(json);
     }
     json_array_end(json);
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static enum err_code write_gaps(struct json_writer *json, struct db *db, int64_t most, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, gaps_sql, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, most);
+    return write_list(json, "gaps", stmt, err);
+}
+
+static enum err_code write_holders(struct json_writer *json, struct db *db, struct str bucket, struct err *err)
+{
+    static const char *const keys[] = {"stages", "jobs", "gaps"}, *const queries[] = {stage_holders_sql, job_holders_sql, gap_holders_sql};
+    enum err_code rc = ERR_OK;
+    json_key(json, "holders");
+    json_object_begin(json);
+    for (size_t i = 0; i < ARRAY_LENGTH(keys) && !rc; i++) {
+        sqlite3_stmt *stmt = NULL;
+        if ((rc = db_prepare(db, &stmt, queries[i], err)))
+            break;
+        db_bind_str(stmt, 1, bucket);
+        db_bind_i64(stmt, 2, HOLDERS);
+        rc = write_list(json, keys[i], stmt, err);
+    }
+    json_object_end(json);
+    return rc;
 }
 
 static enum err_code answer(struct db *db, const struct wanted *wanted, enum lang lang, struct response *response, struct err *err)
@@ -118,7 +164,9 @@ static enum err_code answer(struct db *db, const struct wanted *wanted, enum lan
     if (!rc)
         rc = account_buckets(json, "buckets", db, wanted->scope, wanted->owner, lang, err);
     if (!rc && wanted->scope == SCOPE_APP)
-        rc = write_gaps(json, db, err);
+        rc = write_gaps(json, db, wanted->gaps, err);
+    if (!rc && wanted->scope == SCOPE_APP && wanted->bucket.len)
+        rc = write_holders(json, db, wanted->bucket, err);
     json_object_end(json);
     return rc;
 }

@@ -116,6 +116,7 @@ static const char facts_sql[] =
     "SELECT (SELECT exit_code FROM application LIMIT 1) AS exit_code,"
     "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.master') AS master,"
     "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.submit.deployMode') AS deploy_mode,"
+    "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.scheduler.mode') AS scheduler_mode,"
     "       (SELECT count(*) FROM sql_execution) AS sql_execution_count, (SELECT count(*) FROM streaming_query) AS streaming_query_count,"
     "       (SELECT count(*) FROM server_session) AS session_count, (SELECT count(*) FROM server_operation) AS operation_count,"
     "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count";

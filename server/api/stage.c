@@ -231,6 +231,9 @@ static const char accumulables_sql[] =
     "SELECT CAST(accumulable_id AS TEXT) AS id, name, value_text AS value FROM stage_accumulable"
     " WHERE stage_ref = ? AND internal = 0 AND metadata IS NOT 'sql' ORDER BY ordinal";
 
+static const char cached_rdds_sql[] =
+    "SELECT s.rdd_id AS id, r.name FROM stage_rdd s LEFT JOIN rdd r ON r.rdd_id = s.rdd_id WHERE s.stage_ref = ? AND s.cached = 1 ORDER BY s.ordinal";
+
 static enum err_code write_list(struct json_writer *json, struct db *db, const char *key, const char *sql, int64_t stage_ref, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -270,7 +273,7 @@ static enum err_code write_stage(struct json_writer *json, const struct api_ctx 
     json_object_begin(json);
     if (!(rc = stage_item(json, app, stage_ref, arena, err)) && !(rc = write_details(json, app->db, stage_ref, err)) && !(rc = write_quantiles(json, app->db, stage_ref, err)) &&
         !(rc = write_histogram(json, columns, err)) && !(rc = stage_executors(json, ctx->server, app->db, stage_ref, columns, err)) && !(rc = write_errors(json, app->db, columns, err)) &&
-        !(rc = write_list(json, app->db, "killReasons", kills_sql, stage_ref, err)))
+        !(rc = write_list(json, app->db, "killReasons", kills_sql, stage_ref, err)) && !(rc = write_list(json, app->db, "cachedRdds", cached_rdds_sql, stage_ref, err)))
         rc = write_list(json, app->db, "accumulables", accumulables_sql, stage_ref, err);
     json_object_end(json);
     return rc;

@@ -55,7 +55,7 @@ static const char row_sql[] =
 struct filters {
     int status, locality;            /* -1: any */
     struct str executor, host, q;
-    int64_t least_duration_ms, partition, speculative;
+    int64_t least_duration_ms, partition, speculative, task_id;
     int64_t from_ms, to_ms;          /* tasks that ran between */
 };
 
@@ -70,6 +70,7 @@ static enum err_code read_filters(struct filters *self, const struct request *re
         return rc;
     if ((rc = request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err)) ||
         (rc = request_param_i64(request, "partition", UNKNOWN, 0, INT64_MAX, &self->partition, err)) ||
+        (rc = request_param_i64(request, "task", UNKNOWN, 0, INT64_MAX, &self->task_id, err)) ||
         (rc = request_param_i64(request, "speculative", UNKNOWN, 0, 1, &self->speculative, err)) || (rc = request_param_i64(request, "from", UNKNOWN, 0, INT64_MAX, &self->from_ms, err)))
         return rc;
     return request_param_i64(request, "to", UNKNOWN, 0, INT64_MAX, &self->to_ms, err);
@@ -258,6 +259,8 @@ static enum err_code apply_filters(const struct api_app *app, struct task_column
     if (!rc && known(filters->least_duration_ms) && !(rc = task_columns_get(columns, "duration_ms", &values, err)))
         for (size_t i = 0; i < count; i++)
             keep[i] &= values[i] >= filters->least_duration_ms;          /* UNKNOWN is below every number */
+    if (!rc && known(filters->task_id) && !(rc = task_columns_get(columns, "task_id", &values, err)))
+        keep_equal(keep, values, count, filters->task_id);
     if (!rc && known(filters->speculative) && !(rc = task_columns_get(columns, "speculative", &values, err)))
         keep_equal(keep, values, count, filters->speculative);
     if (!rc && known(filters->partition))
@@ -275,7 +278,7 @@ static enum err_code apply_filters(const struct api_app *app, struct task_column
 
 static bool any_filter(const struct filters *filters)
 {
-    return filters->status >= 0 || filters->locality >= 0 || known(filters->least_duration_ms) || known(filters->partition) || known(filters->speculative) ||
+    return filters->status >= 0 || filters->locality >= 0 || known(filters->least_duration_ms) || known(filters->partition) || known(filters->speculative) || known(filters->task_id) ||
            known(filters->from_ms) || known(filters->to_ms) || filters->executor.len || filters->host.len || filters->q.len;
 }
 

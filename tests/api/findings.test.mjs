@@ -49,6 +49,20 @@ test("other thresholds change grades and nothing that was measured", async () =>
   assert.equal(one(await get("gc_pressure", "findings?rule=STAGE.GC_HIGH&threshold.STAGE.GC_HIGH=0.01,-,-,-")).grade, "info");
 });
 
+test("a finding tells its usual thresholds, its evidence in words, and why it is not judged", async () => {
+  const { findings } = await get("gc_pressure", "findings?all=true&limit=1000");
+  const gc = findings.find((each) => each.rule === "STAGE.GC_HIGH");
+  assert.deepEqual(gc.ladder, { down: false, withPrice: true, steps: [0.05, 0.1, 0.2, 0.3] });
+  assert.equal(gc.evidence.rows[0].name, `stage ${gc.evidence.rows[0].key}`);
+  assert.ok(gc.evidence.rows.every((row) => row.cells.every((cell) => cell.label.length > 0)));
+  const muted = findings.find((each) => each.mute === "no_subject");
+  assert.equal(muted.muteText, "the run has nothing of this kind");
+  assert.ok(findings.every((each) => (each.mute === null) === (each.muteText === null)));
+  const chinese = await get("gc_pressure", "findings?lang=zh-CN");
+  assert.equal(chinese.findings.find((each) => each.rule === "STAGE.GC_HIGH").evidence.rows[0].cells.find((cell) => cell.name === "task_time").label, "任务时间");
+  assert.equal(chinese.questions.jobs, "哪个动作慢？有没有重复计算？");
+});
+
 test("thresholds that make no sense are refused", async () => {
   for (const wrong of ["0.1", "0.1,0.2,0.3", "0.1,0.2,0.3,x", "0.3,0.2,0.1,0.05", "", "1,2,3,4,5", "nan,1,2,3", "inf,-,-,-", "1,,2,3"])
     assert.equal((await get("gc_pressure", `findings?threshold.STAGE.GC_HIGH=${wrong}`, 400)).error, "bad_parameter", wrong);

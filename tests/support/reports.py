@@ -64,8 +64,20 @@ def temporary():
         env = {**os.environ, "TMPDIR": folder}
         run("report", log("gc_pressure"), env=env)
         check("nothing stays behind", not os.listdir(folder))
-        run("report", LOGS, env=env)
+        begun = time.monotonic()
+        several = run("report", LOGS, env=env)
+        check("one of several must be named", several.returncode == 1 and re.search(r"name one of them \([^,]+, [^,]+, [^,]+, …\)", several.stderr))
+        check("which is said before they are read", time.monotonic() - begun < 1)
         check("nothing stays behind a mistake", not os.listdir(folder))
+        two = pathlib.Path(folder) / "two"
+        two.mkdir()
+        (two / "app-1").symlink_to(log("tiny_app"))
+        check("a folder with one log is that log", run("report", two, env={**os.environ}).returncode == 0)
+        (two / "app-2").symlink_to(log("gc_pressure"))
+        check("both of two are named", "(app-1, app-2)" in run("report", two).stderr)
+        for path in [*two.iterdir()]:
+            path.unlink()
+        two.rmdir()
         # Slow enough to be caught in the middle: the same log a hundred times over is one file with repeated events.
         big = pathlib.Path(folder) / "app-big"
         text = log("gc_pressure").read_bytes()

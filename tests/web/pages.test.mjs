@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
 import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+import { QUERIES } from "./support/sql-log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -31,7 +32,12 @@ before(async () => {
     const all = await api(`apps/${encodeURIComponent(app.ref)}/stages?limit=2&sort=-duration`),
       jobs = await api(`apps/${encodeURIComponent(app.ref)}/jobs?limit=1`);
     const s = all.items[0];
-    pages.push([`${kind}: overview`, at], [`${kind}: stages`, `${at}/stages`]);
+    const { findings } = await api(`apps/${encodeURIComponent(app.ref)}/findings?limit=1`);
+    pages.push([`${kind}: overview`, at], [`${kind}: stages`, `${at}/stages`], [`${kind}: findings`, `${at}/findings?checked=1`]);
+    if (findings?.[0]) {
+      const { rule, subject } = findings[0];
+      pages.push([`${kind}: overview, opened`, `${at}?block=cpu&executors=3&finding=${encodeURIComponent(`${rule}:${subject.kind}:${subject.key}`)}`]);
+    }
     if (s) pages.push([`${kind}: stage`, `${at}/stages/${s.stageId}.${s.attempt}`]);
     if (kind === "biggest" || kind === "failed") {
       if (jobs.items[0]) pages.push([`${kind}: job`, `${at}/jobs/${jobs.items[0].jobId}`]);
@@ -50,6 +56,10 @@ before(async () => {
       if (tasks.items[0]) pages.push(["one task", `${at}/stages/${s.stageId}.${s.attempt}?task=${tasks.items[0].taskId}`]);
     }
   }
+  // The run that support/sql-log.mjs wrote, where the server has it.
+  const queries = apps.find((/** @type {any} */ a) => a.appId === QUERIES);
+  if (queries)
+    for (const path of ["sql", "sql/0?node=5", "sql/0?version=diff&fold=code", "sql/1", "sql/2?view=20", "jobs/0"]) pages.push([`queries: ${path}`, `a/${encodeURIComponent(queries.ref)}/${path}`]);
   const usual = apps.find((/** @type {any} */ a) => /^nightly/.test(a.name ?? "") && a.startMs > 1767139200000 + 30 * 60_000) ?? biggest;
   const b = encodeURIComponent(usual.ref);
   pages.push(
@@ -105,7 +115,8 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
           lang: document.documentElement.lang,
           h1: document.querySelectorAll("h1").length,
           failure: document.querySelector(".is-failure")?.textContent,
-          nan: document.body.innerText.match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
+          // Advice and code of a finding may well speak of null.
+          nan: [...document.querySelectorAll(".find-body")].reduce((text, e) => text.replace(/** @type {HTMLElement} */ (e).innerText, ""), document.body.innerText).match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
           shift: /** @type {any} */ (window).shift,
           // Chinese has no space after its own stops.
           gap: [...document.querySelectorAll(".verdict, .banner")].map((e) => e.textContent?.match(/.{0,8}[。：，；] .{0,8}/)?.[0]).find(Boolean),
@@ -113,8 +124,8 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
             const [text, chart] = [e.getBoundingClientRect(), e.closest("svg")?.getBoundingClientRect()];
             return chart && (text.left < chart.left - 1 || text.right > chart.right + 1);
           }).length,
-          // A table that does not fit scrolls inside its box; nothing else may be cut off at the right.
-          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, svg") && e.getBoundingClientRect().right > innerWidth + 1).length,
+          // A table or a drawing that does not fit scrolls inside its box; nothing else may be cut off at the right.
+          cut: [...document.querySelectorAll("main *")].filter((e) => !e.closest(".tbl-wrap, .graph-window, svg") && e.getBoundingClientRect().right > innerWidth + 1).length,
         }));
         if (seen.wide > 0) breaches.push(`${name}: ${seen.wide} pixels wider than the window`);
         if (seen.cut) breaches.push(`${name}: ${seen.cut} elements are cut at the right`);

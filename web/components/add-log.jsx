@@ -7,7 +7,7 @@ import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { go } from "../lib/router.js";
 import { Progress } from "./app-head.jsx";
-import { Popover } from "./popover.jsx";
+import { Popover } from "./column-choice.jsx";
 import { useData } from "./use-data.js";
 
 /** One log. @typedef {{ name: string, folder: string | null, files: File[] }} Log */
@@ -142,16 +142,20 @@ async function dropped(data) {
 export function AddLog({ uploads }) {
   if (!uploads.allowed) return null;
   return (
-    <Popover label={t("add.title")} name={t("add.title")} class="add is-right no-print">
-      <p>{t("add.text", uploads.maxBytes === null ? "" : bytes(uploads.maxBytes))}</p>
-      <Field label={t("add.files")} uploads={uploads} />
-      <Field label={t("add.folder")} folder uploads={uploads} />
+    <Popover label={t("add.title")} class="add no-print" button="btn">
+      {(close) => (
+        <div class="add-box" role="group" aria-label={t("add.title")}>
+          <p>{t("add.text", uploads.maxBytes === null ? "" : bytes(uploads.maxBytes))}</p>
+          <Field label={t("add.files")} uploads={uploads} close={close} />
+          <Field label={t("add.folder")} folder uploads={uploads} close={close} />
+        </div>
+      )}
     </Popover>
   );
 }
 
-/** @param {{ label: string, folder?: boolean, uploads: Uploads }} props */
-function Field({ label, folder, uploads }) {
+/** @param {{ label: string, folder?: boolean, uploads: Uploads, close: () => void }} props */
+function Field({ label, folder, uploads, close }) {
   return (
     <label class="btn">
       {label}
@@ -162,8 +166,7 @@ function Field({ label, folder, uploads }) {
         {...(folder ? { webkitdirectory: true } : {})}
         onChange={(e) => {
           uploads.add(chosen(e.currentTarget.files));
-          e.currentTarget.value = "";
-          e.currentTarget.closest("details")?.removeAttribute("open");
+          close();
         }}
       />
     </label>

@@ -12,13 +12,15 @@ import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "
 import { Severity } from "./severity.jsx";
 
 /** @typedef {import("../types").AppItem} AppItem */
-/** @typedef {import("./chooser.jsx").ChosenColumn<AppItem>} AppColumn */
+/** @typedef {import("./table.jsx").Column<AppItem>} AppColumn */
 
 /** With fewer runs than this their bars get no wider; the API is asked for so many. */
 export const RUNS = 20;
 
-/** @param {AppColumn} column @returns {AppColumn} */
-const optional = (column) => ({ ...column, optional: true });
+/** Always shown: what a row is, and where a log that is not read says why. */
+export const FIXED = new Set(["severity", "name", "start", "duration"]);
+/** Shown when chosen. */
+export const EXTRA = new Set(["user", "queue", "completeness", "jobs", "stages", "executors", "taskTime", "input", "shuffleRead", "spill", "logSize", "place", "state"]);
 
 const DASH = <span class="dim3">{"\u2014"}</span>;
 
@@ -42,18 +44,16 @@ export function appColumns({ twins, byJob }) {
         </>
       ),
       title: t("col.severity"),
-      fixed: true,
       sort: "severity",
       num: true,
       class: "is-mark is-left",
       cell: (a) => (a.grade === null ? null : <Severity level={a.grade} />),
     },
-    { id: "name", label: t("col.application"), fixed: true, sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
+    { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
     { id: "outcome", label: t("col.outcome"), cell: (a) => <Outcome app={a} /> },
     {
       id: "start",
       label: t("col.startedZone", zoneName()),
-      fixed: true,
       sort: "start",
       num: true,
       class: "is-left",
@@ -63,19 +63,16 @@ export function appColumns({ twins, byJob }) {
         </span>
       ),
     },
-    {
-      ...barColumn("col.duration", (/** @type {AppItem} */ a) => a.durationMs, {
-        cell: (a, max) => (
-          <Bar
-            value={a.durationMs}
-            max={max}
-            text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
-            title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
-          />
-        ),
-      }),
-      fixed: true,
-    },
+    barColumn("col.duration", (a) => a.durationMs, {
+      cell: (a, max) => (
+        <Bar
+          value={a.durationMs}
+          max={max}
+          text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
+          title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
+        />
+      ),
+    }),
     { id: "runs", label: t("apps.runs"), title: t("apps.runs.title"), cell: (a) => <Runs app={a} /> },
     ...(byJob ? ofJobs : []),
     {
@@ -98,8 +95,8 @@ export function appColumns({ twins, byJob }) {
     countColumn("col.tasks", (a) => a.taskCount),
     badColumn("col.failedTasks", (a) => a.failedTaskCount),
     { id: "version", label: "Spark", sort: "sparkVersion", cell: (a) => <Clip text={a.sparkVersion} class="is-version" /> },
-    { id: "user", label: t("col.user"), sort: "user", optional: true, cell: (a) => <Clip text={a.user} class="is-user" /> },
-    { id: "queue", label: t("apps.queue"), sort: "queue", optional: true, cell: (a) => <Clip text={a.queue} class="is-user" /> },
+    { id: "user", label: t("col.user"), sort: "user", cell: (a) => <Clip text={a.user} class="is-user" /> },
+    { id: "queue", label: t("apps.queue"), sort: "queue", cell: (a) => <Clip text={a.queue} class="is-user" /> },
     {
       id: "completeness",
       label: t("apps.completeness"),
@@ -107,24 +104,21 @@ export function appColumns({ twins, byJob }) {
       num: true,
       sort: "completeness",
       ascending: true,
-      optional: true,
       cell: (a) => (a.completeness === null ? DASH : percent(a.completeness / 100)),
     },
-    optional(countColumn("col.jobs", (a) => a.jobCount, { cell: (a) => <WithFailed value={a.jobCount} failed={a.failedJobCount} of="rail.jobsFailed" /> })),
-    optional(countColumn("col.stages", (a) => a.stageCount, { cell: (a) => <WithFailed value={a.stageCount} failed={a.failedStageCount} of="rail.stagesFailed" /> })),
-    optional(
-      countColumn("col.executors", (a) => a.executorCount, {
-        sort: undefined,
-        cell: (a) => <WithFailed value={a.executorCount} failed={a.lostExecutorCount} of="rail.lost" />,
-      }),
-    ),
-    optional(durationColumn("col.taskTime", (a) => a.taskTimeMs)),
-    optional(bytesColumn("col.input", (a) => a.inputBytes)),
-    optional(bytesColumn("col.shuffleRead", (a) => a.shuffleReadBytes)),
-    optional(bytesColumn("col.spill", (a) => a.diskSpillBytes)),
-    optional(bytesColumn("apps.logSize", (a) => a.totalBytes, { sort: undefined })),
-    { id: "place", label: t("apps.place"), optional: true, cell: (a) => <Clip text={a.place} class="is-host" /> },
-    { id: "state", label: t("col.state"), sort: "state", optional: true, cell: (a) => <Clip text={t(/** @type {any} */ (`state.${a.state}`))} title={a.reason} /> },
+    countColumn("col.jobs", (a) => a.jobCount, { cell: (a) => <WithFailed value={a.jobCount} failed={a.failedJobCount} of="rail.jobsFailed" /> }),
+    countColumn("col.stages", (a) => a.stageCount, { cell: (a) => <WithFailed value={a.stageCount} failed={a.failedStageCount} of="rail.stagesFailed" /> }),
+    countColumn("col.executors", (a) => a.executorCount, {
+      sort: undefined,
+      cell: (a) => <WithFailed value={a.executorCount} failed={a.lostExecutorCount} of="rail.lost" />,
+    }),
+    durationColumn("col.taskTime", (a) => a.taskTimeMs),
+    bytesColumn("col.input", (a) => a.inputBytes),
+    bytesColumn("col.shuffleRead", (a) => a.shuffleReadBytes),
+    bytesColumn("col.spill", (a) => a.diskSpillBytes),
+    bytesColumn("apps.logSize", (a) => a.totalBytes, { sort: undefined }),
+    { id: "place", label: t("apps.place"), cell: (a) => <Clip text={a.place} class="is-host" /> },
+    { id: "state", label: t("col.state"), sort: "state", cell: (a) => <Clip text={t(/** @type {any} */ (`state.${a.state}`))} title={a.reason} /> },
   ];
 }
 

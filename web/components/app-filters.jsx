@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the list of applications is filtered by. All of it lives in the URL; what does not stand in the line stands behind a button, and as a chip while it is in force. */
-import { useState } from "preact/hooks";
 import { wordedPath } from "../api.js";
 import { count, duration, fromTimeField, time, timeField } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import { current, patchQuery } from "../lib/router.js";
+import { Popover } from "./column-choice.jsx";
 import { Choice, FilterChip, words } from "./filters.jsx";
-import { Popover } from "./popover.jsx";
 import { useData } from "./use-data.js";
 
 /** @typedef {import("../types").Facet} Facet */
@@ -20,18 +19,21 @@ const choices = (facets) => facets.map((f) => [f.value, `${f.name ?? f.value} ($
 
 /** The button with the panel. @param {{ version: number }} props */
 export function FurtherFilters({ version }) {
-  const [open, setOpen] = useState(false);
   const query = current().query;
-  const asked = /** @type {import("./use-data.js").Asked<import("../types").Facets>} */ (useData(open ? wordedPath(["facets"]) : null, version));
-  const facets = asked.data;
   const inForce = FURTHER.filter((name) => query.has(name)).length;
   return (
-    <Popover
-      label={inForce ? t("apps.filtersOn", inForce) : t("apps.filters")}
-      name={t("apps.filters")}
-      class="further"
-      onOpen={() => setOpen(true)}
-    >
+    <Popover label={inForce ? t("apps.filtersOn", inForce) : t("apps.filters")} class="further" button="btn">
+      <Panel version={version} />
+    </Popover>
+  );
+}
+
+/** What there is to choose from is asked for when it is opened. @param {{ version: number }} props */
+function Panel({ version }) {
+  const asked = /** @type {import("./use-data.js").Asked<import("../types").Facets>} */ (useData(wordedPath(["facets"]), version));
+  const facets = asked.data;
+  return (
+    <div class="further-rows" role="group" aria-label={t("apps.filters")}>
       <Labelled text={t("col.state")}>
         <Choice name="state" label={t("col.state")} any={t("apps.anyState")} options={words("state", ["loaded", "partial", "loading", "waiting", "failed", "gone", "skipped"])} />
       </Labelled>
@@ -61,12 +63,12 @@ export function FurtherFilters({ version }) {
       <Labelled text={t("apps.queue")}>
         <Named name="queue" label={t("apps.queue")} facets={facets?.queues ?? []} />
       </Labelled>
-      {facets && (facets.places.length > 1 || query.has("place")) ? (
+      {facets && (facets.places.length > 1 || current().query.has("place")) ? (
         <Labelled text={t("apps.place")}>
           <Choice name="place" label={t("apps.place")} any={t("apps.anyPlace")} options={choices(facets.places)} />
         </Labelled>
       ) : null}
-    </Popover>
+    </div>
   );
 }
 

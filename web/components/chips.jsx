@@ -5,6 +5,7 @@ import { word } from "../lib/i18n.js";
 const TONE = {
   succeeded: "is-ok",
   complete: "is-ok",
+  completed: "is-ok",
   success: "is-ok",
   failed: "is-bad",
   killed: "is-warn",

@@ -85,12 +85,12 @@ export const GradeChoice = () => (
   />
 );
 
-/** A filter in force that is not a choice, with a way out. @param {{ name: string, text: string }} props */
-export function FilterChip({ name, text }) {
+/** A filter in force that is not a choice, with a way out. @param {{ name?: string, names?: string[], text: string }} props names: of one that has several keys in the address */
+export function FilterChip({ name = "", names = [name], text }) {
   return (
     <span class="chip is-filter">
       {text}{" "}
-      <button type="button" aria-label={t("filter.remove")} title={t("filter.remove")} onClick={() => patchQuery({ [name]: null, page: null })}>
+      <button type="button" aria-label={t("filter.remove")} title={t("filter.remove")} onClick={() => patchQuery(Object.fromEntries([...names, "page"].map((key) => [key, null])))}>
         ×
       </button>
     </span>

@@ -1,46 +1,207 @@
 // SPDX-License-Identifier: Apache-2.0
+/**
+ * Findings: what was wrong, what it cost, what to change. Rows by importance that open in place (`finding` in the address), small ones in one row, and below what was checked and does
+ * not show. Sentences, grades and prices are the server's; thresholds that a person moved stand in the address and go to the server with every question.
+ */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { wordedPath } from "../api.js";
-import { seconds } from "../lib/format.js";
+import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { findingId, level, ofPage } from "../model/findings.js";
+import { current, hrefWith, patchQuery } from "../lib/router.js";
+import { findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
 import { Section } from "./facts.jsx";
-import { Severity } from "./severity.jsx";
+import { FindingBody } from "./finding-body.jsx";
+import { Place } from "./place.jsx";
+import { GradeMark } from "./severity.jsx";
 import { Loaded } from "./states.jsx";
+import { Unfired } from "./unfired.jsx";
 import { useData } from "./use-data.js";
 
+/** @typedef {import("../types").Finding} Finding */
 /** @typedef {import("../types").Findings} Findings */
+/** @typedef {import("./use-data.js").Asked<Findings>} AskedFindings */
 
 /** As many as the API gives at once; `total` says how many there are. */
 const MOST = 1000;
 
-/** All findings of a run. Every page asks for the same address, so that they are fetched once. @param {string} ref @param {string} version @returns {import("./use-data.js").Asked<Findings>} */
-export const useFindings = (ref, version) => useData(wordedPath(["apps", ref, "findings"], { limit: MOST }), version);
+/** Analysis comes with the end of a load, which app.jsx writes into the version. Before that nothing is asked. @param {string} version */
+export const isRead = (version) => version.endsWith("done");
 
-/** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {import("./use-data.js").Asked<Findings>} */
-export const useSubjectFindings = (ref, version, kind, key) => useData(wordedPath(["apps", ref, "findings"], { kind, key, limit: MOST }), version);
+/** @param {string} ref @param {string} version @param {Record<string, string>} more @returns {AskedFindings} */
+const useAsked = (ref, version, more, wanted = true) =>
+  useData(wanted && isRead(version) ? wordedPath(["apps", ref, "findings"], { ...more, limit: MOST, ...thresholds(current().query) }) : null, version);
+
+/** Asked once for the whole page, by the frame. @type {import("preact").Context<{ asked: AskedFindings, version: string }>} */
+const OfRun = createContext(/** @type {any} */ (null));
+
+/** @param {{ appRef: string, version: string, children: (asked: AskedFindings) => import("preact").ComponentChildren }} props */
+export function FindingsOfRun({ appRef, version, children }) {
+  const asked = useAsked(appRef, version, {});
+  return <OfRun.Provider value={{ asked, version }}>{children(asked)}</OfRun.Provider>;
+}
+
+/** All findings of the run. @param {string} _ref @param {string} _version @returns {AskedFindings} */
+export const useFindings = (_ref, _version) => useContext(OfRun).asked;
+
+/** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */
+export const useSubjectFindings = (ref, version, kind, key) => useAsked(ref, version, { kind, key });
+
+export const Later = () => <p class="find-later">{t("find.later")}</p>;
+
+/**
+ * Something made of answers of analysis: its four looks, and a fifth, while the log is read.
+ * @template T
+ * @param {{ from: import("./use-data.js").Asked<T>, version: string, rows?: number, children: (data: T) => import("preact").ComponentChildren }} props
+ */
+export function Judged({ from, version, rows, children }) {
+  if (!isRead(version)) return <Later />;
+  if (from.data === undefined && from.error?.status === 409) return <p class="find-later">{t("find.notJudged")}</p>;
+  return (
+    <Loaded from={from} rows={rows}>
+      {children}
+    </Loaded>
+  );
+}
 
 /** What a page of the reading order says first: its findings, or that nothing was found. @param {{ appRef: string, version: string, page: import("../model/findings.js").PageName }} props */
 export function PageFindings({ appRef, version, page }) {
   const asked = useFindings(appRef, version);
-  return <Loaded from={asked}>{(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} />}</Loaded>;
+  return (
+    <Judged from={asked} version={version} rows={3}>
+      {(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} />}
+    </Judged>
+  );
 }
 
-/** @param {{ appRef: string, findings: import("../types").Finding[] }} props */
-export function FindingList({ appRef, findings }) {
-  if (!findings.length) return null;
+/**
+ * @param {{ appRef: string, findings: Finding[], title?: string, note?: import("preact").ComponentChildren, tools?: import("preact").ComponentChildren, unfold?: boolean,
+ *   rest?: boolean }} props
+ *   unfold: small ones, too, have rows of their own; rest: below, what was checked and does not show
+ */
+export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false }) {
+  const run = useContext(OfRun);
+  const wallMs = run.asked.data?.wallMs ?? 0;
+  const query = current().query;
+  const open = query.get("finding");
+  const inPlace = findings.some((f) => findingId(f) === open);
+  const all = useAsked(appRef, run.version, { all: "true" }, (inPlace || rest) && (open !== null || query.has("checked")));
+  const everything = all.data?.findings ?? findings;
+  const parts = folded(findings, wallMs);
+  const whole = unfold || query.has("small") || parts.small.some((f) => findingId(f) === open);
+  const shown = whole ? findings : parts.shown;
+  const max = Math.max(1, ...findings.map((f) => f.price?.highMs ?? 0));
+  const row = (/** @type {Finding} */ f) => (
+    <FindingRow key={findingId(f)} appRef={appRef} finding={f} wallMs={wallMs} max={max} open={open === findingId(f)} all={everything} />
+  );
   return (
-    <Section title={t("findings.title")}>
-      <ul class="findings">
-        {findings.map((f) => (
-          <li key={findingId(f)}>
-            <Severity level={level(f)} />
-            <span class="findings-price num">{f.price ? seconds(f.price.ms) : ""}</span>
-            <a href={paths.subject(appRef, f.subject.kind, f.subject.key)}>{f.subject.name}</a>
-            <span>{f.sentence}</span>
-          </li>
-        ))}
-      </ul>
+    <Section
+      title={title ?? t("findings.title")}
+      note={note}
+      tools={
+        <>
+          {tools}
+          {rest ? null : <a href={paths.page(appRef, "findings")}>{t("find.toAll")}</a>}
+        </>
+      }
+    >
+      <MovedThresholds />
+      {parts.shown.length ? null : (
+        <p class="find-none">
+          <GradeMark level={0} /> {t(rest ? "find.none" : "find.noneHere")}
+        </p>
+      )}
+      {findings.length ? (
+        <ul class="find">
+          {shown.map(row)}
+          {parts.small.length && !unfold ? <FoldRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
+        </ul>
+      ) : null}
+      {rest ? <Unfired from={all} open={query.has("checked")} opened={inPlace ? null : open} row={row} /> : null}
     </Section>
   );
 }
+
+/** Opens the finding in place, or closes it. @param {string} id @param {boolean} open */
+const toggle = (id, open) => patchQuery({ finding: open ? null : id }, { replace: true });
+
+/** @param {{ appRef: string, finding: Finding, wallMs: number, max: number, open: boolean, all: Finding[] }} props max: ms at the right end of the bands */
+function FindingRow({ appRef, finding: f, wallMs, max, open, all }) {
+  const id = findingId(f);
+  const price = f.price && (f.price.ms > 0 || f.price.highMs > 0) ? f.price : null;
+  const shows = level(f) > 0 && !f.mute && !f.suppressedBy;
+  return (
+    <li class={"find-item" + (open ? " is-open" : "")} data-sev={level(f)}>
+      <div class="find-line">
+        <button type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open)}>
+          <span class="find-price">
+            {price ? seconds(price.ms) : <span class="dim3">{t("find.unpriced")}</span>}
+            {price ? <small>{price.weak ? t("find.atMost", seconds(price.highMs)) : wallMs ? t("fact.ofRun", percent(price.ms / wallMs)) : null}</small> : null}
+          </span>
+          <span class="find-scale">
+            {shows ? <GradeMark level={level(f)} word /> : <span class="chip">{t(f.mute ? "find.muted" : f.suppressedBy ? "find.held" : "find.quiet")}</span>}
+            {price ? (
+              <span class="find-band" title={t("find.range", seconds(price.lowMs), seconds(price.highMs))}>
+                <i style={{ "--v": price.ms / max }} />
+                {price.highMs > price.lowMs ? <u style={{ "--lo": price.lowMs / max, "--hi": price.highMs / max }} /> : null}
+              </span>
+            ) : null}
+          </span>
+          <span class="find-say">
+            <span class="find-title">{f.name}</span>
+            <span class="find-text">{f.sentence}</span>
+          </span>
+        </button>
+        <span class="find-where">
+          <Place appRef={appRef} of={f.subject} />
+        </span>
+      </div>
+      {open ? <FindingBody appRef={appRef} finding={f} all={all} /> : null}
+    </li>
+  );
+}
+
+/** @param {{ small: Finding[], wallMs: number, open: boolean }} props */
+function FoldRow({ small, wallMs, open }) {
+  const names = [...new Set(small.map((f) => f.name))];
+  return (
+    <li class="find-item">
+      <div class="find-line">
+        <a class="find-fold" href={hrefWith({ small: open ? null : 1 })} aria-expanded={open}>
+          {open ? t("find.fold") : t("find.smaller", small.length, seconds(wallMs / 100))}
+          {open ? null : <span class="dim3">{names.join(", ")}</span>}
+        </a>
+      </div>
+    </li>
+  );
+}
+
+/** A link with other thresholds than usual says so, and how to get rid of them. */
+function MovedThresholds() {
+  const moved = Object.keys(thresholds(current().query));
+  if (!moved.length) return null;
+  return (
+    <p class="find-moved">
+      {t("find.moved", moved.map(ruleOfKey).join(", "))}{" "}
+      <button type="button" class="btn is-small" onClick={() => patchQuery(Object.fromEntries(moved.map((key) => [key, null])))}>
+        {t("find.reset")}
+      </button>
+    </p>
+  );
+}
+
+/** What fixing the first findings together would save, and which they are: savings overlap and are never added up. @param {{ of: Findings }} props */
+export function JointSaving({ of }) {
+  if (of.joint.length < 2) return null;
+  const best = of.joint[of.joint.length - 1].savingMs;
+  const enough = of.joint.find((j) => j.savingMs >= best * 0.8) ?? of.joint[of.joint.length - 1];
+  const sum = of.joint.slice(0, enough.k).reduce((s, j) => s + (of.findings.find((f) => f.rule === j.rule && f.subject.key === j.key)?.price?.ms ?? 0), 0);
+  if (enough.k < 2) return null;
+  const overlap = sum > enough.savingMs * 1.01;
+  return <>{t(overlap ? "find.joint" : "find.jointSum", enough.k, seconds(enough.savingMs), percent(enough.savingMs / of.wallMs), seconds(sum))}</>;
+}
+
+/** "12 findings, 3 to act on". @param {Finding[]} findings */
+export const countText = (findings) => t("find.count", findings.length, findings.filter((f) => level(f) >= 3).length);
+

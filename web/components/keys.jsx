@@ -62,6 +62,7 @@ export function useKeys({ go, search, help }) {
         e.preventDefault();
         search();
       } else if (e.key === "f") focus("[data-search]", e);
+      else if (e.key === "n" || e.key === "p") finding(e.key === "n" ? 1 : -1, e);
       else if (e.key === "j" || e.key === "k") move(e.key === "j" ? 1 : -1, e);
       else if (e.key === "[") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=back]"))?.click();
       else if (e.key === "]") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=on]"))?.click();
@@ -91,6 +92,18 @@ function move(by, e) {
   next?.focus();
 }
 
+/** Opens the next finding of the page and goes there; from the last one nowhere. @param {number} by @param {KeyboardEvent} e */
+function finding(by, e) {
+  const rows = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main [data-finding]"))];
+  const open = rows.findIndex((row) => row.getAttribute("aria-expanded") === "true");
+  const next = rows[open < 0 ? (by > 0 ? 0 : rows.length - 1) : open + by];
+  if (!next) return;
+  e.preventDefault();
+  next.click();
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
 /** @param {{ close: () => void }} props */
 export function KeyHelp({ close }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -104,6 +117,7 @@ export function KeyHelp({ close }) {
     ["f", t("keys.filter")],
     ["j k", t("keys.rows")],
     ["Enter", t("keys.open")],
+    ["n p", t("keys.findings")],
     ["[ ]", t("keys.pages")],
     ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),
     ["?", t("keys.title")],

@@ -20,17 +20,19 @@ import { useData } from "./use-data.js";
  * @template T
  * @template {import("../types").List<T>} L
  * @param {(string | number)[]} parts of the API's address
- * @param {{ sort: string, limit?: number, filters?: string[], version: string | number, fixed?: Record<string, string> }} o sort and limit: those of an address that names none; fixed: parameters that are not in the address of the page
+ * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string> }} o sort and limit: those of an
+ *   address that names none; filters: by name, or as parameter of the API and key of the page's address where these differ; fixed: parameters that are not in the address of the page
  * @returns {Listing<T, L>}
  */
 export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, fixed }) {
   const q = current().query;
-  const filters = Object.fromEntries(names.map((name) => [name, q.get(name)]));
+  const keys = names.map((name) => (typeof name === "string" ? /** @type {const} */ ([name, name]) : name));
+  const filters = Object.fromEntries(keys.map(([name, key]) => [name, q.get(key)]));
   const sort = q.get("sort") ?? usual;
   const asked = /** @type {import("./use-data.js").Asked<L>} */ (
     useData(apiPath(parts, { ...fixed, ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit }), version)
   );
-  return { asked, sort, filters, filtered: names.some((name) => q.has(name)) };
+  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)) };
 }
 
 /**

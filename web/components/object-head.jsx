@@ -6,11 +6,11 @@ import { Section } from "./facts.jsx";
 
 /**
  * Head of the page of one thing in a run: which, how did it end, what is it, when.
- * @param {{ title: import("preact").ComponentChildren, runStartMs: number | null, children?: import("preact").ComponentChildren,
+ * @param {{ title: import("preact").ComponentChildren, runStartMs: number | null, query?: string, children?: import("preact").ComponentChildren,
  *   of: { status: string, description: string | null, name: string | null, submissionMs: number | null, sqlExecutionId: number | null } }} props
- *   children: more lines of small print
+ *   query: address of the query that it ran for; children: more lines of small print
  */
-export function ObjectHead({ title, runStartMs, of, children }) {
+export function ObjectHead({ title, runStartMs, of, query, children }) {
   return (
     <div class="head is-sub">
       <div class="head-main">
@@ -26,7 +26,7 @@ export function ObjectHead({ title, runStartMs, of, children }) {
               {runStartMs !== null ? ` (${offset(of.submissionMs - runStartMs)})` : ""}
             </span>
           ) : null}
-          {of.sqlExecutionId !== null ? <span>{t("job.query", of.sqlExecutionId)}</span> : null}
+          {of.sqlExecutionId !== null ? <a href={query}>{t("job.query", of.sqlExecutionId)}</a> : null}
           {children}
         </div>
       </div>

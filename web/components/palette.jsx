@@ -41,7 +41,7 @@ function useOptions(q, ref, version, entries) {
   const runs = /** @type {Asked<import("../types").AppList>} */ (useData(rested ? wordedPath(["apps"], { q: rested, limit: MOST_RUNS }) : null));
   /** @type {Option[]} */
   const pages = entries.map((e) => ({ group: "page", to: e.to, label: t(/** @type {Key} */ (`nav.${e.id}`)), note: "" }));
-  if (!q) return { options: [...recalled(prefs.list("recent") ?? []), ...pages], answered: true };
+  if (!q) return { options: [...recalled(prefs.list("recent")), ...pages], answered: true };
   /** @type {Option[]} */
   const options = found(pages, q, (p) => p.label, MOST_PAGES);
   for (const f of found(findings.data?.findings ?? [], q, (f) => `${f.name} ${f.rule} ${f.subject.name} ${f.sentence}`, MOST_FINDINGS))
@@ -80,7 +80,7 @@ export function Palette({ appRef, version, entries, close }) {
   useEffect(() => document.getElementById(`palette-${here}`)?.scrollIntoView({ block: "nearest" }), [here]);
   /** @param {Option} option @param {boolean} [apart] in a tab of its own */
   const open = (option, apart) => {
-    prefs.save({ recent: remember(prefs.list("recent") ?? [], option) });
+    prefs.save({ recent: remember(prefs.list("recent"), option) });
     if (apart) {
       window.open(option.to, "_blank", "noopener");
       return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { t } from "../lib/i18n.js";
+import { t, word } from "../lib/i18n.js";
+import { GRADES } from "../model/findings.js";
 
 /** Shape is the level: ring, dot, triangle, diamond, octagon with a bar. It reads in grey, in print and aloud. @type {Record<number, () => import("preact").ComponentChildren>} */
 const SHAPES = {
@@ -15,22 +16,25 @@ const SHAPES = {
   ),
 };
 
+/** The mark of a finding, or of the worst of several: the same shapes, the words of grades. @param {{ level: number, word?: boolean, label?: string }} props */
+export const GradeMark = ({ level, word: said, label }) => <Severity level={level} word={said} label={label ?? word("grade", GRADES[level])} />;
+
 /** @param {{ level: number, word?: boolean, label?: string }} props word: the word stands beside the mark; label: other words than the level's */
-export function Severity({ level, word, label }) {
+export function Severity({ level, word: said, label }) {
   const text = label ?? t(/** @type {import("../lib/i18n.js").Key} */ (`sev.${level}`));
   return (
-    <span class="sev" data-sev={level} title={word ? undefined : text}>
+    <span class="sev" data-sev={level} title={said ? undefined : text}>
       <svg
         width="12"
         height="12"
         viewBox="0 0 12 12"
-        role={word ? undefined : "img"}
-        aria-label={word ? undefined : text}
-        aria-hidden={word ? "true" : undefined}
+        role={said ? undefined : "img"}
+        aria-label={said ? undefined : text}
+        aria-hidden={said ? "true" : undefined}
       >
         {SHAPES[level]?.()}
       </svg>
-      {word ? <span>{text}</span> : null}
+      {said ? <span>{text}</span> : null}
     </span>
   );
 }

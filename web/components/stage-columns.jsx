@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { count, duration } from "../lib/format.js";
+import { DASH, count, duration, exactMs, seconds } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { callSite } from "../model/app.js";
 import { summary } from "../model/errors.js";
+import { LEVELS } from "../model/findings.js";
 import { stageLevel } from "../model/grades.js";
+import { sumParts } from "../model/phases.js";
 import { Bar, TwoLines, WithBad } from "./cells.jsx";
 import { Chip } from "./chips.jsx";
 import { barColumn, dataColumns, durationColumn, gcColumn, linkColumn, momentColumn } from "./columns.jsx";
 import { SkewMark } from "./marks.jsx";
+import { phaseColumn } from "./phase-bar.jsx";
 import { Severity } from "./severity.jsx";
 import { Table } from "./table.jsx";
 
@@ -31,7 +34,10 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       id: "mark",
       label: <span class="sr">{t("col.mark")}</span>,
       class: "is-mark",
-      cell: (s) => (!ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : <Severity level={stageLevel(s)} />),
+      sort: brief ? undefined : "finding",
+      num: true,
+      cell: (s) =>
+        !ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : <Severity level={s.findingGrade ? LEVELS[s.findingGrade] : stageLevel(s)} />,
     },
     stageLink(ref),
     { id: "name", label: t("col.what"), class: "is-text", cell: (s) => <StageWhat stage={s} /> },
@@ -47,6 +53,16 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       cell: (s, max) =>
         atLeast?.has(s) ? <Bar value={s.durationMs} max={max} text={`≥ ${duration(s.durationMs)}`} title={t("stage.soFar")} /> : lengthOf.cell(s, max),
     }),
+    ...(brief
+      ? []
+      : [
+          ifRan({ id: "onPath", label: t("col.onPath"), title: t("col.onPath.title"), num: true, sort: "onPath", present: (s) => s.onPathMs !== null, cell: (s) => <OnPath stage={s} /> }),
+          ifRan({
+            ...durationColumn("col.saving", (/** @type {StageItem} */ s) => s.savingMs, { title: t("col.saving.title"), sort: "saving" }),
+            present: (s) => s.findingGrade !== null,
+            cell: (s) => (s.savingMs ? <b title={exactMs(s.savingMs)}>{seconds(s.savingMs)}</b> : <span class="dim3">{DASH}</span>),
+          }),
+        ]),
     {
       id: "tasks",
       label: t("col.tasks"),
@@ -69,11 +85,25 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
         sort: "ratio",
         cell: (/** @type {StageItem} */ s) => <SkewMark skew={s.skew} />,
       },
+      ...(brief ? [] : [phaseColumn(sumParts)]),
       gcColumn(),
       ...dataColumns(),
     ].map(ifRan),
   ];
 }
+
+/** What the run waited of it, or how long it had. @param {{ stage: StageItem }} props */
+const OnPath = ({ stage: s }) =>
+  s.onPathMs ? (
+    <span title={t("col.onPath.title")}>
+      <i class="on-path" aria-hidden="true" />
+      {duration(s.onPathMs)}
+    </span>
+  ) : (
+    <span class="dim3" title={t("stage.slack.title")}>
+      {s.slackMs === null ? DASH : `+${duration(s.slackMs)}`}
+    </span>
+  );
 
 /** Stages of a page that has them all. @param {{ app: import("../types").App, caption: string, rows: StageItem[], columns: import("./table.jsx").Column<StageItem>[] }} props */
 export const StageTable = ({ app, ...table }) => <Table {...stageRows(app.ref)} {...table} />;

@@ -79,3 +79,21 @@ export function Loaded({ from, rows, facts, back, children }) {
     </div>
   );
 }
+
+/** Has it neither an answer nor an error yet? What is not asked (null as path) is not waited for by its caller. @param {import("./use-data.js").Asked<any>} asked */
+export const pending = (asked) => asked.data === undefined && asked.error === null;
+
+/**
+ * Parts of a page, one below the other, each shown when it and all above it have their answers: what is there is never pushed down.
+ * @param {{ parts: [waits: import("./use-data.js").Asked<any>[], node: import("preact").ComponentChildren][] }} props
+ */
+export function InOrder({ parts }) {
+  const first = parts.findIndex(([waits]) => waits.some(pending));
+  const shown = first < 0 ? parts : parts.slice(0, first);
+  return (
+    <>
+      {shown.map(([, node]) => node)}
+      {first >= 0 && parts[first][0].some((a) => a.slow) ? <Skeleton rows={6} /> : null}
+    </>
+  );
+}

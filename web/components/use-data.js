@@ -53,6 +53,9 @@ export function useData(path, version = 0) {
   };
 }
 
+/** What stands below something that is asked for too waits for it, so that it does not jump when that comes. @template T @param {Asked<T>} asked @param {Asked<any>} first @returns {Asked<T>} */
+export const after = (asked, first) => (first.data === undefined && !first.error ? { ...asked, data: undefined, error: null, slow: first.slow } : asked);
+
 /** A list does not change under somebody who types: so long after the last key nothing is asked. */
 const TYPING_MS = 2000;
 let typedAt = -TYPING_MS;

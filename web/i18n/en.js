@@ -13,8 +13,29 @@ import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
 import { palette } from "./en/palette.js";
 import { sql } from "./en/sql.js";
+import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
+import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
-export const en = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...palette, ...sql, ...stages, ...storage, ...words };
+export const en = {
+  ...apps,
+  ...columns,
+  ...compare,
+  ...environment,
+  ...executors,
+  ...findings,
+  ...frame,
+  ...jobs,
+  ...log,
+  ...metrics,
+  ...overview,
+  ...palette,
+  ...sql,
+  ...stage,
+  ...stages,
+  ...storage,
+  ...timeline,
+  ...words,
+};

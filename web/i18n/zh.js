@@ -13,8 +13,29 @@ import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
 import { palette } from "./zh/palette.js";
 import { sql } from "./zh/sql.js";
+import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
-export const zh = { ...apps, ...columns, ...compare, ...environment, ...executors, ...findings, ...frame, ...jobs, ...log, ...metrics, ...overview, ...palette, ...sql, ...stages, ...storage, ...words };
+export const zh = {
+  ...apps,
+  ...columns,
+  ...compare,
+  ...environment,
+  ...executors,
+  ...findings,
+  ...frame,
+  ...jobs,
+  ...log,
+  ...metrics,
+  ...overview,
+  ...palette,
+  ...sql,
+  ...stage,
+  ...stages,
+  ...storage,
+  ...timeline,
+  ...words,
+};

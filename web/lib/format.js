@@ -128,6 +128,16 @@ export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 
 /** Offset from the start of the application: +62.1 s. @param {unknown} ms */
 export const offset = (ms) => (known(ms) ? (ms >= 0 ? "+" : "") + duration(ms) : DASH);
 
+/** A tick of an axis of distances, in one form for the whole axis: 200 ms, 5.5 s, 0:30, 1:00:00, 2d 04h. @param {number} ms @param {number} lengthMs of the axis */
+export function clock(ms, lengthMs) {
+  const s = Math.floor(ms / 1000);
+  if (lengthMs < 2000) return decimal(ms, 0, 0) + NB + "ms";
+  if (lengthMs < 20_000) return decimal(ms / 1000, 0, 1) + NB + "s";
+  if (lengthMs < 3_600_000 && s < 3600) return `${Math.floor(s / 60)}:${two(s % 60)}`;
+  if (lengthMs < 172_800_000) return `${Math.floor(s / 3600)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
+  return `${Math.floor(s / 86_400)}d${NB}${two((s % 86_400) / 3600)}h`;
+}
+
 /** Point in time in the chosen zone: 2026-11-29 20:12:26. @param {unknown} epochMs @param {boolean} [seconds] */
 export function time(epochMs, seconds = true) {
   if (!known(epochMs)) return DASH;
@@ -156,7 +166,36 @@ export function zoneName(epochMs = Date.now()) {
   return `UTC${o > 0 ? "+" : MINUS}${Math.floor(Math.abs(o) / 60)}${o % 60 ? ":" + two(Math.abs(o) % 60) : ""}`;
 }
 
-/** By the unit that the server names. @param {unknown} value @param {"ms" | "ns" | "bytes" | "count"} unit */
-export function quantity(value, unit) {
-  return unit === "ms" ? duration(value) : unit === "ns" ? nanoseconds(value) : unit === "bytes" ? bytes(value) : count(value);
+/** By unit. What is not here is a number of things. @type {Record<string, (value: unknown) => string>} */
+const BY_UNIT = {
+  ms: duration,
+  s: (v) => duration(known(v) ? v * 1000 : v),
+  h: (v) => duration(known(v) ? v * 3_600_000 : v),
+  ns: nanoseconds,
+  bytes,
+  share: percent,
+  ratio: (v) => (known(v) && Math.abs(v) < 0.95 ? decimal(v, 0, 2) + "×" : times(v)),
+  time,
+  id: (v) => (known(v) ? String(v) : DASH),
+};
+
+/** By the unit that the server names. @param {unknown} value @param {string | null} unit */
+export const quantity = (value, unit) => (typeof value === "string" ? value : (BY_UNIT[unit ?? ""] ?? count)(value));
+
+/** As the History Server writes sizes in plans: 372.0 B, 1024.1 KiB, 2.0 GiB. @param {unknown} value */
+export function historyBytes(value) {
+  if (!known(value)) return DASH;
+  let i = 0;
+  while (i < IEC.length - 1 && value >= 2 * 1024 ** (i + 1)) i++;
+  return `${(value / 1024 ** i).toFixed(1)} ${IEC[i]}`;
+}
+
+/** As it writes durations there: 20 ms, 1.5 s, 2.0 m, 1.25 h. It divides in 32-bit floats. @param {unknown} ms */
+export function historyDuration(ms) {
+  if (!known(ms)) return DASH;
+  const f = Math.fround;
+  if (ms < 1000) return `${Math.trunc(ms)} ms`;
+  if (ms < 60_000) return `${f(f(ms) / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${f(f(ms) / 60_000).toFixed(1)} m`;
+  return `${f(f(ms) / 3_600_000).toFixed(2)} h`;
 }

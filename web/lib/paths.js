@@ -10,6 +10,8 @@ export const page = (/** @type {string} */ ref, /** @type {string} */ name, /** 
 export const job = (/** @type {string} */ ref, /** @type {number} */ id) => href(["a", ref, "jobs", id]);
 export const stage = (/** @type {string} */ ref, /** @type {number} */ id, /** @type {number} */ attempt, /** @type {Query} */ q = {}) =>
   href(["a", ref, "stages", `${id}.${attempt}`], q);
+/** The same by its key: "3.0". */
+export const stageKey = (/** @type {string} */ ref, /** @type {string} */ key) => href(["a", ref, "stages", key]);
 export const sql = (/** @type {string} */ ref, /** @type {number | string} */ id, /** @type {Query} */ q = {}) => href(["a", ref, "sql", id], q);
 /** A run against another one; without `base` against the earlier runs of its job. */
 export const compare = (/** @type {string} */ ref, /** @type {string | null} */ base = null) => href(["compare"], { b: ref, a: base });
@@ -19,7 +21,7 @@ export const rdd = (/** @type {string} */ ref, /** @type {number | string} */ id
 export function subject(ref, kind, key) {
   const [first, second] = key.split("/");
   if (kind === "job") return href(["a", ref, "jobs", key]);
-  if (kind === "stage") return href(["a", ref, "stages", key]);
+  if (kind === "stage") return stageKey(ref, key);
   if (kind === "sql") return sql(ref, key);
   if (kind === "node") return sql(ref, first, second ? { node: second } : {});
   if (kind === "rdd") return rdd(ref, key);

@@ -26,14 +26,35 @@ export function load() {
   };
 }
 
-/** A list of texts that was saved under a name. @param {string} name @returns {string[] | null} */
-export function list(name) {
-  const v = stored()[name];
-  return Array.isArray(v) && v.every((x) => typeof x === "string") ? v : null;
+/** Columns chosen for a table, by its name. @returns {Record<string, unknown>} */
+function storedColumns() {
+  const v = stored().columns;
+  return v && typeof v === "object" ? /** @type {Record<string, unknown>} */ (v) : {};
 }
 
-/** @param {Partial<Prefs> | Record<string, string[] | undefined>} change undefined: forgotten */
-export function save(change) {
+/** null: those that it shows by itself. @param {string} table @returns {string[] | null} */
+export function columns(table) {
+  const v = storedColumns()[table];
+  return Array.isArray(v) ? v.filter((x) => typeof x === "string") : null;
+}
+
+/** @param {string} table @param {string[] | null} ids */
+export function saveColumns(table, ids) {
+  const { [table]: _, ...others } = storedColumns();
+  write({ columns: ids === null ? others : { ...others, [table]: ids } });
+}
+
+/** A list of texts that was saved under a name. @param {string} name @returns {string[]} */
+export function list(name) {
+  const v = stored()[name];
+  return Array.isArray(v) ? v.filter((x) => typeof x === "string") : [];
+}
+
+/** @param {Partial<Prefs> | Record<string, string[]>} change */
+export const save = (change) => write(change);
+
+/** @param {Record<string, unknown>} change */
+function write(change) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...stored(), ...change }));
   } catch {

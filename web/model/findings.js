@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Which page of the reading order a finding belongs to, and the level of its mark. Findings keep the server's order: the most important first. */
+/** Which page of the reading order a finding belongs to, the level of its mark, which are shown and which folded, and thresholds that a person moved. Findings keep the server's order: the most important first. */
 
 /** @typedef {import("../types").Finding} Finding */
 /** @typedef {"overview" | "jobs" | "stages" | "executors" | "storage" | "env" | "sql" | "streaming" | "log"} PageName */
 
 /** Of a mark (components/severity.jsx). @type {Record<import("../types").FindingGrade, number>} */
 export const LEVELS = { ok: 0, info: 1, low: 2, moderate: 3, severe: 4 };
+
+/** The other way round. @type {import("../types").FindingGrade[]} */
+export const GRADES = ["ok", "info", "low", "moderate", "severe"];
 
 /** @param {Finding} f */
 export const level = (f) => LEVELS[f.grade] ?? 0;
@@ -34,5 +37,106 @@ export function worst(findings) {
   return { level: l, savingMs };
 }
 
+/** The stage that is worth a look at its tasks: of the worst grade that a stage has, the dearest. As in an address: "3.0". @param {Finding[]} findings */
+export const worstStage = (findings) => findings.find((f) => f.subject.kind === "stage" && level(f) > 1)?.subject.key ?? null;
+
 /** Names one finding of a run, in an address. @param {Finding} f */
 export const findingId = (f) => `${f.rule}:${f.subject.kind}:${f.subject.key}`;
+
+/** As the server names the one that explains another. @param {Finding} f */
+const asSuppressor = (f) => `${f.rule} ${f.subject.kind} ${f.subject.key}`;
+
+/** What explains a finding away, and what it explains away itself. @param {Finding} f @param {Finding[]} all */
+export const relations = (f, all) => ({
+  by: f.suppressedBy === null ? null : (all.find((x) => asSuppressor(x) === f.suppressedBy) ?? null),
+  of: all.filter((x) => x.suppressedBy !== null && x.suppressedBy === asSuppressor(f)),
+});
+
+/** Below this share of the run a note is one of the small ones. */
+const SMALL_SHARE = 0.01;
+/** So few small ones need no row that hides them. */
+const FEW = 2;
+
+/** At most a note, and not worth a hundredth of the run. @param {Finding} f @param {number} wallMs */
+const isSmall = (f, wallMs) => level(f) <= 1 && (f.price === null || f.price.ms < wallMs * SMALL_SHARE);
+
+/** Those with a row of their own, and the small ones that share one. @param {Finding[]} findings @param {number} wallMs */
+export function folded(findings, wallMs) {
+  const small = findings.filter((f) => isSmall(f, wallMs));
+  if (small.length <= FEW) return { shown: findings, small: [] };
+  return { shown: findings.filter((f) => !isSmall(f, wallMs)), small };
+}
+
+/**
+ * What was checked and does not show: rules that did not fire, each with the subject that came nearest; findings that another one explains; rules that were not judged.
+ * @param {Finding[]} all as the server answers with all=true
+ */
+export function unfired(all) {
+  const fired = new Set(all.filter((f) => level(f) > 0 && !f.mute && !f.suppressedBy).map((f) => f.rule));
+  /** @type {Map<string, Finding>} */
+  const quiet = new Map();
+  /** @type {Map<string, Finding>} */
+  const muted = new Map();
+  const held = all.filter((f) => f.suppressedBy !== null && !f.mute);
+  for (const f of all) {
+    if (fired.has(f.rule) || f.suppressedBy !== null) continue;
+    const of = f.mute ? muted : quiet;
+    const there = of.get(f.rule);
+    if (!there || (f.margin ?? -1) > (there.margin ?? -1)) of.set(f.rule, f);
+  }
+  for (const rule of quiet.keys()) muted.delete(rule);
+  const nearest = (/** @type {Map<string, Finding>} */ of) => [...of.values()].sort((a, b) => (b.margin ?? -1) - (a.margin ?? -1));
+  return { quiet: nearest(quiet), held, muted: nearest(muted) };
+}
+
+// -- thresholds that a person moved: query keys `threshold.RULE`, whose value is the four steps
+
+const PREFIX = "threshold.";
+
+/** Those in an address, as the server takes them. @param {URLSearchParams} query @returns {Record<string, string>} */
+export const thresholds = (query) => Object.fromEntries([...query].filter(([key]) => key.startsWith(PREFIX)).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** @param {string} rule */
+export const thresholdKey = (rule) => PREFIX + rule;
+/** @param {string} key */
+export const ruleOfKey = (key) => key.slice(PREFIX.length);
+
+/** Steps that stand in an address; the usual ones where they are missing or no steps. @param {string | null | undefined} text @param {(number | null)[]} usual */
+export function stepsOf(text, usual) {
+  const parts = (text ?? "").split(",");
+  if (parts.length !== usual.length) return usual;
+  const steps = parts.map((p) => (p === "-" ? null : Number(p)));
+  return steps.some((s) => s !== null && !Number.isFinite(s)) ? usual : steps;
+}
+
+/** A step that anything above 0 reaches: it has no size that could be moved. @param {number | null} step */
+export const isAny = (step) => step !== null && step > 0 && step < 1e-100;
+
+/** By how much the steps were moved: the factor of the last one that is not 0. @param {(number | null)[]} steps @param {(number | null)[]} usual */
+export function factorOf(steps, usual) {
+  for (let i = usual.length - 1; i >= 0; i--) {
+    const [a, b] = [steps[i], usual[i]];
+    if (a && b && !isAny(b)) return a / b;
+  }
+  return 1;
+}
+
+/** Six digits are enough for a threshold, and keep an address short. @param {number} x */
+function short(x) {
+  if (!x) return 0;
+  const scale = 10 ** (5 - Math.floor(Math.log10(Math.abs(x))));
+  return Math.round(x * scale) / scale;
+}
+
+/** All steps times a factor, as an address has them; null: the usual ones, which need not stand there. @param {(number | null)[]} usual @param {number} factor */
+export const movedSteps = (usual, factor) => (Math.abs(factor - 1) < 1e-9 ? null : usual.map((s) => (s === null ? "-" : String(isAny(s) ? s : short(s * factor)))).join(","));
+
+/** How many steps a measure passes: 0 to 4. @param {import("../types").Ladder} ladder @param {(number | null)[]} steps @param {number | null} measure */
+export function passed(ladder, steps, measure) {
+  if (measure === null) return 0;
+  let n = 0;
+  steps.forEach((s, i) => {
+    if (s !== null && (ladder.down ? measure <= s : measure >= s)) n = i + 1;
+  });
+  return n;
+}

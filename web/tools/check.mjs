@@ -97,7 +97,7 @@ for (const [file, text] of texts) {
   if (!/\.jsx?$/.test(file) || file.startsWith("i18n/")) continue;
   for (const m of text.matchAll(/"([a-zA-Z][\w-]*(?:\.[\w-]+)+)"/g)) literals.add(m[1]);
   for (const m of text.matchAll(/`([a-zA-Z][\w.]*)\.\$\{/g)) families.add(m[1]);
-  for (const m of text.matchAll(/\bword\("([^"]+)"/g)) families.add(m[1]);
+  for (const m of text.matchAll(/\bwords?\("([^"]+)"/g)) families.add(m[1]);
   for (const m of text.matchAll(/<Chip of="([^"]+)"/g)) families.add(m[1]);
   for (const m of text.matchAll(/\btx?\(\s*"([^"]+)"/g)) if (!(m[1] in en)) breach(file, text, m.index ?? 0, `no text for ${m[1]}`);
 }

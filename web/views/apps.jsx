@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { AddLog, DropZone, UploadList, useUploads } from "../components/add-log.jsx";
-import { Reason, RUNS, UnderWay, appColumns } from "../components/app-columns.jsx";
+import { EXTRA, FIXED, Reason, RUNS, UnderWay, appColumns } from "../components/app-columns.jsx";
 import { FILTERS, FilterChips, FurtherFilters } from "../components/app-filters.jsx";
-import { useColumns } from "../components/chooser.jsx";
+import { useColumns } from "../components/column-choice.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
@@ -34,7 +34,7 @@ export function Apps() {
   usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
     if (!typing()) setVersion((n) => n + 1);
   });
-  const { columns, chooser } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }));
+  const { shown, tool } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }), EXTRA, FIXED);
   const uploads = useUploads();
   return (
     <>
@@ -72,14 +72,14 @@ export function Apps() {
             {byJob ? t("apps.jobsShown", data.total) : t("apps.shown", count(data.total), count(counts.all))}
           </span>
         ) : null}
-        {chooser}
+        {tool}
       </Tools>
       <FilterChips rows={data?.items} version={version} />
       <ListTable
         of={{ ...runs, filtered: Boolean(counts?.all) }}
         rows={14}
         caption={t("apps.title")}
-        columns={columns}
+        columns={shown}
         rowKey={(a) => a.key ?? `log ${a.logId} ${a.logPath}`}
         class="apps"
         link={(a) => (a.ref ? paths.app(a.ref) : null)}

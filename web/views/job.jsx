@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
+import { JobAccount, useJobAccount } from "../components/account-sections.jsx";
+import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
+import { RddGraph } from "../components/rdd-graph.jsx";
 import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, InOrder, Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
@@ -17,17 +20,19 @@ export function Job({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id]), version));
   return (
     <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs") }}>
-      {(job) => <Found app={app} job={job} />}
+      {(job) => <Found app={app} job={job} version={version} />}
     </Loaded>
   );
 }
 
-/** @param {{ app: import("../types").App, job: JobData }} props */
-function Found({ app, job }) {
-  const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
+/** @param {{ app: import("../types").App, job: JobData, version: string }} props */
+function Found({ app, job, version }) {
+  const read = isRead(version);
+  const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
+  const account = useJobAccount(app.ref, version, job.jobId);
   return (
     <>
-      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs}>
+      <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs} query={paths.sql(app.ref, job.sqlExecutionId ?? 0)}>
         {job.jobGroup ? <MetaText text={t("job.group", job.jobGroup)} /> : null}
         {job.tags.length ? <MetaText text={t("job.tags", job.tags.join(", "))} /> : null}
       </ObjectHead>
@@ -47,6 +52,22 @@ function Found({ app, job }) {
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
         ]}
       />
+      <InOrder
+        parts={[
+          [read ? [findings] : [], read ? <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged> : <Later />],
+          [read ? [account] : [], read ? <JobAccount version={version} asked={account} /> : null],
+          [[], <Parts app={app} job={job} version={version} />],
+        ]}
+      />
+    </>
+  );
+}
+
+/** What it consists of. @param {{ app: import("../types").App, job: JobData, version: string }} props */
+function Parts({ app, job, version }) {
+  const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
+  return (
+    <>
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
         {rows.length ? (
           <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
@@ -62,6 +83,9 @@ function Found({ app, job }) {
           </details>
         </Section>
       ) : null}
+      <Section title={t("dag.title")} note={t("dag.note")}>
+        <RddGraph app={app} of={["jobs", job.jobId]} version={version} />
+      </Section>
     </>
   );
 }

@@ -2,10 +2,12 @@
 import { TwoLines, WithBad } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { badColumn, barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
-import { Section } from "../components/facts.jsx";
+import { Facts, Section, durationFact } from "../components/facts.jsx";
+import { PageFindings } from "../components/findings.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty } from "../components/states.jsx";
+import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { count, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
@@ -18,22 +20,34 @@ export function Jobs({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<JobItem>} */
   const jobs = useList(["apps", app.ref, "jobs"], { sort: "-duration", filters: ["q", "status"], version });
   return (
-    <Section title={t("nav.jobs")} note={t("jobs.note")}>
-      <Tools>
-        <Search name="q" label={t("jobs.search")} />
-        <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", ["succeeded", "failed", "running", "unknown"])} />
-      </Tools>
-      <ListTable
-        of={jobs}
-        rows={10}
-        caption={t("nav.jobs")}
-        columns={columns(app)}
-        rowKey={(j) => j.jobId}
-        link={(j) => paths.job(app.ref, j.jobId)}
-        none={<Empty title={t("jobs.none")} text={t("jobs.noneText")} />}
-        noMatch={t("jobs.noMatch")}
+    <>
+      <Facts
+        items={[
+          durationFact("col.duration", app.durationMs, app.complete || app.durationMs === null ? null : t("fact.soFar")),
+          [t("col.jobs"), count(app.jobCount), app.failedJobCount ? t("fact.failed", app.failedJobCount) : null],
+          app.health?.jobsWithoutEnd ? [t("status.unknown"), count(app.health.jobsWithoutEnd)] : null,
+          [t("jobs.scheduling"), app.schedulerMode ?? "FIFO", app.schedulerMode ? null : t("jobs.schedulingUsual")],
+        ]}
       />
-    </Section>
+      <PageFindings appRef={app.ref} version={version} page="jobs" />
+      <Section title={t("nav.jobs")} note={t("jobs.note")}>
+        <Tools>
+          <Search name="q" label={t("jobs.search")} />
+          <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", ["succeeded", "failed", "running", "unknown"])} />
+        </Tools>
+        <ListTable
+          of={jobs}
+          rows={10}
+          caption={t("nav.jobs")}
+          columns={columns(app)}
+          rowKey={(j) => j.jobId}
+          link={(j) => paths.job(app.ref, j.jobId)}
+          none={<Empty title={t("jobs.none")} text={t("jobs.noneText")} />}
+          noMatch={t("jobs.noMatch")}
+        />
+      </Section>
+      <Timeline app={app} version={version} asked={useTimeline(app.ref, version)} />
+    </>
   );
 }
 
@@ -74,5 +88,11 @@ const columns = (app) => [
       </span>
     ),
   },
-  { id: "sql", label: t("col.query"), num: true, present: (j) => j.sqlExecutionId !== null, cell: (j) => count(j.sqlExecutionId) },
+  {
+    id: "sql",
+    label: t("col.query"),
+    num: true,
+    present: (j) => j.sqlExecutionId !== null,
+    cell: (j) => (j.sqlExecutionId === null ? "" : <a href={paths.sql(app.ref, j.sqlExecutionId)}>{count(j.sqlExecutionId)}</a>),
+  },
 ];

@@ -1,102 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath, wordedPath } from "../api.js";
-import { AccountBar } from "../components/account.jsx";
+import { apiPath } from "../api.js";
+import { AccountSection, useRunAccount } from "../components/account-sections.jsx";
 import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
-import { PageFindings } from "../components/findings.jsx";
+import { FindingList, JointSaving, Judged, Later, countText, isRead, useFindings } from "../components/findings.jsx";
+import { ReadingOrder } from "../components/reading-order.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
-import { Empty, Loaded, Skeleton } from "../components/states.jsx";
+import { Empty, InOrder, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
+import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
+import { WhatIfSection } from "../components/what-ifs.jsx";
 import { DASH, count, duration, exactMs, percent, times } from "../lib/format.js";
 import { t, tx } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { callSite, pathEnd, slowest } from "../model/app.js";
+import { look } from "../model/buckets.js";
 import { summary } from "../model/errors.js";
+import { worst } from "../model/findings.js";
 import { runGrades, share, worstKnown } from "../model/grades.js";
 
 /** @typedef {import("../types").App} App */
+/** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked<T> */
 
 const SLOWEST = 5;
 
-/** What did it cost, and where did the time go? @param {{ app: App, version: string }} props */
+/** Where did the time go, and what do I fix first? @param {{ app: App, version: string }} props */
 export function Overview({ app, version }) {
-  const { skew, gc } = runGrades(app);
-  const marked = (worstKnown(skew, gc) ?? 0) >= 3;
+  const findings = useFindings(app.ref, version);
+  const account = useRunAccount(app.ref, version);
+  const timeline = useTimeline(app.ref, version);
+  const read = isRead(version);
+  /** @type {Asked<import("../types").WhatIfs>} */
+  const whatIfs = useData(read ? apiPath(["apps", app.ref, "what-ifs"]) : null, version);
   // Of those without an end the first ones submitted have taken longest.
   const mayRun = app.complete === false || Boolean(app.loading);
-  const running = /** @type {import("../components/use-data.js").Asked<import("../types").List<import("../types").StageItem>>} */ (
+  const running = /** @type {Asked<import("../types").List<import("../types").StageItem>>} */ (
     useData(mayRun ? apiPath(["apps", app.ref, "stages"], { status: "active", sort: "submission", limit: SLOWEST }) : null, version)
   );
   const { rows: slow, atLeast } = slowest(app.slowestStages, mayRun ? (running.data?.items ?? []) : [], app.lastEventMs, SLOWEST);
-  const shown = new Set(slow.map(stageName));
-  const stages = /** @type {import("../components/use-data.js").Asked<import("../types").List<import("../types").StageItem>>} */ (
-    useData(marked ? apiPath(["apps", app.ref, "stages"], { grade: 3, sort: "-duration", limit: 10 }) : null, version)
-  );
   if (mayRun && running.data === undefined && running.error === null) return running.slow ? <Skeleton rows={8} facts /> : null;
-  return (
+  const facts = (
     <>
-      <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
-      <KeyNumbers app={app} />
-      {app.loading ? null : <PageAccount app={app} version={version} />}
-      <PageFindings appRef={app.ref} version={version} page="overview" />
-      {app.failedJobs.length ? <FailedJobs app={app} /> : null}
-      {app.failedStages.length ? <FailedStages app={app} /> : null}
-      {slow.length ? (
-        <Section
-          title={t("overview.slowest")}
-          note={t(atLeast.size ? "overview.slowestOpen" : "overview.slowestNote")}
-          tools={
-            <>
-              {marked ? <a href={paths.page(app.ref, "stages", { grade: 3 })}>{t("overview.allMarked")}</a> : null}
-              <a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount)}</a>
-            </>
-          }
-        >
-          <StageTable
-            app={app}
-            caption={t("overview.slowest")}
-            rows={slow}
-            columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true, atLeast })}
-          />
-        </Section>
-      ) : app.loading ? null : (
-        <Empty title={t("overview.noStage")} text={t(app.jobCount ? "overview.noStageText" : "jobs.noneText")} />
-      )}
-      {marked ? (
-        <Loaded from={stages} rows={3}>
-          {(list) => <MarkedStages app={app} rows={list.items.filter((s) => !shown.has(stageName(s))).slice(0, 5)} />}
-        </Loaded>
-      ) : null}
+      {app.outcome !== "failed" || !read ? <Failures app={app} /> : null}
+      <Slowest app={app} rows={slow} atLeast={atLeast} />
     </>
   );
+  if (!read)
+    return (
+      <>
+        <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
+        <KeyNumbers app={app} />
+        <Later />
+        {facts}
+      </>
+    );
+  const verdict = findings.data ? (
+    <Verdict app={app} of={findings.data} account={account.data} whatIfs={whatIfs.data} />
+  ) : (
+    <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
+  );
+  const list = (
+    <Judged from={findings} version={version} rows={5}>
+      {(all) => <FindingList appRef={app.ref} findings={all.findings} note={t("findings.note")} tools={<span class="dim">{countText(all.findings)}</span>} rest />}
+    </Judged>
+  );
+  const spent = <AccountSection app={app} version={version} asked={account} />;
+  return (
+    <InOrder
+      parts={[
+        [[findings, account, whatIfs], verdict],
+        [
+          [],
+          app.outcome === "failed" ? (
+            <>
+              {list}
+              <Failures app={app} />
+              {spent}
+            </>
+          ) : (
+            <>
+              {spent}
+              {list}
+            </>
+          ),
+        ],
+        [[timeline], <Timeline app={app} version={version} asked={timeline} />],
+        [
+          [],
+          <>
+            <WhatIfSection app={app} version={version} asked={whatIfs} />
+            <ReadingOrder app={app} findings={findings.data} version={version} />
+            <Section title={t("overview.numbers")}>
+              <KeyNumbers app={app} />
+            </Section>
+            {facts}
+          </>,
+        ],
+      ]}
+    />
+  );
 }
 
-/** @param {{ app: App, version: string }} props */
-function PageAccount({ app, version }) {
-  /** @type {import("../components/use-data.js").Asked<import("../types").Account>} */
-  const account = useData(wordedPath(["apps", app.ref, "account"]), version);
+/** The slowest stages, those still running among them. @param {{ app: App, rows: import("../types").StageItem[], atLeast: Set<import("../types").StageItem> }} props */
+function Slowest({ app, rows, atLeast }) {
+  if (!rows.length) return app.loading ? null : <Empty title={t("overview.noStage")} text={t(app.jobCount ? "overview.noStageText" : "jobs.noneText")} />;
   return (
-    <Section title={t("account.title")}>
-      <Loaded from={account} rows={3}>
-        {(a) => <AccountBar buckets={a.buckets} totalMs={a.frameMs} />}
-      </Loaded>
+    <Section
+      title={t("overview.slowest")}
+      note={t(atLeast.size ? "overview.slowestOpen" : "overview.slowestNote")}
+      tools={<a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount)}</a>}
+    >
+      <StageTable app={app} caption={t("overview.slowest")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true, atLeast })} />
     </Section>
   );
 }
 
-/** Marked stages that are not among the slowest. @param {{ app: App, rows: import("../types").StageItem[] }} props */
-function MarkedStages({ app, rows }) {
-  if (!rows.length) return null;
+/** @param {{ app: App }} props */
+const Failures = ({ app }) => (
+  <>
+    {app.failedJobs.length ? <FailedJobs app={app} /> : null}
+    {app.failedStages.length ? <FailedStages app={app} /> : null}
+  </>
+);
+
+/** What happened, what it cost, and how far to believe that. @param {{ app: App, of: import("../types").Findings, account: import("../types").Account | undefined, whatIfs: import("../types").WhatIfs | undefined }} props */
+function Verdict({ app, of, account, whatIfs }) {
+  const { level } = worst(of.findings);
   return (
-    <Section title={t("overview.marked")} note={t("overview.markedNote")}>
-      <StageTable app={app} caption={t("overview.marked")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true })} />
-    </Section>
+    <div class="verdict" data-sev={app.outcome === "failed" ? 4 : level}>
+      <p class="verdict-say">{of.verdict}</p>
+      <p class="verdict-sub">
+        <Sentences
+          items={[
+            account && account.frameMs > 0 ? t("say.used", percent(usedShare(account)), percent(idleShare(account))) : null,
+            whatIfs && whatIfs.simulationError !== null ? t("say.simulator", percent(Math.abs(whatIfs.simulationError))) : null,
+            <JointSaving of={of} />,
+            <Others app={app} />,
+          ]}
+        />
+      </p>
+    </div>
   );
 }
+
+/** @param {import("../types").Account} a @param {(bucket: string) => boolean} which */
+const bucketShare = (a, which) => a.buckets.filter((b) => which(b.bucket)).reduce((s, b) => s + b.slotMs, 0) / a.frameMs;
+/** @param {import("../types").Account} a */
+const usedShare = (a) => bucketShare(a, (b) => b === "cpu" || b === "run_unsplit");
+/** @param {import("../types").Account} a */
+const idleShare = (a) => bucketShare(a, (b) => look(b).idle && b !== "lost");
 
 /**
  * One sentence of facts: how long, how much, what was slowest and its share.
@@ -153,7 +209,7 @@ function Sentence({ app, slow: s, open }) {
 
 /** Other attempts of the same application, or other logs of it. @param {{ app: App }} props */
 function Others({ app }) {
-  const asked = /** @type {import("../components/use-data.js").Asked<import("../types").AppList>} */ (
+  const asked = /** @type {Asked<import("../types").AppList>} */ (
     useData(app.appId === null ? null : apiPath(["apps"], { q: app.appId, sort: "-start", limit: 20 }))
   );
   const others = (asked.data?.items ?? []).filter((a) => a.appId === app.appId && a.key !== app.key && a.ref !== null);

@@ -1,24 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Empty } from "../components/states.jsx";
+import { useState } from "preact/hooks";
+import { apiPath } from "../api.js";
+import { TwoLines } from "../components/cells.jsx";
+import { Chip } from "../components/chips.jsx";
+import { barColumn, countColumn, linkColumn, momentColumn, sparse } from "../components/columns.jsx";
+import { Section } from "../components/facts.jsx";
+import { Choice, Search, Tools, words } from "../components/filters.jsx";
+import { PageFindings, useFindings } from "../components/findings.jsx";
+import { ListTable } from "../components/list.jsx";
+import { Severity } from "../components/severity.jsx";
+import { Empty, Loaded, Skeleton } from "../components/states.jsx";
+import { useData } from "../components/use-data.js";
+import { DASH, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { current } from "../lib/router.js";
+import { LEVELS } from "../model/findings.js";
+import { JobLinks, NestedTable } from "./query.jsx";
 
-/** Queries have no page in this version, and this says so; the data is in the API (/apps/{ref}/sql). @param {{ app: import("../types").App }} props */
-export function Sql({ app }) {
+/** @typedef {import("../types").SqlItem} SqlItem */
+/** @typedef {import("../types").App} App */
+/** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked */
+
+/** Which query is slow, and which hurts? @param {{ app: App, version: string }} props */
+export function Sql({ app, version }) {
+  const q = current().query;
+  const [filters, sort] = [{ q: q.get("q"), status: q.get("status"), grade: q.get("grade") }, q.get("sort") ?? "-duration"];
+  const filtered = Object.values(filters).some((v) => v !== null);
+  // Nested executions are below their roots, unless a filter looks for single ones.
+  const asked = /** @type {Asked<import("../types").List<SqlItem>>} */ (
+    useData(apiPath(["apps", app.ref, "sql"], { ...filters, sort, roots: filtered ? null : "true", page: q.get("page"), limit: q.get("limit") ?? 50 }), version)
+  );
+  const findings = useFindings(app.ref, version);
+  const judged = !app.loading && app.sqlExecutionCount > 0;
+  const [open, setOpen] = useState(/** @type {Set<number>} */ (new Set()));
+  /** @param {number} id */
+  const toggle = (id) => {
+    const next = new Set(open);
+    if (!next.delete(id)) next.add(id);
+    setOpen(next);
+  };
+  if (judged && findings.data === undefined && !findings.error) return findings.slow ? <Skeleton rows={10} /> : null;
   return (
-    <Empty title={t("sql.title")}>
-      <p>{t("sql.text")}</p>
-      <ul>
-        <li>
-          <a href={`api/afterglow/v1/apps/${encodeURIComponent(app.ref)}/sql`}>{t("sql.data")}</a>
-        </li>
-        <li>
-          <a href={paths.page(app.ref, "jobs")}>{t("sql.jobs")}</a>
-        </li>
-        <li>
-          <a href={paths.page(app.ref, "stages")}>{t("sql.stages")}</a>
-        </li>
-      </ul>
-    </Empty>
+    <>
+      {judged && findings.data ? <PageFindings appRef={app.ref} version={version} page="sql" /> : null}
+      <Section title={t("nav.sql")} note={t("sql.note")}>
+        <Tools>
+          <Search name="q" label={t("sql.search")} />
+          <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", ["completed", "failed", "running", "unknown"])} />
+          <Choice
+            name="grade"
+            label={t("findings.title")}
+            any={t("sql.anyFinding")}
+            options={[
+              ["info", t("sql.withFinding")],
+              ["low", t("sql.atLeast", t("sev.2"))],
+              ["moderate", t("sql.atLeast", t("sev.3"))],
+              ["severe", t("sev.4")],
+            ]}
+          />
+        </Tools>
+        <ListTable
+          of={{ asked, sort, filters, filtered }}
+          rows={10}
+          caption={t("nav.sql")}
+          columns={columns(app, open, toggle)}
+          rowKey={(x) => x.id}
+          link={(x) => paths.sql(app.ref, x.id)}
+          none={<Empty title={t("sql.none")} text={findings.data?.emptyPages?.sql ?? t("sql.noneText")} />}
+          noMatch={t("sql.noMatch")}
+          foot={filtered ? null : <Opened app={app} ids={[...open]} version={version} />}
+        />
+      </Section>
+    </>
+  );
+}
+
+/** @param {App} app @param {Set<number>} open @param {(id: number) => void} toggle @returns {import("../components/table.jsx").Column<SqlItem>[]} */
+const columns = (app, open, toggle) => [
+  {
+    id: "mark",
+    label: <span class="sr">{t("col.mark")}</span>,
+    class: "is-mark",
+    present: (x) => x.worstGrade !== null,
+    cell: (x) => (x.worstGrade === null ? "" : <Severity level={LEVELS[x.worstGrade]} label={x.findingCount ? t("sql.findings", x.findingCount) : undefined} />),
+  },
+  linkColumn("col.query", (x) => paths.sql(app.ref, x.id), (x) => x.id, { ascending: true }),
+  {
+    id: "description",
+    label: t("col.description"),
+    sort: "description",
+    class: "is-text",
+    cell: (x) => (
+      <>
+        <TwoLines first={x.description} second={x.errorLine ?? ([x.jobGroup, ...x.jobTags].filter(Boolean).join(", ") || null)} />
+        {x.nestedCount ? (
+          <button type="button" class="link small" aria-expanded={open.has(x.id)} onClick={() => toggle(x.id)}>
+            {t("sql.nested", x.nestedCount)}
+          </button>
+        ) : x.rootExecutionId !== null && x.rootExecutionId !== x.id ? (
+          <a class="small" href={paths.sql(app.ref, x.rootExecutionId)}>
+            {t("query.partOf", x.rootExecutionId)}
+          </a>
+        ) : null}
+      </>
+    ),
+  },
+  { id: "status", label: t("col.status"), cell: (x) => <Chip of="status" state={x.status} /> },
+  momentColumn("col.started", (x) => x.submissionMs, app.startMs, { sort: "submission" }),
+  barColumn("col.duration", (x) => x.durationMs),
+  {
+    id: "saving",
+    label: t("col.saving"),
+    title: t("col.saving.title"),
+    num: true,
+    sort: "saving",
+    present: (x) => x.savingMs !== null,
+    cell: (x) => <span class={x.savingMs ? "" : "dim3"}>{x.savingMs === null ? DASH : seconds(x.savingMs)}</span>,
+  },
+  { id: "jobs", label: t("col.jobs"), sort: "jobs", cell: (x) => <JobLinks app={app} query={x} /> },
+  sparse(countColumn("col.planChanges", (x) => x.planChangeCount, { sort: undefined, title: t("col.planChanges.title") })),
+];
+
+/** Nested executions of the roots that were opened. @param {{ app: App, ids: number[], version: string }} props */
+const Opened = ({ app, ids, version }) => ids.map((id) => <OpenedRoot key={id} app={app} id={id} version={version} />);
+
+/** @param {{ app: App, id: number, version: string }} props */
+function OpenedRoot({ app, id, version }) {
+  const asked = /** @type {Asked<import("../types").List<SqlItem>>} */ (useData(apiPath(["apps", app.ref, "sql"], { root: id, sort: "id", limit: 1000 }), version));
+  return (
+    <Section title={t("sql.below", id)}>
+      <Loaded from={asked}>{(list) => <NestedTable app={app} caption={t("sql.below", id)} rows={list.items.filter((x) => x.id !== id)} />}</Loaded>
+    </Section>
   );
 }

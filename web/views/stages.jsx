@@ -2,6 +2,7 @@
 import { Section } from "../components/facts.jsx";
 import { Choice, FilterChip, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
+import { PageFindings } from "../components/findings.jsx";
 import { stageColumns, stageRows } from "../components/stage-columns.jsx";
 import { Empty } from "../components/states.jsx";
 import { t } from "../lib/i18n.js";
@@ -10,10 +11,12 @@ import { patchQuery } from "../lib/router.js";
 /** Which stage is slow? Slowest first; what is marked says why. @param {{ app: import("../types").App, version: string }} props */
 export function Stages({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
-  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", filters: ["q", "status", "grade", "job", "skipped"], version });
-  const { job, skipped } = stages.filters;
+  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", filters: ["q", "status", "grade", "job", "sql", "pool", "skipped"], version });
+  const { job, sql, pool, skipped } = stages.filters;
   const hidden = skipped === "0";
   return (
+    <>
+    <PageFindings appRef={app.ref} version={version} page="stages" />
     <Section title={t("nav.stages")} note={t("stages.note")}>
       <Tools>
         <Search name="q" label={t("stages.search")} />
@@ -25,6 +28,8 @@ export function Stages({ app, version }) {
         />
         <GradeChoice />
         {job !== null ? <FilterChip name="job" text={t("job.title", job)} /> : null}
+        {sql !== null ? <FilterChip name="sql" text={t("job.query", sql)} /> : null}
+        {pool !== null ? <FilterChip name="pool" text={t("stages.pool", pool)} /> : null}
         <button type="button" class="btn" aria-pressed={hidden} onClick={() => patchQuery({ skipped: hidden ? null : "0", page: null })}>
           {t(hidden ? "stages.showSkipped" : "stages.hideSkipped")}
         </button>
@@ -40,5 +45,6 @@ export function Stages({ app, version }) {
         noMatch={t("stages.noMatch")}
       />
     </Section>
+    </>
   );
 }

@@ -34,14 +34,14 @@ static void texts(void **state)
     finding_arg_text(&list, "s", STR_LIT("3.1 \"x\"\n"));
     finding_measure(&list, "share", 0.25, "share");
     finding_evidence(&list, SUBJECT_TASK, STR_LIT("7"), "culprit", (struct evidence_cell[]){{"run", 12.5, "ms"}}, 1);
-    finding_formula(&list, "a / b = 0.5", 0.1, "DE", NULL);
+    FORMULA(&list, "other", 0.1, "DE", {"data", 2048, "bytes"});
     findings_close(&list);
     assert_int_equal(list.count, 1);
     assert_text(list.items[0].subject_key, "3.1");
     assert_text(list.items[0].args, "{\"disk\":{\"v\":1024,\"u\":\"bytes\"},\"none\":{\"v\":null,\"u\":\"ms\"},\"s\":{\"v\":\"3.1 \\\"x\\\"\\n\"}}");
     assert_text(list.items[0].measures, "{\"share\":{\"v\":0.25,\"u\":\"share\"}}");
     assert_text(list.items[0].evidence, "[{\"kind\":\"task\",\"key\":\"7\",\"role\":\"culprit\",\"cols\":[{\"n\":\"run\",\"v\":12.5,\"u\":\"ms\"}]},"
-                                        "{\"formula\":\"a / b = 0.5\",\"threshold\":0.1,\"source\":\"DE\",\"filter\":null}]");
+                                        "{\"formula\":{\"variant\":\"other\",\"numbers\":{\"data\":{\"v\":2048,\"u\":\"bytes\"}}},\"threshold\":0.1,\"source\":\"DE\"}]");
     assert_false(list.out_of_memory);
     findings_dispose(&list);
 }

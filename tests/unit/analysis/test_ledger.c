@@ -78,6 +78,23 @@ static void a_lost_task_may_name_no_executor(void **state)
     assert_near(number_of("SELECT slot_ms FROM lost_work WHERE executor_ref IS NULL"), 3000.0);
 }
 
+/* One of two executors goes: with nothing on it that is a word, with a running task it is a tenth of all and more. */
+static void a_lost_executor_is_as_grave_as_what_it_took_along(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, T0 + 20000);
+    app_sql("UPDATE executor SET remove_reason = 'Command exited with code 137' WHERE executor_ref = 2");
+    run_stage(0, 1, 4, 4000, UNKNOWN);
+    analyse_app();
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_LOW);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_OK);
+    app_sql("DELETE FROM task_column");
+    fail_task(add_task(0, next_task++, 4, 2, T0 + 16000, T0 + 20000), REASON_LOST);
+    analyse_app();
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_SEVERE);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_SEVERE);
+}
+
 static void a_sound_run_has_an_empty_ledger(void **state)
 {
     (void)state;
@@ -120,6 +137,8 @@ static void changes_from_version_to_version(void **state)
     next_id = 0;
     app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, status, start_seen, end_seen, plan_id) VALUES (0, 0, %lld, 1, 1, 1, 2)", (long long)T0);
     run_stage(0, 1, 4, 4000, 0);
+    run_stage(1, 0, 1, 400, 0); /* before the update */
+    app_sql("UPDATE job SET submission_ms = submission_ms + 1250 WHERE job_id = 0");
     static const char join[] = "SortMergeJoin [a#1], [b#2], Inner", broadcast[] = "BroadcastHashJoin [a#1], [b#2], Inner, BuildRight, false";
     version(1, 0);
     node(1, 0, -1, "SortMergeJoin", join, "");
@@ -143,6 +162,7 @@ static void changes_from_version_to_version(void **state)
     assert_near(number_of("SELECT partitions_after FROM aqe_change WHERE kind = 'coalesced'"), 3.0);
     assert_near(number_of("SELECT stage_ref FROM aqe_change WHERE kind = 'coalesced'"), 0.0);
     assert_near(number_of("SELECT logged_ms FROM aqe_change WHERE kind = 'join'"), (double)(T0 + 1000));
+    assert_near(number_of("SELECT min(replanning_ms) + max(replanning_ms) FROM aqe_change"), 2 * 1250.0); /* the next job began 1.25 s after the update */
 }
 
 static void equal_versions_change_nothing(void **state)
@@ -168,6 +188,7 @@ int main(void)
         cmocka_unit_test(a_fetch_failure_names_its_executor),
         TEST(each_lost_attempt_has_one_cause),
         TEST(a_lost_task_may_name_no_executor),
+        TEST(a_lost_executor_is_as_grave_as_what_it_took_along),
         TEST(a_sound_run_has_an_empty_ledger),
         TEST(work_of_failed_jobs_is_a_memo),
         TEST(changes_from_version_to_version),

@@ -69,6 +69,7 @@ static void says_every_rule(void **state)
         assert_said("rules", rules[i].id, "name");
         assert_said("rules", rules[i].id, "sentence");
         assert_said("rules", rules[i].id, "do");
+        assert_said("rules", rules[i].id, "formula");
         assert_said("questions", rules[i].question, NULL);
     }
 }

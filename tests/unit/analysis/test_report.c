@@ -58,7 +58,7 @@ static void add_finding(const char *rule, const char *kind, const char *key, dou
             "INSERT INTO finding (rule_id, rule_version, subject_kind, subject_key, measure, unit, price_ms, price_low_ms, price_high_ms, scenario, weak, confidence, "
             "grade_shift, at_most, at_least, args, measures, evidence) VALUES (?1, 1, ?2, ?3, ?4, '', ?5, ?5 - 100, ?5 + 100, CASE WHEN ?5 IS NULL THEN NULL ELSE 'W1' END, "
             "0, ?6, 0, 4, 0, ?7, '{}', '[{\"kind\":\"task\",\"key\":\"7\",\"role\":\"culprit\",\"cols\":[{\"n\":\"run\",\"v\":5000,\"u\":\"ms\"},{\"n\":\"spill\",\"v\":0,\"u\":\"bytes\"}]},"
-            "{\"formula\":\"a / b\",\"threshold\":0.5,\"source\":\"own\",\"filter\":null}]')",
+            "{\"formula\":{\"variant\":null,\"numbers\":{\"sigma\":{\"v\":4000,\"u\":\"ms\"},\"mean\":{\"v\":2000,\"u\":\"ms\"}}},\"threshold\":0.5,\"source\":\"own\"}]')",
             &err),
         ERR_OK);
     db_bind_str(stmt, 1, str_of(rule));
@@ -113,6 +113,31 @@ static void names_the_first_finding_and_what_the_first_few_save(void **state)
         verdict(LANG_EN),
         "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Fixing that saves about 10.0 s of 1 m 40 s.");
     assert_string_equal(verdict(LANG_ZH_CN), "阶段 1.0 的任务耗时波动很大（变异系数 2），其中 40 % 来自分区之间的差异。解决它约可节省 10.0 s（全程 1 m 40 s）。");
+}
+
+static void says_how_a_measure_came_about_in_both_languages(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    assert_non_null(strstr(text_report(), "Evidence: standard deviation 4.0 s / mean 2.0 s = 2\n"));
+    const struct report_style style = {.format = REPORT_TEXT, .lang = LANG_ZH_CN};
+    buf_clear(&out);
+    assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+    assert_non_null(strstr(out.data, "标准差 4.0 s / 平均 2.0 s = 2\n"));
+}
+
+static void shows_evidence_that_is_nothing_but_a_name(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    exec("UPDATE finding SET evidence = '[{\"kind\":\"conf\",\"key\":\"guava\",\"role\":\"culprit\",\"cols\":[]}]'");
+    load();
+    struct report_evidence evidence;
+    assert_int_equal(report_evidence(&report, LANG_EN, &report.findings[0].finding, NULL, 0, &evidence, &err), ERR_OK);
+    assert_int_equal(evidence.row_count, 1);
+    assert_true(str_is(evidence.cells[0].key, "guava"));
+    assert_false(str_known(evidence.cells[0].name));
+    assert_non_null(strstr(text_report(), "guava\n"));
 }
 
 static void says_possibly_where_it_is_not_sure(void **state)
@@ -264,6 +289,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(says_that_a_healthy_run_is_healthy_and_what_came_nearest),
         TEST(names_the_first_finding_and_what_the_first_few_save),
+        TEST(shows_evidence_that_is_nothing_but_a_name),
+        TEST(says_how_a_measure_came_about_in_both_languages),
         TEST(says_possibly_where_it_is_not_sure),
         TEST(says_that_a_run_failed_and_why),
         TEST(says_what_an_incomplete_log_lacks),

@@ -3,6 +3,8 @@
  * Rules about the whole application (spec/findings.md 7.1). */
 #include "analysed_app.h"
 
+#include <math.h>
+
 /* Eight tasks of 4 s on two slots from 2 s on, and with four slots. The time before the job is the same. */
 static void twice_the_slots_save_half_of_the_work(void **state)
 {
@@ -25,11 +27,166 @@ static void memory_that_cannot_be_is_not_set(void **state)
     assert_near(measure("STAGE.BIG_PARTITION", "0.0"), 2048 / (724 * 0.6 / 2));
 }
 
+/* 100 jobs of half a second: 200 ms before the only task, which takes 200 ms, and 100 ms behind it. 30 s of 60 were starting. */
+static void many_small_jobs_cost_their_starts(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < 100; i++) {
+        int64_t begin = T0 + 5000 + i * 500;
+        add_job(i, begin, begin + 500, 1);
+        list_stage(i, i);
+        add_stage(i, i, 0, 1, begin + 200, begin + 400, 2);
+        struct task_cells *task = add_task(i, next_task++, 0, 1, begin + 200, begin + 400);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = 200;
+        task->executor_cpu_time_ns = 200000000;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+    }
+    analyse_app();
+    assert_near(measure("JOB.MANY_SMALL", "-"), 0.5);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'JOB.MANY_SMALL'"), 30000.0);
+}
+
+/* A stage of tasks one after the other on one of the two slots. */
+static void serial_stage(int64_t number, int64_t begin_ms, const int64_t *ms, size_t count)
+{
+    int64_t at = T0 + begin_ms;
+    int64_t end = at;
+    for (size_t i = 0; i < count; i++)
+        end += ms[i];
+    add_job(number, at, end, 1);
+    list_stage(number, number);
+    add_stage(number, number, 0, (int64_t)count, at, end, 2);
+    for (size_t i = 0; i < count; i++) {
+        struct task_cells *task = add_task(number, next_task++, (int64_t)i, 1, at, at + ms[i]);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = ms[i];
+        task->executor_cpu_time_ns = 0;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+        at += ms[i];
+    }
+}
+
+/* Two jobs side by side: one ends at 22.9 s, the other, with a straggler of 10 s, at 23 s. Without the straggler the run would be 100 ms shorter, and no more without all of its stage. */
+static void what_is_off_the_path_is_told_with_its_slack(void **state)
+{
+    (void)state;
+    static const int64_t long_one[] = {17900}, straggler[] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 10000};
+    serial_stage(0, 5000, long_one, 1);
+    serial_stage(1, 5000, straggler, 9);
+    analyse_app();
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), 100.0);
+    assert_string_equal(text_of("SELECT mute FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), "off_path");
+    assert_near(number_of("SELECT measures ->> '$.slack.v' FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), 100.0);
+}
+
+/* Ten tasks of 2 s that spilled 100 MiB, ten of 1 s that did not, in pairs on two slots, all of it processor time: no part of them is called spilling, but whoever spilled took a second longer. */
+static void spilling_costs_what_spilling_tasks_took_longer(void **state)
+{
+    (void)state;
+    int64_t at = T0 + 5000;
+    add_job(0, at, at + 15000, 1);
+    list_stage(0, 0);
+    add_stage(0, 0, 0, 20, at, at + 15000, 2);
+    for (int64_t i = 0; i < 20; i++) {
+        int64_t ms = i < 10 ? 2000 : 1000;
+        struct task_cells *task = add_task(0, next_task++, i, 1, at, at + ms);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = ms;
+        task->executor_cpu_time_ns = ms * 1000000;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+        task->disk_spilled_bytes = i < 10 ? 100 * MIB : 0;
+        task->memory_spilled_bytes = task->disk_spilled_bytes;
+        task->input_bytes = 50 * MIB;
+        at += i % 2 ? ms : 0;
+    }
+    analyse_app();
+    assert_near(measure("STAGE.SPILL", "0.0"), 1.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL'"), 5000.0);
+    assert_near(number_of("SELECT measures ->> '$.r2.v' FROM finding WHERE rule_id = 'STAGE.SPILL'"), 1.0);
+}
+
+/* Nine tasks of 1 s and 10 MiB, one of 11 s and 110 MiB, which begins first, on two slots: 11 s. Capped at 1.5 s and the rest spread: 2.45 + 4 × 1.95 s. Ideally 20 s / 2. */
+static void skew_saves_at_most_what_an_ideal_spread_would(void **state)
+{
+    (void)state;
+    int64_t at = T0 + 5000;
+    add_job(0, at, at + 11000, 1);
+    list_stage(0, 0);
+    add_stage(0, 0, 0, 10, at, at + 11000, 2);
+    for (int64_t i = 0; i < 10; i++) {
+        int64_t begin = i ? at + (i - 1) * 1000 : at, ms = i ? 1000 : 11000;
+        struct task_cells *task = add_task(0, next_task++, i, 1, begin, begin + ms);
+        task->has_metrics = 1;
+        task->executor_run_time_ms = ms;
+        task->executor_cpu_time_ns = ms * 1000000;
+        task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+        task->input_bytes = (i ? 10 : 110) * MIB;
+    }
+    analyse_app();
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), 750.0);
+    assert_near(number_of("SELECT price_high_ms FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), 1000.0);
+}
+
+/* 2 GiB written: of generated rows nobody knows how much that is, of 512 MiB it is four times as much. */
+static void a_shuffle_of_uncounted_input_is_not_judged(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        run_stage(stage, 2 + 20 * stage, 4, 4000, UNKNOWN);
+        for (size_t i = 4 * (size_t)stage; i < 4 * (size_t)stage + 4; i++) {
+            app_tasks[i].shuffle_write_bytes = GIB / 2;
+            app_tasks[i].input_bytes = stage ? 128 * MIB : 0;
+            app_tasks[i].input_records = 1000;
+        }
+    }
+    analyse_app();
+    assert_true(isnan(measure("STAGE.SHUFFLE_VOLUME", "0.0")));
+    assert_near(measure("STAGE.SHUFFLE_VOLUME", "1.0"), 4.0);
+}
+
+/* Four tasks of 4 s that waited 1 s each for 16 MiB, 12 of them from elsewhere. */
+static void fetched_bytes_are_told_by_where_they_came_from(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 4, 4000, UNKNOWN);
+    for (size_t i = 0; i < 4; i++) {
+        app_tasks[i].executor_cpu_time_ns = 3000000000;
+        app_tasks[i].shuffle_fetch_wait_time_ms = 1000;
+        app_tasks[i].shuffle_remote_read_bytes = 12 * MIB;
+        app_tasks[i].shuffle_local_read_bytes = 4 * MIB;
+    }
+    analyse_app();
+    assert_near(measure("STAGE.FETCH_WAIT", "0.0"), 0.25);
+    assert_near(number_of("SELECT args ->> '$.remote.v' FROM finding WHERE rule_id = 'STAGE.FETCH_WAIT'"), 0.75);
+}
+
+/* 220 of (1024 − 300) × 0.6 MiB, on an executor whose tasks collect garbage for a quarter of their time: a grade more, and it says why. */
+static void full_storage_is_graver_where_tasks_lack_memory(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    for (size_t i = 0; i < 8; i++)
+        app_tasks[i].jvm_gc_time_ms = 1000;
+    app_sql("UPDATE executor SET peaks_set = 1, peak_jvm_heap_memory_bytes = 900000000, peak_on_heap_storage_memory_bytes = %lld", 220 * (long long)MIB);
+    analyse_app();
+    assert_near(measure("EXEC.STORAGE_FULL", "1"), 220 / (724 * 0.6));
+    assert_near(number_of("SELECT grade_shift FROM finding WHERE rule_id = 'EXEC.STORAGE_FULL'"), 1.0);
+    assert_string_equal(text_of("SELECT args ->> '$.also.v' FROM finding WHERE rule_id = 'EXEC.STORAGE_FULL'"), "gc");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(twice_the_slots_save_half_of_the_work),
         TEST(memory_that_cannot_be_is_not_set),
+        TEST(many_small_jobs_cost_their_starts),
+        TEST(fetched_bytes_are_told_by_where_they_came_from),
+        TEST(full_storage_is_graver_where_tasks_lack_memory),
+        TEST(a_shuffle_of_uncounted_input_is_not_judged),
+        TEST(what_is_off_the_path_is_told_with_its_slack),
+        TEST(spilling_costs_what_spilling_tasks_took_longer),
+        TEST(skew_saves_at_most_what_an_ideal_spread_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

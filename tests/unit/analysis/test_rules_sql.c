@@ -430,6 +430,98 @@ static void a_long_plan_is_told(void **state)
     assert_near(measure("SQL.LONG_PLAN", "0"), 1.5);
 }
 
+/* Iceberg: of 100 files 60 were replaced; a MERGE counts rows below, a DELETE left 900 of 1,000; an UPDATE leaves as many rows as there were and does not say how many it changed. */
+static void icebergs_commit_says_what_was_rewritten(void **state)
+{
+    (void)state;
+    static const char files[] = "number of added data files=60;number of removed data files=60;total number of data files=100";
+    char commit[300];
+    add_plan(0);
+    node(0, -1, "ReplaceData", "ReplaceData IcebergWrite", files, -1);
+    node(1, 0, "MergeRows", "MergeRows", "number of target rows updated=100;number of target rows copied unmodified because they did not match any action=900", -1);
+    add_plan(1);
+    snprintf(commit, sizeof commit, "%s;number of removed records=1000;number of added records=900", files);
+    node(0, -1, "ReplaceData", "ReplaceData IcebergWrite", commit, -1);
+    add_plan(2);
+    snprintf(commit, sizeof commit, "%s;number of removed records=1000;number of added records=1000", files);
+    node(0, -1, "ReplaceData", "ReplaceData IcebergWrite", commit, -1);
+    analyse_app();
+    assert_near(measure("SQL.WRITE_AMPLIFICATION", "0/0"), 0.6);
+    assert_near(measure("SQL.WRITE_AMPLIFICATION", "1/0"), 0.6);
+    assert_true(isnan(measure("SQL.WRITE_AMPLIFICATION", "2/0")));
+    assert_near(number_of("SELECT args ->> '$.q.v' FROM finding WHERE rule_id = 'SQL.WRITE_AMPLIFICATION' AND subject_key = '1/0'"), 0.1);
+    assert_near(number_of("SELECT args ->> '$.q.v' FROM finding WHERE rule_id = 'SQL.WRITE_AMPLIFICATION' AND subject_key = '0/0'"), 0.1);
+}
+
+/* Of 120 columns (Spark shows 2 here and counts the rest) a projection and the filter below it take 3; of the other scan nothing above names all that it uses. */
+static void columns_that_nothing_uses_are_told(void **state)
+{
+    (void)state;
+    static const char scan[] = "FileScan parquet db.wide[a#1, b#2L, ... 118 more fields] Batched: true, DataFilters: [], Format: Parquet, PartitionFilters: [], PushedFilters: []";
+    for (int64_t plan = 0; plan < 2; plan++) {
+        add_plan(plan);
+        node(0, -1, plan ? "SerializeFromObject" : "Project", plan ? "SerializeFromObject" : "Project [a#1, (b#2L + a#1) AS c#9, named_struct(x, a#1)]", "", -1);
+        node(1, 0, "Filter", "Filter isnotnull(b#2L)", "", -1);
+        node(2, 1, "ColumnarToRow", "ColumnarToRow", "", -1);
+        node(3, 2, "Scan parquet db.wide", scan, "size of files read=2000000000;number of output rows=1000", -1);
+    }
+    analyse_app();
+    assert_near(measure("SQL.PUSHDOWN", "0/3"), 2e9);
+    assert_near(number_of("SELECT args ->> '$.columns.v' FROM finding WHERE rule_id = 'SQL.PUSHDOWN' AND subject_key = '0/3'"), 120.0);
+    assert_near(number_of("SELECT args ->> '$.used.v' FROM finding WHERE rule_id = 'SQL.PUSHDOWN' AND subject_key = '0/3'"), 3.0); /* a, b, c: a name more does no harm */
+    assert_false(measure("SQL.PUSHDOWN", "1/3") > 0);
+}
+
+/* One query: two shuffles, written by stages 2n and 2n + 1, as long as `ms` says for each task. */
+static void aggregation(int64_t query, int64_t begin_s, int64_t ms, int64_t rows)
+{
+    char metrics[100];
+    run_stage(2 * query, begin_s, 4, ms, query);
+    run_stage(2 * query + 1, begin_s + 10, 2, ms, query);
+    add_plan(query);
+    snprintf(metrics, sizeof metrics, "shuffle records written=%lld;data size=10", (long long)rows);
+    node(0, -1, "Exchange", "Exchange SinglePartition, ENSURE_REQUIREMENTS, [plan_id=7]", metrics, 2 * query + 1);
+    node(1, 0, "HashAggregate", query ? "HashAggregate(keys=[k#11L], functions=[sum(v#12)])" : "HashAggregate(keys=[k#1L], functions=[sum(v#2)])", "", -1);
+    node(2, 1, "AQEShuffleRead", query ? "AQEShuffleRead coalesced" : "AQEShuffleRead local", "", -1);
+    node(3, 2, "Exchange", query ? "Exchange hashpartitioning(k#11L, 8)" : "Exchange hashpartitioning(k#1L, 8)", "shuffle records written=500;data size=10", 2 * query);
+    node(4, 3, "Scan parquet db.orders", query ? "FileScan parquet db.orders[k#11L,v#12]" : "FileScan parquet db.orders[k#1L,v#2]", "", -1);
+}
+
+/* 4 × 3 + 2 × 3 s and, again, 4 × 2 + 2 × 2 s: what the cheaper one cost is saved, which is all of the second: 4 and 2 s on two slots. The part below goes with the whole. */
+static void a_part_of_a_plan_computed_again_is_told(void **state)
+{
+    (void)state;
+    aggregation(0, 1, 3000, 10);
+    aggregation(1, 30, 2000, 10);
+    analyse_app();
+    assert_near(measure("RDD.RECOMPUTE", "0/0"), 2.0);
+    assert_near(number_of("SELECT count(*) FROM finding WHERE rule_id = 'RDD.RECOMPUTE' AND subject_kind = 'node'"), 1.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), 6000.0);
+    assert_string_equal(text_of("SELECT args ->> '$.name.v' || ', ' || (args ->> '$.list.v') FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), "HashAggregate (db.orders), 1.0, 3.0");
+}
+
+/* The upper parts have other rows, so that only the lower one is the same: 4 × 2 s on two slots. */
+static void a_part_with_other_rows_is_another_one(void **state)
+{
+    (void)state;
+    aggregation(0, 1, 3000, 10);
+    aggregation(1, 30, 2000, 11);
+    analyse_app();
+    assert_true(isnan(measure("RDD.RECOMPUTE", "0/0")));
+    assert_near(measure("RDD.RECOMPUTE", "0/3"), 2.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), 4000.0);
+}
+
+static void a_query_does_not_repeat_itself(void **state)
+{
+    (void)state;
+    aggregation(0, 1, 3000, 10);
+    aggregation(1, 30, 2000, 10);
+    app_sql("UPDATE sql_execution SET root_execution_id = 0");
+    analyse_app();
+    assert_false(fires("RDD.RECOMPUTE"));
+}
+
 static void a_rewrite_for_few_rows_is_told(void **state)
 {
     (void)state;
@@ -535,6 +627,11 @@ int main(void)
         PLAN(a_good_aggregate_is_not),
         PLAN(a_long_plan_is_told),
         PLAN(a_rewrite_for_few_rows_is_told),
+        PLAN(icebergs_commit_says_what_was_rewritten),
+        PLAN(columns_that_nothing_uses_are_told),
+        PLAN(a_part_of_a_plan_computed_again_is_told),
+        PLAN(a_part_with_other_rows_is_another_one),
+        PLAN(a_query_does_not_repeat_itself),
         PLAN(operators_off_the_accelerator_are_counted),
         PLAN(failures_are_told_by_what_they_say),
         PLAN(a_stopped_stream_is_no_failed_query),

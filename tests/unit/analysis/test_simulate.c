@@ -315,7 +315,7 @@ static void prices_have_bands(void **state)
 static size_t random_changes(const struct app *app, struct change *changes)
 {
     static const size_t gaps[] = {0, 1, 2};
-    static const enum change_kind kinds[] = {CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_GAPS, CHANGE_ZERO};
+    static const enum change_kind kinds[] = {CHANGE_NO_LOST, CHANGE_DROP, CHANGE_HOST, CHANGE_CAP, CHANGE_SPREAD, CHANGE_GAPS, CHANGE_ZERO, CHANGE_LAG};
     size_t count = 1 + roll(3);
     for (size_t i = 0; i < count; i++) {
         changes[i] = (struct change){.kind = kinds[roll(ARRAY_LENGTH(kinds))],

@@ -2,6 +2,7 @@
 /** Event logs as Spark 3.5 writes them, small, with what the tests look for in known places. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { QUERIES, sqlLog } from "./sql-log.mjs";
 
 export const HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">";
 export const SKEWED = "app-20260101100000-0001",
@@ -251,6 +252,7 @@ export function writeLogs(folder) {
   });
   put(`${CUT}.inprogress`, cut + '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Sta');
   put(SMALL, events({ id: SMALL, name: "tiny", startMs: 1767272400000, stages: [{ name: "count at Job.scala:1", durations: [120, 130] }] }));
+  put(QUERIES, sqlLog(HOSTILE));
   // More runs than a page of the list holds.
   for (let i = 0; i < 60; i++)
     put(

@@ -60,8 +60,6 @@ export const apps = {
   "apps.completeness": "Log complete",
   "apps.completeness.title": "How much of what must be in the log is there",
   "apps.logSize": "Log size",
-  "columns.title": "Columns",
-  "columns.reset": "Reset",
   "apps.atLeast": "Duration",
   "apps.anyDuration": "Any duration",
   "apps.longer": (/** @type {string} */ d) => `≥ ${d}`,

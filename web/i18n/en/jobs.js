@@ -13,6 +13,8 @@ export const jobs = {
   "job.properties": "Properties",
   "job.propertiesNote": "where they differ from the environment",
   "job.propertiesShow": (/** @type {number} */ n) => `Show ${some(n, "property", "properties")}`,
+  "jobs.scheduling": "Jobs take turns by",
+  "jobs.schedulingUsual": "Spark’s default",
   "jobs.note": "one per action, slowest first unless sorted",
   "jobs.search": "Description or call site",
   "jobs.noMatch": "No job matches",

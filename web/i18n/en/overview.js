@@ -13,11 +13,13 @@ export const overview = {
   "overview.othersAll": "and more",
   "overview.other": (/** @type {string} */ n) => `attempt ${n}`,
   "overview.slowestOpen": "by duration; running ones by what they took so far",
-  "overview.marked": "Other stages with skew or GC pressure",
-  "overview.markedNote": "slowest first",
-  "overview.allMarked": "All marked stages",
   "overview.failedJobs": "Failed jobs",
   "overview.failedStages": "Failed stages",
   "overview.failedNote": (/** @type {number} */ all, /** @type {number} */ shown) => (all > shown ? `${count(shown)} of ${count(all)} shown` : ""),
-
+  "overview.numbers": "In numbers",
+  "order.title": "Read in this order",
+  "order.note": "what each page answers, and what it says of this run",
+  "order.nothing": "Nothing stands out.",
+  "say.used": (/** @type {string} */ cpu, /** @type {string} */ idle) => `Slots computed for ${cpu} of the time and were idle, or not there, for ${idle}.`,
+  "say.simulator": (/** @type {string} */ e) => `The simulator behind the prices misses this run by ${e}.`,
 };

@@ -60,12 +60,11 @@ export const stages = {
 
   "tasks.note": (/** @type {number} */ n) => some(n, "task"),
   "tasks.filtered": (/** @type {string} */ n, /** @type {string} */ all) => `${n} of ${all} pass the filters`,
-  "tasks.search": "Error text or task id",
+  "tasks.search": "Id, index, host or error text",
   "tasks.anyExecutor": "Any executor",
   "tasks.onExecutor": (/** @type {string} */ id) => `Executor ${id}`,
   "tasks.none": "No task passes these filters",
   "tasks.speculative": "spec.",
-  "tasks.one": (/** @type {string} */ id) => `Task ${id}`,
   "tasks.oneNote": (/** @type {string} */ i, /** @type {string} */ a, /** @type {string} */ x, /** @type {string} */ h) =>
     `index ${i}, attempt ${a}, on executor ${x}, ${h}`,
   "tasks.zero": (/** @type {number} */ n) => `${some(n, "metric")} of this task ${n === 1 ? "is" : "are"} 0`,

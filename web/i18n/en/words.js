@@ -18,6 +18,7 @@ export const words = {
   "state.gone": "Log is gone",
   "state.skipped": "Not a log",
   "status.succeeded": "Succeeded",
+  "status.completed": "Succeeded",
   "status.complete": "Complete",
   "status.failed": "Failed",
   "status.running": "Running",
@@ -98,7 +99,6 @@ export const words = {
   "fact.spillMemory": "Spilled, in memory",
   "fact.spillDisk": "Spilled, on disk",
   "fact.speculative": "Speculative",
-  "fact.wonRace": (/** @type {number} */ n) => `${count(n)} finished`,
   "fact.locality": "Locality",
   "fact.coresPeak": "Cores at peak",
 

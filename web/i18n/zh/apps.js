@@ -59,8 +59,6 @@ export const apps = {
   "apps.completeness": "日志完整度",
   "apps.completeness.title": "日志应有内容中实际存在的比例",
   "apps.logSize": "日志大小",
-  "columns.title": "列",
-  "columns.reset": "恢复默认",
   "apps.atLeast": "时长",
   "apps.anyDuration": "全部时长",
   "apps.longer": (d) => `≥ ${d}`,

@@ -12,6 +12,8 @@ export const jobs = {
   "job.properties": "属性",
   "job.propertiesNote": "与环境不同之处",
   "job.propertiesShow": (n) => `显示 ${count(n)} 个属性`,
+  "jobs.scheduling": "Job 调度",
+  "jobs.schedulingUsual": "Spark 的默认值",
   "jobs.note": "每个 action 一个；未另行排序时最慢的在前",
   "jobs.search": "描述或调用位置",
   "jobs.noMatch": "没有匹配的 Job",

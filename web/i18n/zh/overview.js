@@ -12,11 +12,13 @@ export const overview = {
   "overview.othersAll": "以及更多",
   "overview.other": (n) => `第 ${n} 次尝试`,
   "overview.slowestOpen": "按时长；运行中的按目前用时",
-  "overview.marked": "其他有倾斜或 GC 压力的 Stage",
-  "overview.markedNote": "最慢的在前",
-  "overview.allMarked": "全部有标记的 Stage",
   "overview.failedJobs": "失败的 Job",
   "overview.failedStages": "失败的 Stage",
   "overview.failedNote": (all, shown) => (all > shown ? `显示 ${count(shown)} / ${count(all)}` : ""),
-
+  "overview.numbers": "数字",
+  "order.title": "按此顺序阅读",
+  "order.note": "每页回答什么，以及对本次运行的结论",
+  "order.nothing": "未见异常。",
+  "say.used": (cpu, idle) => `slot 有 ${cpu} 的时间在计算，${idle} 的时间空闲或不在。`,
+  "say.simulator": (e) => `估价所用的模拟器与本次运行相差 ${e}。`,
 };

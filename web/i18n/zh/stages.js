@@ -57,12 +57,11 @@ export const stages = {
 
   "tasks.note": (n) => `${count(n)} 个 Task`,
   "tasks.filtered": (n, all) => `${n} / ${all} 符合筛选`,
-  "tasks.search": "错误文本或 Task ID",
+  "tasks.search": "ID、序号、主机或错误文本",
   "tasks.anyExecutor": "全部 Executor",
   "tasks.onExecutor": (id) => `Executor ${id}`,
   "tasks.none": "没有符合筛选的 Task",
   "tasks.speculative": "推测",
-  "tasks.one": (id) => `Task ${id}`,
   "tasks.oneNote": (i, a, x, h) => `序号 ${i}，尝试 ${a}，Executor ${x}，${h}`,
   "tasks.zero": (n) => `这个 Task 有 ${count(n)} 个指标为 0`,
   "tasks.close": "关闭",

@@ -17,6 +17,7 @@ export const words = {
   "state.gone": "日志已删除",
   "state.skipped": "不是日志",
   "status.succeeded": "成功",
+  "status.completed": "成功",
   "status.complete": "完成",
   "status.failed": "失败",
   "status.running": "运行中",
@@ -95,7 +96,6 @@ export const words = {
   "fact.spillMemory": "溢写（内存中）",
   "fact.spillDisk": "溢写（磁盘上）",
   "fact.speculative": "推测执行",
-  "fact.wonRace": (n) => `${count(n)} 个完成`,
   "fact.locality": "本地性",
   "fact.coresPeak": "峰值核数",
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import { t } from "../lib/i18n.js";
+import * as paths from "../lib/paths.js";
+
+/** What a finding, or a row of its evidence, is about. @typedef {{ kind: import("../types").SubjectKind, key: string, name: string }} Subject */
+
+/** In words; the server's, but for what reads better on a page. @param {Subject} subject */
+export function placeName({ kind, key, name }) {
+  const [query, node] = key.split("/");
+  if (kind === "node" && node) return t("find.node", query, node);
+  if (kind === "conf" && key === "-") return t("nav.env");
+  return name;
+}
+
+/** Where that is; the application is everywhere. @param {{ appRef: string, of: Subject }} props */
+export const Place = ({ appRef, of }) => (of.kind === "app" ? <>{placeName(of)}</> : <a href={paths.subject(appRef, of.kind, of.key)}>{placeName(of)}</a>);

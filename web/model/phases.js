@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a task, or the tasks of a stage or executor together, did while they had their slots: Spark's own times, clipped so that they sum to the task time, as the server's account does
+ * (analysis/task_parts.h). Names are buckets of the account (model/buckets.js), in the order in which they usually happen: Spark logs only sums.
+ */
+
+/** @typedef {number | null | undefined} N */
+/** @typedef {{ ms: N, runMs: N, deserializeMs: N, serializeMs: N, gettingResultMs?: N, gcMs: N, cpuNs: N, fetchMs: N, writeNs: N }} Times */
+/** @typedef {{ bucket: string, ms: number }} Part */
+
+/** Empty without task time, and without a run time to divide. @param {Times} times @returns {Part[]} those with time in them; they sum to ms */
+export function parts(times) {
+  let left = times.ms ?? 0;
+  if (left <= 0 || times.runMs === null || times.runMs === undefined) return [];
+  const take = (/** @type {N} */ wanted) => {
+    const taken = Math.min(Math.max(wanted ?? 0, 0), left);
+    left -= taken;
+    return taken;
+  };
+  const run = take(times.runMs),
+    deser = take(times.deserializeMs),
+    ser = take(times.serializeMs),
+    getres = take(times.gettingResultMs),
+    delay = left;
+  left = run;
+  const gcInRun = take(times.gcMs),
+    fetch = take(times.fetchMs),
+    cpu = take((times.cpuNs ?? 0) / 1e6),
+    shwrite = take((times.writeNs ?? 0) / 1e6),
+    other = left;
+  const gcInDeser = Math.min((times.gcMs ?? 0) - gcInRun, deser);
+  return Object.entries({ delay, deser: deser - gcInDeser, fetch, cpu, gc: gcInRun + gcInDeser, other, shwrite, ser, getres })
+    .filter(([, ms]) => ms > 0)
+    .map(([bucket, ms]) => ({ bucket, ms }));
+}
+
+/** @param {import("../types").TaskItem} t */
+export const taskParts = (t) =>
+  t.status === "failed" || t.status === "killed"
+    ? t.durationMs
+      ? [{ bucket: "lost", ms: t.durationMs }]
+      : []
+    : parts({
+        ms: t.durationMs, runMs: t.executorRunTimeMs, deserializeMs: t.executorDeserializeTimeMs, serializeMs: /** @type {N} */ (t.resultSerializationTimeMs),
+        gettingResultMs: t.gettingResultTimeMs, gcMs: t.jvmGcTimeMs, cpuNs: t.executorCpuTimeNs, fetchMs: t.shuffleFetchWaitTimeMs, writeNs: t.shuffleWriteTimeNs,
+      });
+
+/** Of a stage's or an executor's sums. @param {{ taskTimeMs: N, runTimeMs: N, gcTimeMs: N, cpuTimeNs: N, deserializeTimeMs: N, resultSerializationTimeMs: N, fetchWaitTimeMs: N, shuffleWriteTimeNs: N }} s */
+export const sumParts = (s) =>
+  parts({
+    ms: s.taskTimeMs, runMs: s.runTimeMs, deserializeMs: s.deserializeTimeMs, serializeMs: s.resultSerializationTimeMs, gcMs: s.gcTimeMs, cpuNs: s.cpuTimeNs, fetchMs: s.fetchWaitTimeMs,
+    writeNs: s.shuffleWriteTimeNs,
+  });
+
+/** Sums of executors by host, the most task time first. Unknown sums stay unknown. @param {import("../types").StageExecutor[]} executors @returns {HostRow[]} */
+export function byHost(executors) {
+  /** @type {Map<string | null, HostRow>} */
+  const rows = new Map();
+  for (const x of executors) {
+    const row = rows.get(x.host) ?? /** @type {HostRow} */ ({ host: x.host, executorCount: 0, ...Object.fromEntries(SUMMED.map((k) => [k, null])) });
+    row.executorCount++;
+    for (const k of SUMMED) if (x[k] !== null) row[k] = (row[k] ?? 0) + /** @type {number} */ (x[k]);
+    rows.set(x.host, row);
+  }
+  return [...rows.values()].sort((a, b) => (b.taskTimeMs ?? 0) - (a.taskTimeMs ?? 0));
+}
+const SUMMED = /** @type {const} */ ([
+  "taskCount", "succeededTasks", "failedTasks", "killedTasks", "taskTimeMs", "runTimeMs", "gcTimeMs", "cpuTimeNs", "deserializeTimeMs", "resultSerializationTimeMs", "fetchWaitTimeMs",
+  "shuffleWriteTimeNs", "inputBytes", "shuffleReadBytes", "shuffleWriteBytes", "outputBytes", "diskSpilledBytes",
+]);
+/** @typedef {{ host: string | null, executorCount: number } & Record<typeof SUMMED[number], number | null>} HostRow */

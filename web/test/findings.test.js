@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Findings: which are shown, folded, held back; thresholds that a person moves. Values worked out by hand. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { factorOf, folded, movedSteps, passed, relations, stepsOf, thresholds, unfired, worst, worstStage } from "../model/findings.js";
+
+/** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
+const finding = (rule, grade, more = {}) => ({
+  rule,
+  grade,
+  name: rule,
+  subject: { kind: "stage", key: "1.0", name: "stage 1.0" },
+  price: null,
+  margin: null,
+  mute: null,
+  suppressedBy: null,
+  ...more,
+});
+const price = (/** @type {number} */ ms) => ({ ms, lowMs: ms / 2, highMs: ms * 2, scenario: "W1", weak: false });
+
+describe("findings", () => {
+  it("fold where they are notes below a hundredth of the run, and more than two", () => {
+    const list = [
+      finding("A", "moderate", { price: price(10) }),
+      finding("B", "info", { price: price(999) }),
+      finding("C", "info", { price: price(1000) }),
+      finding("D", "info"),
+      finding("E", "info"),
+    ];
+    const { shown, small } = folded(list, 100_000);
+    assert.deepEqual(
+      [shown, small].map((l) => l.map((f) => f.rule)),
+      [
+        ["A", "C"],
+        ["B", "D", "E"],
+      ],
+    );
+    assert.deepEqual(folded(list.slice(0, 4), 100_000), { shown: list.slice(0, 4), small: [] });
+  });
+
+  it("mark a page with the worst grade and the largest saving, which need not be one finding's", () => {
+    assert.deepEqual(worst([finding("A", "severe"), finding("B", "low", { price: price(700) }), finding("C", "info", { price: price(300) })]), { level: 4, savingMs: 700 });
+    assert.deepEqual(worst([]), { level: 0, savingMs: null });
+  });
+
+  it("lead to the tasks of the first stage that has more than a note", () => {
+    const of = (/** @type {string} */ key, /** @type {string} */ grade) => finding("A", grade, { subject: { kind: "stage", key, name: "" } });
+    assert.equal(worstStage([finding("B", "severe", { subject: { kind: "app", key: "-", name: "" } }), of("4.1", "moderate"), of("2.0", "low")]), "4.1");
+    assert.equal(worstStage([of("4.1", "info")]), null);
+  });
+
+  it("tell what explains them and what they explain", () => {
+    const skew = finding("STAGE.SKEW_DATA", "severe");
+    const spill = finding("STAGE.SPILL", "low", { suppressedBy: "STAGE.SKEW_DATA stage 1.0" });
+    assert.deepEqual(relations(spill, [skew, spill]), { by: skew, of: [] });
+    assert.deepEqual(relations(skew, [skew, spill]), { by: null, of: [spill] });
+    assert.deepEqual(relations(spill, [spill]), { by: null, of: [] });
+  });
+
+  it("that do not show: one row a rule, the nearest; held back; not judged", () => {
+    const { quiet, held, muted } = unfired([
+      finding("FIRED", "low"),
+      finding("FIRED", "ok", { margin: 0.9 }),
+      finding("FIRED", "low", { mute: "off_path" }),
+      finding("QUIET", "ok", { margin: 0.2 }),
+      finding("QUIET", "ok", { margin: 0.6, subject: { kind: "stage", key: "2.0", name: "" } }),
+      finding("QUIET", "ok", { margin: 3, mute: "tiny_stage" }),
+      finding("HELD", "low", { suppressedBy: "FIRED stage 1.0" }),
+      finding("MUTED", "low", { mute: "local" }),
+      finding("NEARER", "ok", { margin: 0.7 }),
+    ]);
+    assert.deepEqual(
+      quiet.map((f) => [f.rule, f.margin]),
+      [
+        ["NEARER", 0.7],
+        ["QUIET", 0.6],
+      ],
+    );
+    assert.deepEqual(
+      [held, muted].map((l) => l.map((f) => f.rule)),
+      [["HELD"], ["MUTED"]],
+    );
+  });
+});
+
+describe("thresholds", () => {
+  const usual = [0.1, 0.2, null, 0.5];
+
+  it("stand in the address as the server takes them", () => {
+    assert.deepEqual(thresholds(new URLSearchParams("finding=x&threshold.B=1,2,3,4&threshold.A=-,-,-,9")), { "threshold.A": "-,-,-,9", "threshold.B": "1,2,3,4" });
+    assert.equal(movedSteps(usual, 2), "0.2,0.4,-,1");
+    assert.equal(movedSteps(usual, 1), null);
+    assert.equal(movedSteps([104857600, null, null, null], 1 / 3), "34952500,-,-,-");
+    assert.equal(movedSteps([2.2250738585072014e-308, 0.02, 0.1, 0.3], 0.5), "2.2250738585072014e-308,0.01,0.05,0.15");
+  });
+
+  it("are read back, and what is none is not taken", () => {
+    assert.deepEqual(stepsOf("0.2,0.4,-,1", usual), [0.2, 0.4, null, 1]);
+    for (const wrong of [null, "", "1", "1,2,3", "a,b,c,d", "1,2,3,NaN"]) assert.deepEqual(stepsOf(wrong, usual), usual);
+    assert.equal(factorOf([0.2, 0.4, null, 1], usual), 2);
+    assert.equal(factorOf(usual, usual), 1);
+    assert.equal(factorOf([2.2250738585072014e-308, null, null, null], [2.2250738585072014e-308, null, null, null]), 1);
+  });
+
+  it("are passed from below or from above; the highest one counts", () => {
+    assert.equal(passed({ down: false, withPrice: false, steps: usual }, usual, 0.2), 2);
+    assert.equal(passed({ down: false, withPrice: false, steps: usual }, usual, 0.6), 4);
+    assert.equal(passed({ down: true, withPrice: false, steps: [0.9, 0.75, 0.5, 0.25] }, [0.9, 0.75, 0.5, 0.25], 0.5), 3);
+    assert.equal(passed({ down: false, withPrice: false, steps: usual }, usual, null), 0);
+  });
+});

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from "preact/hooks";
+import { apiPath } from "../api.js";
+import { Section } from "../components/facts.jsx";
+import { Loaded } from "../components/states.jsx";
+import { useData } from "../components/use-data.js";
+import { bytes, count } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
+import { wantedVersion } from "./query-plan.jsx";
+
+/** @typedef {import("../types").Sql} Sql */
+
+/** The plan as Spark printed it, of the version that is shown; asked for when it is opened. @param {{ app: import("../types").App, query: Sql, version: string }} props */
+export function PlanText({ app, query: q, version }) {
+  const [open, setOpen] = useState(false);
+  const plan = wantedVersion(q);
+  if (!plan || plan.textBytes === null) return null;
+  return (
+    <Section title={t("query.text")} note={t("query.textNote", bytes(plan.textBytes))}>
+      <details class="fold" onToggle={(e) => setOpen(e.currentTarget.open)}>
+        <summary>{t("query.textShow")}</summary>
+        {open ? <Text path={apiPath(["apps", app.ref, "sql", q.id, "plans", plan.version])} version={version} /> : null}
+      </details>
+    </Section>
+  );
+}
+
+/** Matches are marked up to so many; the count is of all. */
+const MARKED = 500;
+
+/** @param {{ path: string, version: string }} props */
+function Text({ path, version }) {
+  const asked = /** @type {import("../components/use-data.js").Asked<import("../types").SqlPlan>} */ (useData(path, version));
+  return <Loaded from={asked}>{(plan) => <Searched text={plan.text ?? ""} />}</Loaded>;
+}
+
+/** @param {{ text: string }} props */
+function Searched({ text }) {
+  const [find, setFind] = useState("");
+  const [at, setAt] = useState(0);
+  const [copied, setCopied] = useState(false);
+  const here = useRef(/** @type {HTMLElement | null} */ (null));
+  const places = find ? indexes(text, find) : [];
+  useEffect(() => here.current?.scrollIntoView({ block: "nearest" }), [at, find]);
+  /** @type {import("preact").ComponentChildren[]} */
+  const parts = [];
+  let end = 0;
+  places.slice(0, MARKED).forEach((p, i) => {
+    parts.push(text.slice(end, p), <mark ref={i === at ? here : undefined} class={i === at ? "is-on" : undefined}>{text.slice(p, p + find.length)}</mark>);
+    end = p + find.length;
+  });
+  parts.push(text.slice(end));
+  const shown = Math.min(places.length, MARKED);
+  return (
+    <>
+      <div class="tbl-tools no-print">
+        <input
+          type="search"
+          class="filter-text"
+          placeholder={t("query.textFind")}
+          aria-label={t("query.textFind")}
+          value={find}
+          onInput={(e) => {
+            setFind(e.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={(e) => {
+            if (e.key === "Enter" && shown) setAt((at + (e.shiftKey ? shown - 1 : 1)) % shown);
+          }}
+        />
+        <span class="dim small" role="status">
+          {find ? t("plan.found", shown ? at + 1 : 0, count(places.length)) : ""}
+        </span>
+        <button
+          type="button"
+          class="btn is-small"
+          onClick={() =>
+            copy(text).then(
+              () => setCopied(true),
+              () => setCopied(false),
+            )
+          }
+        >
+          {t(copied ? "query.copied" : "query.copy")}
+        </button>
+      </div>
+      <pre class="text-block is-plan" tabIndex={0}>
+        {parts}
+      </pre>
+    </>
+  );
+}
+
+/** Without https a page has no clipboard: then what is selected is copied the old way. @param {string} text */
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+/** Where a text is in another, capitals aside. @param {string} text @param {string} find */
+function indexes(text, find) {
+  const [low, what] = [text.toLowerCase(), find.toLowerCase()];
+  const out = [];
+  for (let at = low.indexOf(what); at >= 0; at = low.indexOf(what, at + what.length)) out.push(at);
+  return out;
+}
