@@ -44,6 +44,7 @@ export function appColumns({ twins, byJob }) {
         </>
       ),
       title: t("col.severity"),
+      name: t("col.severity"),
       sort: "severity",
       num: true,
       class: "is-mark is-left",

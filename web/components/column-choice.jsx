@@ -35,7 +35,7 @@ export function useColumns(table, all, extra, fixed) {
                 put(all.filter((x) => (x.id === c.id ? on : isOn(x))).map((x) => x.id));
               }}
             />{" "}
-            {c.title && c.num ? c.title : c.label}
+            {c.name ?? c.label}
           </label>
         ))}
       </fieldset>
