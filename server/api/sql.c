@@ -164,8 +164,7 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
     query_number(&items, " OFFSET ?", self->list.offset);
     query_add(&items, ")");
     query_order(&items, &self->list, "e.execution_id");
-    struct json_writer *json = response_json(response, false);
-    list_begin(&self->list, json);
+    struct json_writer *json = list_begin(&self->list, response);
     rc = write_items(json, app, self, &items, err);
     list_end(&self->list, json);
     json_object_end(json);

@@ -35,8 +35,6 @@ export const sql = {
   "query.textNote": (/** @type {string} */ size) => `as Spark printed it, ${size}`,
   "query.textShow": "Show the text",
   "query.textFind": "Find in the text",
-  "query.copy": "Copy",
-  "query.copied": "Copied",
   "query.nested": "Nested queries",
   "query.nestedNote": "started by this one",
   "query.besideNote": "of the same root",

@@ -34,8 +34,6 @@ export const sql = {
   "query.textNote": (size) => `Spark 输出的原文，${size}`,
   "query.textShow": "显示文本",
   "query.textFind": "在文本中查找",
-  "query.copy": "复制",
-  "query.copied": "已复制",
   "query.nested": "嵌套查询",
   "query.nestedNote": "由此查询启动",
   "query.besideNote": "属于同一个根查询",
