@@ -20,19 +20,39 @@ export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Te
 export interface Status {
   version: string; build: string; store: Text; nowMs: number; places: Place[] | null;
   logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number } | null;
+  uploads: { enabled: boolean; allowed: boolean; maxBytes: Num };
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
 
 // -- apps
+/** A rule and the wall time that its dearest finding would save; no price: null. */
+export interface Cost { rule: string; name: string; priceMs: Num }
+export interface RunOfJob { key: string; startMs: Num; durationMs: Num; outcome: AppItem["outcome"]; grade: Num }
+/** Runs of one job by start: the newest, or those that end with the item. */
+export interface History { total: number; runs: RunOfJob[] }
 export interface AppItem {
   ref: Text; key: Text; appId: Text; attemptId: Text; name: Text; user: Text; queue: Text; sparkVersion: Text;
   startMs: Num; endMs: Num; lastEventMs: Num; durationMs: Num; complete: boolean | null; outcome: "succeeded" | "failed" | "unknown" | null;
   state: "waiting" | "loading" | "loaded" | "partial" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
   jobCount: Num; failedJobCount: Num; stageCount: Num; failedStageCount: Num; taskCount: Num; failedTaskCount: Num; executorCount: Num; lostExecutorCount: Num;
   taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; outputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; diskSpillBytes: Num;
-  skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; layout: Text; generation: Num;
+  skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; place: Text; layout: Text; generation: Num;
+  /** What analysis made of it; null and empty where it was not judged. grade: of the worst finding, 0 to 4; savingMs: of the dearest findings together. */
+  grade: Num; savingMs: Num; busyShare: Num; completeness: Num; costs: Cost[]; verdict: Text;
+  /** In lists that were asked for it. */
+  history?: History | null;
 }
-export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; failed: number } }
+export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; partial: number; failed: number } }
+
+// -- uploads/{id}: where a log that was added stands; state null: it was not seen yet.
+export interface Upload { upload: string; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
+
+// -- facets
+export interface Facet { value: string; name?: Text; runCount: number }
+export interface Facets { rules: Facet[]; users: Facet[]; queues: Facet[]; places: Facet[]; totals: Record<"rules" | "users" | "queues" | "places", number> }
+
+// -- apps/{ref}/search
+export interface Found { kind: "stage" | "job" | "sql" | "exec" | "conf"; key: string; label: Text; durationMs: Num }
 
 // -- apps/{ref}
 export interface Health {
@@ -187,23 +207,73 @@ export interface SqlPlan { executionId: number; version: number; final: boolean;
 export interface ExecutorItem {
   executorId: string; host: Text; hostPort: Text; active: boolean; addMs: Num; removeMs: Num; removeReason: Text;
   aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
-  maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
-  taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
+  maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; onHeapUsedBytes: Num; offHeapUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
+  taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; completedTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
   inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; isExcluded: boolean | null; excludedInStages: number[] | null; peaks: Record<string, Num> | null;
+  heapLimitBytes: Num; containerLimitBytes: Num;
+  /** Gone before its time, and Spark did not want that; why, in words. */
+  lost: boolean; lossReason: Text; exitCode: Num; exitMeaning: Text;
   logs: [string, string][] | null; attributes: [string, string][] | null; resources: [string, string][] | null;
 }
+export interface ExecutorTotals {
+  active: boolean; executorCount: number; lostCount: number; excludedCount: number; hostCount: number; rddBlocks: Num; memoryUsedBytes: Num; maxMemoryBytes: Num; onHeapUsedBytes: Num;
+  maxOnHeapMemoryBytes: Num; offHeapUsedBytes: Num; maxOffHeapMemoryBytes: Num; diskUsedBytes: Num; totalCores: Num; activeTasks: Num; failedTasks: Num; killedTasks: Num;
+  completedTasks: Num; taskCount: Num; taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num;
+}
+export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; host: Text; stageId: Num; stageAttempt: Num; failures: Num }
+export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
+// -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
+export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
+export interface ExecutorTimeline extends List<ExecutorLine> { fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+// -- apps/{ref}/hosts
+export interface HostItem {
+  host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;
+  taskTimeMs: Num; gcTimeMs: Num; gc: Gc | null; inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num;
+}
+// -- apps/{ref}/processes
+export interface ProcessItem { processId: string; hostPort: Text; addMs: Num; totalCores: Num; logs: [string, string][] }
 
 // -- apps/{ref}/environment
 export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }
 export interface ResourceRequest { name: string; amount: Num; resourceName: Text; discoveryScript: Text; vendor: Text }
-export interface Environment { sections: EnvironmentSection[]; resourceProfiles: { id: number; executor: ResourceRequest[]; task: ResourceRequest[] }[] }
+/** A setting that was made and that analysis knows: against what Spark of this version takes by itself. fired: findings of its rules. */
+export interface Setting {
+  name: string; value: string; defaultValue: Text; distance: number; state: "effective" | "overridden" | "not yet" | "gone" | "misspelt" | "irrelevant"; meant: Text; fired: number;
+  atRunTime: boolean; differs: boolean; meaning: Text; rules: string[];
+}
+export interface JarConflict { scala: boolean; sparksOwn: boolean; artefact: string; first: string; second: string }
+export interface Environment {
+  sections: EnvironmentSection[]; resourceProfiles: { id: number; executor: ResourceRequest[]; task: ResourceRequest[] }[]; settings: Setting[];
+  /** Spark properties with another value in every run. */
+  perRun: string[];
+  jarConflicts: JarConflict[]; jarPaths: { path: string; conflict: number }[];
+}
 
 // -- apps/{ref}/storage
+export interface StageKey { stageId: number; attempt: number }
 export interface CachedRdd {
-  id: number; name: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num;
-  memoryUsedBytes: Num; diskUsedBytes: Num; unpersisted: boolean | null;
+  id: number; name: Text; callsite: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num; memoryUsedBytes: Num; diskUsedBytes: Num;
+  mostPartitions: Num; mostMemoryBytes: Num; mostDiskBytes: Num; evictedPartitions: Num; unpersistMs: Num; unpersisted: boolean | null;
+  verdict: "untouched" | "unused" | "partial" | "leaked" | "level" | "useful" | "unproven" | null; readCount: Num; lastReadMs: Num; fraction: Num; missingShare: Num; buildMs: Num;
+  savedMs: Num; storageShare: Num; builtBy: StageKey | null; lastReadBy: StageKey | null;
 }
-export interface Storage { rdds: CachedRdd[]; blockUpdatesLogged: boolean }
+export interface Storage extends List<CachedRdd> { blockUpdatesLogged: boolean }
+// -- apps/{ref}/storage/{id}
+export interface RddHolder {
+  executorId: string; address: Text; memoryUsedBytes: Num; memoryRemainingBytes: Num; diskUsedBytes: Num; onHeapUsedBytes: Num; onHeapRemainingBytes: Num; offHeapUsedBytes: Num;
+  offHeapRemainingBytes: Num;
+}
+export interface Rdd extends CachedRdd { blockUpdatesLogged: boolean; stages: (StageKey & { name: Text; status: Text })[]; executors: RddHolder[] }
+// -- apps/{ref}/storage/{id}/partitions
+export interface RddPartition { blockName: string; storageLevel: Text; memoryUsedBytes: Num; diskUsedBytes: Num; executors: string[] }
+// -- apps/{ref}/receiver-blocks
+export interface ReceiverBlock {
+  useMemory: boolean; useDisk: boolean; deserialized: boolean; blockName: string; executorId: string; address: Text; storageLevel: Text; memoryUsedBytes: Num; diskUsedBytes: Num;
+  replication: number;
+}
+export interface ReceiverBlocks extends List<ReceiverBlock> {
+  executors: { executorId: string; address: Text; memoryUsedBytes: Num; diskUsedBytes: Num; blockCount: number }[];
+}
 
 // -- apps/{ref}/streaming: one row a run of a query
 export interface StreamingItem {

@@ -232,8 +232,7 @@ static enum err_code answer_findings(struct report *report, const struct request
     return rc;
 }
 
-/* What is usual for its job decides what a run is told, so the tag names that, too. A file that is being filled has no tag. True: there is nothing to make. */
-static bool tag_findings(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response)
+bool usual_tag(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response)
 {
     char tag[APP_ETAG_BYTES + 20];
     snprintf(tag, sizeof tag, "%.*s-%016" PRIx64 "\"", (int)strlen(app->ref.etag) - 1, app->ref.etag, baseline_state(usual));
@@ -273,7 +272,7 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
     rc = usual_find(ctx, request, app.ref.key, &usual, err);
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
-    if (!rc && !tag_findings(ctx, request, &app, &usual, response))
+    if (!rc && !usual_tag(ctx, request, &app, &usual, response))
         rc = judge_run(ctx, request, &app, &usual, &profile, &wish, response, err);
     baseline_dispose(&usual);
     api_app_close(ctx, &app);

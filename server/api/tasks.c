@@ -339,8 +339,7 @@ static enum err_code write_page(const struct api_app *app, struct task_columns *
     enum err_code rc = task_columns_page(key, tie, keep, count, self->list.descending, (size_t)self->list.offset, (size_t)self->list.limit, positions, &found, &kept, err);
     if (rc)
         return rc;
-    struct json_writer *json = response_json(response, false);
-    list_begin(&self->list, json);
+    struct json_writer *json = list_begin(&self->list, response);
     rc = write_rows(json, app, task_seq, positions, found, err);
     list_end(&self->list, json);
     json_kv_i64(json, "allTasks", (int64_t)count);

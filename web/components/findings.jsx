@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
-import { findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
+import { byRule, findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -117,8 +117,10 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
       )}
       {findings.length ? (
         <ul class="find">
-          {shown.map(row)}
-          {parts.small.length && !unfold ? <FoldRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
+          {byRule(shown, (rule, more) => unfold || query.get("more") === rule || more.some((f) => findingId(f) === open)).map((x) =>
+            "more" in x ? unfold ? null : <FoldRow key={x.rule} text={t("find.more", x.more.length, x.name)} open={x.whole} to={hrefWith({ more: x.whole ? null : x.rule })} /> : row(x),
+          )}
+          {parts.small.length && !unfold ? <SmallRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
         </ul>
       ) : null}
       {rest ? <Unfired from={all} open={query.has("checked")} opened={inPlace ? null : open} row={row} /> : null}
@@ -165,20 +167,27 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
   );
 }
 
+/** Several in one row, counted. @param {{ text: string, names?: string, open: boolean, to: string }} props */
+const FoldRow = ({ text, names, open, to }) => (
+  <li class="find-item">
+    <div class="find-line">
+      <a class="find-fold" href={to} aria-expanded={open}>
+        {open ? t("find.fold") : text}
+        {open || !names ? null : <span class="dim3">{names}</span>}
+      </a>
+    </div>
+  </li>
+);
+
 /** @param {{ small: Finding[], wallMs: number, open: boolean }} props */
-function FoldRow({ small, wallMs, open }) {
-  const names = [...new Set(small.map((f) => f.name))];
-  return (
-    <li class="find-item">
-      <div class="find-line">
-        <a class="find-fold" href={hrefWith({ small: open ? null : 1 })} aria-expanded={open}>
-          {open ? t("find.fold") : t("find.smaller", small.length, seconds(wallMs / 100))}
-          {open ? null : <span class="dim3">{names.join(", ")}</span>}
-        </a>
-      </div>
-    </li>
-  );
-}
+const SmallRow = ({ small, wallMs, open }) => (
+  <FoldRow
+    text={t("find.smaller", small.length, seconds(wallMs / 100))}
+    names={[...new Set(small.map((f) => f.name))].join(", ")}
+    open={open}
+    to={hrefWith({ small: open ? null : 1 })}
+  />
+);
 
 /** A link with other thresholds than usual says so, and how to get rid of them. */
 function MovedThresholds() {

@@ -11,10 +11,14 @@ import { jobs } from "./en/jobs.js";
 import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
+import { palette } from "./en/palette.js";
+import { servers } from "./en/servers.js";
+import { share } from "./en/share.js";
 import { sql } from "./en/sql.js";
 import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
+import { streaming } from "./en/streaming.js";
 import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
@@ -30,10 +34,14 @@ export const en = {
   ...log,
   ...metrics,
   ...overview,
+  ...palette,
+  ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,
   ...storage,
+  ...streaming,
   ...timeline,
   ...words,
 };

@@ -11,10 +11,14 @@ import { jobs } from "./zh/jobs.js";
 import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
+import { palette } from "./zh/palette.js";
+import { servers } from "./zh/servers.js";
+import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
 import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { streaming } from "./zh/streaming.js";
 import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
@@ -30,10 +34,14 @@ export const zh = {
   ...log,
   ...metrics,
   ...overview,
+  ...palette,
+  ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,
   ...storage,
+  ...streaming,
   ...timeline,
   ...words,
 };
