@@ -51,7 +51,15 @@ export async function listPages() {
     pages.push([`${kind}: event log`, `${at}/log`]);
     if (s && kind === "biggest") {
       const tasks = await api(`apps/${encodeURIComponent(app.ref)}/stages/${s.stageId}.${s.attempt}/tasks?limit=1`);
-      if (tasks.items[0]) pages.push(["one task", `${at}/stages/${s.stageId}.${s.attempt}?task=${tasks.items[0].taskId}`]);
+      if (tasks.items[0]) {
+        const { taskId, launchMs, executorId } = tasks.items[0];
+        const stage = `${at}/stages/${s.stageId}.${s.attempt}`;
+        pages.push(
+          ["one task", `${stage}?task=${taskId}`],
+          ["one executor, a part of the time, what it cost", `${stage}?exec=${executorId}&from=${launchMs}&to=${launchMs + 1000}&view=cost&finding=-`],
+          ["no such task", `${stage}?task=999999999`],
+        );
+      }
     }
   }
   if (apps.some((/** @type {any} */ a) => a.ref === LOSSES)) {
