@@ -47,7 +47,7 @@ describe("executors", () => {
     assert.deepEqual(lost[0].slice(2, 5), ["+10.0 s", said[0].lossReason, `137${said[0].exitMeaning}`]);
     assert.deepEqual(
       (await rows("Totals")).map((r) => r[0]),
-      ["Active (2)", "Dead (6)", "Total (8)"],
+      ["Active (3)", "Dead (6)", "Total (9)"],
     );
     await page.click("section:has(h2:text-is('Lost executors')) tbody tr:first-child a");
     await page.waitForURL(/[?&]exec=1\b/);
@@ -55,7 +55,7 @@ describe("executors", () => {
     assert.match(await text(), /Exit status: 137/);
     await page.goBack();
     await page.waitForSelector("section:has(h2:text-is('Totals'))");
-    assert.equal((await rows("Executors")).length, 8);
+    assert.equal((await rows("Executors")).length, 9);
   });
 
   it("filter by host and state in the URL, and clear it", async (t) => {
