@@ -143,8 +143,7 @@ static enum err_code write_answer(const struct api_app *app, struct list *list, 
     if (rc)
         return rc;
     list_total(list, total);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = write_batches(json, app, list, batch_ms, request->arena, err);
     list_end(list, json);
     if (!rc && !(rc = write_interval(json, app->db, err)))

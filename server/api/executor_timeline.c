@@ -238,8 +238,7 @@ static enum err_code answer(const struct api_app *app, struct list *list, const 
     list_total(list, total);
     imap_init(&timeline.lines, MOST_EXECUTORS);
     if (!(rc = read_all(&timeline, app, filter, list, bins, err))) {
-        struct json_writer *json = response_json(response, false);
-        list_begin(list, json);
+        struct json_writer *json = list_begin(list, response);
         rc = write_lines(&timeline, app->db, filter, list, json, err);
         list_end(list, json);
         json_kv_i64(json, "fromMs", timeline.from_ms);
@@ -257,7 +256,7 @@ enum err_code api_executor_timeline(struct api_ctx *ctx, const struct request *r
     struct list list = {0};
     struct executor_filter filter;
     int64_t bins;
-    if (list_read_page(&list, request, err) || request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) ||
+    if (list_read_page(&list, request, err) || (list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) || request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) ||
         request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &bins, err) || executor_filter_read(&filter, request, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;

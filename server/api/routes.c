@@ -6,11 +6,13 @@
 const struct route api_routes[] = {
     {V "/status", api_status, "the server: version, places that are watched, counts of logs by state, the ingest process"},
     {V "/apps", api_apps, "list of applications and of logs that are none yet"},
+    {V "/uploads/{upload}", api_upload, "what became of a log that was added by POST /uploads"},
     {V "/facets", api_facets, "what the list of applications can be filtered by: rules, users, queues, places, and how many runs have each"},
     {V "/apps/{ref}", api_app, "one application: its row, log, health, slowest stages, failures"},
     {V "/apps/{ref}/health", api_health, "how far its log can be trusted: counts, files, sampled problems, events by name"},
     {V "/apps/{ref}/search", api_search, "things of one run by what is said of them: stages, jobs, queries, executors, settings"},
     {V "/apps/{ref}/findings", api_findings, "what was wrong, what it cost, what to change: graded, with thresholds as parameters"},
+    {V "/apps/{ref}/report", api_report, "its report as a file: HTML, Markdown, text or JSON"},
     {V "/apps/{ref}/account", api_account, "where the time went: the account of the application, a job or a stage attempt"},
     {V "/apps/{ref}/timeline", api_timeline, "the run over time: slots, the driver, executors, jobs and their stages"},
     {V "/apps/{ref}/chain", api_chain, "the critical chain: what the run waited for, without holes"},

@@ -12,8 +12,9 @@ import { useData } from "./use-data.js";
  *
  * @template T
  * @template {import("../types").List<T>} [L=import("../types").List<T>]
- * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean, id?: string }} Listing
- *   filters: those that the view named, null where not in force; filtered: one is; id: of the table, where a page has several
+ * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean, id?: string, csv: string, json: string }} Listing
+ *   filters: those that the view named, null where not in force; filtered: one is; id: of the table, where a page has several; csv, json: addresses of the API for what passes the
+ *   filters, for what is shown
  */
 
 /**
@@ -31,10 +32,9 @@ export function useList(parts, { sort: usual, limit = 50, filters: names = [], v
   const filters = Object.fromEntries(keys.map(([name, key]) => [name, q.get(key)]));
   const sort = q.get(id + "sort") ?? usual;
   const path = worded ? wordedPath : apiPath;
-  const asked = /** @type {import("./use-data.js").Asked<L>} */ (
-    useData(path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit }), version)
-  );
-  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)), id };
+  const json = path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit });
+  const asked = /** @type {import("./use-data.js").Asked<L>} */ (useData(json, version));
+  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)), id, csv: path(parts, { ...fixed, ...filters, sort, format: "csv" }), json };
 }
 
 /**
@@ -51,7 +51,7 @@ export function ListTable({ of, rows, none, noMatch, noMatchText, foot, ...table
       {(list) =>
         list.items.length ? (
           <>
-            <Table {...table} id={of.id} rows={list.items} sort={of.sort} page={list} />
+            <Table {...table} id={of.id} rows={list.items} sort={of.sort} page={list} list={{ csv: of.csv, json: of.json, total: list.total }} />
             {foot}
           </>
         ) : of.filtered || none === undefined ? (

@@ -11,7 +11,9 @@ import { jobs } from "./en/jobs.js";
 import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
+import { palette } from "./en/palette.js";
 import { servers } from "./en/servers.js";
+import { share } from "./en/share.js";
 import { sql } from "./en/sql.js";
 import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
@@ -32,7 +34,9 @@ export const en = {
   ...log,
   ...metrics,
   ...overview,
+  ...palette,
   ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,

@@ -11,7 +11,9 @@ import { jobs } from "./zh/jobs.js";
 import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
+import { palette } from "./zh/palette.js";
 import { servers } from "./zh/servers.js";
+import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
 import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
@@ -32,7 +34,9 @@ export const zh = {
   ...log,
   ...metrics,
   ...overview,
+  ...palette,
   ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,

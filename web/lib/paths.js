@@ -11,7 +11,7 @@ export const job = (/** @type {string} */ ref, /** @type {number} */ id) => href
 export const stage = (/** @type {string} */ ref, /** @type {number} */ id, /** @type {number} */ attempt, /** @type {Query} */ q = {}) =>
   href(["a", ref, "stages", `${id}.${attempt}`], q);
 /** The same by its key: "3.0". */
-export const stageKey = (/** @type {string} */ ref, /** @type {string} */ key) => href(["a", ref, "stages", key]);
+export const stageKey = (/** @type {string} */ ref, /** @type {string} */ key, /** @type {Query} */ q = {}) => href(["a", ref, "stages", key], q);
 export const sql = (/** @type {string} */ ref, /** @type {number | string} */ id, /** @type {Query} */ q = {}) => href(["a", ref, "sql", id], q);
 /** A run against another one; without `base` against the earlier runs of its job. */
 export const compare = (/** @type {string} */ ref, /** @type {string | null} */ base = null) => href(["compare"], { b: ref, a: base });
