@@ -88,7 +88,7 @@ function Evidence({ appRef, finding: f }) {
           {rows.map((row, i) => (
             <tr key={i} class={row.role === "culprit" ? undefined : "is-peer"}>
               <th scope="row">
-                <Place appRef={appRef} of={row} />
+                <Place appRef={appRef} of={row} within={f.subject} />
                 {row.role === "culprit" ? null : <small> {word("find.role", row.role)}</small>}
               </th>
               {[...heads.keys()].map((name) => {

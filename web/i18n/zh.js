@@ -11,11 +11,13 @@ import { jobs } from "./zh/jobs.js";
 import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
+import { servers } from "./zh/servers.js";
 import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
 import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { streaming } from "./zh/streaming.js";
 import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
@@ -31,11 +33,13 @@ export const zh = {
   ...log,
   ...metrics,
   ...overview,
+  ...servers,
   ...share,
   ...sql,
   ...stage,
   ...stages,
   ...storage,
+  ...streaming,
   ...timeline,
   ...words,
 };

@@ -92,7 +92,12 @@ const columns = (app, open, toggle) => [
     class: "is-text",
     cell: (x) => (
       <>
-        <TwoLines first={x.description} second={x.errorLine ?? ([x.jobGroup, ...x.jobTags].filter(Boolean).join(", ") || null)} />
+        <TwoLines first={x.description} second={[x.jobGroup, ...x.jobTags].filter(Boolean).join(", ")} />
+        {x.errorLine ? (
+          <div class="clip bad small" title={x.errorLine}>
+            {x.errorLine}
+          </div>
+        ) : null}
         {x.nestedCount ? (
           <button type="button" class="link small" aria-expanded={open.has(x.id)} onClick={() => toggle(x.id)}>
             {t("sql.nested", x.nestedCount)}

@@ -70,7 +70,7 @@ export const sql = {
   "plan.foldCode": "Fold generated code",
   "plan.find": "Find an operator",
   "plan.found": (/** @type {number} */ at, /** @type {string} */ n) => (at ? `${at} of ${n}` : `${n} found`),
-  "plan.cut": (/** @type {string} */ n, /** @type {string} */ all) => `The first ${n} of ${all} operators are drawn.`,
+  "plan.cut": (/** @type {string} */ n) => `The plan has ${n} more operators.`,
   "plan.all": "Draw all of them",
   "plan.operatorsByTime": "Operators by measured time",
   "plan.operatorsNote": "what the drawing shows, as a table",

@@ -52,6 +52,7 @@ export const stage = {
   "phase.other": "not on a processor",
   "phase.delay": "scheduling delay",
   "phase.getres": "fetching results",
+  "phase.python": "Python",
   "phase.lost": "lost work",
   "fact.ideal": "Ideal",
   "fact.idealNote": "task time ÷ slots",

@@ -68,7 +68,7 @@ export const sql = {
   "plan.foldCode": "折叠生成的代码",
   "plan.find": "查找算子",
   "plan.found": (at, n) => (at ? `第 ${at} 个，共 ${n} 个` : `找到 ${n} 个`),
-  "plan.cut": (n, all) => `共 ${all} 个算子，图中为前 ${n} 个。`,
+  "plan.cut": (n) => `计划中还有 ${n} 个算子。`,
   "plan.all": "全部画出",
   "plan.operatorsByTime": "按测得时间排列的算子",
   "plan.operatorsNote": "图中内容的表格形式",

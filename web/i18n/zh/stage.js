@@ -50,6 +50,7 @@ export const stage = {
   "phase.other": "不在 CPU 上",
   "phase.delay": "调度延迟",
   "phase.getres": "取回结果",
+  "phase.python": "Python",
   "phase.lost": "丢失的工作",
   "fact.ideal": "理想",
   "fact.idealNote": "Task 时间 ÷ 槽位",
