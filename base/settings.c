@@ -61,6 +61,16 @@ const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_EXACT] = {"afterglow.history.exact", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Where /api/v1 shall answer as the History Server does although we would not: lists (its lists of runs show every run to everybody, whatever the access lists say), "
         "wait (a request for a run that is not loaded waits for it, a minute at most, instead of a 503 at once)."},
+    [SETTING_UPLOADS_DIR] = {"afterglow.uploads.dir", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_UPLOADS", NULL, {NULL},
+        "Directory for logs that are added in the browser. It is made where it is missing, and watched like the log directories. Without it nobody can add a log."},
+    [SETTING_UPLOADS_MAX_BYTES] = {"afterglow.uploads.maxBytes", SETTING_KIND_SIZE, "2g", NULL, 1, INT64_MAX, NULL, NULL, {NULL},
+        "Largest log that can be added; a rolling log counts as one."},
+    [SETTING_UPLOADS_MAX_TOTAL_BYTES] = {"afterglow.uploads.maxTotalBytes", SETTING_KIND_SIZE, "20g", NULL, 1, INT64_MAX, NULL, NULL, {NULL},
+        "What all added logs together may take. Room is made by deleting logs from the directory; runs that were read stay."},
+    [SETTING_UPLOADS_PER_MINUTE] = {"afterglow.uploads.perMinute", SETTING_KIND_NUMBER, "10", NULL, 1, 10000, NULL, NULL, {NULL},
+        "How many logs can be added within a minute, by all users together."},
+    [SETTING_UPLOADS_USERS] = {"afterglow.uploads.users", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Users who may add logs while access lists decide, beside those who see every run; * is everybody. Without access lists everybody may."},
     [SETTING_REDACT_PROPERTIES] = {"spark.redaction.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Regular expression: properties whose key or value it finds are hidden, too. Spark's own default always holds. It is applied to logs that are loaded from then on, and to "
         "the environment of others when it is shown."},

@@ -190,20 +190,18 @@ static void on_progress(void *context, const struct worker_progress *progress)
     }
 }
 
-/* Names belong to the log directories of the settings: arguments have them when they are those directories, as 'afterglow serve' passes them on. */
-static bool names_apply(const struct cli *cli, size_t count)
+/* Names belong to the log directories of the settings: arguments have them when they are those directories, as 'afterglow serve' passes them on, with that of added logs behind them. */
+static bool names_apply(const struct cli *cli, size_t directories)
 {
     size_t names = settings_list_count(cli->settings, SETTING_LOG_NAMES);
     if (names == 0)
         return false;
-    for (size_t i = 0; i < cli->argument_count; i++) {
-        const char *directory = settings_list_at(cli->settings, SETTING_LOGS, i);
-        if (!directory || strcmp(directory, cli->arguments[i]) != 0)
+    for (size_t i = 0; i < cli->argument_count && i < directories; i++)
+        if (strcmp(settings_list_at(cli->settings, SETTING_LOGS, i), cli->arguments[i]) != 0)
             return false;
-    }
-    if (names != count)
-        log_warning("%zu names for %zu log directories: the names are not used", names, count);
-    return names == count;
+    if (names != directories)
+        log_warning("%zu names for %zu log directories: the names are not used", names, directories);
+    return names == directories;
 }
 
 /* The places: arguments, else the log directories of the settings. NULL after telling what is wrong. */
@@ -217,7 +215,8 @@ static struct worker_place *places_of(const struct cli *cli, size_t *ret_count, 
         *ret_status = cli_usage_error(&verb, "nothing to read: name a log or a directory");
         return NULL;
     }
-    bool named = names_apply(cli, count);
+    size_t directories = settings_list_count(cli->settings, SETTING_LOGS);
+    bool named = count >= directories && names_apply(cli, given ? directories : count);
     struct worker_place *places = mem_array(count, sizeof *places);
     if (!places) {
         *ret_status = cli_failed(&verb, "out of memory");
@@ -225,7 +224,7 @@ static struct worker_place *places_of(const struct cli *cli, size_t *ret_count, 
     }
     for (size_t i = 0; i < count; i++) {
         const char *uri = given ? cli->arguments[i] : settings_list_at(cli->settings, SETTING_LOGS, i);
-        places[i] = (struct worker_place){.path = cli_local_path(uri), .name = named ? settings_list_at(cli->settings, SETTING_LOG_NAMES, i) : NULL};
+        places[i] = (struct worker_place){.path = cli_local_path(uri), .name = named && i < directories ? settings_list_at(cli->settings, SETTING_LOG_NAMES, i) : NULL};
         if (!places[i].path) {
             *ret_status = cli_usage_error(&verb, "%s: only files and directories of this machine can be read", uri);
             mem_free(places);

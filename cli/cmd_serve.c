@@ -71,8 +71,8 @@ static bool exact_words(const struct cli *cli, unsigned *ret)
     return true;
 }
 
-/* The lists of access settings, in one array that the caller frees; NULL: out of memory. */
-static const char **access_lists(const struct cli *cli, struct access_settings *access)
+/* The lists of users and addresses, in one array that the caller frees; NULL: out of memory. */
+static const char **access_lists(const struct cli *cli, struct access_settings *access, struct upload_settings *uploads)
 {
     const struct {
         enum setting_id id;
@@ -80,7 +80,8 @@ static const char **access_lists(const struct cli *cli, struct access_settings *
         size_t *count;
     } lists[] = {{SETTING_ADMINS, &access->admins, &access->admin_count},
                  {SETTING_ADMIN_GROUPS, &access->admin_groups, &access->admin_group_count},
-                 {SETTING_AUTH_PROXIES, &access->proxies, &access->proxy_count}};
+                 {SETTING_AUTH_PROXIES, &access->proxies, &access->proxy_count},
+                 {SETTING_UPLOADS_USERS, &uploads->users, &uploads->user_count}};
     size_t total = 1, at = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         total += settings_list_count(cli->settings, lists[i].id);
@@ -141,12 +142,16 @@ int cmd_serve(int argc, char **argv)
                                        .transport_security = text_setting(&cli, SETTING_TRANSPORT_SECURITY),
                                        .log_addresses = {.pattern = text_setting(&cli, SETTING_LOG_ADDRESS),
                                                          .complete_only = settings_i64(cli.settings, SETTING_LOG_ADDRESS_INCOMPLETE) == 0},
+                                       .uploads = {.dir = text_setting(&cli, SETTING_UPLOADS_DIR),
+                                                   .most_bytes = settings_i64(cli.settings, SETTING_UPLOADS_MAX_BYTES),
+                                                   .most_total_bytes = settings_i64(cli.settings, SETTING_UPLOADS_MAX_TOTAL_BYTES),
+                                                   .most_per_minute = settings_i64(cli.settings, SETTING_UPLOADS_PER_MINUTE)},
                                        .redaction = text_setting(&cli, SETTING_REDACT_PROPERTIES),
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,
                                        .ingest_options = options_for_ingest};
-    const char **lists = access_lists(&cli, &settings.access);
+    const char **lists = access_lists(&cli, &settings.access, &settings.uploads);
     if (!places || !lists) {
         fputs("afterglow serve: out of memory\n", stderr);
         status = EXIT_FAILED;

@@ -25,6 +25,7 @@
 #include "server/proxy.h"
 #include "server/response_body.h"
 #include "server/server.h"
+#include "server/uploads.h"
 
 #define MAX_CONNECTIONS 1024u                /* over all threads; each costs CONNECTION_BYTES while it is open */
 #define MAX_CONNECTIONS_PER_CLIENT 512u      /* a reverse proxy is one client, so not much less than all */
@@ -32,7 +33,8 @@
 #define BODY_BYTES ((int64_t)64 << 10)       /* of a request, as much as is dropped */
 #define IDLE_SECONDS 30u                     /* without a byte in either direction */
 #define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
-#define ANSWER_SECONDS 3600                  /* for an answer of known length; streams (zips of any size) end by idling only */
+#define ANSWER_SECONDS 3600                  /* for an answer of known length, and for a log that is sent to us; streams (zips of any size) end by idling only */
+#define REFUSED_BYTES ((int64_t)64 << 20)    /* of a log that is refused, as much is dropped: a browser that is cut off while it sends shows no answer */
 #define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
 #define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
@@ -43,7 +45,7 @@
 #define DATA_POLICY "default-src 'none'; frame-ancestors 'self'"
 #define FRAMING_BYTES 256
 
-enum phase { PHASE_READING, PHASE_ANSWERING, PHASE_STREAMING };
+enum phase { PHASE_READING, PHASE_RECEIVING, PHASE_ANSWERING, PHASE_STREAMING };
 
 /* One open connection. In a list, for the watch over total times. */
 struct connection {
@@ -76,6 +78,8 @@ struct exchange {
     struct response *response;
     struct str address;                      /* as in the request line */
     bool too_long, seen, answered;
+    bool receives;                           /* a log is sent to us: uploads.h */
+    struct upload *upload;                   /* owned; NULL: it was refused, and the answer is made */
     int64_t begin_ns, body_bytes;            /* body_bytes: of the request, so far */
     int status;
     int64_t bytes;
@@ -210,7 +214,7 @@ static void *watch(void *context)
         int64_t now = time_monotonic_ns();
         for (struct connection *c = self->connections; c; c = c->next) {
             int64_t seconds = (now - c->since_ns) / ((int64_t)1000 * NS_PER_MS);
-            if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || (c->phase == PHASE_ANSWERING && seconds >= ANSWER_SECONDS))
+            if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
                 shutdown(c->fd, SHUT_RDWR);
         }
         resume_waiting(self);
@@ -229,6 +233,7 @@ static void exchange_free(struct exchange *self)
 {
     if (!self)
         return;
+    upload_abort(self->upload);
     response_free(self->response);
     arena_dispose(&self->arena);
     mem_free(self);
@@ -347,11 +352,10 @@ static enum err_code identify(struct http *self, struct MHD_Connection *connecti
                            request->arena, &request->viewer, err);
 }
 
-/* Fills the exchange's response, whatever happens; false: not even that was possible. */
-static bool make_answer(struct http *self, struct MHD_Connection *connection, const char *method, struct exchange *exchange)
+/* What is said in the head, and an empty answer. *ret_prefix: of a proxy. */
+static bool read_head(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, struct str *ret_prefix)
 {
     struct request *request = &exchange->request;
-    struct err err = {0};
     request->method = str_of(exchange->method);
     request->if_none_match = header(connection, "If-None-Match");
     request->accept = header(connection, "Accept");
@@ -360,12 +364,34 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
     request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
     request->address = request->path = request->raw_path = exchange->address;
+    *ret_prefix = proxy_prefix(str_of(self->proxy_base), header(connection, "X-Forwarded-Context"), header(connection, "X-Forwarded-Prefix"));
     response_free(TAKE(exchange->response));                 /* of a try before */
-    if (response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, &err))
-        return false;
-    struct response *response = exchange->response;
-    struct str prefix = proxy_prefix(str_of(self->proxy_base), header(connection, "X-Forwarded-Context"), header(connection, "X-Forwarded-Prefix"));
+    return response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, NULL) == ERR_OK;
+}
 
+/* Who asks, and for what. False: the answer says why not. */
+static bool parse_head(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, struct str prefix)
+{
+    struct err err = {0};
+    enum err_code rc = request_parse(&exchange->request, exchange->address, prefix, &err);
+    if (!rc)
+        rc = identify(self, connection, &exchange->request, &err);
+    if (rc == ERR_INVALID || rc == ERR_LIMIT)
+        dispatch_refuse(exchange->address, exchange->response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
+    else if (rc)
+        make_failure(exchange, rc, &err);
+    return !rc;
+}
+
+/* Fills the exchange's response, whatever happens; false: not even that was possible. */
+static bool make_answer(struct http *self, struct MHD_Connection *connection, const char *method, struct exchange *exchange)
+{
+    struct str prefix;
+    struct err err = {0};
+    if (!read_head(self, connection, exchange, &prefix))
+        return false;
+    struct request *request = &exchange->request;
+    struct response *response = exchange->response;
     if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
     } else if (!method_known(method)) {
@@ -373,16 +399,57 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         response_header(response, "Allow", STR_LIT(HTTP_METHODS));
     } else if (body_too_long(connection)) {
         dispatch_refuse(request->path, response, 413, "body_too_long", "the body of the request is longer than 64 KiB, and means nothing here");
-    } else {
-        enum err_code rc = request_parse(request, exchange->address, prefix, &err);
-        if (!rc)
-            rc = identify(self, connection, request, &err);
-        if (rc == ERR_INVALID || rc == ERR_LIMIT)
-            dispatch_refuse(exchange->address, response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
-        else if (rc || (rc = dispatch(self->server, request, response, &err)))
+    } else if (parse_head(self, connection, exchange, prefix)) {
+        enum err_code rc = dispatch(self->server, request, response, &err);
+        if (rc)
             make_failure(exchange, rc, &err);
     }
     return true;
+}
+
+/* ---- a log that is sent to us ---- */
+
+static int64_t announced_bytes(struct MHD_Connection *connection)
+{
+    int64_t bytes;
+    return str_to_i64(header(connection, "Content-Length"), &bytes) && bytes >= 0 ? bytes : UNKNOWN;
+}
+
+/* The head of a POST is there. True: it is such a log, which is taken (exchange->upload) or refused. */
+static bool begin_upload(struct http *self, struct MHD_Connection *connection, struct exchange *exchange)
+{
+    struct str prefix;
+    struct request *request = &exchange->request;
+    if (exchange->too_long || !memmem(exchange->address.ptr, exchange->address.len, UPLOADS_ADDRESS, strlen(UPLOADS_ADDRESS)) || !read_head(self, connection, exchange, &prefix))
+        return false;
+    exchange->receives = true;
+    if (!parse_head(self, connection, exchange, prefix))
+        return true;
+    if (!(exchange->receives = str_is(request->raw_path, UPLOADS_ADDRESS)))
+        return false;
+    const struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .origin = header(connection, "Origin"), .site = header(connection, "Sec-Fetch-Site"),
+                                     .forwarded_host = header(connection, "X-Forwarded-Host"), .bytes = announced_bytes(connection)};
+    if (upload_begin(server_uploads(self->server), request, &head, &exchange->upload, exchange->response))
+        set_phase(self, connection, PHASE_RECEIVING);
+    return true;
+}
+
+/* One piece. False: the connection is cut. */
+static bool receive(struct exchange *exchange, const char *bytes, size_t len)
+{
+    if (exchange->upload)
+        return upload_write(exchange->upload, bytes, len);
+    exchange->body_bytes += (int64_t)len;
+    return exchange->body_bytes <= REFUSED_BYTES;
+}
+
+static void end_upload(struct http *self, struct exchange *exchange)
+{
+    bool complete = false;
+    if (exchange->upload)
+        upload_finish(TAKE(exchange->upload), exchange->response, &complete);
+    if (complete)
+        server_scan(self->server);
 }
 
 static bool finish_answer(struct http *self, struct exchange *exchange, struct response_parts *parts)
@@ -492,7 +559,6 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 {
     (void)url;
     (void)version;
-    (void)upload_data;
     struct http *self = cls;
     struct exchange *exchange = *context;
     if (!exchange)
@@ -503,7 +569,18 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     }
     /* Called first when the head is there, then with each piece of the body, then without one. An answer before the last call closes the connection: right for a body that will
      * not be read, only for that. */
-    bool refused = exchange->too_long || !method_known(method) || body_too_long(connection);
+    if (!exchange->method && !(exchange->method = arena_strndup(&exchange->arena, method, MIN(strlen(method), (size_t)32))))
+        return MHD_NO;
+    if (!exchange->seen && strcmp(method, "POST") == 0 && begin_upload(self, connection, exchange)) {
+        exchange->seen = true;
+        if (exchange->upload || known_or(announced_bytes(connection), 0) <= REFUSED_BYTES)
+            return MHD_YES;
+    } else if (exchange->receives && *upload_data_size) {
+        bool goes_on = receive(exchange, upload_data, *upload_data_size);
+        *upload_data_size = 0;
+        return goes_on ? MHD_YES : MHD_NO;
+    }
+    bool refused = !exchange->receives && (exchange->too_long || !method_known(method) || body_too_long(connection));
     if (!exchange->seen && !refused) {
         exchange->seen = true;
         return MHD_YES;
@@ -514,8 +591,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         return exchange->body_bytes > BODY_BYTES ? MHD_NO : MHD_YES; /* in chunks: there is no answer in the middle of a body */
     }
     struct response_parts parts;
-    exchange->method = arena_strndup(&exchange->arena, method, MIN(strlen(method), (size_t)32));
-    if (!exchange->method || !make_answer(self, connection, method, exchange) || !finish_answer(self, exchange, &parts))
+    if (exchange->receives)
+        end_upload(self, exchange);
+    else if (!make_answer(self, connection, method, exchange))
+        return MHD_NO;
+    if (!finish_answer(self, exchange, &parts))
         return MHD_NO;
     if (wait_for_another(self, connection, exchange, &parts))
         return MHD_YES;

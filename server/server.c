@@ -29,6 +29,7 @@ struct server {
     struct access *access;
     struct app_table *apps;
     struct answer_cache *answers;
+    struct uploads *uploads;         /* NULL: off */
     struct http *http;
     struct supervisor *supervisor;   /* NULL: no places to watch */
     const char **ingest_argv;        /* owned array of borrowed texts */
@@ -73,7 +74,7 @@ static enum err_code check_store(const struct server_settings *settings, struct 
     bool there = stat(settings->store_dir, &st) == 0;
     if (there && !S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID, "the store %s is not a directory", settings->store_dir);
-    if (!there && settings->place_count == 0)
+    if (!there && settings->place_count == 0 && !settings->uploads.dir)
         return err_set(err, ERR_NOT_FOUND, "there is no store %s, and no --logs to fill one from", settings->store_dir);
     return ERR_OK;
 }
@@ -81,7 +82,7 @@ static enum err_code check_store(const struct server_settings *settings, struct 
 static enum err_code make_ingest_argv(struct server *self, struct err *err)
 {
     const struct server_settings *s = self->settings;
-    const char **argv = self->ingest_argv = mem_array(s->ingest_option_count + s->place_count + 8, sizeof *argv);
+    const char **argv = self->ingest_argv = mem_array(s->ingest_option_count + s->place_count + 9, sizeof *argv);
     if (!argv)
         return err_nomem(err);
     ssize_t len = readlink(PROGRAM, self->program, sizeof self->program - 1);
@@ -100,6 +101,8 @@ static enum err_code make_ingest_argv(struct server *self, struct err *err)
     argv[n++] = "--";
     for (size_t i = 0; i < s->place_count; i++)
         argv[n++] = s->places[i];
+    if (self->uploads)
+        argv[n++] = uploads_dir(self->uploads);
     return ERR_OK;
 }
 
@@ -122,7 +125,8 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     name_build(settings, self->build);
     char real[HTTP_ADDRESS_BYTES];
     if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) ||
-        (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (settings->place_count && (rc = make_ingest_argv(self, err))) ||
+        (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (rc = uploads_new(&self->uploads, &settings->uploads, err)) ||
+        ((settings->place_count || self->uploads) && (rc = make_ingest_argv(self, err))) ||
         (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
         server_free(self);
         return rc;
@@ -171,6 +175,7 @@ void server_free(struct server *self)
     http_stop(self->http);
     supervise_free(self->supervisor);
     answer_cache_free(self->answers);
+    uploads_free(self->uploads);
     app_table_free(self->apps);
     db_pool_free(self->pool);
     access_free(self->access);
@@ -198,6 +203,11 @@ struct access *server_access(struct server *self)
 struct app_table *server_apps(struct server *self)
 {
     return self->apps;
+}
+
+struct uploads *server_uploads(struct server *self)
+{
+    return self->uploads;
 }
 
 struct answer_cache *server_answers(struct server *self)
@@ -236,4 +246,10 @@ void server_want(struct server *self, int64_t log_id)
 {
     if (self->supervisor)
         supervise_want(self->supervisor, log_id);
+}
+
+void server_scan(struct server *self)
+{
+    if (self->supervisor)
+        supervise_scan(self->supervisor);
 }

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "server/access.h"
 #include "server/supervise.h"
+#include "server/uploads.h"
 
 #define SERVER_BUILD_BYTES 32
 
@@ -42,6 +43,7 @@ struct server_settings {
     struct access_settings access;
     const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
     struct log_address_settings log_addresses;
+    struct upload_settings uploads;
     const char *redaction;           /* spark.redaction.regex, which is set already (base/redact_pattern.h): answers depend on it, so their tags do; NULL: none */
     unsigned exact;                  /* bits of enum server_exact */
     unsigned threads;                /* 0: two for each core, at least four */
@@ -78,7 +80,11 @@ const char *server_store(const struct server *self);             /* static in se
 const char *server_build(const struct server *self);             /* names this very program file and what of the settings answers show; part of ETags; static in self */
 void server_ingest_status(struct server *self, struct ingest_status *ret);
 
+struct uploads *server_uploads(struct server *self);              /* borrowed; NULL: off */
+
 /* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */
 void server_want(struct server *self, int64_t log_id);
+/* There is a new log: tells the child to look for it. Likewise. */
+void server_scan(struct server *self);
 
 #endif

@@ -171,14 +171,24 @@ void supervise_status(struct supervisor *self, struct ingest_status *ret)
     pthread_mutex_unlock(&self->lock);
 }
 
+static void tell(struct supervisor *self, const char *line)
+{
+    pthread_mutex_lock(&self->lock);
+    if (self->control >= 0 && write(self->control, line, strlen(line)) < 0 && errno == EPIPE)
+        close_control(self);         /* lines are shorter than PIPE_BUF: written whole or not at all */
+    pthread_mutex_unlock(&self->lock);
+}
+
 void supervise_want(struct supervisor *self, int64_t log_id)
 {
     char line[40];
-    int len = snprintf(line, sizeof line, "want %" PRId64 "\n", log_id);
-    pthread_mutex_lock(&self->lock);
-    if (self->control >= 0 && write(self->control, line, (size_t)len) < 0 && errno == EPIPE)
-        close_control(self);         /* lines are shorter than PIPE_BUF: written whole or not at all */
-    pthread_mutex_unlock(&self->lock);
+    snprintf(line, sizeof line, "want %" PRId64 "\n", log_id);
+    tell(self, line);
+}
+
+void supervise_scan(struct supervisor *self)
+{
+    tell(self, "scan\n");
 }
 
 void supervise_free(struct supervisor *self)

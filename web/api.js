@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The only caller of fetch. Addresses are relative to the base of the document, so a proxy's prefix needs no thought. Answers carry an ETag and the
+ * The only caller of fetch (and of XMLHttpRequest, which alone tells how much of a file was sent). Addresses are relative to the base of the document, so a proxy's prefix needs no thought. Answers carry an ETag and the
  * browser asks again with it; what was shown last is kept here too, so that Back is drawn at once and then checked.
  */
 import { language } from "./lib/i18n.js";
@@ -65,4 +65,26 @@ export async function get(path, signal) {
   kept.set(path, body);
   if (kept.size > KEPT_ANSWERS) kept.delete(/** @type {string} */ (kept.keys().next().value));
   return body;
+}
+
+/**
+ * Sends a file as the body of a POST. @param {string} path @param {Blob} body @param {(sentBytes: number) => void} onProgress @param {AbortSignal} signal
+ * @returns {Promise<any>}
+ */
+export function send(path, body, onProgress, signal) {
+  return new Promise((resolve, reject) => {
+    const x = new XMLHttpRequest();
+    x.open("POST", new URL(ROOT + path, document.baseURI));
+    x.setRequestHeader("X-Afterglow-Upload", "1");
+    x.responseType = "json";
+    x.upload.onprogress = (e) => onProgress(e.loaded);
+    x.onload = () =>
+      x.status < 300
+        ? resolve(x.response)
+        : reject(new ApiError(path, x.status, String(x.response?.error ?? x.statusText), String(x.response?.detail ?? "")));
+    x.onerror = () => reject(new ApiError(path, 0, "unreachable", ""));
+    x.onabort = () => reject(new ApiError(path, 0, "aborted", ""));
+    signal.addEventListener("abort", () => x.abort());
+    x.send(body);
+  });
 }

@@ -9,6 +9,7 @@ import { FindingsOfRun, isRead } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
 import { warm } from "./components/lazy.jsx";
+import { Palette } from "./components/palette.jsx";
 import { Rail, entries } from "./components/rail.jsx";
 import { Failure, Skeleton, pending } from "./components/states.jsx";
 import { useData, usePoll } from "./components/use-data.js";
@@ -40,6 +41,7 @@ function Root() {
   const [, redraw] = useState(0);
   const [prefs, setPrefs] = useState(prefsStore.load);
   const [help, setHelp] = useState(false);
+  const [searching, setSearching] = useState(false);
   useEffect(() => onChange(() => redraw((n) => n + 1)), []);
   apply(prefs);
   /** @param {Partial<import("./lib/prefs.js").Prefs>} change */
@@ -51,7 +53,7 @@ function Root() {
   const route = current();
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
   const ref = compares ? route.query.get("b") : route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
-  const frame = { prefs, change, keys: () => setHelp(true) };
+  const frame = { prefs, change, keys: () => setHelp(true), search: () => setSearching(true), searching, searched: () => setSearching(false) };
   return (
     <>
       {ref !== null ? (
@@ -64,7 +66,8 @@ function Root() {
   );
 }
 
-/** @typedef {{ prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void }} Frame */
+/** @typedef {{ prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void, search: () => void, searching: boolean,
+ *   searched: () => void }} Frame searching: the search over everything is open */
 
 /** @param {{ class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
 function Shell({ class: c, bar, rail, children }) {
@@ -95,13 +98,15 @@ function PlainFrame({ here, path, frame }) {
     go: (page) => {
       if (page === "apps") go(paths.apps());
     },
+    search: frame.search,
     help: frame.keys,
   });
   useEffect(() => {
     document.title = `${t("nav.apps")} · Afterglow`;
   });
   return (
-    <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} search={here === "none"} {...frame} />}>
+    <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} {...frame} />}>
+      {frame.searching ? <Palette appRef={null} version="" entries={[{ id: "apps", to: paths.apps() }]} close={frame.searched} /> : null}
       {here === "apps" ? (
         <Boundary>
           <Apps />
@@ -137,7 +142,11 @@ function AppFrame({ appRef, rest, frame }) {
 function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
   const page = findPage(rest);
   const list = entries(appRef, app, found.data);
-  useKeys({ go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.app(appRef))), help: frame.keys });
+  useKeys({
+    go: (name) => go(name === "apps" ? paths.apps() : (list.find((x) => x.id === name)?.to ?? paths.page(appRef, name))),
+    search: frame.search,
+    help: frame.keys,
+  });
   const title = app?.name ?? appRef;
   const object = page?.object ? t(page.object, (rest[1] ?? "").replace(/\.0$/, "")) : null;
   const section = page?.section ? t(page.section) : null;
@@ -181,9 +190,10 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
   };
   return (
     <Shell
-      bar={<TopBar crumbs={crumbs} search {...frame} />}
+      bar={<TopBar crumbs={crumbs} {...frame} />}
       rail={<Rail entries={list} here={page?.rail ?? ""} foot={app?.sparkVersion ? `Spark ${app.sparkVersion}` : null} />}
     >
+      {frame.searching ? <Palette appRef={appRef} version={version} entries={[...list, { id: "apps", to: paths.apps() }]} close={frame.searched} /> : null}
       {body()}
     </Shell>
   );

@@ -20,19 +20,39 @@ export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Te
 export interface Status {
   version: string; build: string; store: Text; nowMs: number; places: Place[] | null;
   logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number } | null;
+  uploads: { enabled: boolean; allowed: boolean; maxBytes: Num };
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
 
 // -- apps
+/** A rule and the wall time that its dearest finding would save; no price: null. */
+export interface Cost { rule: string; name: string; priceMs: Num }
+export interface RunOfJob { key: string; startMs: Num; durationMs: Num; outcome: AppItem["outcome"]; grade: Num }
+/** Runs of one job by start: the newest, or those that end with the item. */
+export interface History { total: number; runs: RunOfJob[] }
 export interface AppItem {
   ref: Text; key: Text; appId: Text; attemptId: Text; name: Text; user: Text; queue: Text; sparkVersion: Text;
   startMs: Num; endMs: Num; lastEventMs: Num; durationMs: Num; complete: boolean | null; outcome: "succeeded" | "failed" | "unknown" | null;
   state: "waiting" | "loading" | "loaded" | "partial" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
   jobCount: Num; failedJobCount: Num; stageCount: Num; failedStageCount: Num; taskCount: Num; failedTaskCount: Num; executorCount: Num; lostExecutorCount: Num;
   taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; outputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; diskSpillBytes: Num;
-  skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; layout: Text; generation: Num;
+  skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; place: Text; layout: Text; generation: Num;
+  /** What analysis made of it; null and empty where it was not judged. grade: of the worst finding, 0 to 4; savingMs: of the dearest findings together. */
+  grade: Num; savingMs: Num; busyShare: Num; completeness: Num; costs: Cost[]; verdict: Text;
+  /** In lists that were asked for it. */
+  history?: History | null;
 }
-export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; failed: number } }
+export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; partial: number; failed: number } }
+
+// -- uploads/{id}: where a log that was added stands; state null: it was not seen yet.
+export interface Upload { upload: string; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
+
+// -- facets
+export interface Facet { value: string; name?: Text; runCount: number }
+export interface Facets { rules: Facet[]; users: Facet[]; queues: Facet[]; places: Facet[]; totals: Record<"rules" | "users" | "queues" | "places", number> }
+
+// -- apps/{ref}/search
+export interface Found { kind: "stage" | "job" | "sql" | "exec" | "conf"; key: string; label: Text; durationMs: Num }
 
 // -- apps/{ref}
 export interface Health {

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "analysis/messages.h"
@@ -372,11 +373,13 @@ static bool has_words(struct str text, struct str part)
     return false;
 }
 
-/* Rules whose id or name, in any language, has the text. */
+/* Rules whose id or name, in any language, has the text. The family of an id counts only before its dot: "sql" is not all that SQL.* found. */
 static void find_rules(struct str part, struct rule_bits *ret)
 {
+    bool with_family = memchr(part.ptr, '.', part.len);
     for (size_t i = 0; i < rule_count; i++) {
-        bool found = has_words(str_of(rules[i].id), part);
+        const char *dot = strchr(rules[i].id, '.');
+        bool found = has_words(str_of(with_family || !dot ? rules[i].id : dot + 1), part);
         for (int lang = 0; lang < LANG_COUNT && !found; lang++)
             found = has_words(str_of(message((enum lang)lang, "rules", str_of(rules[i].id), "name")), part);
         if (found)

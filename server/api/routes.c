@@ -6,6 +6,7 @@
 const struct route api_routes[] = {
     {V "/status", api_status, "the server: version, places that are watched, counts of logs by state, the ingest process"},
     {V "/apps", api_apps, "list of applications and of logs that are none yet"},
+    {V "/uploads/{upload}", api_upload, "what became of a log that was added by POST /uploads"},
     {V "/facets", api_facets, "what the list of applications can be filtered by: rules, users, queues, places, and how many runs have each"},
     {V "/apps/{ref}", api_app, "one application: its row, log, health, slowest stages, failures"},
     {V "/apps/{ref}/health", api_health, "how far its log can be trusted: counts, files, sampled problems, events by name"},

@@ -12,24 +12,25 @@
 #define USUAL_OF_A_KIND 6
 
 /* What is searched in: `said` begins with what people call the thing ("stage 14 …"), `id` is its number alone. */
+#define LONGEST "duration_ms DESC NULLS LAST, key"
 static const struct {
-    const char *kind, *sql;
+    const char *kind, *order, *sql;
 } kinds[] = {
-    {"stage", "SELECT s.stage_id || '.' || s.attempt AS key, s.stage_id AS id, coalesce(s.description, s.name) AS label, "
+    {"stage", LONGEST, "SELECT s.stage_id || '.' || s.attempt AS key, s.stage_id AS id, coalesce(s.description, s.name) AS label, "
               "CASE WHEN s.completion_ms >= coalesce(s.first_task_launch_ms, s.submission_ms) THEN s.completion_ms - coalesce(s.first_task_launch_ms, s.submission_ms) END AS duration_ms, "
               "'stage ' || s.stage_id || ' ' || s.stage_id || '.' || s.attempt || ' ' || coalesce(s.description, '') || ' ' || coalesce(s.name, '') || ' ' || "
               "coalesce(substr(t.body, 1, 2000), '') AS said FROM stage s LEFT JOIN text t ON t.text_id = s.failure_text_id"},
-    {"job", "SELECT j.job_id AS key, j.job_id AS id, coalesce(j.description, j.name) AS label, "
+    {"job", LONGEST, "SELECT j.job_id AS key, j.job_id AS id, coalesce(j.description, j.name) AS label, "
             "CASE WHEN j.completion_ms >= j.submission_ms THEN j.completion_ms - j.submission_ms END AS duration_ms, "
             "'job ' || j.job_id || ' ' || coalesce(j.description, '') || ' ' || coalesce(j.name, '') || ' ' || coalesce(j.job_group, '') || ' ' || "
             "coalesce(substr(t.body, 1, 2000), '') AS said FROM job j LEFT JOIN text t ON t.text_id = j.failure_text_id"},
-    {"sql", "SELECT e.execution_id AS key, e.execution_id AS id, e.description AS label, "
+    {"sql", LONGEST, "SELECT e.execution_id AS key, e.execution_id AS id, e.description AS label, "
             "CASE WHEN e.completion_ms >= e.submission_ms THEN e.completion_ms - e.submission_ms END AS duration_ms, "
             "'query ' || e.execution_id || ' sql ' || coalesce(e.description, '') || ' ' || coalesce(substr(t.body, 1, 2000), '') AS said "
             "FROM sql_execution e LEFT JOIN text t ON t.text_id = e.error_text_id"},
-    {"exec", "SELECT executor_id AS key, executor_id AS id, host_port AS label, task_time_ms AS duration_ms, "
+    {"exec", LONGEST, "SELECT executor_id AS key, executor_id AS id, host_port AS label, task_time_ms AS duration_ms, "
              "'executor ' || executor_id || ' ' || coalesce(host_port, host, '') || ' ' || coalesce(remove_reason, '') AS said FROM executor"},
-    {"conf", "SELECT name AS key, name AS id, value AS label, NULL AS duration_ms, name AS said FROM environment WHERE section BETWEEN 0 AND 4"},
+    {"conf", "section <> 1, key", "SELECT name AS key, name AS id, value AS label, NULL AS duration_ms, name AS said, section FROM environment WHERE section BETWEEN 0 AND 4"},
 };
 
 static enum err_code write_kind(struct json_writer *json, const struct api_app *app, size_t kind, struct str q, int64_t limit, struct arena *arena, struct err *err)
@@ -48,7 +49,8 @@ static enum err_code write_kind(struct json_writer *json, const struct api_app *
         size_t used = MIN(word.len + 1, rest.len);
         rest = (struct str){rest.ptr + used, rest.len - used};
     }
-    query_text(&query, " ORDER BY lower(id) = lower(?) DESC, instr(lower(said) || ' ', lower(?) || ' ') = 1 DESC, duration_ms DESC NULLS LAST, key", q);
+    query_text(&query, " ORDER BY lower(id) = lower(?) DESC, instr(lower(said) || ' ', lower(?) || ' ') = 1 DESC, ", q);
+    query_add(&query, kinds[kind].order);
     query_number(&query, " LIMIT ?", limit);
     enum err_code rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {

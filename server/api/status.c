@@ -5,6 +5,7 @@
 #include "server/api/handlers.h"
 #include "server/db_pool.h"
 #include "server/server.h"
+#include "server/uploads.h"
 
 static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_error, entry_count FROM place ORDER BY uri";
 
@@ -45,6 +46,17 @@ static enum err_code write_states(struct json_writer *json, struct db *catalog, 
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* Whether logs can be added, and by who asks. */
+static void write_uploads(struct json_writer *json, const struct uploads *uploads, const struct viewer *viewer)
+{
+    json_key(json, "uploads");
+    json_object_begin(json);
+    json_kv_bool(json, "enabled", uploads != NULL);
+    json_kv_bool(json, "allowed", uploads_may(uploads, viewer));
+    json_kv_i64(json, "maxBytes", uploads ? uploads_most_bytes(uploads) : UNKNOWN);
+    json_object_end(json);
+}
+
 enum err_code api_status(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct ingest_status ingest;
@@ -69,6 +81,7 @@ enum err_code api_status(struct api_ctx *ctx, const struct request *request, str
         json_kv_text(json, "logs", NULL);
     }
     db_pool_return(ctx->pool, &lease);
+    write_uploads(json, server_uploads(ctx->server), &request->viewer);
     json_key(json, "ingest");
     json_object_begin(json);
     json_kv_bool(json, "enabled", ingest.enabled);

@@ -14,6 +14,8 @@ const pages = [
   ["applications", ""],
   ["failed runs", "?outcome=failed&sort=-tasks"],
   ["nothing matches", "?q=no-such-run-anywhere"],
+  ["jobs", "?group=job&sort=-saving"],
+  ["filters in force", "?grade=1&rule=CONF.FAR&minDurationMs=60000&from=1000000000000&data=incomplete&user=alice"],
 ];
 
 before(async () => {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
 import { zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { go } from "../lib/router.js";
 
 const Logo = () => (
   <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
@@ -16,11 +14,10 @@ const Logo = () => (
 /** @typedef {{ label: string, to?: string }} Crumb */
 
 /**
- * Top bar: where we are, a search over all runs, preferences.
- * @param {{ crumbs: Crumb[], search: boolean, prefs: import("../lib/prefs.js").Prefs, change: (p: Partial<import("../lib/prefs.js").Prefs>) => void, keys: () => void }} props
+ * Top bar: where we are, the search over everything, preferences.
+ * @param {{ crumbs: Crumb[], search: () => void, prefs: import("../lib/prefs.js").Prefs, change: (p: Partial<import("../lib/prefs.js").Prefs>) => void, keys: () => void }} props
  */
 export function TopBar({ crumbs, search, prefs, change, keys }) {
-  const [text, setText] = useState("");
   const dark = prefs.theme === "dark";
   return (
     <header class={"bar" + (crumbs.length < 2 ? " is-wide" : "")}>
@@ -44,31 +41,14 @@ export function TopBar({ crumbs, search, prefs, change, keys }) {
           </>
         ))}
       </nav>
-      {search ? (
-        <form
-          class="bar-search"
-          role="search"
-          onSubmit={(e) => {
-            e.preventDefault();
-            go(paths.apps({ q: text.trim() }));
-            setText("");
-          }}
-        >
-          <svg width="13" height="13" viewBox="0 0 13 13" aria-hidden="true">
-            <circle cx="5.5" cy="5.5" r="4" fill="none" stroke="currentColor" stroke-width="1.4" />
-            <path d="m8.6 8.6 3.6 3.6" stroke="currentColor" stroke-width="1.4" />
-          </svg>
-          <input
-            type="search"
-            data-search-all
-            placeholder={t("bar.search")}
-            aria-label={t("bar.searchLabel")}
-            value={text}
-            onInput={(e) => setText(e.currentTarget.value)}
-          />
-          <kbd aria-hidden="true">/</kbd>
-        </form>
-      ) : null}
+      <button type="button" class="bar-search" aria-haspopup="dialog" aria-keyshortcuts="/ Control+K" onClick={search}>
+        <svg width="13" height="13" viewBox="0 0 13 13" aria-hidden="true">
+          <circle cx="5.5" cy="5.5" r="4" fill="none" stroke="currentColor" stroke-width="1.4" />
+          <path d="m8.6 8.6 3.6 3.6" stroke="currentColor" stroke-width="1.4" />
+        </svg>
+        <span>{t("bar.search")}</span>
+        <kbd aria-hidden="true">/</kbd>
+      </button>
       <div class="bar-tools">
         <button
           type="button"

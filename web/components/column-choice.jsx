@@ -35,7 +35,7 @@ export function useColumns(table, all, extra, fixed) {
                 put(all.filter((x) => (x.id === c.id ? on : isOn(x))).map((x) => x.id));
               }}
             />{" "}
-            {c.title && c.num ? c.title : c.label}
+            {c.name ?? c.label}
           </label>
         ))}
       </fieldset>
@@ -47,8 +47,13 @@ export function useColumns(table, all, extra, fixed) {
   return { shown, tool };
 }
 
-/** A button that opens a box below it. Escape and a click elsewhere close it. @param {{ label: string, children: import("preact").ComponentChildren }} props */
-export function Popover({ label, children }) {
+/** @typedef {import("preact").ComponentChildren} Children */
+
+/**
+ * A button that opens a box below it. Escape and a click elsewhere close it.
+ * @param {{ label: string, class?: string, button?: string, children: Children | ((close: () => void) => Children) }} props class: of both; button: of the button
+ */
+export function Popover({ label, class: c, button = "btn is-small", children }) {
   const [open, setOpen] = useState(false);
   const box = useRef(/** @type {HTMLSpanElement | null} */ (null));
   useEffect(() => {
@@ -67,11 +72,11 @@ export function Popover({ label, children }) {
     };
   }, [open]);
   return (
-    <span class="pop" ref={box}>
-      <button type="button" class="btn is-small" aria-expanded={open} onClick={() => setOpen(!open)}>
+    <span class={"pop " + (c ?? "")} ref={box}>
+      <button type="button" class={button} aria-expanded={open} onClick={() => setOpen(!open)}>
         {label}
       </button>
-      {open ? <span class="pop-box">{children}</span> : null}
+      {open ? <span class="pop-box">{typeof children === "function" ? children(() => setOpen(false)) : children}</span> : null}
     </span>
   );
 }

@@ -17,6 +17,9 @@ export const GO = [
   ["c", "env", "nav.env"],
   ["q", "sql", "nav.sql"],
   ["b", "compare", "nav.compare"],
+  ["f", "findings", "findings.title"],
+  ["r", "streaming", "nav.streaming"],
+  ["n", "sessions", "nav.sessions"],
   ["l", "log", "nav.log"],
 ];
 
@@ -24,16 +27,22 @@ export const GO = [
 const CHORD_MS = 1200;
 
 /**
- * Keys of the page. They never fire while typing, and never with Ctrl, Alt or Meta.
- * @param {{ go: (page: string) => void, help: () => void }} actions
+ * Keys of the page. They never fire while typing, and never with Ctrl, Alt or Meta, but for Ctrl K (on a Mac, Cmd K).
+ * @param {{ go: (page: string) => void, search: () => void, help: () => void }} actions
  */
-export function useKeys({ go, help }) {
+export function useKeys({ go, search, help }) {
   const chord = useRef(0);
   useEffect(() => {
     /** @param {KeyboardEvent} e */
     const down = (e) => {
       const at = e.target instanceof Element ? e.target : null;
-      if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]")) return;
+      if (document.querySelector("dialog[open]")) return;
+      if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === "k") {
+        e.preventDefault();
+        search();
+        return;
+      }
+      if (e.ctrlKey || e.altKey || e.metaKey) return;
       if (at?.closest("input, textarea, select, [contenteditable]")) {
         if (e.key === "Escape") /** @type {HTMLElement} */ (at).blur();
         return;
@@ -51,7 +60,10 @@ export function useKeys({ go, help }) {
       if (e.key === "g") chord.current = e.timeStamp;
       else if (e.key === "?") help();
       else if (e.key === "y") copyLink();
-      else if (e.key === "/") focus("[data-search]", e) || focus("[data-search-all]", e);
+      else if (e.key === "/") {
+        e.preventDefault();
+        search();
+      } else if (e.key === "f") focus("[data-search]", e);
       else if (e.key === "n" || e.key === "p") finding(e.key === "n" ? 1 : -1, e);
       else if (e.key === "j" || e.key === "k") move(e.key === "j" ? 1 : -1, e);
       else if (e.key === "[") /** @type {HTMLElement | null} */ (document.querySelector("[data-turn=back]"))?.click();
@@ -65,11 +77,10 @@ export function useKeys({ go, help }) {
 /** @param {string} selector @param {KeyboardEvent} e */
 function focus(selector, e) {
   const el = document.querySelector(selector);
-  if (!(el instanceof HTMLInputElement)) return false;
+  if (!(el instanceof HTMLInputElement)) return;
   e.preventDefault();
   el.focus();
   el.select();
-  return true;
 }
 
 /** To the link of the next row that has one; Enter then opens it by itself. @param {number} by @param {KeyboardEvent} e */
@@ -104,6 +115,8 @@ export function KeyHelp({ close }) {
   /** @type {[string, string][]} */
   const rows = [
     ["/", t("keys.search")],
+    ["Ctrl K", t("keys.search")],
+    ["f", t("keys.filter")],
     ["j k", t("keys.rows")],
     ["Enter", t("keys.open")],
     ["n p", t("keys.findings")],

@@ -11,10 +11,10 @@ import { Download } from "./download.jsx";
  * the whole list. Numbers and their heads stand right. Clicking a row opens what its link opens; the first cell holds that link for keyboard and middle click.
  *
  * @template T
- * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, num?: boolean, class?: string,
+ * @typedef {{ id: string, label: import("preact").ComponentChildren, title?: string, name?: string, num?: boolean, class?: string,
  *   cell: (row: T, max: number) => import("preact").ComponentChildren, value?: (row: T) => string | number | null | undefined,
  *   sort?: string, ascending?: boolean, present?: (row: T) => unknown, bar?: boolean }} Column
- *   value: what is sorted and compared; sort: its key in the URL; ascending: the first click sorts upward though it is a number; present: the column is shown if
+ *   name: in the choice of columns, where the label is short; value: what is sorted and compared; sort: its key in the URL; ascending: the first click sorts upward though it is a number; present: the column is shown if
  *   a row has this; bar: cell gets the largest value of the column
  */
 

@@ -11,6 +11,7 @@ import { jobs } from "./en/jobs.js";
 import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
+import { palette } from "./en/palette.js";
 import { servers } from "./en/servers.js";
 import { share } from "./en/share.js";
 import { sql } from "./en/sql.js";
@@ -33,6 +34,7 @@ export const en = {
   ...log,
   ...metrics,
   ...overview,
+  ...palette,
   ...servers,
   ...share,
   ...sql,

@@ -11,6 +11,7 @@ import { jobs } from "./zh/jobs.js";
 import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
+import { palette } from "./zh/palette.js";
 import { servers } from "./zh/servers.js";
 import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
@@ -33,6 +34,7 @@ export const zh = {
   ...log,
   ...metrics,
   ...overview,
+  ...palette,
   ...servers,
   ...share,
   ...sql,

@@ -119,6 +119,9 @@ export function percent(share) {
   return decimal(p, 0, Math.abs(p) >= 9.95 ? 0 : 1) + NB + "%";
 }
 
+/** A change by a share: +26 %, −0.4 %, ±0 %. @param {unknown} share */
+export const shareChange = (share) => (known(share) ? (share > 0 ? "+" : share < 0 ? "" : "±") + percent(share) : DASH);
+
 /** A ratio: 15.9×, 136×. @param {unknown} ratio */
 export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 ? 0 : 1) + "×" : DASH);
 
@@ -145,6 +148,14 @@ export function time(epochMs, seconds = true) {
       ? [d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()]
       : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
   return `${year}-${two(month + 1)}-${two(day)} ${two(hour)}:${two(minute)}${seconds ? ":" + two(second) : ""}`;
+}
+
+/** The same for a field of a form (datetime-local), and back. "" is no time. @param {number | null} epochMs */
+export const timeField = (epochMs) => (epochMs === null ? "" : time(epochMs, false).replace(" ", "T"));
+/** @param {string} field @returns {number | null} */
+export function fromTimeField(field) {
+  const ms = field ? new Date(field + (zone === "utc" ? "Z" : "")).getTime() : NaN;
+  return Number.isNaN(ms) ? null : ms;
 }
 
 /** Name of the chosen zone at a moment (summer time differs): UTC, UTC+2, UTC−3:30. @param {number} [epochMs] */

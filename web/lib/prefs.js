@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a person chose once: theme, language, zone, columns of tables. Kept in local storage, never part of a link; junk there is ignored. */
+/** What a person chose once: theme, language, zone, the columns of tables, what was opened last. Kept in local storage, never part of a link; junk there is ignored. */
 
 /** @typedef {{ theme: "light" | "dark", lang: "en" | "zh-CN", zone: "local" | "utc" }} Prefs */
 
@@ -44,7 +44,13 @@ export function saveColumns(table, ids) {
   write({ columns: ids === null ? others : { ...others, [table]: ids } });
 }
 
-/** @param {Partial<Prefs>} change */
+/** A list of texts that was saved under a name. @param {string} name @returns {string[]} */
+export function list(name) {
+  const v = stored()[name];
+  return Array.isArray(v) ? v.filter((x) => typeof x === "string") : [];
+}
+
+/** @param {Partial<Prefs> | Record<string, string[]>} change */
 export const save = (change) => write(change);
 
 /** @param {Record<string, unknown>} change */

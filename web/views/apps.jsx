@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
-import { Progress } from "../components/app-head.jsx";
-import { Bar, Clip, Count, TwoLines } from "../components/cells.jsx";
-import { Outcome } from "../components/chips.jsx";
-import { badColumn, barColumn, bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
-import { Choice, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
+import { AddLog, DropZone, UploadList, useUploads } from "../components/add-log.jsx";
+import { EXTRA, FIXED, Reason, RUNS, UnderWay, appColumns } from "../components/app-columns.jsx";
+import { FILTERS, FilterChips, FurtherFilters } from "../components/app-filters.jsx";
+import { useColumns } from "../components/column-choice.jsx";
+import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Severity } from "../components/severity.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { typing, useData, usePoll } from "../components/use-data.js";
-import { bytes, count, duration, exactMs, percent, time, zoneName } from "../lib/format.js";
-import { t } from "../lib/i18n.js";
+import { count, duration } from "../lib/format.js";
+import { language, t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { alike, pathEnd } from "../model/app.js";
+import { current, patchQuery } from "../lib/router.js";
+import { alike } from "../model/app.js";
 
 /** @typedef {import("../types").AppItem} AppItem */
 
 /** The list is asked again this often while logs wait or are read, and else. */
 const READING_MS = 2000;
 const QUIET_MS = 10_000;
-const FILTERS = ["q", "state", "outcome", "complete", "grade", "user", "from", "to", "minDurationMs", "flags"];
 
 /** @typedef {import("../components/list.jsx").Listing<AppItem, import("../types").AppList>} Runs */
 
 /** Every run of the store: which one do I want, and which ones hurt? */
 export function Apps() {
   const [version, setVersion] = useState(0);
+  const byJob = current().query.get("group") === "job";
   /** @type {Runs} */
-  const runs = useList(["apps"], { sort: "-start", filters: FILTERS, version });
+  const runs = useList(["apps"], { sort: "-start", filters: FILTERS, fixed: { history: String(RUNS), lang: language(), ...(byJob ? { group: "job" } : {}) }, version });
   const { data } = runs.asked;
   const counts = data?.counts;
   usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
     if (!typing()) setVersion((n) => n + 1);
   });
+  const { shown, tool } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }), EXTRA, FIXED);
+  const uploads = useUploads();
   return (
     <>
       <div class="head">
@@ -41,67 +43,52 @@ export function Apps() {
           <div class="head-title">
             <h1>{t("apps.title")}</h1>
           </div>
-          <div class="head-meta">
-            {counts ? (
-              <>
-                <span>{t("apps.stored", counts.all)}</span>
-                {counts.loading || counts.waiting ? <span role="status">{t("apps.underway", counts.loading, counts.waiting)}</span> : null}
-                {counts.failed ? <a href={paths.apps({ state: "failed" })}>{t("apps.unreadable", counts.failed)}</a> : null}
-              </>
-            ) : (
-              <span>&nbsp;</span>
-            )}
-          </div>
+          <div class="head-meta">{counts ? <Counts counts={counts} /> : <span>&nbsp;</span>}</div>
         </div>
+        <AddLog uploads={uploads} />
       </div>
+      <DropZone uploads={uploads} />
+      <UploadList uploads={uploads} />
       <Tools>
         <Search name="q" label={t("apps.search")} />
         <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />
         <Choice
-          name="complete"
-          label={t("apps.end")}
-          any={t("apps.anyEnd")}
+          name="grade"
+          label={t("col.severity")}
+          any={t("apps.anySeverity")}
           options={[
-            ["true", t("apps.ended")],
-            ["false", t("apps.notEnded")],
+            ["2", t("apps.fromLow")],
+            ["3", t("apps.fromModerate")],
+            ["4", t("apps.severeOnly")],
           ]}
         />
-        <Choice
-          name="state"
-          label={t("col.state")}
-          any={t("apps.anyState")}
-          options={words("state", ["loaded", "partial", "loading", "waiting", "failed", "gone", "skipped"])}
-        />
-        <GradeChoice />
-        <Choice
-          name="minDurationMs"
-          label={t("apps.atLeast")}
-          any={t("apps.anyDuration")}
-          options={[60_000, 600_000, 3_600_000].map((ms) => [String(ms), t("apps.longer", duration(ms))])}
-        />
+        <FurtherFilters version={version} />
+        <button type="button" class="btn" aria-pressed={byJob} title={t("apps.byJob.title")} onClick={() => patchQuery({ group: byJob ? null : "job", page: null })}>
+          {t("apps.byJob")}
+        </button>
         <span class="grow" />
         {data && counts ? (
           <span class="dim small" role="status">
-            {t("apps.shown", count(data.total), count(counts.all))}
+            {byJob ? t("apps.jobsShown", data.total) : t("apps.shown", count(data.total), count(counts.all))}
           </span>
         ) : null}
+        {tool}
       </Tools>
+      <FilterChips rows={data?.items} version={version} />
       <ListTable
         of={{ ...runs, filtered: Boolean(counts?.all) }}
         rows={14}
         caption={t("apps.title")}
-        columns={columns(alike(data?.items ?? []))}
-        rowKey={(a) => a.ref ?? `log ${a.logId} ${a.logPath}`}
+        columns={shown}
+        rowKey={(a) => a.key ?? `log ${a.logId} ${a.logPath}`}
         class="apps"
         link={(a) => (a.ref ? paths.app(a.ref) : null)}
         rowClass={(a) => (a.state === "gone" ? "is-off" : "")}
-        span={(a) =>
-          a.ref === null
-            ? { from: "start", node: <Reason app={a} /> }
-            : a.state === "loading" || a.state === "waiting"
-              ? { from: "duration", node: <UnderWay app={a} /> }
-              : null
-        }
+        span={(a) => {
+          const isUnderWay = a.state === "loading" || a.state === "waiting";
+          if (a.ref !== null && !isUnderWay) return null;
+          return { from: a.ref === null ? "start" : "duration", node: isUnderWay ? <UnderWay app={a} /> : <Reason app={a} /> };
+        }}
         none={<FirstStart version={version} />}
         noMatch={t("apps.none")}
         noMatchText={t("apps.noneText", counts?.all ?? 0)}
@@ -110,104 +97,20 @@ export function Apps() {
   );
 }
 
-/** @param {Set<AppItem>} twins rows that only the place of their log tells apart @returns {import("../components/table.jsx").Column<AppItem>[]} */
-const columns = (twins) => [
-  { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
-  { id: "outcome", label: t("col.outcome"), cell: (a) => <Outcome app={a} /> },
-  {
-    id: "start",
-    label: t("col.startedZone", zoneName()),
-    sort: "start",
-    num: true,
-    class: "is-left",
-    cell: (a) => (
-      <span class="nowrap" title={time(a.startMs)}>
-        {time(a.startMs, false)}
+/** What is known, and in plain sight what is not as it should be. @param {{ counts: import("../types").AppList["counts"] }} props */
+const Counts = ({ counts }) => (
+  <>
+    <span>{t("apps.stored", counts.all)}</span>
+    {counts.loading ? (
+      <span role="status">
+        <a href={paths.apps({ state: "loading" })}>{t("apps.beingRead", counts.loading)}</a>
       </span>
-    ),
-  },
-  barColumn("col.duration", (a) => a.durationMs, {
-    cell: (a, max) => (
-      <Bar
-        value={a.durationMs}
-        max={max}
-        text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
-        title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
-      />
-    ),
-  }),
-  { id: "skew", label: t("col.skew"), title: t("col.skew.title"), cell: (a) => <Graded grade={a.skewGrade} /> },
-  { id: "gc", label: t("col.gc"), title: t("col.gcMark.title"), cell: (a) => <Graded grade={a.gcGrade} /> },
-  countColumn("col.jobs", (a) => a.jobCount, {
-    cell: (a) => (
-      <>
-        {a.failedJobCount ? (
-          <b class="bad" title={t("rail.jobsFailed", a.failedJobCount)}>
-            {count(a.failedJobCount)} /{" "}
-          </b>
-        ) : null}
-        <Count value={a.jobCount} />
-      </>
-    ),
-  }),
-  countColumn("col.stages", (a) => a.stageCount),
-  countColumn("col.tasks", (a) => a.taskCount),
-  badColumn("col.failedTasks", (a) => a.failedTaskCount),
-  durationColumn("col.taskTime", (a) => a.taskTimeMs),
-  sparse(bytesColumn("col.input", (a) => a.inputBytes)),
-  sparse(bytesColumn("col.shuffleRead", (a) => a.shuffleReadBytes)),
-  sparse(bytesColumn("col.spill", (a) => a.diskSpillBytes)),
-  { id: "user", label: t("col.user"), sort: "user", cell: (a) => <Clip text={a.user} class="is-user" /> },
-  { id: "version", label: "Spark", sort: "sparkVersion", cell: (a) => <Clip text={a.sparkVersion} class="is-version" /> },
-];
-
-/** @param {{ app: AppItem, place: boolean }} props place: say where the log lies */
-function Name({ app: a, place }) {
-  const file = a.logPath?.split("/").filter(Boolean).pop() ?? "\u2014";
-  if (!a.ref) return <TwoLines first={file} second={a.logPath} title={a.logPath} />;
-  // One link over both lines, so that it is large enough to hit.
-  return (
-    <a class="two-lines name-link" href={paths.app(a.ref)}>
-      <div class="clip" title={a.name ?? undefined}>
-        {a.name ?? a.appId ?? a.ref}
-      </div>
-      <div class="clip small" title={a.logPath ?? undefined}>
-        {a.appId}
-        {a.attemptId ? ` · ${t("head.attempt", a.attemptId)}` : ""}
-      </div>
-      {place && a.logPath !== null ? (
-        <div class="clip small" title={a.logPath}>
-          {pathEnd(a.logPath)}
-        </div>
-      ) : null}
-    </a>
-  );
-}
-
-/** Why a log could not be read. @param {{ app: AppItem }} props */
-function Reason({ app: a }) {
-  return (
-    <div class="clip reason" title={a.reason ?? undefined}>
-      {a.reason ?? t("apps.noReason")} <span class="dim3">{bytes(a.totalBytes)}</span>
-    </div>
-  );
-}
-
-/** @param {{ app: AppItem }} props */
-function UnderWay({ app: a }) {
-  if (a.state === "waiting") return <span class="dim">{t("apps.waiting", bytes(a.totalBytes))}</span>;
-  const done = a.readBytes !== null && a.totalBytes ? a.readBytes / a.totalBytes : null;
-  return (
-    <div class="under-way">
-      <Progress done={done} label={t("reading.label")} />
-      <span class="dim nowrap">{done === null ? t("reading.title") : `${percent(done)} · ${t("reading.bytes", bytes(a.readBytes), bytes(a.totalBytes))}`}</span>
-    </div>
-  );
-}
-
-/** @param {{ grade: import("../types").Grade }} props */
-const Graded = ({ grade }) =>
-  grade === null ? <span class="dim3">{"\u2014"}</span> : grade ? <Severity level={grade} word /> : <span class="dim3">{t("sev.none")}</span>;
+    ) : null}
+    {counts.waiting ? <a href={paths.apps({ state: "waiting" })}>{t("apps.areWaiting", counts.waiting)}</a> : null}
+    {counts.failed ? <a href={paths.apps({ state: "failed" })}>{t("apps.unreadable", counts.failed)}</a> : null}
+    {counts.partial ? <a href={paths.apps({ state: "partial" })}>{t("apps.partial", counts.partial)}</a> : null}
+  </>
+);
 
 /** Nothing has been read yet: what was looked at, and how it goes. @param {{ version: number }} props */
 function FirstStart({ version }) {

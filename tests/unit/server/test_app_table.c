@@ -189,6 +189,8 @@ static void filters_know_rules_queues_places_and_damage(void **state)
     assert_string_equal(filtered((struct app_filter){ANY, .rule = rule_find(STR_LIT("STAGE.SKEW_DATA"))}), "2");
     assert_string_equal(filtered((struct app_filter){ANY, .rule = rule_find(STR_LIT("STAGE.GC_HIGH"))}), "");
     assert_string_equal(filtered((struct app_filter){ANY, .q = STR_LIT("skew_d")}), "2");                    /* a rule's id, */
+    assert_string_equal(filtered((struct app_filter){ANY, .q = STR_LIT("stage.sk")}), "2");
+    assert_string_equal(filtered((struct app_filter){ANY, .q = STR_LIT("stage")}), "");                      /* but not all of a family, */
     assert_string_equal(filtered((struct app_filter){ANY, .q = STR_LIT("while the DRIVER")}), "2 3");        /* its name, */
     assert_string_equal(filtered((struct app_filter){ANY, .q = str_of(message(LANG_ZH_CN, "rules", STR_LIT("STAGE.SKEW_DATA"), "name"))}), "2");     /* in each language */
     sql("UPDATE app SET queue = 'nightly' WHERE rowid IN (1, 3); INSERT INTO place (place_id, uri, name) VALUES (1, '/logs', NULL), (2, '/more', 'more')");

@@ -27,10 +27,14 @@ export async function startServer() {
 /** Watches the folder `logs`, as it is and as it changes. @param {string} folder for the store; it goes when the server is stopped @param {string} logs */
 export const startWatching = (folder, logs) => serve(folder, ["--logs", logs, "--store", join(folder, "store")]);
 
-/** @param {string} folder @param {string[]} args @returns {Promise<{ url: string, stop: () => Promise<void> }>} */
-async function serve(folder, args) {
+/** Has nothing yet, and takes logs that are added in the browser. @param {string} folder likewise */
+export const startTaking = (folder) => serve(folder, ["--store", join(folder, "store")], { AFTERGLOW_UPLOADS: join(folder, "added"), AFTERGLOW_UPDATE_INTERVAL: "1h" });
+
+/** @param {string} folder @param {string[]} args @param {Record<string, string>} [env] @returns {Promise<{ url: string, stop: () => Promise<void> }>} */
+async function serve(folder, args, env = {}) {
   const child = spawn(BINARY, ["serve", ...args, "--listen", "127.0.0.1:0", ...(ASSETS ? ["--assets", ASSETS] : [])], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
   });
   let said = "";
   /** @type {string} */

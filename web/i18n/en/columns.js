@@ -3,17 +3,15 @@
 
 export const columns = {
   "col.mark": "Mark",
+  "col.severity": "Severity",
   "col.application": "Application",
   "col.outcome": "Outcome",
   "col.state": "State of the log",
   "col.started": "Started",
   "col.startedZone": (/** @type {string} */ zone) => `Started (${zone})`,
   "col.duration": "Duration",
-  "col.skew": "Skew",
-  "col.skew.title": "Worst of its stages: largest against median task",
   "col.gc": "GC",
   "col.gc.title": "GC time as a share of task time: moderate above 10\u202f%, severe above 30\u202f%",
-  "col.gcMark.title": "Worst of its stages: GC time as a share of task time",
   "col.job": "Job",
   "col.jobs": "Jobs",
   "col.stage": "Stage",

@@ -6,8 +6,7 @@ import { some } from "./some.js";
 export const frame = {
   "bar.skip": "Skip to content",
   "bar.breadcrumb": "Where you are",
-  "bar.search": "Search runs",
-  "bar.searchLabel": "Search all runs by name, id or user",
+  "bar.search": "Search or go to",
   "bar.zone": "Time zone of all times",
   "bar.local": (/** @type {string} */ zone) => `Local, ${zone}`,
   "bar.language": "Language",
@@ -40,7 +39,7 @@ export const frame = {
   "rail.lost": (/** @type {number} */ n) => `${some(n, "executor")} lost`,
   "rail.log": (/** @type {number} */ n) => `${some(n, "check")} not passed`,
   "keys.title": "Keys",
-  "keys.search": "search, or filter the table",
+  "keys.search": "search everything",
   "keys.rows": "next and previous row",
   "keys.open": "open the row",
   "keys.findings": "next and previous finding",

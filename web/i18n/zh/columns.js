@@ -2,6 +2,7 @@
 
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/columns.js").columns>} */
 export const columns = {
+  "col.severity": "严重程度",
   "col.mark": "标记",
   "col.application": "应用",
   "col.outcome": "结果",
@@ -9,11 +10,8 @@ export const columns = {
   "col.started": "开始",
   "col.startedZone": (zone) => `开始（${zone}）`,
   "col.duration": "时长",
-  "col.skew": "倾斜",
-  "col.skew.title": "各 Stage 中最严重者：最大 Task 与中位数之比",
   "col.gc": "GC",
   "col.gc.title": "GC 时间占 Task 时间的比例：超过 10\u202f% 为中等，超过 30\u202f% 为严重",
-  "col.gcMark.title": "各 Stage 中最严重者：GC 时间占 Task 时间的比例",
   "col.job": "Job",
   "col.jobs": "Job",
   "col.stage": "Stage",

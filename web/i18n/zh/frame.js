@@ -5,8 +5,7 @@ import { count } from "../../lib/format.js";
 export const frame = {
   "bar.skip": "跳到正文",
   "bar.breadcrumb": "当前位置",
-  "bar.search": "搜索应用",
-  "bar.searchLabel": "按名称、ID 或用户搜索全部应用",
+  "bar.search": "搜索或前往",
   "bar.zone": "所有时间的时区",
   "bar.local": (zone) => `本地 ${zone}`,
   "bar.language": "语言",
@@ -39,7 +38,7 @@ export const frame = {
   "rail.lost": (n) => `丢失 ${count(n)} 个 Executor`,
   "rail.log": (n) => `${count(n)} 项检查未通过`,
   "keys.title": "快捷键",
-  "keys.search": "搜索或筛选表格",
+  "keys.search": "搜索全部",
   "keys.rows": "下一行、上一行",
   "keys.open": "打开该行",
   "keys.findings": "下一项和上一项发现",

@@ -111,7 +111,7 @@ function columns(app, s, rest) {
    * A metric of schema.sql, left out where no task of the page has any of it.
    * @param {typeof bytesColumn} make @param {string} key @param {boolean} [brief] it has a short name for its head @returns {Column}
    */
-  const metric = (make, key, brief) => sparse(make(/** @type {import("../../lib/i18n.js").Key} */ (`metric.${brief ? "short." : ""}${key}`), number(key), { title: word("metric", key) }));
+  const metric = (make, key, brief) => sparse(make(/** @type {import("../../lib/i18n.js").Key} */ (`metric.${brief ? "short." : ""}${key}`), number(key), { title: word("metric", key), name: word("metric", key) }));
   const nsColumn = (/** @type {string} */ key) => /** @type {Column} */ ({ id: key, label: word("metric", key), num: true, sort: key, present: number(key), cell: (x) => nanoseconds(number(key)(x)) });
   return [
     linkColumn("col.task", toTask, (x) => x.taskId, { sort: "taskId", ascending: true }),

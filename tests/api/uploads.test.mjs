@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs that are added through HTTP: what is taken, where it goes, and what is refused.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { smallLog } from "./support/log.mjs";
+import { eventually, makeFolder, startServer } from "./support/server.mjs";
+
+let drawn = 0;
+const newId = () => (++drawn).toString(16).padStart(32, "0");
+const ADDRESS = "/api/afterglow/v1/uploads";
+const OURS = { "X-Afterglow-Upload": "1" };
+
+/** A server with uploads into a folder of its own; `settings` are lines of a properties file. */
+async function start(t, settings = []) {
+  const folder = makeFolder(t);
+  const dir = join(folder, "added");
+  const file = join(folder, "settings");
+  writeFileSync(file, [`afterglow.uploads.dir=${dir}`, ...settings].join("\n") + "\n");
+  const server = await startServer(t, ["--store", join(folder, "store"), "--properties-file", file], { AFTERGLOW_UPDATE_INTERVAL: "1h" });
+  const put = async (query, body, headers = OURS) => {
+    const answer = await server.get(`${ADDRESS}?${new URLSearchParams(query)}`, { method: "POST", headers, body });
+    return { status: answer.status, headers: answer.headers, ...JSON.parse(answer.text) };
+  };
+  return { server, dir, put };
+}
+
+/** All files below, without those of the directory itself. */
+const files = (dir) => readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+const loadedRun = (server, id) =>
+  eventually(async () => {
+    const upload = await server.json(`uploads/${id}`);
+    return upload.state === "loaded" && upload;
+  });
+
+test("a log that is added", async (t) => {
+  const { server, dir, put } = await start(t, ["afterglow.uploads.perMinute=1000"]);
+  const id = newId();
+
+  await t.test("is read at once and leads to its run", async () => {
+    assert.deepEqual((await server.json("status")).uploads, { enabled: true, allowed: true, maxBytes: 2 * 1024 ** 3 });
+    const log = smallLog({ id: "app-added" });
+    const { headers, ...answer } = await put({ upload: id, name: "app-added" }, log);
+    assert.deepEqual(answer, { status: 201, upload: id, name: "app-added", bytes: Buffer.byteLength(log), complete: true });
+    const upload = await loadedRun(server, id);
+    const run = await server.json(`apps/${upload.ref}`);
+    assert.equal(run.appId, "app-added");
+    assert.equal(run.logPath, join(dir, id, "app-added"));
+    assert.equal(readFileSync(run.logPath, "utf8"), log);
+    assert.equal((statSync(run.logPath).mode & 0o137) === 0, true); // nobody executes it, others do not read it
+  });
+
+  await t.test("may be a rolling log, file by file; until the last one nothing is seen", async () => {
+    const rolling = newId();
+    const lines = smallLog({ id: "app-rolled" }).split(/(?<=\n)/);
+    const folder = "eventlog_v2_app-rolled";
+    const half = lines.length >> 1;
+    assert.equal((await put({ upload: rolling, folder, name: "events_1_app-rolled" }, lines.slice(0, half).join(""))).complete, false);
+    assert.equal(existsSync(join(dir, rolling)), false);
+    assert.equal((await server.json(`uploads/${rolling}`)).state, null);
+    assert.equal((await put({ upload: rolling, folder, name: "events_2_app-rolled" }, lines.slice(half).join(""))).complete, false);
+    assert.equal((await put({ upload: rolling, folder, name: "appstatus_app-rolled", last: "true" }, "")).complete, true);
+    const upload = await loadedRun(server, rolling);
+    assert.equal((await server.json(`apps/${upload.ref}`)).layout, "rolling");
+  });
+
+  await t.test("that is no log says so", async () => {
+    const other = newId();
+    assert.equal((await put({ upload: other, name: "photo.png" }, "\x89PNG and so on")).status, 201);
+    const upload = await eventually(async () => {
+      const now = await server.json(`uploads/${other}`);
+      return now.state !== null && now;
+    });
+    assert.deepEqual([upload.state, upload.ref], ["skipped", null]);
+    assert.ok(upload.reason);
+  });
+
+  await t.test("that is there already leads to the run that is", async () => {
+    const copy = newId();
+    assert.equal((await put({ upload: copy, name: "a-copy" }, smallLog({ id: "app-added" }))).status, 201);
+    const upload = await eventually(async () => {
+      const now = await server.json(`uploads/${copy}`);
+      return now.ref && now.state !== "waiting" && now.state !== "loading" && now;
+    });
+    assert.equal((await server.json(`apps/${upload.ref}`)).appId, "app-added");
+  });
+
+  await t.test("two may come at once", async () => {
+    const ids = [newId(), newId()];
+    const logs = ids.map((_, i) => smallLog({ id: `app-at-once-${i}` }));
+    const answers = await Promise.all(ids.map((upload, i) => put({ upload, name: "same-name" }, logs[i])));
+    assert.deepEqual(
+      answers.map((a) => a.status),
+      [201, 201],
+    );
+    for (const [i, upload] of ids.entries()) assert.equal(readFileSync(join(dir, upload, "same-name"), "utf8"), logs[i]);
+  });
+
+  await t.test("has the client's name as far as it is harmless", async () => {
+    for (const [name, kept] of [
+      ["../../../etc/passwd", "passwd"],
+      ["..\\..\\windows\\x", "x"],
+      ["..", "log"],
+      [".", "log"],
+      ["", "log"],
+      [".hidden", "_hidden"],
+      ["/", "log"],
+      ["a b\n<script>\u0000é", "a_b__script____"],
+      ["x".repeat(1000) + ".zstd", "x".repeat(195) + ".zstd"],
+      ["-rf", "-rf"],
+    ]) {
+      const upload = newId();
+      const answer = await put({ upload, name: name.replace("\u0000", "\u0001") }, "x");
+      assert.equal(answer.status, 201, JSON.stringify(name));
+      assert.equal(answer.name, kept, JSON.stringify(name));
+      assert.deepEqual(readdirSync(join(dir, upload)), [kept]);
+    }
+    const upload = newId();
+    await put({ upload, folder: "../..", name: "a", last: "true" }, "x");
+    assert.deepEqual(readdirSync(join(dir, upload)), ["log"]);
+  });
+
+  await t.test("has an id of our form, once", async () => {
+    for (const upload of ["", "../x", "0".repeat(31), "0".repeat(33), "G".repeat(32), "/".repeat(32)]) assert.equal((await put({ upload, name: "a" }, "x")).status, 400);
+    assert.equal((await put({ upload: id, name: "b" }, "x")).status, 409);
+    const twice = newId();
+    assert.equal((await put({ upload: twice, folder: "f", name: "a" }, "x")).status, 201);
+    assert.equal((await put({ upload: twice, folder: "f", name: "a" }, "y")).status, 409);
+    assert.equal((await server.get(`/api/afterglow/v1/uploads/${encodeURIComponent("../x")}`)).status, 404);
+  });
+
+  await t.test("other bodies and methods are refused as ever", async () => {
+    for (const path of ["/api/afterglow/v1/apps", "/", `${ADDRESS}/x`, "/api/v1/applications"])
+      assert.equal((await server.get(path, { method: "POST", headers: OURS, body: "x" })).status, 405, path);
+    assert.equal((await server.get(`${ADDRESS}?upload=${newId()}&name=a`, { method: "PUT", headers: OURS, body: "x" })).status, 405);
+    assert.equal((await server.get(ADDRESS)).status, 404);
+  });
+});
+
+test("only pages of this server may send", async (t) => {
+  const { server, dir, put } = await start(t, ["afterglow.uploads.perMinute=1000"]);
+  const from = (headers) => put({ upload: newId(), name: "a" }, "x", headers).then((a) => a.status);
+  const host = `127.0.0.1:${server.port}`;
+  assert.equal(await from({}), 403); // any form of any site can do that
+  assert.equal(await from({ ...OURS, "Sec-Fetch-Site": "cross-site" }), 403);
+  assert.equal(await from({ ...OURS, "Sec-Fetch-Site": "same-site" }), 403);
+  assert.equal(await from({ ...OURS, Origin: "https://elsewhere.example" }), 403);
+  assert.equal(await from({ ...OURS, Origin: "null" }), 403);
+  assert.equal(await from({ ...OURS, Origin: `http://${host}.elsewhere.example` }), 403);
+  assert.deepEqual(files(dir), []);
+  assert.equal(await from({ ...OURS, Origin: `http://${host}` }), 201);
+  assert.equal(await from({ ...OURS, "Sec-Fetch-Site": "same-origin", Origin: "https://portal.example" }), 201); // behind a proxy
+  assert.equal(await from({ ...OURS, "X-Forwarded-Host": "portal.example", Origin: "https://portal.example" }), 201);
+  const asked = await server.get(ADDRESS, { method: "OPTIONS", headers: { Origin: "https://elsewhere.example", "Access-Control-Request-Method": "POST" } });
+  assert.equal(asked.headers["access-control-allow-origin"], undefined);
+});
+
+test("what is too much is refused with its limit", async (t) => {
+  await t.test("a log, announced or not", async (t) => {
+    const { server, dir, put } = await start(t, ["afterglow.uploads.maxBytes=1000", "afterglow.uploads.perMinute=1000"]);
+    const refused = await put({ upload: newId(), name: "a" }, "x".repeat(1001));
+    assert.deepEqual([refused.status, refused.error], [413, "log_too_large"]);
+    const chunked = await put({ upload: newId(), name: "a" }, "x".repeat(200_000), { ...OURS, "Transfer-Encoding": "chunked" });
+    assert.deepEqual([chunked.status, chunked.error], [413, "log_too_large"]);
+    const parts = newId();
+    assert.equal((await put({ upload: parts, folder: "f", name: "a" }, "x".repeat(600))).status, 201);
+    assert.equal((await put({ upload: parts, folder: "f", name: "b" }, "x".repeat(600))).status, 413); // one log, however many files
+    assert.deepEqual(files(dir).map((f) => f.name), ["a"]);
+    assert.equal((await put({ upload: newId(), name: "a" }, "x".repeat(1000))).status, 201);
+    assert.equal((await server.json("status")).uploads.maxBytes, 1000);
+  });
+
+  await t.test("all of them together", async (t) => {
+    const { put } = await start(t, ["afterglow.uploads.maxTotalBytes=1500", "afterglow.uploads.perMinute=1000"]);
+    assert.equal((await put({ upload: newId(), name: "a" }, "x".repeat(1000))).status, 201);
+    const refused = await put({ upload: newId(), name: "a" }, "x".repeat(501));
+    assert.deepEqual([refused.status, refused.error], [413, "uploads_full"]);
+    assert.equal((await put({ upload: newId(), name: "a" }, "x".repeat(501), { ...OURS, "Transfer-Encoding": "chunked" })).status, 413);
+    assert.equal((await put({ upload: newId(), name: "a" }, "x".repeat(500))).status, 201);
+  });
+
+  await t.test("so many within a minute", async (t) => {
+    const { put } = await start(t, ["afterglow.uploads.perMinute=2"]);
+    const parts = newId();
+    for (const name of ["a", "b", "c"]) assert.equal((await put({ upload: parts, folder: "f", name }, "x")).status, 201); // one upload
+    assert.equal((await put({ upload: newId(), name: "a" }, "x")).status, 201);
+    const refused = await put({ upload: newId(), name: "a" }, "x");
+    assert.deepEqual([refused.status, refused.error], [429, "too_many_uploads"]);
+    assert.ok(Number(refused.headers["retry-after"]) > 0 && Number(refused.headers["retry-after"]) <= 61);
+  });
+
+  await t.test("so many at once", async (t) => {
+    const { server, dir, put } = await start(t, ["afterglow.uploads.perMinute=1000"]);
+    const held = await Promise.all(Array.from({ length: 8 }, () => beginOnly(server.port, newId(), 100)));
+    await eventually(() => files(dir).length === 8);
+    assert.equal((await put({ upload: newId(), name: "a" }, "x")).status, 429);
+    held[0].destroy();
+    await eventually(() => files(dir).length === 7);
+    await eventually(async () => (await put({ upload: newId(), name: "a" }, "x")).status === 201);
+    for (const socket of held) socket.destroy();
+  });
+});
+
+/** A request that announces more than it sends. */
+function beginOnly(port, id, bytes) {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(`POST ${ADDRESS}?upload=${id}&name=broken HTTP/1.1\r\nHost: x\r\nX-Afterglow-Upload: 1\r\nContent-Length: ${bytes}\r\n\r\nhalf of it`, () => resolve(socket));
+    });
+    socket.on("error", () => {});
+  });
+}
+
+test("what breaks off leaves nothing", async (t) => {
+  const { server, dir } = await start(t);
+  const socket = await beginOnly(server.port, newId(), 1000);
+  await eventually(() => files(dir).length === 1);
+  socket.destroy();
+  await eventually(() => readdirSync(dir).length === 0);
+  assert.equal((await server.json("apps")).total, 0);
+});
+
+test("what a server before left unfinished goes, what is finished stays", async (t) => {
+  const folder = makeFolder(t);
+  const dir = join(folder, "added");
+  for (const name of [`.receiving-${"a".repeat(32)}`, "b".repeat(32)]) {
+    mkdirSync(join(dir, name), { recursive: true });
+    writeFileSync(join(dir, name, "app-1"), smallLog());
+  }
+  utimesSync(join(dir, `.receiving-${"a".repeat(32)}`), 1, 1);
+  const server = await startServer(t, ["--store", join(folder, "store")], { AFTERGLOW_UPLOADS: dir, AFTERGLOW_UPDATE_INTERVAL: "1h" });
+  assert.deepEqual(readdirSync(dir), ["b".repeat(32)]);
+  await eventually(async () => (await server.json("apps?state=loaded")).total === 1);
+});
+
+test("switched off", async (t) => {
+  const server = await startServer(t, ["--store", makeFolder(t)]);
+  assert.deepEqual((await server.json("status")).uploads, { enabled: false, allowed: false, maxBytes: null });
+  const answer = await server.get(`${ADDRESS}?upload=${newId()}&name=a`, { method: "POST", headers: OURS, body: "x" });
+  assert.deepEqual([answer.status, JSON.parse(answer.text).error], [403, "uploads_off"]);
+  assert.equal((await server.get(`/api/afterglow/v1/uploads/${newId()}`)).status, 404);
+});
+
+test("while access lists decide", async (t) => {
+  const { server, dir } = await start(t, [
+    "spark.history.ui.acls.enable=true",
+    "afterglow.auth.header=X-User",
+    "spark.history.ui.admin.acls=root",
+    "afterglow.uploads.users=alice",
+    "afterglow.uploads.perMinute=1000",
+  ]);
+  const as = async (user, id = newId(), owner = "alice") =>
+    (await server.get(`${ADDRESS}?upload=${id}&name=a`, { method: "POST", headers: { ...OURS, "X-User": user }, body: smallLog({ id: `app-of-${owner}`, user: owner }) })).status;
+  const asked = (path, user) => server.get(`/api/afterglow/v1/${path}`, { headers: { "X-User": user } });
+  const became = (id, user, check) =>
+    eventually(async () => {
+      const now = JSON.parse((await asked(`uploads/${id}`, user)).text);
+      return check(now) && now;
+    });
+  assert.equal(await as("bob"), 403);
+  assert.deepEqual(files(dir), []);
+  const [own, others] = [newId(), newId()];
+  assert.equal(await as("alice", own), 201);
+  assert.equal(await as("alice", others, "bob"), 201);
+  assert.equal(await as("root"), 201);
+  const told = async (user) => JSON.parse((await asked("status", user)).text).uploads.allowed;
+  assert.deepEqual([await told("bob"), await told("alice"), await told("root")], [false, true, true]);
+  assert.equal((await asked(`uploads/${own}`, "bob")).status, 404);
+  // Who may add a log may still not see what is in it.
+  assert.equal((await became(own, "alice", (now) => now.ref !== null && now.state)).mayNotBeSeen, false);
+  assert.equal((await became(others, "alice", (now) => now.mayNotBeSeen)).ref, null);
+  assert.ok((await became(others, "root", (now) => now.state)).ref);
+});

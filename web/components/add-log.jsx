@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Adding a log: a file, or the folder of a rolling log, from a button or dropped anywhere on the list. It is sent, read at once, and opens on its overview. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { apiPath, get, send } from "../api.js";
+import { bytes, percent } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
+import * as paths from "../lib/paths.js";
+import { go } from "../lib/router.js";
+import { Progress } from "./app-head.jsx";
+import { Popover } from "./column-choice.jsx";
+import { useData } from "./use-data.js";
+
+/** One log. @typedef {{ name: string, folder: string | null, files: File[] }} Log */
+/**
+ * @typedef {{ id: number, name: string, bytes: number, sent: number, state: "sending" | "waiting" | "failed", why: string | null, stop: () => void }} Upload
+ * @typedef {{ list: Upload[], allowed: boolean | null, enabled: boolean, maxBytes: number | null, add: (logs: Log[]) => void, drop: (id: number) => void }} Uploads
+ *   allowed: null while it is not known
+ */
+
+const LOOK_MS = 500;
+
+/** 128 bits, so that nobody draws another's. */
+const drawId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+/** @returns {Uploads} */
+export function useUploads() {
+  const asked = /** @type {import("./use-data.js").Asked<import("../types").Status>} */ (useData(apiPath(["status"])));
+  const may = asked.data?.uploads;
+  const [list, setList] = useState(/** @type {Upload[]} */ ([]));
+  const last = useRef(0);
+  const shown = useRef(true);
+  useEffect(
+    () => () => {
+      shown.current = false;
+    },
+    [],
+  );
+  /** @param {number} id @param {Partial<Upload>} change */
+  const change = (id, change) => setList((l) => l.map((u) => (u.id === id ? { ...u, ...change } : u)));
+  /** @param {Log} log */
+  const begin = async (log) => {
+    const id = ++last.current;
+    const size = log.files.reduce((n, f) => n + f.size, 0);
+    const abort = new AbortController();
+    const drop = () => setList((l) => l.filter((u) => u.id !== id));
+    const stop = () => {
+      abort.abort();
+      drop();
+    };
+    setList((l) => [...l, { id, name: log.name, bytes: size, sent: 0, state: "sending", why: null, stop }]);
+    try {
+      if (may?.maxBytes && size > may.maxBytes) throw new Error(t("add.tooLarge", bytes(may.maxBytes)));
+      const key = await transfer(log, abort.signal, (sent) => change(id, { sent }));
+      change(id, { state: "waiting", sent: size });
+      const ref = await until(key, abort.signal);
+      drop();
+      // Somebody who has gone elsewhere meanwhile stays there.
+      if (shown.current && !abort.signal.aborted) go(paths.app(ref));
+    } catch (e) {
+      if (!abort.signal.aborted) change(id, { state: "failed", why: e instanceof Error ? e.message : String(e), stop: drop });
+    }
+  };
+  return {
+    list,
+    allowed: may ? may.allowed : null,
+    enabled: Boolean(may?.enabled),
+    maxBytes: may?.maxBytes ?? null,
+    add: (logs) => logs.forEach((log) => void begin(log)),
+    drop: (id) => list.find((u) => u.id === id)?.stop(),
+  };
+}
+
+/** Sends the files of a log, one after the other. @param {Log} log @param {AbortSignal} signal @param {(sent: number) => void} onProgress @returns {Promise<string>} its key */
+async function transfer(log, signal, onProgress) {
+  const upload = drawId();
+  let before = 0;
+  for (const [i, file] of log.files.entries()) {
+    const last = i === log.files.length - 1;
+    await send(apiPath(["uploads"], { upload, name: file.name, folder: log.folder, last: log.folder ? String(last) : null }), file, (sent) => onProgress(before + Math.min(sent, file.size)), signal);
+    before += file.size;
+  }
+  return upload;
+}
+
+/** Until the run of a log that was sent has a page. @param {string} key @param {AbortSignal} signal @returns {Promise<string>} */
+async function until(key, signal) {
+  for (;;) {
+    /** @type {import("../types").Upload} */
+    const now = await get(apiPath(["uploads", key]), signal);
+    if (now.ref) return now.ref;
+    if (now.mayNotBeSeen) throw new Error(t("add.mayNotBeSeen"));
+    if (now.state === "failed" || now.state === "skipped") throw new Error(now.reason ?? t("apps.noReason"));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (signal.aborted) throw new Error();
+  }
+}
+
+/* ---- what was chosen or dropped ---- */
+
+/** Hidden files (.crc beside an event log, .DS_Store) are no part of a log. @param {File} f */
+const isVisible = (f) => !f.name.startsWith(".");
+
+/** Of a file field: files are a log each, a folder is one. @param {FileList | null} files @returns {Log[]} */
+function chosen(files) {
+  const list = [...(files ?? [])].filter(isVisible);
+  const folder = list[0]?.webkitRelativePath.split("/")[0];
+  return folder ? [{ name: folder, folder, files: list }] : list.map((f) => ({ name: f.name, folder: null, files: [f] }));
+}
+
+/** The files of a dropped folder, those below it too. @param {FileSystemDirectoryEntry} folder @returns {Promise<File[]>} */
+async function filesOf(folder) {
+  const reader = folder.createReader();
+  /** @type {File[]} */
+  const files = [];
+  for (;;) {
+    /** @type {FileSystemEntry[]} */
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) return files.filter(isVisible);
+    for (const e of some) {
+      if (e.isDirectory) files.push(...(await filesOf(/** @type {FileSystemDirectoryEntry} */ (e))));
+      else files.push(await new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (e).file(resolve, reject)));
+    }
+  }
+}
+
+/** @param {DataTransfer} data @returns {Promise<Log[]>} */
+async function dropped(data) {
+  // Entries must be taken before anything is waited for.
+  const entries = [...data.items].map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+  /** @type {Log[]} */
+  const logs = [];
+  for (const { entry, file } of entries) {
+    if (entry?.isDirectory) logs.push({ name: entry.name, folder: entry.name, files: await filesOf(/** @type {FileSystemDirectoryEntry} */ (entry)) });
+    else if (file) logs.push({ name: file.name, folder: null, files: [file] });
+  }
+  return logs.filter((log) => log.files.length);
+}
+
+/* ---- the page's parts ---- */
+
+/** The button, where it may be used. @param {{ uploads: Uploads }} props */
+export function AddLog({ uploads }) {
+  if (!uploads.allowed) return null;
+  return (
+    <Popover label={t("add.title")} class="add no-print" button="btn">
+      {(close) => (
+        <div class="add-box" role="group" aria-label={t("add.title")}>
+          <p>{t("add.text", uploads.maxBytes === null ? "" : bytes(uploads.maxBytes))}</p>
+          <Field label={t("add.files")} uploads={uploads} close={close} />
+          <Field label={t("add.folder")} folder uploads={uploads} close={close} />
+        </div>
+      )}
+    </Popover>
+  );
+}
+
+/** @param {{ label: string, folder?: boolean, uploads: Uploads, close: () => void }} props */
+function Field({ label, folder, uploads, close }) {
+  return (
+    <label class="btn">
+      {label}
+      <input
+        type="file"
+        class="sr"
+        multiple
+        {...(folder ? { webkitdirectory: true } : {})}
+        onChange={(e) => {
+          uploads.add(chosen(e.currentTarget.files));
+          close();
+        }}
+      />
+    </label>
+  );
+}
+
+/** What is on its way, and what could not be added. @param {{ uploads: Uploads }} props */
+export function UploadList({ uploads }) {
+  if (!uploads.list.length) return null;
+  return (
+    <ul class="uploads" aria-label={t("add.title")}>
+      {uploads.list.map((u) => (
+        <li key={u.id} class="banner is-info" role={u.state === "failed" ? "alert" : "status"}>
+          <b class="clip">{u.name}</b>
+          {u.state === "failed" ? (
+            <span class="bad">{t("add.failed", u.why ?? "")}</span>
+          ) : (
+            <>
+              <Progress done={u.bytes ? u.sent / u.bytes : null} label={t("add.sent")} />
+              <span class="nowrap">{u.state === "waiting" ? t("add.waiting") : t("add.sending", percent(u.bytes ? u.sent / u.bytes : 0), bytes(u.bytes))}</span>
+            </>
+          )}
+          <span class="grow" />
+          <button type="button" class="btn is-small" onClick={() => uploads.drop(u.id)}>
+            {t(u.state === "failed" ? "keys.close" : "add.stop")}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Takes what is dropped anywhere on the page, or says why not: the browser would leave the page for it otherwise. @param {{ uploads: Uploads }} props */
+export function DropZone({ uploads }) {
+  const [over, setOver] = useState(false);
+  const [refused, setRefused] = useState(false);
+  const now = useRef(uploads);
+  now.current = uploads;
+  useEffect(() => {
+    const holdsFiles = (/** @type {DragEvent} */ e) => Boolean(e.dataTransfer?.types.includes("Files"));
+    /** @param {DragEvent} e */
+    const enter = (e) => {
+      if (!holdsFiles(e)) return;
+      e.preventDefault();
+      setRefused(false);
+      setOver(true);
+    };
+    /** @param {DragEvent} e */
+    const leave = (e) => {
+      if (e.relatedTarget === null) setOver(false);
+    };
+    /** @param {DragEvent} e */
+    const take = (e) => {
+      if (!holdsFiles(e) || !e.dataTransfer) return;
+      e.preventDefault();
+      setOver(false);
+      if (now.current.allowed) void dropped(e.dataTransfer).then((logs) => now.current.add(logs));
+      else setRefused(true);
+    };
+    addEventListener("dragenter", enter);
+    addEventListener("dragover", enter);
+    addEventListener("dragleave", leave);
+    addEventListener("drop", take);
+    return () => {
+      removeEventListener("dragenter", enter);
+      removeEventListener("dragover", enter);
+      removeEventListener("dragleave", leave);
+      removeEventListener("drop", take);
+    };
+  }, []);
+  const why = t(uploads.enabled ? "add.notYou" : "add.off");
+  return (
+    <>
+      {over ? <div class="drop-zone">{uploads.allowed ? t("add.drop") : why}</div> : null}
+      {refused ? (
+        <div class="banner" role="alert">
+          <span>{why}</span>
+          <span class="grow" />
+          <button type="button" class="btn is-small" onClick={() => setRefused(false)}>
+            {t("keys.close")}
+          </button>
+        </div>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The columns of the list of applications. */
+import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoneName } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
+import * as paths from "../lib/paths.js";
+import { pathEnd } from "../model/app.js";
+import { trend, usual } from "../model/history.js";
+import { Progress } from "./app-head.jsx";
+import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
+import { Outcome } from "./chips.jsx";
+import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
+import { Severity } from "./severity.jsx";
+
+/** @typedef {import("../types").AppItem} AppItem */
+/** @typedef {import("./table.jsx").Column<AppItem>} AppColumn */
+
+/** With fewer runs than this their bars get no wider; the API is asked for so many. */
+export const RUNS = 20;
+
+/** Always shown: what a row is, and where a log that is not read says why. */
+export const FIXED = new Set(["severity", "name", "start", "duration"]);
+/** Shown when chosen. */
+export const EXTRA = new Set(["user", "queue", "completeness", "jobs", "stages", "executors", "taskTime", "input", "shuffleRead", "spill", "logSize", "place", "state"]);
+
+const DASH = <span class="dim3">{"\u2014"}</span>;
+
+/**
+ * @param {{ twins: Set<AppItem>, byJob: boolean }} of twins: rows that only the place of their log tells apart; byJob: a row is a job, and shows its newest run
+ * @returns {AppColumn[]}
+ */
+export function appColumns({ twins, byJob }) {
+  /** @type {AppColumn[]} */
+  const ofJobs = [
+    { id: "usual", label: t("apps.usual"), title: t("apps.usual.title"), num: true, cell: (a) => (a.history ? <Duration ms={usual(a.history)} /> : DASH) },
+    { id: "trend", label: t("apps.trend"), title: t("apps.trend.title"), num: true, cell: (a) => <Trend app={a} /> },
+  ];
+  return [
+    {
+      id: "severity",
+      label: (
+        <>
+          <span aria-hidden="true">!</span>
+          <span class="sr">{t("col.severity")}</span>
+        </>
+      ),
+      title: t("col.severity"),
+      name: t("col.severity"),
+      sort: "severity",
+      num: true,
+      class: "is-mark is-left",
+      cell: (a) => (a.grade === null ? null : <Severity level={a.grade} />),
+    },
+    { id: "name", label: t("col.application"), sort: "name", class: "is-name", cell: (a) => <Name app={a} place={twins.has(a)} /> },
+    { id: "outcome", label: t("col.outcome"), cell: (a) => <Outcome app={a} /> },
+    {
+      id: "start",
+      label: t("col.startedZone", zoneName()),
+      sort: "start",
+      num: true,
+      class: "is-left",
+      cell: (a) => (
+        <span class="nowrap" title={time(a.startMs)}>
+          {time(a.startMs, false)}
+        </span>
+      ),
+    },
+    barColumn("col.duration", (a) => a.durationMs, {
+      cell: (a, max) => (
+        <Bar
+          value={a.durationMs}
+          max={max}
+          text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
+          title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
+        />
+      ),
+    }),
+    { id: "runs", label: t("apps.runs"), title: t("apps.runs.title"), cell: (a) => <Runs app={a} /> },
+    ...(byJob ? ofJobs : []),
+    {
+      id: "saving",
+      label: t("apps.saving"),
+      title: t("apps.saving.title"),
+      num: true,
+      sort: "saving",
+      cell: (a) => (a.savingMs === null ? DASH : <span class={a.savingMs ? "" : "dim3"}>{seconds(a.savingMs)}</span>),
+    },
+    { id: "costs", label: t("apps.costs"), title: t("apps.costs.title"), class: "is-costs", cell: (a) => <Costs app={a} /> },
+    {
+      id: "busy",
+      label: t("apps.busy"),
+      title: t("apps.busy.title"),
+      num: true,
+      sort: "busy",
+      cell: (a) => (a.busyShare === null ? DASH : percent(a.busyShare)),
+    },
+    countColumn("col.tasks", (a) => a.taskCount),
+    badColumn("col.failedTasks", (a) => a.failedTaskCount),
+    { id: "version", label: "Spark", sort: "sparkVersion", cell: (a) => <Clip text={a.sparkVersion} class="is-version" /> },
+    { id: "user", label: t("col.user"), sort: "user", cell: (a) => <Clip text={a.user} class="is-user" /> },
+    { id: "queue", label: t("apps.queue"), sort: "queue", cell: (a) => <Clip text={a.queue} class="is-user" /> },
+    {
+      id: "completeness",
+      label: t("apps.completeness"),
+      title: t("apps.completeness.title"),
+      num: true,
+      sort: "completeness",
+      ascending: true,
+      cell: (a) => (a.completeness === null ? DASH : percent(a.completeness / 100)),
+    },
+    countColumn("col.jobs", (a) => a.jobCount, { cell: (a) => <WithFailed value={a.jobCount} failed={a.failedJobCount} of="rail.jobsFailed" /> }),
+    countColumn("col.stages", (a) => a.stageCount, { cell: (a) => <WithFailed value={a.stageCount} failed={a.failedStageCount} of="rail.stagesFailed" /> }),
+    countColumn("col.executors", (a) => a.executorCount, {
+      sort: undefined,
+      cell: (a) => <WithFailed value={a.executorCount} failed={a.lostExecutorCount} of="rail.lost" />,
+    }),
+    durationColumn("col.taskTime", (a) => a.taskTimeMs),
+    bytesColumn("col.input", (a) => a.inputBytes),
+    bytesColumn("col.shuffleRead", (a) => a.shuffleReadBytes),
+    bytesColumn("col.spill", (a) => a.diskSpillBytes),
+    bytesColumn("apps.logSize", (a) => a.totalBytes, { sort: undefined }),
+    { id: "place", label: t("apps.place"), cell: (a) => <Clip text={a.place} class="is-host" /> },
+    { id: "state", label: t("col.state"), sort: "state", cell: (a) => <Clip text={t(/** @type {any} */ (`state.${a.state}`))} title={a.reason} /> },
+  ];
+}
+
+/** @param {{ app: AppItem, place: boolean }} props place: say where the log lies */
+function Name({ app: a, place }) {
+  const file = a.logPath?.split("/").filter(Boolean).pop() ?? "\u2014";
+  if (!a.ref) return <TwoLines first={file} second={a.logPath} title={a.logPath} />;
+  // One link over all lines, so that it is large enough to hit.
+  return (
+    <a class="two-lines name-link" href={paths.app(a.ref)}>
+      <div class="clip" title={a.name ?? undefined}>
+        {a.name ?? a.appId ?? a.ref}
+      </div>
+      <div class="clip small" title={a.logPath ?? undefined}>
+        {a.appId}
+        {a.attemptId ? ` · ${t("head.attempt", a.attemptId)}` : ""}
+        {a.user ? ` · ${a.user}` : ""}
+      </div>
+      {a.costs.length || a.durationMs !== null ? (
+        <div class="clip small phone">
+          {duration(a.durationMs)}
+          {a.costs.length ? ` · ${a.costs[0].name}${a.costs[0].priceMs ? ` ${seconds(a.costs[0].priceMs)}` : ""}` : ""}
+        </div>
+      ) : null}
+      {place && a.logPath !== null ? (
+        <div class="clip small" title={a.logPath}>
+          {pathEnd(a.logPath)}
+        </div>
+      ) : null}
+    </a>
+  );
+}
+
+/** Wall times of the runs of its job, this one dark. The bars are for the pointer; by keyboard the number leads to the list of them. @param {{ app: AppItem }} props */
+function Runs({ app: a }) {
+  const h = a.history;
+  if (!h || h.total < 2) return DASH;
+  const max = Math.max(1, ...h.runs.map((r) => r.durationMs ?? 0));
+  return (
+    <span class="runs">
+      <span class="runs-bars" aria-hidden="true">
+        {h.runs.map((r) => (
+          <a
+            key={r.key}
+            href={paths.app(r.key)}
+            tabIndex={-1}
+            class={(r.key === a.key ? "is-this" : "") + (r.outcome === "failed" ? " is-bad" : "")}
+            style={{ "--v": (r.durationMs ?? 0) / max }}
+            title={`${time(r.startMs)} · ${duration(r.durationMs)}${r.outcome === "failed" ? ` · ${t("outcome.failed")}` : ""}`}
+          />
+        ))}
+      </span>
+      <a class="runs-all" href={paths.apps({ job: a.key })} title={t("apps.runsAll", h.total)} aria-label={t("apps.runsAll", h.total)}>
+        {count(h.total)}
+      </a>
+    </span>
+  );
+}
+
+/** @param {{ app: AppItem }} props */
+function Trend({ app: a }) {
+  const change = a.history ? trend(a.history) : null;
+  if (change === null) return DASH;
+  return <span class={Math.abs(change) < 0.01 ? "dim3" : ""}>{shareChange(change)}</span>;
+}
+
+/** The dearest rules with their seconds, or what else is to be said of it in a line. @param {{ app: AppItem }} props */
+function Costs({ app: a }) {
+  const damage = a.state === "partial" && a.complete !== false ? a.reason : null;
+  return (
+    <div class="clip" title={[damage, a.verdict].filter(Boolean).join("\n") || undefined}>
+      {damage ? <b class="warn">{damage} </b> : null}
+      {a.costs.length
+        ? a.costs.map((c, i) => (
+            <>
+              {i ? ", " : ""}
+              <span class={i ? "" : "strong"}>{c.name}</span>
+              {c.priceMs ? <span class="dim"> {seconds(c.priceMs)}</span> : null}
+            </>
+          ))
+        : null}
+      {a.costs.length === 0 && !damage ? <span class="dim3">{a.verdict ?? "\u2014"}</span> : null}
+    </div>
+  );
+}
+
+/** @param {{ value: number | null, failed: number | null, of: "rail.jobsFailed" | "rail.stagesFailed" | "rail.lost" }} props */
+const WithFailed = ({ value, failed, of }) => (
+  <>
+    {failed ? (
+      <b class="bad" title={t(of, failed)}>
+        {count(failed)} /{" "}
+      </b>
+    ) : null}
+    <Count value={value} />
+  </>
+);
+
+/** Why a log could not be read. @param {{ app: AppItem }} props */
+export function Reason({ app: a }) {
+  return (
+    <div class="clip reason" title={a.reason ?? undefined}>
+      {a.reason ?? t("apps.noReason")} <span class="dim3">{bytes(a.totalBytes)}</span>
+    </div>
+  );
+}
+
+/** @param {{ app: AppItem }} props */
+export function UnderWay({ app: a }) {
+  if (a.state === "waiting")
+    return (
+      <span class="dim">
+        {t("apps.waiting", bytes(a.totalBytes))}
+        {a.reason ? ` · ${a.reason}` : ""}
+      </span>
+    );
+  const done = a.readBytes !== null && a.totalBytes ? a.readBytes / a.totalBytes : null;
+  return (
+    <div class="under-way">
+      <Progress done={done} label={t("reading.label")} />
+      <span class="dim nowrap">{done === null ? t("reading.title") : `${percent(done)} · ${t("reading.bytes", bytes(a.readBytes), bytes(a.totalBytes))}`}</span>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fromTimeField, setZone, shareChange, timeField } from "../lib/format.js";
+import { median, trend, usual } from "../model/history.js";
+import { found, matches, recalled, remember } from "../model/palette.js";
+
+const history = (/** @type {(number | null)[]} */ ...durations) => ({
+  total: durations.length,
+  runs: durations.map((durationMs, i) => ({ key: String(i), startMs: i, durationMs, outcome: null, grade: null })),
+});
+
+describe("runs of a job", () => {
+  it("have a median; what is not known has none", () => {
+    assert.equal(median([3, 1, 2]), 2);
+    assert.equal(median([4, 1, 2, 3]), 2.5);
+    assert.equal(median([]), null);
+    assert.equal(usual(history(10, null, 30)), 20);
+  });
+  it("go somewhere from the third on: the newest against the median of those before", () => {
+    assert.equal(trend(history(100, 100, 150)), 0.5);
+    assert.equal(trend(history(100, 300, 100)), -0.5);
+    assert.equal(trend(history(100, 150)), null);
+    assert.equal(trend(history(100, 100, null)), null);
+    assert.equal(trend(history(0, 0, 5)), null);
+    assert.equal(trend(history()), null);
+  });
+  it("change by a share with its sign", () => {
+    assert.equal(shareChange(0.257), "+26\u202f%");
+    assert.equal(shareChange(-0.11), "\u221211\u202f%");
+    assert.equal(shareChange(0), "±0\u202f%");
+    assert.equal(shareChange(null), "\u2014");
+  });
+});
+
+describe("the search over everything", () => {
+  it("wants every word, in any order and case", () => {
+    assert.ok(matches("Stage 14: Collect at job.py", "collect STAGE"));
+    assert.ok(!matches("Stage 14", "stage 15"));
+    assert.ok(matches("anything", "  "));
+  });
+  it("puts what begins so first, keeps the order otherwise, and stops", () => {
+    const items = ["a stage", "stage b", "c stage", "stage d"];
+    assert.deepEqual(found(items, "stage", (x) => x, 3), ["stage b", "stage d", "a stage"]);
+  });
+  it("remembers what was opened, once each, the newest first, eight at most", () => {
+    const option = (/** @type {number} */ n) => ({ group: /** @type {const} */ ("page"), to: `/a/${n}`, label: `run ${n}`, note: "" });
+    /** @type {string[]} */
+    let list = [];
+    for (let n = 0; n < 10; n++) list = remember(list, option(n));
+    list = remember(list, option(5));
+    assert.deepEqual(recalled(list).map((o) => o.to), ["/a/5", "/a/9", "/a/8", "/a/7", "/a/6", "/a/4", "/a/3", "/a/2"]);
+    assert.equal(recalled(list)[0].group, "recent");
+  });
+  it("leaves out what is junk or leads elsewhere", () => {
+    assert.deepEqual(recalled(["{", "[]", '["https://x/","a",""]', '["//x/","a",""]', '["javascript:x","a",""]', '["/a/1",2,""]']), []);
+  });
+});
+
+describe("fields for times", () => {
+  it("speak in the chosen zone and come back", () => {
+    setZone("utc");
+    assert.equal(timeField(Date.UTC(2026, 0, 2, 3, 4)), "2026-01-02T03:04");
+    assert.equal(fromTimeField("2026-01-02T03:04"), Date.UTC(2026, 0, 2, 3, 4));
+    assert.equal(timeField(null), "");
+    assert.equal(fromTimeField(""), null);
+    assert.equal(fromTimeField("nonsense"), null);
+    setZone("local");
+    assert.equal(fromTimeField(timeField(Date.UTC(2026, 6, 2, 3, 4))), Date.UTC(2026, 6, 2, 3, 4));
+  });
+});
