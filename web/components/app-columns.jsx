@@ -6,6 +6,7 @@ import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
 import { trend, usual } from "../model/history.js";
 import { Progress } from "./app-head.jsx";
+import { CompareText } from "./app-tools.jsx";
 import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
 import { Outcome } from "./chips.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
@@ -75,6 +76,7 @@ export function appColumns({ twins, byJob }) {
       ),
     }),
     { id: "runs", label: t("apps.runs"), title: t("apps.runs.title"), cell: (a) => <Runs app={a} /> },
+    { id: "compare", label: <span class="sr">{t("compare.open")}</span>, name: t("compare.open"), cell: (a) => (a.ref !== null && a.loaded ? <CompareText app={a} /> : "") },
     ...(byJob ? ofJobs : []),
     {
       id: "saving",
