@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { bytes, count, duration, nanoseconds, offset, percent, quantity, setLocale, setZone, shortCount, time, times, zoneName } from "../lib/format.js";
+import { bytes, count, duration, nanoseconds, offset, percent, quantity, setLocale, setZone, shortCount, time, times, zoned, zoneName } from "../lib/format.js";
 
 /** Narrow no-break spaces as blanks, so that the expected texts can be read. @param {string} s */
 const plain = (s) => s.replaceAll("\u202f", " ");
@@ -98,6 +98,8 @@ describe("format", () => {
     assert.equal(time(1_795_984_346_000), "2026-11-29 20:32:26");
     assert.equal(time(1_795_984_346_000, false), "2026-11-29 20:32");
     assert.equal(zoneName(), "UTC");
+    assert.equal(zoned(1_795_984_346_000), "2026-11-29 20:32:26 UTC");
+    assert.equal(zoned(null), "\u2014");
   });
 
   it("signs offsets from the start", () => {

@@ -13,7 +13,7 @@ import { Severity } from "../components/severity.jsx";
 import { Empty, InOrder, Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
-import { DASH, duration, exactMs, percent, quantity, seconds, time, times, zoneName } from "../lib/format.js";
+import { DASH, duration, exactMs, percent, quantity, seconds, time, times, zoned, zoneName } from "../lib/format.js";
 import { t, tx, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith } from "../lib/router.js";
@@ -84,7 +84,7 @@ export function Compare({ app, version }) {
 function Head({ c, refs, chosen }) {
   const members = c.baseline?.members ?? [];
   const run = (/** @type {import("../types").ComparedRun} */ r, /** @type {string} */ ref) => (
-    <a href={paths.app(ref)}>{`${time(r.startMs)} ${zoneName(r.startMs)}`}</a>
+    <a href={paths.app(ref)}>{zoned(r.startMs)}</a>
   );
   return (
     <div class="head is-sub">
