@@ -215,16 +215,20 @@ static enum err_code pass_stages(struct analysis *self, struct err *err)
 
 /* ---- beside: what needs no database */
 
-/* Makes what asks for facts alone while the values of tasks are read, and looks at stages as they come. */
+/* Makes what asks for facts alone while the values of tasks are read, largest first, for samples grow meanwhile; then looks at stages as they come. The run without lost work is for who
+ * asks later. */
 static void make_and_look(struct analysis *self)
 {
-    enum err_code rc = account_times_make(&self->times, &self->facts, &self->beside_err);
+    struct simulated without_lost;
+    struct err *err = &self->beside_err;
+    enum err_code rc = simulation_make(&self->simulation, &self->facts, &self->accounts, err);
     if (!rc)
-        rc = simulation_make(&self->simulation, &self->facts, &self->accounts, &self->beside_err);
+        rc = simulation_without_lost(self->simulation, &without_lost, err);
+    if (!rc)
+        rc = account_times_make(&self->times, &self->facts, err);
+    self->beside_rc = rc;
     if (rc || !queue_push(&self->made, self->simulation))
         queue_close(&self->made);
-    struct simulated without_lost;
-    self->beside_rc = rc ? rc : simulation_without_lost(self->simulation, &without_lost, &self->beside_err); /* for who asks later */
     stage_desks_work(&self->desks);
 }
 
@@ -279,6 +283,7 @@ static enum err_code run_both(struct analysis *self, struct err *err)
     if (!judged->simulation)
         return ERR_OK; /* end_beside says why */
     rc = accounts_end(&self->accounts, &self->facts, &self->times, err);
+    account_times_dispose(&self->times);
     if (!rc)
         rc = chain_make(&self->chain, &self->facts, &self->accounts, err);
     if (!rc)
@@ -310,7 +315,6 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
         return rc;
     start_beside(self);
     rc = end_beside(self, run_both(self, err), err);
-    account_times_dispose(&self->times);
     for (size_t i = 0; i < DESK_COUNT; i++) /* the columns of the largest stage: more than all that is still to come */
         stage_samples_dispose(&self->desks.desks[i].samples);
     self->judged.what_ifs = self->what_ifs;

@@ -19,6 +19,8 @@ struct missing {
     int64_t count, of;               /* of 0: nothing of the kind was expected */
 };
 
+#define COMPLETE_FOR_PRICES 95       /* points from which on the run may be simulated under other conditions (2.3) */
+
 struct completeness {
     int score;                       /* C */
     bool final;                      /* an end was read, or the log's name says that it is finished: only then is what is open missing */

@@ -326,7 +326,7 @@ struct attempts {
     struct facts *facts;
     size_t capacity; /* of the array */
     uint32_t stage;
-    bool by_id;
+    bool by_id, misplaced;
     int64_t first_id;
     size_t count;     /* of the stage, as it says */
     size_t read;      /* of its rows */
@@ -428,8 +428,10 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
                 return rc;
         }
         size_t place = self->by_id ? place_of(self, ids[i]) : batch->first + i;
-        if (place == SIZE_MAX)
-            return ERR_INVALID; /* once more, in the order of rows */
+        if (place == SIZE_MAX) {
+            self->misplaced = true; /* once more, in the order of rows */
+            return ERR_INVALID;
+        }
         int64_t launch_ms = sound_time(launches[i]), finish_ms = sound_time(finishes[i]);
         stage->first_launch_ms = min_known(stage->first_launch_ms, min_known(launch_ms, finish_ms));
         stage->last_finish_ms = max_known(stage->last_finish_ms, max_known(launch_ms, finish_ms));
@@ -452,41 +454,49 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
     return ERR_OK;
 }
 
-/* The smallest id of a stage's tasks: that of the chunks' heads. */
-static enum err_code find_first_id(struct attempts *self, int64_t stage_ref, struct err *err)
+/* The smallest id of a stage's tasks and how many rows there are, by the heads of chunks. */
+static enum err_code look_at_ids(struct attempts *self, int64_t stage_ref, size_t *ret_rows, struct err *err)
 {
     struct task_reader *reader = self->facts->tasks;
     sqlite3_stmt *stmt = reader->task_ids;
     db_bind_i64(stmt, 1, stage_ref);
     db_bind_i64(stmt, 2, reader->id_of_column[COLUMN_TASK_ID]);
     self->first_id = INT64_MAX;
+    *ret_rows = 0;
     enum err_code rc;
     while ((rc = db_step(stmt, err)) == ERR_OK) {
+        struct str packed = db_blob(stmt, 0);
         int64_t least;
-        if ((rc = int_column_least(db_blob(stmt, 0), &least, err)))
+        size_t count;
+        if ((rc = int_column_least(packed, &least, err)) || (rc = int_column_count(packed, &count, err)))
             break;
         self->first_id = MIN(self->first_id, least);
+        *ret_rows += count;
     }
     db_reset(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code read_stage_attempts(struct attempts *self, struct stage_fact *stage, struct err *err)
+static enum err_code read_stage_attempts(struct attempts *self, const struct stage_fact *stage, struct err *err)
 {
+    size_t rows, words = stage->attempt_count / 64 + 1;
+    enum err_code rc = look_at_ids(self, stage->stage_ref, &rows, err);
+    if (rc)
+        return rc;
     self->count = stage->attempt_count;
-    self->by_id = !mem_grow((void **)&self->placed, &self->placed_room, self->count / 64 + 1, FACTS_MAX_ATTEMPTS, sizeof *self->placed);
-    if (!self->by_id)
-        return err_nomem(err);
-    memset(self->placed, 0, (self->count / 64 + 1) * sizeof *self->placed);
-    enum err_code rc = find_first_id(self, stage->stage_ref, err);
-    for (int round = 0; round < 2 && !rc; round++, self->by_id = false) {
-        self->read = 0;
+    self->by_id = rows == self->count;
+    if (self->by_id) {
+        if (mem_grow((void **)&self->placed, &self->placed_room, words, FACTS_MAX_ATTEMPTS, sizeof *self->placed))
+            return err_nomem(err);
+        memset(self->placed, 0, words * sizeof *self->placed);
+        self->misplaced = false;
         rc = read_batches(self->facts->tasks, stage->stage_ref, self->count, ATTEMPT_COLUMNS, take_attempts, self, err);
-        if (!rc && (!self->by_id || self->read == self->count))
-            return ERR_OK;
-        rc = rc == ERR_INVALID && self->by_id ? ERR_OK : rc;
+        if (!self->misplaced)
+            return rc;
     }
-    return rc;
+    self->by_id = false;
+    self->read = 0;
+    return read_batches(self->facts->tasks, stage->stage_ref, self->count, ATTEMPT_COLUMNS, take_attempts, self, err);
 }
 
 enum err_code facts_read_tasks(struct facts *self, struct err *err)

@@ -20,7 +20,6 @@ static rules_fn *const families[] = {rules_app, rules_stage, rules_memory, rules
 #define TINY_STAGE_WORK_MS 2000.0
 /* 2.2, 2.3: what completeness is needed for what. */
 #define COMPLETE 99
-#define COMPLETE_FOR_PRICES 95
 #define COMPLETE_FOR_TIME_RULES 80
 #define STAGE_COMPLETE 0.99
 /* 1.6, 6.6: where the stage alone would win this much and the run as a whole does not, the stage is off the critical path. */
@@ -40,10 +39,21 @@ static bool tiny_stage(const struct judged *judged, uint32_t stage)
     return known_or(elapsed_known(fact->first_launch_ms, fact->last_finish_ms), 0) < TINY_STAGE_WALL_MS || judged->accounts->stages[stage].occupancy_ms < TINY_STAGE_WORK_MS;
 }
 
+/* Health rules always run (2.3), but for those whose findings the damage alone would make: they set what is there against what is not, and a log that lacks the one or the other is no witness. */
+static bool may_be_damage(const struct rule *rule)
+{
+    static const char *const ids[] = {"APP.OVERALLOC", "STAGE.SKEW_WRITE", "STAGE.SHUFFLE_VOLUME", "STAGE.SHUFFLE_REREAD", "EXEC.HOTSPOT",
+                                      "EXEC.MEM_OVER", "EXEC.GC_LOW",      "RDD.CACHE_PARTIAL",    "RDD.CACHE_UNUSED",     "RDD.CACHE_LEAK"};
+    for (size_t i = 0; i < ARRAY_LENGTH(ids); i++)
+        if (strcmp(rule->id, ids[i]) == 0)
+            return true;
+    return false;
+}
+
 enum mute mute_of(const struct judged *judged, const struct rule *rule, uint32_t stage)
 {
     if (rule->kind == RULE_HEALTH)
-        return MUTE_NONE;
+        return judged->completeness < COMPLETE_FOR_TIME_RULES && may_be_damage(rule) ? MUTE_INCOMPLETE : MUTE_NONE;
     if (judged->wall_ms < TINY_APP_MS)
         return MUTE_TINY_APP;
     if (judged->completeness < COMPLETE_FOR_TIME_RULES)

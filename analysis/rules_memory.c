@@ -141,6 +141,8 @@ static void mem_near(const struct judged *judged, struct findings *findings, con
     double heap = (double)executor_heap_bytes(judged->facts), limit = total_limit(judged->facts, heap);
     double of_heap = known(executor->peak_heap_bytes) ? (double)executor->peak_heap_bytes / heap : 0,
            of_all = known(executor->peak_rss_bytes) ? (double)executor->peak_rss_bytes / limit : 0;
+    if (of_heap > 1)
+        return; /* no heap holds more than it has: the setting is not in the log */
     struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, MAX(of_heap, of_all));
     if (!finding)
         return;
@@ -218,6 +220,8 @@ static void driver_memory(const struct judged *judged, struct findings *findings
         const struct executor_fact *driver = &facts->executors[i];
         if (!driver->is_driver || !driver->has_peaks || !known(driver->peak_heap_bytes) || driver->peak_heap_bytes <= 0)
             continue;
+        if ((double)driver->peak_heap_bytes > heap)
+            continue; /* no heap holds more than it has: the setting is not in the log */
         seen = true;
         bool small = executors > DRIVER_MANY_EXECUTORS && heap < DRIVER_SMALL_BYTES;
         struct finding *finding = findings_add(findings, rule->id, SUBJECT_EXECUTOR, "driver");
@@ -345,7 +349,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
     const struct facts *facts = judged->facts;
     struct heap_use use = heap_use(facts);
     double heap = (double)executor_heap_bytes(facts), collected = 0, whole = 0, run = 0;
-    if (!use.measured) {
+    if (!use.measured || use.peak_bytes > heap) {
         unknown_peaks(findings, "EXEC.MEM_OVER");
         unknown_peaks(findings, "EXEC.GC_LOW");
         return;

@@ -370,7 +370,7 @@ static enum err_code reread(const struct judged *judged, struct findings *findin
         if (len + sizeof key < sizeof list)
             len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "", key);
     }
-    finding_arg_text(findings, "list", str_of(list));
+    finding_arg_text(findings, "list", len ? str_of(list) : STR_NONE);
     FORMULA(findings, NULL, rule->ladder.step[0], "S2", {"read", read, "bytes"}, {"written", written, "bytes"});
     return ERR_OK;
 }

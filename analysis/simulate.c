@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/completeness.h"
 #include "analysis/simulation.h"
 #include "base/attributes.h"
 #include "base/mem.h"
@@ -404,7 +405,7 @@ enum err_code simulation_calibrate(const struct simulation *self, struct calibra
     int64_t slots = self->facts->slot_peak;
     *ret = (struct calibration){.observed_ms = ms_of(self->wall_us), .as_observed_ms = ms_of(self->as_observed_us)};
     ret->error = (double)(self->as_observed_us - self->wall_us) / US_PER_MS / MAX(jobs_ms, 1);
-    ret->prices_allowed = fabs(ret->error) <= ERROR_AT_MOST;
+    ret->prices_allowed = fabs(ret->error) <= ERROR_AT_MOST && completeness_of(self->facts).score >= COMPLETE_FOR_PRICES;
     double work_ms = (slots > 0 ? self->work_ms / (double)slots : 0) + fmax(0, (double)self->wall_us / US_PER_MS - jobs_ms);
     ret->t_work_ms = (int64_t)fmin(work_ms + 0.5, (double)INT64_MAX / 2);
     struct simulated unlimited;

@@ -48,7 +48,7 @@ struct calibration {
     int64_t observed_ms, as_observed_ms;           /* wall; sim(as observed) */
     double error;                    /* e = (sim − wall) ÷ T_jobs, which counts as 1 ms at least */
     int64_t t_inf_ms, t_work_ms;     /* bounds */
-    bool prices_allowed;             /* |e| ≤ 0.15 */
+    bool prices_allowed;             /* |e| ≤ 0.15, and the log is complete enough: prices and what-ifs are told (2.3) */
 };
 enum err_code simulation_calibrate(const struct simulation *self, struct calibration *ret, struct err *err) WARN_UNUSED;
 

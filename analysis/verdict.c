@@ -187,9 +187,10 @@ static enum err_code say_incomplete(struct report *report, enum lang lang, struc
     return rc;
 }
 
-static enum err_code say_regression(struct report *report, enum lang lang, struct buf *out, struct err *err)
+/* Among the findings from `first` on: those before it were said. */
+static enum err_code say_regression(struct report *report, enum lang lang, size_t first, struct buf *out, struct err *err)
 {
-    for (size_t i = 0; i < report->shown_count; i++)
+    for (size_t i = first; i < report->shown_count; i++)
         if (strcmp(report->findings[i].finding.rule->id, "RUN.REGRESSION") == 0)
             return say_finding(report, lang, i, out, err);
     return ERR_OK;
@@ -199,11 +200,12 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
 {
     enum bucket largest = BUCKET_STARTUP;
     int64_t waited_ms = waiting_ms(report, &largest);
+    bool first_is_said = report->shown_count && report->findings[0].grade >= GRADE_LOW; /* waiting, worth it or healthy: each names it */
     bool is_worth_it = report->shown_count && report->findings[0].grade >= GRADE_MODERATE;
     enum err_code rc = ERR_OK;
     if (report->app.failed) {
         say_failed(report, lang, out);
-        return say_regression(report, lang, out, err);
+        return say_regression(report, lang, 0, out, err);
     }
     if (report->completeness < COMPLETE_ENOUGH)
         return say_incomplete(report, lang, out, err);
@@ -228,7 +230,7 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
     } else {
         rc = say_healthy(report, lang, out, err);
     }
-    return rc ? rc : say_regression(report, lang, out, err);
+    return rc ? rc : say_regression(report, lang, first_is_said, out, err);
 }
 
 /* ---- empty pages */
@@ -255,6 +257,20 @@ static const struct {
     {EMPTY_JOBS, "jobs_none", "SELECT NOT EXISTS (SELECT 1 FROM job)"},
 };
 
+/* Of a log that lacks its end: what is not there may just not have been written. */
+static enum err_code say_cut(struct db *app, enum lang lang, struct buf *out, struct err *err)
+{
+    int64_t end_ms;
+    enum err_code rc = db_query_i64(app, "SELECT end_ms FROM analysis, log_health WHERE completeness <= 95 AND NOT log_health.complete", &end_ms, err);
+    if (!rc && known(end_ms)) {
+        const struct word_arg at = number("t", (double)end_ms, "time");
+        if (lang == LANG_EN)
+            buf_char(out, ' ');
+        word_fill(out, message_of(lang, "empty", "cut"), &at, 1);
+    }
+    return rc;
+}
+
 enum err_code verdict_empty(struct db *app, enum empty_page page, enum lang lang, struct buf *out, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(empty_reasons); i++) {
@@ -268,7 +284,7 @@ enum err_code verdict_empty(struct db *app, enum empty_page page, enum lang lang
             continue;
         const struct word_arg n = number("n", (double)holds, "count");
         word_fill(out, message_of(lang, "empty", empty_reasons[i].what), &n, 1);
-        return ERR_OK;
+        return say_cut(app, lang, out, err);
     }
     return ERR_OK;
 }

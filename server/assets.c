@@ -10,16 +10,24 @@
 #include "base/map.h"
 
 #define FOREVER "public, max-age=31536000, immutable"
-#define LARGEST_FILE_BYTES ((off_t)8 << 20)   /* of a development directory: a source map has some MB */
+#define LARGEST_FILE_BYTES ((off_t)8 << 20) /* of a development directory: a source map has some MB */
 #define LONGEST_PATH 200
 
-static const char base_tag[] = "<base href=\"/\">";
+static const char base_tag[] = "<base href=\"/\">", title_tag[] = "<title>Afterglow</title>";
 
 static const struct {
     const char *suffix, *type;
 } types[] = {
-    {".html", "text/html;charset=utf-8"}, {".js", "text/javascript;charset=utf-8"}, {".css", "text/css;charset=utf-8"}, {".svg", "image/svg+xml"}, {".png", "image/png"},
-    {".ico", "image/x-icon"}, {".woff2", "font/woff2"}, {".json", "application/json"}, {".map", "application/json"}, {".txt", "text/plain;charset=utf-8"},
+    {".html", "text/html;charset=utf-8"},
+    {".js", "text/javascript;charset=utf-8"},
+    {".css", "text/css;charset=utf-8"},
+    {".svg", "image/svg+xml"},
+    {".png", "image/png"},
+    {".ico", "image/x-icon"},
+    {".woff2", "font/woff2"},
+    {".json", "application/json"},
+    {".map", "application/json"},
+    {".txt", "text/plain;charset=utf-8"},
 };
 
 static const char *type_of(struct str path)
@@ -63,7 +71,7 @@ static bool read_file(const char *dir, struct str path, struct arena *arena, str
     struct stat st;
     char *bytes = fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > LARGEST_FILE_BYTES ? NULL : arena_alloc(arena, (size_t)st.st_size + 1);
     size_t len = 0;
-    for (ssize_t n = 1; bytes && n > 0 && len < (size_t)st.st_size; len += n > 0 ? (size_t)n : 0)
+    for (ssize_t n = 1; bytes && n > 0 && len<(size_t)st.st_size; len += n> 0 ? (size_t)n : 0)
         n = read(fd, bytes + len, (size_t)st.st_size - len);
     close(fd);
     *ret = (struct str){bytes, len};
@@ -90,7 +98,20 @@ bool assets_respond(const char *dir, struct str path, struct response *response,
     return true;
 }
 
-void assets_respond_page(const char *dir, const struct request *request, struct response *response)
+/* Writes the page up to `tag` and `instead` of it; *page is what follows. A page without the tag stays as it is. */
+static void put_instead(struct response *response, struct str *page, const char *tag, const struct str *instead, size_t count)
+{
+    const char *at = memmem(page->ptr, page->len, tag, strlen(tag));
+    if (!at)
+        return;
+    size_t before = (size_t)(at - page->ptr);
+    enum err_code rc = response_write(response, page->ptr, before); /* the response keeps a failure */
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = response_write(response, instead[i].ptr, instead[i].len);
+    *page = (struct str){at + strlen(tag), page->len - before - strlen(tag)};
+}
+
+void assets_respond_page(const char *dir, const struct request *request, struct str head, struct response *response)
 {
     struct str page;
     const struct asset *asset = dir ? NULL : find(STR_LIT("index.html"));
@@ -103,24 +124,17 @@ void assets_respond_page(const char *dir, const struct request *request, struct 
                        (int)request->prefix.len, request->prefix.ptr, (int)request->prefix.len, request->prefix.ptr);
         return;
     }
-    if (asset && !request->prefix.len) {
-        assets_respond(NULL, STR_LIT("index.html"), response, request->arena);
-        return;
-    }
-    if (asset)
-        page = (struct str){(const char *)asset->bytes, asset->len};
-    const char *at = memmem(page.ptr, page.len, base_tag, sizeof base_tag - 1);
-    struct str before = {page.ptr, at ? (size_t)(at - page.ptr) : page.len}, after = STR_LIT("");
-    if (at)
-        after = (struct str){at + sizeof base_tag - 1, page.len - before.len - (sizeof base_tag - 1)};
-    response_content_type(response, types[0].type);
     if (asset) {
         char tag[96];
-        snprintf(tag, sizeof tag, "\"%s-%016" PRIx64 "\"", asset->tag, hash_bytes(request->prefix.ptr, request->prefix.len));
+        snprintf(tag, sizeof tag, "\"%s-%016" PRIx64 "%016" PRIx64 "\"", asset->tag, hash_bytes(request->prefix.ptr, request->prefix.len), hash_bytes(head.ptr, head.len));
         response_etag(response, str_of(tag));
+        page = (struct str){(const char *)asset->bytes, asset->len};
     }
-    struct str pieces[] = {before, at ? STR_LIT("<base href=\"") : STR_LIT(""), at ? request->prefix : STR_LIT(""), at ? STR_LIT("/\">") : STR_LIT(""), after};
-    for (size_t i = 0; i < ARRAY_LENGTH(pieces); i++)
-        if (response_write(response, pieces[i].ptr, pieces[i].len))
-            return;                  /* the response keeps the failure */
+    response_content_type(response, types[0].type);
+    const struct str base[] = {STR_LIT("<base href=\""), request->prefix, STR_LIT("/\">")};
+    put_instead(response, &page, base_tag, base, ARRAY_LENGTH(base));
+    if (head.len)
+        put_instead(response, &page, title_tag, &head, 1);
+    if (response_write(response, page.ptr, page.len))
+        return;
 }

@@ -27,7 +27,7 @@ extern const struct asset assets_table[];
 /* The whole of a file, for /<path>. False, with nothing answered: there is none. dir NULL: from the binary. */
 bool assets_respond(const char *dir, struct str path, struct response *response, struct arena *arena);
 
-/* The page: index.html with <base href="/"> made to hold the proxy's prefix. Without pages in this binary it says so. */
-void assets_respond_page(const char *dir, const struct request *request, struct response *response);
+/* The page: index.html with <base href="/"> made to hold the proxy's prefix, and `head` (page_head.h) (empty: none) in the place of its title. Without pages in this binary it says so. */
+void assets_respond_page(const char *dir, const struct request *request, struct str head, struct response *response);
 
 #endif

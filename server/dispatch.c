@@ -7,6 +7,7 @@
 #include "server/assets.h"
 #include "server/history_address.h"
 #include "server/http_text.h"
+#include "server/page_head.h"
 #include "server/router.h"
 
 static const char own_api[] = "/api/afterglow/";
@@ -127,6 +128,13 @@ static enum err_code answer_methods(struct response *response)
     return ERR_OK;
 }
 
+static void respond_page(struct api_ctx *ctx, const struct request *request, struct response *response)
+{
+    CLEANUP(buf_dispose) struct buf head;
+    page_head(ctx, request, &head);
+    assets_respond_page(server_assets_dir(ctx->server), request, buf_str(&head), response);
+}
+
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
 {
     struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
@@ -154,7 +162,7 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
     else if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
         return history_respond_start(request, response, err);
     else if (is_page(request))
-        assets_respond_page(server_assets_dir(server), request, response);
+        respond_page(&ctx, request, response);
     else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
              !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
         if (!prefix_was_none(request))

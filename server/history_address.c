@@ -9,6 +9,7 @@
 #include "server/dispatch.h"
 #include "server/http_text.h"
 
+#define MAX_ID_BYTES 512  /* of a session or a run of a query: they are UUIDs */
 #define MAX_DECODINGS 4 /* one by the web server, one by each proxy on the way */
 
 /* ---- the pages ---- */
@@ -61,56 +62,90 @@ static const struct column task_columns[] = {
     {NULL, NULL},
 };
 
-/* A table of a page: its parameters are TAG.page, TAG.sort, TAG.desc, TAG.pageSize. `status`: the filter that makes our one list that table. */
+static const struct column block_columns[] = {{"Block Name", "name"},   {"Storage Level", "level"}, {"Size in Memory", "memory"},
+                                              {"Size on Disk", "disk"}, {"Executors", "executors"}, {NULL, NULL}};
+
+static const struct column sql_columns[] = {{"ID", "id"}, {"Description", "description"}, {"Submitted", "submission"}, {"Duration", "duration"}, {NULL, NULL}};
+
+static const struct column query_columns[] = {
+    {"Name", "name"}, {"Start Time", "start"}, {"Duration", "duration"}, {"Avg Input /sec", "inputRate"}, {"Avg Process /sec", "processedRate"}, {NULL, NULL}};
+
+static const struct column session_columns[] = {{"User", "user"},         {"Start Time", "start"},         {"Finish Time", "finish"},
+                                                {"Duration", "duration"}, {"Total Execute", "operations"}, {NULL, NULL}};
+
+static const struct column statement_columns[] = {
+    {"User", "user"}, {"Start Time", "start"}, {"Finish Time", "finish"}, {"Execution Time", "executionTime"}, {"Duration", "duration"}, {"State", "state"}, {NULL, NULL}};
+
+/* A table of a page: its parameters are TAG.page, TAG.sort, TAG.desc, TAG.pageSize. `status`: the filter that makes our one list that table. `first`: our key of the column that it is
+ * sorted by at first, downward; NULL: upward. `id`: ours, where a page of ours has several: its parameters begin with that. */
 struct table {
     const char *tag, *status;
     const struct column *columns;
+    const char *first, *id;
 };
 
-static const struct table job_tables[] = {{"activeJob", "running", job_columns},
-                                          {"completedJob", "succeeded", job_columns},
-                                          {"failedJob", "failed", job_columns},
-                                          {NULL, NULL, NULL}};
+static const struct table job_tables[] = {{"activeJob", "running", job_columns, "id", ""},
+                                          {"completedJob", "succeeded", job_columns, "id", ""},
+                                          {"failedJob", "failed", job_columns, "id", ""},
+                                          {NULL, NULL, NULL, NULL, NULL}};
 
 static const struct table stage_tables[] = {
-    {"activeStage", "active", stage_columns},   {"pendingStage", "pending", stage_columns}, {"completedStage", "complete", stage_columns},
-    {"skippedStage", "skipped", stage_columns}, {"failedStage", "failed", stage_columns},   {NULL, NULL, NULL},
+    {"activeStage", "active", stage_columns, "id", ""},   {"pendingStage", "pending", stage_columns, "id", ""}, {"completedStage", "complete", stage_columns, "id", ""},
+    {"skippedStage", "skipped", stage_columns, "id", ""}, {"failedStage", "failed", stage_columns, "id", ""},   {NULL, NULL, NULL, NULL, NULL},
 };
 
-static const struct table task_tables[] = {{"task", NULL, task_columns}, {NULL, NULL, NULL}};
+static const struct table task_tables[] = {{"task", NULL, task_columns, NULL, ""}, {NULL, NULL, NULL, NULL, NULL}};
 
-enum ids { NO_ID, ONE_ID, STAGE_ID };
+static const struct table block_tables[] = {{"block", NULL, block_columns, "name", ""}, {NULL, NULL, NULL, NULL, NULL}};
+
+static const struct table sql_tables[] = {{"running", "running", sql_columns, "id", ""},
+                                          {"completed", "completed", sql_columns, "id", ""},
+                                          {"failed", "failed", sql_columns, "id", ""},
+                                          {NULL, NULL, NULL, NULL, NULL}};
+
+/* What is active there has no end in the log: running or unknown here, as the log may go on or not. */
+static const struct table query_tables[] = {{"active", NULL, query_columns, "start", ""}, {"completed", NULL, query_columns, "start", ""}, {NULL, NULL, NULL, NULL, NULL}};
+
+static const struct table server_tables[] = {{"sessionstat", NULL, session_columns, "start", "sessions"},
+                                             {"sqlstat", NULL, statement_columns, "start", ""},
+                                             {NULL, NULL, NULL, NULL, NULL}};
+
+static const struct table session_tables[] = {{"sqlsessionstat", NULL, statement_columns, "start", ""}, {NULL, NULL, NULL, NULL, NULL}};
+
+/* How a page there names its thing: nothing, a number that is part of our address, a stage attempt, a text, or a text that is the parameter `param` of ours. */
+enum ids { NO_ID, ONE_ID, STAGE_ID, TEXT_ID, PARAM_ID };
 
 /* One page of the History Server: where it leads. With ids: ours is the page of that object, and without a sound id its list. */
 static const struct page {
     const char *path, *ours;
     enum ids ids;
     const struct table *tables;
+    const char *name, *param; /* of the id there, and of ours */
 } pages[] = {
-    {"", "", NO_ID, NULL},
-    {"jobs", "jobs", NO_ID, job_tables},
-    {"jobs/job", "jobs", ONE_ID, NULL},
-    {"stages", "stages", NO_ID, stage_tables},
-    {"stages/stage", "stages", STAGE_ID, task_tables},
-    {"stages/pool", "stages", NO_ID, NULL},           /* live only */
-    {"stages/taskThreadDump", "stages", NO_ID, NULL}, /* live only */
-    {"storage", "storage", NO_ID, NULL},
-    {"storage/rdd", "storage", NO_ID, NULL},
-    {"environment", "env", NO_ID, NULL},
-    {"executors", "executors", NO_ID, NULL},
-    {"executors/threadDump", "executors", NO_ID, NULL},    /* live only */
-    {"executors/heapHistogram", "executors", NO_ID, NULL}, /* live only */
-    {"SQL", "sql", NO_ID, NULL},
-    {"SQL/execution", "sql", NO_ID, NULL}, /* no page of its own yet */
-    {"StreamingQuery", "", NO_ID, NULL},   /* this and the next ones: no page yet */
-    {"StreamingQuery/statistics", "", NO_ID, NULL},
-    {"sqlserver", "", NO_ID, NULL},
-    {"sqlserver/session", "", NO_ID, NULL},
-    {"connect", "", NO_ID, NULL},
-    {"connect/session", "", NO_ID, NULL},
-    {"streaming", "", NO_ID, NULL}, /* live only */
-    {"streaming/batch", "", NO_ID, NULL},
-    {"logs", "", NO_ID, NULL}, /* live only */
+    {"", "", NO_ID, NULL, NULL, NULL},
+    {"jobs", "jobs", NO_ID, job_tables, NULL, NULL},
+    {"jobs/job", "jobs", ONE_ID, NULL, "id", NULL},
+    {"stages", "stages", NO_ID, stage_tables, NULL, NULL},
+    {"stages/stage", "stages", STAGE_ID, task_tables, "id", NULL},
+    {"stages/pool", "stages", NO_ID, NULL, NULL, NULL},                           /* live only */
+    {"stages/taskThreadDump", "executors", PARAM_ID, NULL, "executorId", "exec"}, /* live only, and so the next two of executors */
+    {"storage", "storage", NO_ID, NULL, NULL, NULL},
+    {"storage/rdd", "storage", ONE_ID, block_tables, "id", NULL},
+    {"environment", "env", NO_ID, NULL, NULL, NULL},
+    {"executors", "executors", NO_ID, NULL, NULL, NULL},
+    {"executors/threadDump", "executors", PARAM_ID, NULL, "executorId", "exec"},
+    {"executors/heapHistogram", "executors", PARAM_ID, NULL, "executorId", "exec"},
+    {"SQL", "sql", NO_ID, sql_tables, NULL, NULL},
+    {"SQL/execution", "sql", ONE_ID, NULL, "id", NULL},
+    {"StreamingQuery", "streaming", NO_ID, query_tables, NULL, NULL},
+    {"StreamingQuery/statistics", "streaming", TEXT_ID, NULL, "id", NULL},
+    {"sqlserver", "sessions", NO_ID, server_tables, NULL, NULL},
+    {"sqlserver/session", "sessions", TEXT_ID, session_tables, "id", NULL},
+    {"connect", "sessions", NO_ID, server_tables, NULL, NULL},
+    {"connect/session", "sessions", TEXT_ID, session_tables, "id", NULL},
+    {"streaming", "dstreams", NO_ID, NULL, NULL, NULL}, /* live only, and the links in descriptions of jobs lead there */
+    {"streaming/batch", "dstreams", PARAM_ID, NULL, "id", "batch"},
+    {"logs", "", NO_ID, NULL, NULL, NULL}, /* live only */
 };
 
 static struct str table_param(const struct request *request, const char *tag, const char *what)
@@ -125,9 +160,9 @@ static bool number_of(struct str text, int64_t low, int64_t high, int64_t *ret)
     return str_known(text) && str_to_i64(text, ret) && *ret >= low && *ret <= high;
 }
 
-static void add_param(struct buf *out, bool *first, const char *name, const char *value)
+static void add_param(struct buf *out, bool *first, const char *id, const char *name, const char *value)
 {
-    buf_printf(out, "%c%s=%s", *first ? '?' : '&', name, value);
+    buf_printf(out, "%c%s%s=%s", *first ? '?' : '&', id, name, value);
     *first = false;
 }
 
@@ -143,43 +178,60 @@ static void table_params(const struct table *table, const struct request *reques
         return;
     char text[96];
     if (table->status)
-        add_param(out, &first, "status", table->status);
+        add_param(out, &first, "", "status", table->status);
     struct str title = request_decode_wholly(request->arena, table_param(request, table->tag, "sort"));
     for (const struct column *column = table->columns; column->title; column++) {
         if (!str_known(title) || !str_is(title, column->title))
             continue;
         struct str desc = table_param(request, table->tag, "desc");
-        /* Jobs and stages come newest first, and so does a table that is sorted by their number without saying how. */
-        bool down = str_known(desc) ? str_is(desc, "true") : str_is(STR_LIT("id"), column->key);
+        /* A table that is sorted as it is at first, without saying how, is so downward. */
+        bool down = str_known(desc) ? str_is(desc, "true") : table->first && strcmp(table->first, column->key) == 0;
         snprintf(text, sizeof text, "%s%s", down ? "-" : "", column->key);
-        add_param(out, &first, "sort", text);
+        add_param(out, &first, table->id, "sort", text);
         break;
     }
     int64_t number;
     if (number_of(table_param(request, table->tag, "page"), 2, INT32_MAX, &number)) {
         snprintf(text, sizeof text, "%" PRId64, number);
-        add_param(out, &first, "page", text);
+        add_param(out, &first, table->id, "page", text);
     }
     if (number_of(table_param(request, table->tag, "pageSize"), 1, INT32_MAX, &number)) {
         snprintf(text, sizeof text, "%" PRId64, MIN(number, (int64_t)1000));
-        add_param(out, &first, "limit", text);
+        add_param(out, &first, table->id, "limit", text);
     }
+}
+
+/* False: there is none, and our page is the list. */
+static bool object_address(const struct page *page, const struct request *request, struct buf *out)
+{
+    struct str text = request_decode_wholly(request->arena, request_param(request, page->name));
+    int64_t id, attempt = 0;
+    if (page->ids == TEXT_ID || page->ids == PARAM_ID) {
+        /* A segment of dots is a way up, for a browser, however it is written. */
+        if (!text.len || text.len > MAX_ID_BYTES || (page->ids == TEXT_ID && (str_is(text, ".") || str_is(text, ".."))))
+            return false;
+        if (page->ids == PARAM_ID)
+            buf_printf(out, "?%s=", page->param);
+        else
+            buf_char(out, '/');
+        url_segment(out, text);
+        return true;
+    }
+    if (!number_of(text, 0, INT32_MAX, &id))
+        return false;
+    buf_printf(out, "/%" PRId64, id);
+    if (page->ids == STAGE_ID) {
+        text = request_decode_wholly(request->arena, request_param(request, "attempt"));
+        buf_printf(out, ".%" PRId64, number_of(text, 0, INT32_MAX, &attempt) ? attempt : 0);
+    }
+    return true;
 }
 
 static void page_address(const struct page *page, const struct request *request, struct buf *out)
 {
-    int64_t id, attempt = 0;
     buf_text(out, page->ours);
-    if (page->ids != NO_ID) {
-        if (!number_of(request_decode_wholly(request->arena, request_param(request, "id")), 0, INT32_MAX, &id))
-            return;
-        buf_printf(out, "/%" PRId64, id);
-    }
-    if (page->ids == STAGE_ID) {
-        struct str text = request_decode_wholly(request->arena, request_param(request, "attempt"));
-        buf_printf(out, ".%" PRId64, number_of(text, 0, INT32_MAX, &attempt) ? attempt : 0);
-    }
-    table_params(page->tables, request, out);
+    if (page->ids == NO_ID || object_address(page, request, out))
+        table_params(page->tables, request, out);
 }
 
 static struct str without_slashes(struct str path)

@@ -359,6 +359,7 @@ static bool read_head(struct http *self, struct MHD_Connection *connection, stru
     request->method = str_of(exchange->method);
     request->if_none_match = header(connection, "If-None-Match");
     request->accept = header(connection, "Accept");
+    request->accept_language = header(connection, "Accept-Language");
     request->cookies = header(connection, "Cookie");
     request->host = header(connection, "Host");
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
@@ -523,7 +524,7 @@ static struct MHD_Response *library_response(struct exchange *exchange, const st
 static void vary(struct http *self, const struct response_parts *parts, bool by_proxy, char *out, size_t size)
 {
     struct access *access = server_access(self->server);
-    const char *const words[] = {parts->varies || by_proxy ? "Accept-Encoding" : NULL, by_proxy ? "X-Forwarded-Context, X-Forwarded-Prefix" : NULL,
+    const char *const words[] = {parts->varies || by_proxy ? "Accept-Encoding" : NULL, parts->html ? "Accept-Language" : NULL, by_proxy ? "X-Forwarded-Context, X-Forwarded-Prefix" : NULL,
                                  access_enabled(access) ? access_header(access) : NULL, access_enabled(access) ? access_groups_header(access) : NULL};
     size_t len = 0;
     out[0] = '\0';

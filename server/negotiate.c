@@ -86,6 +86,24 @@ int negotiate_type(struct str accept, const struct negotiable *types, size_t cou
     return best;
 }
 
+enum lang negotiate_lang(struct str accept_language)
+{
+    enum lang best = LANG_EN;
+    int best_weight = 0;
+    while (accept_language.len) {
+        struct str item = next_item(&accept_language, ',');
+        struct str range = next_item(&item, ';');
+        struct str language = next_item(&range, '-'); /* zh-TW reads zh-CN better than English */
+        int weight = weight_of(item);
+        bool is_chinese = same_word(language, "zh");
+        if (weight <= best_weight || (!is_chinese && !same_word(language, "en")))
+            continue;
+        best = is_chinese ? LANG_ZH_CN : LANG_EN;
+        best_weight = weight;
+    }
+    return best;
+}
+
 static struct str without_weak(struct str tag)
 {
     return tag.len >= 2 && tag.ptr[0] == 'W' && tag.ptr[1] == '/' ? (struct str){tag.ptr + 2, tag.len - 2} : tag;

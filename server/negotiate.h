@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "analysis/messages.h"
 #include "base/str.h"
 
 /* Accept-Encoding (unknown: not sent): gzip, x-gzip or *, with a weight that is not 0. */
@@ -18,6 +19,9 @@ struct negotiable {
     int value;
 };
 int negotiate_type(struct str accept, const struct negotiable *types, size_t count, int otherwise);
+
+/* Accept-Language (unknown: not sent): the one of the two languages of texts that it likes best, by weight and then by order; English where it names neither. */
+enum lang negotiate_lang(struct str accept_language);
 
 /* If-None-Match against our tag (both with quotes): weak comparison, lists, and *. */
 bool negotiate_etag(struct str if_none_match, struct str etag);

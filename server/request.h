@@ -34,7 +34,7 @@ struct request {
     struct str path_args[REQUEST_MAX_PATH_ARGS];   /* what the route's {…} matched, in order */
     size_t path_arg_count;
     struct viewer viewer;            /* who asks */
-    struct str if_none_match, accept, cookies, host;       /* headers as they came; STR_NONE: absent */
+    struct str if_none_match, accept, accept_language, cookies, host;       /* headers as they came; STR_NONE: absent */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };

@@ -36,6 +36,8 @@ struct response {
     size_t header_count;
 
     struct json_writer *json;        /* owned; NULL: none begun */
+    void (*sink_done)(void *);       /* frees what response_json_through was given */
+    void *sink_context;
     struct buf pending;              /* plain bytes while the coding is open */
     enum coding coding;
     z_stream *deflater;              /* owned; of a body that is longer than memory may be */
@@ -81,6 +83,8 @@ static void drop_deflater(struct response *self)
 static void drop_body(struct response *self)
 {
     mem_free(TAKE(self->json));
+    if (self->sink_context)
+        self->sink_done(TAKE(self->sink_context));
     buf_clear(&self->pending);
     buf_clear(&self->memory);
     drop_deflater(self);
@@ -280,21 +284,33 @@ static enum err_code json_sink(void *context, const char *bytes, size_t len)
     return response_write(context, bytes, len);
 }
 
-struct json_writer *response_json(struct response *self, bool pretty)
+/* A writer must come back in any case; without memory for one of its own, the arena's fallback is this: one that swallows. */
+static struct json_writer *begin_json(struct response *self, json_sink_fn *sink, void *context, bool pretty)
 {
-    /* A writer must come back in any case; without memory for one of its own, the arena's fallback is this: one that swallows. */
     static _Thread_local struct json_writer swallower;
-    if (!self->content_type)
-        self->content_type = "application/json";
     assert(!self->json);
-    self->json = mem_alloc(sizeof *self->json);
+    self->json = sink ? mem_alloc(sizeof *self->json) : NULL;
     if (!self->json) {
         err_nomem(&self->failed);
         json_writer_init(&swallower, json_sink, self, pretty);
         return &swallower;
     }
-    json_writer_init(self->json, json_sink, self, pretty);
+    json_writer_init(self->json, sink, context, pretty);
     return self->json;
+}
+
+struct json_writer *response_json(struct response *self, bool pretty)
+{
+    if (!self->content_type)
+        self->content_type = "application/json";
+    return begin_json(self, json_sink, self, pretty);
+}
+
+struct json_writer *response_json_through(struct response *self, json_sink_fn *sink, void (*done)(void *), void *context)
+{
+    self->sink_done = done;
+    self->sink_context = context;
+    return begin_json(self, sink, context, false);
 }
 
 void response_static(struct response *self, const char *type, struct str body, struct str gzip)

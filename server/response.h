@@ -30,6 +30,10 @@ void response_later(struct response *self);
 /* Begin a JSON body (application/json). The writer is the response's; http.c ends it. Call once. pretty: the form of /api/v1. */
 struct json_writer *response_json(struct response *self, bool pretty);
 
+/* The same for a body that is made of JSON and is none: what is written goes to `sink`, which writes the body (response_write). `done` frees the context, whatever happens. `sink` NULL: there was no
+ * memory for one. */
+struct json_writer *response_json_through(struct response *self, json_sink_fn *sink, void (*done)(void *), void *context);
+
 /* Append raw bytes to the body. */
 enum err_code response_write(struct response *self, const void *bytes, size_t len);
 

@@ -26,6 +26,9 @@ const kept = new Map();
 /** What was answered last time. @param {string} path */
 export const remembered = (path) => kept.get(path);
 
+/** Address of an answer as a link, for downloads. @param {string} path as apiPath makes it */
+export const apiHref = (path) => new URL(ROOT + path, document.baseURI).href;
+
 /** @param {(string | number)[]} parts @param {URLSearchParams | Record<string, string | number | null | undefined>} [query] */
 export function apiPath(parts, query) {
   const q = new URLSearchParams();

@@ -8,6 +8,7 @@ import { Boundary } from "./components/boundary.jsx";
 import { FindingsOfRun, isRead } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
+import { warm } from "./components/lazy.jsx";
 import { Palette } from "./components/palette.jsx";
 import { Rail, entries } from "./components/rail.jsx";
 import { Failure, Skeleton, pending } from "./components/states.jsx";
@@ -16,6 +17,7 @@ import { setZone } from "./lib/format.js";
 import { setLang, t } from "./lib/i18n.js";
 import * as paths from "./lib/paths.js";
 import * as prefsStore from "./lib/prefs.js";
+import { printLight } from "./lib/print.js";
 import { current, go, onChange, start } from "./lib/router.js";
 import { growing, settled } from "./model/app.js";
 import { findPage } from "./routes.js";
@@ -26,10 +28,11 @@ import { NotLoaded } from "./views/not-loaded.jsx";
 /** How often a run that is being read, or waits for it, is asked again; and one whose log may still grow, or that is not there yet. Finished runs are never polled. */
 const READING_MS = 1000;
 const GROWING_MS = 10_000;
+/** The first page has what it needs by then; other views are fetched after it. */
+const WARM_MS = 2000;
 
 /** @param {import("./lib/prefs.js").Prefs} p */
 function apply(p) {
-  setLang(p.lang);
   setZone(p.zone);
   document.documentElement.dataset.theme = p.theme;
 }
@@ -42,9 +45,10 @@ function Root() {
   useEffect(() => onChange(() => redraw((n) => n + 1)), []);
   apply(prefs);
   /** @param {Partial<import("./lib/prefs.js").Prefs>} change */
-  const change = (change) => {
+  const change = async (change) => {
     prefsStore.save(change);
-    setPrefs({ ...prefs, ...change });
+    if (change.lang) await setLang(change.lang);
+    setPrefs((now) => ({ ...now, ...change }));
   };
   const route = current();
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
@@ -196,4 +200,7 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
 }
 
 start();
+printLight();
+await setLang(prefsStore.load().lang);
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
+setTimeout(warm, WARM_MS);

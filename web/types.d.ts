@@ -129,7 +129,7 @@ export interface StageExecutor {
   medianMs: Num; maxMs: Num; logs: [Text, Text][];
 }
 export interface Stage extends StageItem {
-  details: Text; parents: number[] | null; rddIds: number[] | null; cachedRdds: { id: number; name: Text }[]; attempts: number[] | null; resourceProfileId: Num;
+  details: Text; parents: number[] | null; rddIds: number[] | null; cachedRdds: { id: number; name: Text }[]; slowestTaskId: Num; attempts: number[] | null; resourceProfileId: Num;
   locality: { process: Num; node: Num; none: Num; rack: Num; any: Num } | null;
   speculation: { tasks: Num; active: Num; completed: Num; failed: Num; killed: Num } | null;
   quantiles: Quantile[]; histogram: { edgesMs: number[]; counts: number[] } | null; executors: StageExecutor[];
@@ -207,23 +207,73 @@ export interface SqlPlan { executionId: number; version: number; final: boolean;
 export interface ExecutorItem {
   executorId: string; host: Text; hostPort: Text; active: boolean; addMs: Num; removeMs: Num; removeReason: Text;
   aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
-  maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
-  taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
+  maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; onHeapUsedBytes: Num; offHeapUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
+  taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; completedTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
   inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; isExcluded: boolean | null; excludedInStages: number[] | null; peaks: Record<string, Num> | null;
+  heapLimitBytes: Num; containerLimitBytes: Num;
+  /** Gone before its time, and Spark did not want that; why, in words. */
+  lost: boolean; lossReason: Text; exitCode: Num; exitMeaning: Text;
   logs: [string, string][] | null; attributes: [string, string][] | null; resources: [string, string][] | null;
 }
+export interface ExecutorTotals {
+  active: boolean; executorCount: number; lostCount: number; excludedCount: number; hostCount: number; rddBlocks: Num; memoryUsedBytes: Num; maxMemoryBytes: Num; onHeapUsedBytes: Num;
+  maxOnHeapMemoryBytes: Num; offHeapUsedBytes: Num; maxOffHeapMemoryBytes: Num; diskUsedBytes: Num; totalCores: Num; activeTasks: Num; failedTasks: Num; killedTasks: Num;
+  completedTasks: Num; taskCount: Num; taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num;
+}
+export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; host: Text; stageId: Num; stageAttempt: Num; failures: Num }
+export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
+// -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
+export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
+export interface ExecutorTimeline extends List<ExecutorLine> { fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+// -- apps/{ref}/hosts
+export interface HostItem {
+  host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;
+  taskTimeMs: Num; gcTimeMs: Num; gc: Gc | null; inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num;
+}
+// -- apps/{ref}/processes
+export interface ProcessItem { processId: string; hostPort: Text; addMs: Num; totalCores: Num; logs: [string, string][] }
 
 // -- apps/{ref}/environment
 export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }
 export interface ResourceRequest { name: string; amount: Num; resourceName: Text; discoveryScript: Text; vendor: Text }
-export interface Environment { sections: EnvironmentSection[]; resourceProfiles: { id: number; executor: ResourceRequest[]; task: ResourceRequest[] }[] }
+/** A setting that was made and that analysis knows: against what Spark of this version takes by itself. fired: findings of its rules. */
+export interface Setting {
+  name: string; value: string; defaultValue: Text; distance: number; state: "effective" | "overridden" | "not yet" | "gone" | "misspelt" | "irrelevant"; meant: Text; fired: number;
+  atRunTime: boolean; differs: boolean; meaning: Text; rules: string[];
+}
+export interface JarConflict { scala: boolean; sparksOwn: boolean; artefact: string; first: string; second: string }
+export interface Environment {
+  sections: EnvironmentSection[]; resourceProfiles: { id: number; executor: ResourceRequest[]; task: ResourceRequest[] }[]; settings: Setting[];
+  /** Spark properties with another value in every run. */
+  perRun: string[];
+  jarConflicts: JarConflict[]; jarPaths: { path: string; conflict: number }[];
+}
 
 // -- apps/{ref}/storage
+export interface StageKey { stageId: number; attempt: number }
 export interface CachedRdd {
-  id: number; name: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num;
-  memoryUsedBytes: Num; diskUsedBytes: Num; unpersisted: boolean | null;
+  id: number; name: Text; callsite: Text; storageLevel: Text; numPartitions: Num; cachedPartitions: Num; memoryUsedBytes: Num; diskUsedBytes: Num;
+  mostPartitions: Num; mostMemoryBytes: Num; mostDiskBytes: Num; evictedPartitions: Num; unpersistMs: Num; unpersisted: boolean | null;
+  verdict: "untouched" | "unused" | "partial" | "leaked" | "level" | "useful" | "unproven" | null; readCount: Num; lastReadMs: Num; fraction: Num; missingShare: Num; buildMs: Num;
+  savedMs: Num; storageShare: Num; builtBy: StageKey | null; lastReadBy: StageKey | null;
 }
-export interface Storage { rdds: CachedRdd[]; blockUpdatesLogged: boolean }
+export interface Storage extends List<CachedRdd> { blockUpdatesLogged: boolean }
+// -- apps/{ref}/storage/{id}
+export interface RddHolder {
+  executorId: string; address: Text; memoryUsedBytes: Num; memoryRemainingBytes: Num; diskUsedBytes: Num; onHeapUsedBytes: Num; onHeapRemainingBytes: Num; offHeapUsedBytes: Num;
+  offHeapRemainingBytes: Num;
+}
+export interface Rdd extends CachedRdd { blockUpdatesLogged: boolean; stages: (StageKey & { name: Text; status: Text })[]; executors: RddHolder[] }
+// -- apps/{ref}/storage/{id}/partitions
+export interface RddPartition { blockName: string; storageLevel: Text; memoryUsedBytes: Num; diskUsedBytes: Num; executors: string[] }
+// -- apps/{ref}/receiver-blocks
+export interface ReceiverBlock {
+  useMemory: boolean; useDisk: boolean; deserialized: boolean; blockName: string; executorId: string; address: Text; storageLevel: Text; memoryUsedBytes: Num; diskUsedBytes: Num;
+  replication: number;
+}
+export interface ReceiverBlocks extends List<ReceiverBlock> {
+  executors: { executorId: string; address: Text; memoryUsedBytes: Num; diskUsedBytes: Num; blockCount: number }[];
+}
 
 // -- apps/{ref}/streaming: one row a run of a query
 export interface StreamingItem {

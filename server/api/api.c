@@ -304,6 +304,20 @@ enum err_code api_register_grades(struct db *db, struct err *err)
     return ERR_OK;
 }
 
+void download_name(struct str text, char *out, size_t room)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.len && n + 1 < room; i++) {
+        char c = text.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c == '.' && n > 0);
+        if (plain || (n > 0 && out[n - 1] != '-'))
+            out[n++] = plain ? c : '-';
+    }
+    out[n] = '\0';
+    if (!n)
+        snprintf(out, room, "afterglow");
+}
+
 int64_t api_path_id(const struct request *request, size_t index)
 {
     int64_t id;

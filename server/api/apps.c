@@ -327,8 +327,7 @@ static enum err_code write_list(struct app_table *table, const struct db_lease *
         return rc;
     list_total(list, page.matched + log_total);
 
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = write_apps(json, catalog->db, &page, wish->lang, err);
     int64_t end = list->offset + list->limit;
     if (!rc && log_total > 0 && end > page.matched) {
@@ -345,8 +344,7 @@ static enum err_code write_list(struct app_table *table, const struct db_lease *
 static void write_empty(const struct list *list, struct response *response)
 {
     static const char *const names[] = {"all", "loading", "waiting", "partial", "failed"};
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     list_end(list, json);
     json_key(json, "counts");
     json_object_begin(json);

@@ -30,6 +30,24 @@ enum err_code usual_find(struct api_ctx *ctx, const struct request *request, str
     return rc;
 }
 
+enum err_code compare_sentence(struct api_ctx *ctx, const struct request *request, struct str base, const struct app_ref *run, enum lang lang, struct buf *out, struct err *err)
+{
+    CLEANUP(comparison_dispose) struct comparison comparison = {0};
+    CLEANUP(baseline_dispose) struct baseline baseline = {0};
+    struct app_ref other = {0};
+    enum err_code rc;
+    if (base.len) {
+        if (!(rc = app_lookup(ctx, request, base, &other, err)))
+            rc = compare_runs(&comparison, other.lease.db, run->lease.db, err);
+        app_ref_dispose(ctx, &other);
+    } else if (!(rc = usual_find(ctx, request, run->key, &baseline, err))) {
+        rc = compare_usual(&comparison, &baseline, server_store(ctx->server), run->lease.db, err);
+    }
+    if (!rc)
+        comparison_sentence(out, lang, &comparison);
+    return rc;
+}
+
 /* False: the answer is made, or *ret_rc is not ERR_OK. */
 static bool find_baseline(struct api_ctx *ctx, const struct request *request, struct response *response, struct str app_key, struct baseline *ret, enum err_code *ret_rc,
                           struct err *err)

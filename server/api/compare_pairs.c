@@ -176,8 +176,7 @@ static void write_list(struct pairs *self, struct list *list, struct response *r
     if (self->count)
         qsort_r(self->items, self->count, sizeof *self->items, compare_pairs, list);
     list_total(list, (int64_t)self->count);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     for (int64_t i = list->offset; i < list->total && i < list->offset + list->limit; i++)
         write_pair(json, self, &self->items[i]);
     list_end(list, json);

@@ -63,7 +63,7 @@ static enum err_code write_batch(struct json_writer *json, sqlite3_stmt *batch, 
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_batches(struct json_writer *json, const struct api_app *app, const struct list *list, struct arena *arena, struct err *err)
+static enum err_code write_batches(struct json_writer *json, const struct api_app *app, const struct list *list, int64_t batch_ms, struct arena *arena, struct err *err)
 {
     CLEANUP(query_dispose) struct query query;
     query_init(&query, arena);
@@ -71,7 +71,9 @@ static enum err_code write_batches(struct json_writer *json, const struct api_ap
     query_add(&query, "SELECT status, batch_ms, start_ms, end_ms, scheduling_delay_ms, processing_time_ms, total_delay_ms, job_count, failed_job_count, output_op_count,"
                       "       (SELECT CASE WHEN count(s.input_records) THEN CAST(total(s.input_records) AS INTEGER) END FROM stage s WHERE s.stage_id IN"
                       "           (SELECT js.stage_id FROM job j JOIN job_stage js ON js.job_id = j.job_id WHERE j.batch_ms = b.batch_ms)) AS input_records"
-                      " FROM " BATCHES " b");
+                      " FROM " BATCHES " b WHERE 1");
+    if (known(batch_ms))
+        query_number(&query, " AND batch_ms = ?", batch_ms);
     query_order(&query, list, "batch_ms");
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
@@ -129,16 +131,20 @@ static enum err_code write_receivers(struct json_writer *json, struct db *db, bo
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code write_answer(const struct api_app *app, struct list *list, const struct request *request, struct response *response, struct err *err)
+static enum err_code write_answer(const struct api_app *app, struct list *list, int64_t batch_ms, const struct request *request, struct response *response, struct err *err)
 {
+    CLEANUP(query_dispose) struct query count;
     int64_t total;
-    enum err_code rc = db_query_i64(app->db, "SELECT count(DISTINCT batch_ms) FROM job WHERE batch_ms IS NOT NULL", &total, err);
+    query_init(&count, request->arena);
+    query_add(&count, "SELECT count(DISTINCT batch_ms) FROM job WHERE batch_ms IS NOT NULL");
+    if (known(batch_ms))
+        query_number(&count, " AND batch_ms = ?", batch_ms);
+    enum err_code rc = query_i64(&count, app->db, &total, err);
     if (rc)
         return rc;
     list_total(list, total);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
-    rc = write_batches(json, app, list, request->arena, err);
+    struct json_writer *json = list_begin(list, response);
+    rc = write_batches(json, app, list, batch_ms, request->arena, err);
     list_end(list, json);
     if (!rc && !(rc = write_interval(json, app->db, err)))
         rc = write_receivers(json, app->db, app->ended, err);
@@ -149,7 +155,8 @@ static enum err_code write_answer(const struct api_app *app, struct list *list, 
 enum err_code api_dstreams(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct list list;
-    if (list_read(&list, request, sorts, "batch", err)) {
+    int64_t batch_ms;
+    if (list_read(&list, request, sorts, "batch", err) || request_param_i64(request, "batch", UNKNOWN, 0, INT64_MAX, &batch_ms, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }
@@ -157,7 +164,7 @@ enum err_code api_dstreams(struct api_ctx *ctx, const struct request *request, s
     enum err_code rc;
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
-    rc = write_answer(&app, &list, request, response, err);
+    rc = write_answer(&app, &list, batch_ms, request, response, err);
     api_app_close(ctx, &app);
     return rc;
 }

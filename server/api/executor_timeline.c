@@ -26,16 +26,11 @@ struct line {
 };
 
 struct timeline {
-    int64_t from_ms, bin_ms, bin_count;
+    int64_t from_ms, to_ms, bin_ms, bin_count; /* the last bin may reach beyond the end */
     struct track alive, busy;
     struct imap lines;   /* executor_ref → struct line */
     struct arena *arena; /* borrowed: the request's */
 };
-
-static int64_t end_of(const struct timeline *self)
-{
-    return self->from_ms + self->bin_ms * self->bin_count;
-}
 
 static enum err_code track_init(const struct timeline *timeline, struct track *self, struct err *err)
 {
@@ -47,7 +42,7 @@ static enum err_code track_init(const struct timeline *timeline, struct track *s
 
 static void track_add(const struct timeline *timeline, struct track *self, int64_t begin_ms, int64_t end_ms, int64_t weight)
 {
-    int64_t begin = MAX(begin_ms, timeline->from_ms) - timeline->from_ms, end = MIN(end_ms, end_of(timeline)) - timeline->from_ms, bin_ms = timeline->bin_ms;
+    int64_t begin = MAX(begin_ms, timeline->from_ms) - timeline->from_ms, end = MIN(end_ms, timeline->to_ms) - timeline->from_ms, bin_ms = timeline->bin_ms;
     if (begin >= end)
         return;
     int64_t first = begin / bin_ms, last = (end - 1) / bin_ms;
@@ -85,6 +80,7 @@ static enum err_code read_span(struct timeline *self, struct db *db, int64_t bin
     if (__builtin_sub_overflow(to, from, &span) || span < 1 || span > INT64_MAX / 4)
         span = 1;
     self->from_ms = from;
+    self->to_ms = from + span;
     self->bin_ms = (span + bins - 1) / bins;
     self->bin_count = (span + self->bin_ms - 1) / self->bin_ms;
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -102,7 +98,7 @@ static enum err_code read_executors(struct timeline *self, struct db *db, struct
             return err_nomem(err);
         }
         line->begin_ms = known_or(db_i64(stmt, 1), self->from_ms);
-        line->end_ms = known_or(db_i64(stmt, 2), end_of(self));
+        line->end_ms = known_or(db_i64(stmt, 2), self->to_ms);
         line->slots = MIN(MAX(known_or(db_i64(stmt, 3), 0), (int64_t)0), (int64_t)INT32_MAX);
         track_add(self, &self->alive, line->begin_ms, line->end_ms, line->slots);
     }
@@ -116,7 +112,7 @@ static void take_task(struct timeline *self, int64_t launch_ms, int64_t finish_m
     if (!known(launch_ms))
         return;
     if (!known(finish_ms))
-        finish_ms = line ? line->end_ms : end_of(self);
+        finish_ms = line ? line->end_ms : self->to_ms;
     track_add(self, &self->busy, launch_ms, finish_ms, 1);
     if (line && line->track.partial)
         track_add(self, &line->track, launch_ms, finish_ms, 1);
@@ -242,8 +238,7 @@ static enum err_code answer(const struct api_app *app, struct list *list, const 
     list_total(list, total);
     imap_init(&timeline.lines, MOST_EXECUTORS);
     if (!(rc = read_all(&timeline, app, filter, list, bins, err))) {
-        struct json_writer *json = response_json(response, false);
-        list_begin(list, json);
+        struct json_writer *json = list_begin(list, response);
         rc = write_lines(&timeline, app->db, filter, list, json, err);
         list_end(list, json);
         json_kv_i64(json, "fromMs", timeline.from_ms);
@@ -261,7 +256,7 @@ enum err_code api_executor_timeline(struct api_ctx *ctx, const struct request *r
     struct list list = {0};
     struct executor_filter filter;
     int64_t bins;
-    if (list_read_page(&list, request, err) || request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) ||
+    if (list_read_page(&list, request, err) || (list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) || request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) ||
         request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &bins, err) || executor_filter_read(&filter, request, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;

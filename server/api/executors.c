@@ -298,9 +298,8 @@ static enum err_code write_list(struct api_ctx *ctx, const struct api_app *app, 
         executor_order(&query, list->descending);
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
+    struct json_writer *json = list_begin(list, response);
     struct item_writer items = {.json = json, .lang = lang, .arena = request->arena};
-    list_begin(list, json);
     if (!(rc = executor_logs_init(&items.logs, ctx->server, app->db, err)) && !(rc = read_limits(&items.limits, app->db, err)))
         rc = write_items(&items, &query, app->db, err);
     executor_logs_dispose(&items.logs);

@@ -88,16 +88,38 @@ static enum err_code ladders_of(const struct request *request, struct ladder **r
     return ERR_OK;
 }
 
-/* Positions of the findings that the parameters kind, key, rule and sql ask for. */
+/* Positions of the findings that the parameters kind, key, rule, sql and stage ask for. */
 struct picked {
     size_t *positions; /* owned */
     size_t count, shown_count;
 };
 
+/* About the stage attempt, or with a row of evidence that names it: a slow host is what is wrong with a stage, too. Evidence is taken apart only where the key is somewhere in it: there may be
+ * thousands of findings. */
+static enum err_code bears_on_stage(struct db *db, const struct finding *finding, struct str stage, bool *ret, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *ret = finding->subject_kind == SUBJECT_STAGE && str_eq(finding->subject_key, stage);
+    if (*ret || !finding->evidence.len || !memmem(finding->evidence.ptr, finding->evidence.len, stage.ptr, stage.len))
+        return ERR_OK;
+    enum err_code rc = db_prepare(db, &stmt,
+                                  "SELECT 1 FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END)"
+                                  " WHERE type = 'object' AND value ->> 'kind' = 'stage' AND value ->> 'key' = ?2",
+                                  err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, finding->evidence);
+    db_bind_str(stmt, 2, stage);
+    rc = db_step(stmt, err);
+    *ret = rc == ERR_OK;
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static enum err_code pick(const struct report *report, const struct request *request, int64_t sql, struct picked *ret, struct err *err)
 {
     enum err_code rc;
-    struct str kind = request_param(request, "kind"), key = request_param(request, "key"), rule = request_param(request, "rule");
+    struct str kind = request_param(request, "kind"), key = request_param(request, "key"), rule = request_param(request, "rule"), stage = request_param(request, "stage");
     *ret = (struct picked){.positions = mem_array(report->finding_count + 1, sizeof *ret->positions)};
     if (!ret->positions)
         return err_nomem(err);
@@ -112,6 +134,11 @@ static enum err_code pick(const struct report *report, const struct request *req
             if (execution_id != sql)
                 continue;
         }
+        bool bears = true;
+        if (stage.len && (rc = bears_on_stage(report->db, f, stage, &bears, err)))
+            return rc;
+        if (!bears)
+            continue;
         ret->positions[ret->count++] = i;
         ret->shown_count += report->findings[i].is_shown;
     }
@@ -182,7 +209,7 @@ static enum err_code answer_findings(struct report *report, const struct request
     CLEANUP(buf_dispose) struct buf verdict;
     struct picked picked;
     buf_init(&verdict, (size_t)64 << 10);
-    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len && !known(wish->sql);
+    bool whole = !request_param(request, "kind").len && !request_param(request, "key").len && !request_param(request, "rule").len && !request_param(request, "stage").len && !known(wish->sql);
     enum err_code rc = pick(report, request, wish->sql, &picked, err);
     if (!rc)
         rc = whole ? verdict_app(report, wish->lang, &verdict, err) : verdict_page(report, wish->lang, picked.positions, picked.count, &verdict, err);
@@ -205,8 +232,7 @@ static enum err_code answer_findings(struct report *report, const struct request
     return rc;
 }
 
-/* What is usual for its job decides what a run is told, so the tag names that, too. A file that is being filled has no tag. True: there is nothing to make. */
-static bool tag_findings(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response)
+bool usual_tag(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response)
 {
     char tag[APP_ETAG_BYTES + 20];
     snprintf(tag, sizeof tag, "%.*s-%016" PRIx64 "\"", (int)strlen(app->ref.etag) - 1, app->ref.etag, baseline_state(usual));
@@ -246,7 +272,7 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
     rc = usual_find(ctx, request, app.ref.key, &usual, err);
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
-    if (!rc && !tag_findings(ctx, request, &app, &usual, response))
+    if (!rc && !usual_tag(ctx, request, &app, &usual, response))
         rc = judge_run(ctx, request, &app, &usual, &profile, &wish, response, err);
     baseline_dispose(&usual);
     api_app_close(ctx, &app);

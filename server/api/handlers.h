@@ -11,7 +11,7 @@
 
 api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_task_timeline, api_task_scatter, api_executors, api_environment, api_storage;
 api_handler api_sql_list, api_sql, api_sql_plan, api_job_graph, api_stage_graph;
-api_handler api_findings, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
+api_handler api_findings, api_report, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
 api_handler api_facets, api_search, api_upload;
 api_handler api_executor_timeline, api_hosts, api_processes, api_rdd, api_rdd_partitions, api_receiver_blocks;
 api_handler api_streaming, api_streaming_query, api_sessions, api_operations, api_operation, api_dstreams;
@@ -48,8 +48,15 @@ struct baseline; /* analysis/baseline.h */
 /* What is usual for the job of a run, by those earlier runs that the viewer may know. ERR_NOT_FOUND: the catalogue has no history of the run: it was not judged. */
 enum err_code usual_find(struct api_ctx *ctx, const struct request *request, struct str app_key, struct baseline *ret, struct err *err) WARN_UNUSED;
 
+/* Gives an answer about a run and what is usual for its job a tag that names both. A file that is being filled has none. True: there is nothing to make. */
+bool usual_tag(struct api_ctx *ctx, const struct request *request, const struct api_app *app, const struct baseline *usual, struct response *response);
+
 /* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
 enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
+
+/* What the comparison of an opened run with `base` (empty: with the earlier runs of its job) says first. The viewer may see both. ERR_NOT_FOUND, ERR_BUSY: not there, or not judged yet. */
+enum err_code compare_sentence(struct api_ctx *ctx, const struct request *request, struct str base, const struct app_ref *run, enum lang lang, struct buf *out, struct err *err)
+    WARN_UNUSED;
 
 /* Under the key the buckets of one time account (table account), in the order of pages. */
 enum err_code account_buckets(struct json_writer *json, const char *key, struct db *db, int64_t scope, int64_t owner, enum lang lang, struct err *err) WARN_UNUSED;

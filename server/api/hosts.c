@@ -37,8 +37,7 @@ static enum err_code write_hosts(const struct api_app *app, struct list *list, c
     query_order(&query, list, "host");
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);

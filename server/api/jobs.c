@@ -86,8 +86,7 @@ static enum err_code write_list(const struct api_app *app, struct list *list, in
     query_order(&where, list, "j.job_id");
     query_number(&where, " LIMIT ?", list->limit);
     query_number(&where, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = job_items(json, app, request->arena, &where, err);
     list_end(list, json);
     json_object_end(json);

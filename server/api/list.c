@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "server/api/list_csv.h"
+
 #define CURSOR_MARK 'p'
 
 static enum err_code read_sort(struct list *self, struct str text, const struct list_sort *sorts, struct err *err)
@@ -24,13 +26,31 @@ static enum err_code read_cursor(struct list *self, struct str cursor, struct er
     return ERR_OK;
 }
 
+/* What a file is called after: what follows the version in the address, "app-1/jobs". */
+static struct str file_name(struct str path)
+{
+    static const char before[] = "/api/afterglow/v1/", run[] = "apps/";
+    if (str_starts(path, before))
+        path = (struct str){path.ptr + sizeof before - 1, path.len - (sizeof before - 1)};
+    return str_starts(path, run) ? (struct str){path.ptr + sizeof run - 1, path.len - (sizeof run - 1)} : path;
+}
+
 enum err_code list_read_page(struct list *self, const struct request *request, struct err *err)
 {
+    static const char *const formats[] = {"json", "csv"};
     struct str cursor = request_param(request, "cursor");
+    int format;
     enum err_code rc;
-    if ((rc = request_param_i64(request, "page", 1, 1, LIST_MAX_PAGE, &self->page, err)) ||
+    if ((rc = param_word(request, "format", formats, ARRAY_LENGTH(formats), &format, err)) || (rc = request_param_i64(request, "page", 1, 1, LIST_MAX_PAGE, &self->page, err)) ||
         (rc = request_param_i64(request, "limit", LIST_DEFAULT_LIMIT, 1, LIST_MAX_LIMIT, &self->limit, err)))
         return rc;
+    if ((self->is_csv = format == 1)) {
+        self->page = 1;
+        self->limit = LIST_MAX_PAGE;
+        self->arena = request->arena;
+        self->csv_name = file_name(request->path);
+        return ERR_OK;
+    }
     return cursor.len ? read_cursor(self, cursor, err) : ERR_OK;
 }
 
@@ -45,17 +65,20 @@ enum err_code list_read(struct list *self, const struct request *request, const 
 void list_total(struct list *self, int64_t total)
 {
     self->total = total;
+    if (self->is_csv)
+        self->limit = MAX(total, 1);
     int64_t last = total > 0 ? (total - 1) / self->limit + 1 : 1;
     self->page = MIN(self->page, last);
     self->offset = (self->page - 1) * self->limit;
 }
 
-void list_begin(const struct list *self, struct json_writer *json)
+struct json_writer *list_begin(const struct list *self, struct response *response)
 {
-    (void)self;
+    struct json_writer *json = self->is_csv ? list_csv_begin(response, self->csv_name, self->arena) : response_json(response, false);
     json_object_begin(json);
     json_key(json, "items");
     json_array_begin(json);
+    return json;
 }
 
 void list_end(const struct list *self, struct json_writer *json)

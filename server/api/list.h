@@ -23,11 +23,14 @@ struct list_sort {
 
 struct list {
     int64_t page, limit, total, offset;
+    bool is_csv;                     /* all pages, as list_csv.h says */
+    struct str csv_name;             /* of its file */
+    struct arena *arena;             /* the request's */
     const struct list_sort *sort;
     bool descending;
 };
 
-/* Reads page, cursor and limit; the rest of *self stays. ERR_INVALID: a bad parameter. */
+/* Reads format, page, cursor and limit; the rest of *self stays. As CSV the limit is that of a page that holds everything. ERR_INVALID: a bad parameter. */
 enum err_code list_read_page(struct list *self, const struct request *request, struct err *err) WARN_UNUSED;
 
 /* Reads those and sort. otherwise: "-duration". ERR_INVALID: a bad parameter. */
@@ -36,8 +39,8 @@ enum err_code list_read(struct list *self, const struct request *request, const 
 /* Once the total is known: snaps the page to the last one and says where it begins. */
 void list_total(struct list *self, int64_t total);
 
-/* {"items":[ … and … ],"total":…; the object stays open for further keys. */
-void list_begin(const struct list *self, struct json_writer *json);
+/* {"items":[ … and … ],"total":…; the object stays open for further keys. As CSV all but the items is dropped. */
+struct json_writer *list_begin(const struct list *self, struct response *response);
 void list_end(const struct list *self, struct json_writer *json);
 
 #define QUERY_MAX_VALUES 24

@@ -19,8 +19,7 @@ static enum err_code write_processes(const struct api_app *app, struct list *lis
     query_order(&query, list, "p.process_id");
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);

@@ -95,8 +95,7 @@ static enum err_code write_sessions(const struct api_app *app, struct list *list
     query_order(&query, list, "s.session_ref");
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = each_session(json, app, &query, err);
     list_end(list, json);
     if (!rc)
@@ -222,8 +221,7 @@ static enum err_code write_operations(const struct api_app *app, struct list *li
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
     sqlite3_stmt *stmt = NULL;
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
         write_operation(json, stmt);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SQL executions: the list, one of them with its latest plan, and any version of a plan. Metrics are numbers in the unit that is named beside them. */
+#include <string.h>
+
 #include "server/api/handlers.h"
 #include "server/api/sql_findings.h"
 #include "server/api/sql_graph.h"
@@ -50,17 +52,21 @@ static void write_item(struct json_writer *json, sqlite3_stmt *stmt, int end, bo
 #define JOB_IDS(status) "(SELECT group_concat(job_id, ' ') FROM (SELECT job_id FROM job WHERE sql_execution_id = e.execution_id AND status = " status " ORDER BY job_id LIMIT 20))"
 
 /* Behind what an item holds: jobs by state, and what analysis found; changes of plans are counted once for all rows. */
-#define LIST_COLUMNS                                                                                                                                                   \
-    ITEM_COLUMNS ", " JOB_IDS("0") ", " JOB_IDS("1") ", " JOB_IDS(                                                                                                     \
-        "2") ", g.grade,"                                                                                                                                              \
-             "   (SELECT count(*) FROM sql_execution n WHERE coalesce(n.root_execution_id, 0) = e.execution_id AND coalesce(n.root_execution_id, 0) <> n.execution_id" \
-             "       AND n.root_execution_id = e.execution_id AND n.execution_id > e.execution_id) AS nested_count,"                                                   \
-             "   g.saving_ms, iif(?, coalesce(g.finding_count, 0), NULL) AS finding_count, iif(?, coalesce(c.change_count, 0), NULL) AS plan_change_count"
+/* clang-format off */
+#define LIST_COLUMNS \
+    ITEM_COLUMNS ", " JOB_IDS("0") ", " JOB_IDS("1") ", " JOB_IDS("2") ", g.grade," \
+    /* an index on an expression has no affinity, and is of use only where neither side has one: + takes it off */ \
+    "   (SELECT count(*) FROM sql_execution n WHERE coalesce(n.root_execution_id, 0) = +e.execution_id AND coalesce(n.root_execution_id, 0) <> n.execution_id" \
+    "       AND n.root_execution_id = e.execution_id AND +n.execution_id > e.execution_id) AS nested_count," \
+    "   g.saving_ms, iif(?, coalesce(g.finding_count, 0), NULL) AS finding_count, iif(?, coalesce(c.change_count, 0), NULL) AS plan_change_count"
+/* clang-format on */
 #define LIST_FIRST_JOB_IDS 18
 #define LIST_GRADE 21
 #define LIST_FIRST_MORE 22
 #define LIST_END 26
+/* Of single rows; all of them, to choose or sort by what was found, come from `everyone`: a join of many with many would be read by pairs. */
 #define JUDGED " LEFT JOIN judged g ON g.execution_id = e.execution_id"
+#define EVERYONE " FROM everyone g JOIN sql_execution e ON e.execution_id = g.execution_id"
 
 struct sql_list {
     struct list list;
@@ -80,7 +86,9 @@ static void with_judged(struct query *query, const struct sql_list *self)
                          ? "coalesce((SELECT r.execution_id FROM sql_execution e JOIN sql_execution r ON r.execution_id = e.root_execution_id AND r.execution_id < e.execution_id"
                            " WHERE e.execution_id = f.value ->> 0), f.value ->> 0)"
                          : "f.value ->> 0");
-    query_text(query, " AS execution_id, max(f.value ->> 1) AS grade, max(f.value ->> 2) AS saving_ms, count(*) AS finding_count FROM json_each(?) f GROUP BY 1) ",
+    query_text(query, " AS execution_id, max(f.value ->> 1) AS grade, max(f.value ->> 2) AS saving_ms, count(*) AS finding_count FROM json_each(?) f GROUP BY 1),"
+               " everyone AS (SELECT execution_id, max(grade) AS grade, max(saving_ms) AS saving_ms FROM"
+               " (SELECT execution_id, grade, saving_ms FROM judged UNION ALL SELECT execution_id, NULL, NULL FROM sql_execution) GROUP BY execution_id) ",
                self->judged ? buf_str(&self->findings) : STR_LIT("[]"));
 }
 
@@ -94,8 +102,8 @@ static void where_executions(struct query *query, const struct request *request,
         query_number(query, " AND e.root_execution_id = ?", self->root);
     if (self->roots)
         query_add(query, " AND NOT EXISTS (SELECT 1 " ROOT_OF("e") ")");
-    if (self->grade >= 0)
-        query_number(query, " AND coalesce(g.grade, 0) >= ?", self->grade);
+    if (self->grade > GRADE_OK)
+        query_number(query, " AND g.grade >= ?", self->grade);
     if (self->status == STATUS_COMPLETED || self->status == STATUS_FAILED)
         query_number(query, " AND e.status = ?", self->status);
     else if (self->status >= 0) /* without an end: one or the other, for all of them */
@@ -133,9 +141,11 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
     query_init(&where, request->arena);
     query_init(&count, request->arena);
     query_init(&items, request->arena);
+    const char *from = self->grade > GRADE_OK || str_starts((struct str){self->list.sort->sql, strlen(self->list.sort->sql)}, "g.") ? EVERYONE : " FROM sql_execution e";
     where_executions(&where, request, self, app->ended);
     with_judged(&count, self);
-    query_add(&count, "SELECT count(*) FROM sql_execution e" JUDGED);
+    query_add(&count, "SELECT count(*)");
+    query_add(&count, from);
     query_append(&count, &where);
     int64_t total;
     enum err_code rc = query_i64(&count, app->db, &total, err);
@@ -146,15 +156,15 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
     with_judged(&items, self);
     query_number(&items, LIST_COLUMNS, self->judged);
     query_add(&items, ITEM_FROM JUDGED " LEFT JOIN (SELECT execution_id, count(*) AS change_count FROM aqe_change GROUP BY execution_id) c ON c.execution_id = e.execution_id"
-                                       " WHERE e.execution_id IN (SELECT e.execution_id FROM sql_execution e" JUDGED);
+                                       " WHERE e.execution_id IN (SELECT e.execution_id");
+    query_add(&items, from);
     query_append(&items, &where);
     query_order(&items, &self->list, "e.execution_id");
     query_number(&items, " LIMIT ?", self->list.limit);
     query_number(&items, " OFFSET ?", self->list.offset);
     query_add(&items, ")");
     query_order(&items, &self->list, "e.execution_id");
-    struct json_writer *json = response_json(response, false);
-    list_begin(&self->list, json);
+    struct json_writer *json = list_begin(&self->list, response);
     rc = write_items(json, app, self, &items, err);
     list_end(&self->list, json);
     json_object_end(json);

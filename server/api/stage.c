@@ -10,6 +10,7 @@
 #define BINS_PER_DECADE 8            /* a bin is a third wider than the one before: a twofold task is two or three bins away */
 #define MAX_EDGES 160                /* of 64-bit milliseconds */
 #define MAX_ERRORS ((size_t)1 << 20) /* different failure texts of one stage */
+enum { STATUS_SUCCESS = 1 };         /* of task.status */
 
 static const char find_sql[] = "SELECT stage_ref FROM stage WHERE stage_id = ? AND attempt = ?";
 
@@ -146,6 +147,24 @@ static enum err_code write_histogram(struct json_writer *json, struct task_colum
     return ERR_OK;
 }
 
+/* "slowestTaskId": of the successful ones the longest, of several the first. */
+static enum err_code write_slowest(struct json_writer *json, struct task_columns *columns, struct err *err)
+{
+    const int64_t *duration, *status, *ids;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, "duration_ms", &duration, err)) || (rc = task_columns_get(columns, "status", &status, err)) ||
+        (rc = task_columns_get(columns, "task_id", &ids, err)))
+        return rc;
+    int64_t most_ms = UNKNOWN, id = UNKNOWN;
+    for (size_t i = 0; i < task_columns_count(columns); i++)
+        if (status[i] == STATUS_SUCCESS && known(duration[i]) && (duration[i] > most_ms || (duration[i] == most_ms && ids[i] < id))) {
+            most_ms = duration[i];
+            id = ids[i];
+        }
+    json_kv_i64(json, "slowestTaskId", id);
+    return ERR_OK;
+}
+
 struct error_group {
     int64_t text_id, count, first_task_id;
 };
@@ -272,7 +291,7 @@ static enum err_code write_stage(struct json_writer *json, const struct api_ctx 
     enum err_code rc;
     json_object_begin(json);
     if (!(rc = stage_item(json, app, stage_ref, arena, err)) && !(rc = write_details(json, app->db, stage_ref, err)) && !(rc = write_quantiles(json, app->db, stage_ref, err)) &&
-        !(rc = write_histogram(json, columns, err)) && !(rc = stage_executors(json, ctx->server, app->db, stage_ref, columns, err)) && !(rc = write_errors(json, app->db, columns, err)) &&
+        !(rc = write_histogram(json, columns, err)) && !(rc = write_slowest(json, columns, err)) && !(rc = stage_executors(json, ctx->server, app->db, stage_ref, columns, err)) && !(rc = write_errors(json, app->db, columns, err)) &&
         !(rc = write_list(json, app->db, "killReasons", kills_sql, stage_ref, err)) && !(rc = write_list(json, app->db, "cachedRdds", cached_rdds_sql, stage_ref, err)))
         rc = write_list(json, app->db, "accumulables", accumulables_sql, stage_ref, err);
     json_object_end(json);

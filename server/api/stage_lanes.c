@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/stage_lanes.h"
 
-#include "analysis/facts.h"
 #include "analysis/lane_heap.h"
 #include "analysis/sort_packed.h"
 #include "base/mem.h"
 
 /* From here on, and half of its time, a task that begins before its lane is free ran beside the other one: less is a time stamp that came late from a busy driver. */
 #define CLEAR_OVERLAP_MS INT64_C(250)
-
-bool stage_task_place(const struct stage_lanes *self, size_t task, int64_t *ret_begin_ms, int64_t *ret_end_ms)
-{
-    int64_t launch_ms = self->launch_ms[task], finish_ms = self->finish_ms[task];
-    if (!known(launch_ms) || launch_ms < SOUND_TIME_MIN_MS || launch_ms > SOUND_TIME_MAX_MS)
-        return false;
-    *ret_begin_ms = launch_ms;
-    *ret_end_ms = MAX(launch_ms, MIN(known_or(finish_ms, self->open_end_ms), SOUND_TIME_MAX_MS));
-    return true;
-}
-
-size_t stage_task_executor(const struct stage_lanes *self, size_t task)
-{
-    return self->place_of_ref[known_or(self->executor_ref[task], 0)] - 1;
-}
 
 /* Tasks without an end go on to the end of the stage; where it has none, to the last event of the log. */
 static enum err_code read_open_end(struct stage_lanes *self, struct db *db, int64_t stage_ref, struct err *err)

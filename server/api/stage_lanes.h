@@ -5,7 +5,9 @@
 #ifndef SERVER_API_STAGE_LANES_H
 #define SERVER_API_STAGE_LANES_H
 
+#include "analysis/facts.h"
 #include "base/arena.h"
+#include "base/attributes.h"
 #include "server/task_columns.h"
 
 #define STAGE_MAX_EXECUTOR_REF (INT64_C(1) << 24)    /* executors of one application: rows are numbered from 1 */
@@ -37,9 +39,20 @@ enum err_code stage_lanes_open(struct stage_lanes *ret, struct db *db, struct ta
 enum err_code stage_lanes_fill(struct stage_lanes *self, struct err *err) WARN_UNUSED;
 void stage_lanes_dispose(struct stage_lanes *self);
 
-/* False: the task has no place in time. */
-bool stage_task_place(const struct stage_lanes *self, size_t task, int64_t *ret_begin_ms, int64_t *ret_end_ms);
+/* False: the task has no place in time. Called for each task, hence inline, as the next one. */
+static inline bool stage_task_place(const struct stage_lanes *self, size_t task, int64_t *ret_begin_ms, int64_t *ret_end_ms)
+{
+    int64_t launch_ms = self->launch_ms[task];
+    if (!known(launch_ms) || launch_ms < SOUND_TIME_MIN_MS || launch_ms > SOUND_TIME_MAX_MS)
+        return false;
+    *ret_begin_ms = launch_ms;
+    *ret_end_ms = MAX(launch_ms, MIN(known_or(self->finish_ms[task], self->open_end_ms), SOUND_TIME_MAX_MS));
+    return true;
+}
 /* Which of the executors ran it. */
-size_t stage_task_executor(const struct stage_lanes *self, size_t task);
+static inline size_t stage_task_executor(const struct stage_lanes *self, size_t task)
+{
+    return self->place_of_ref[known_or(self->executor_ref[task], 0)] - 1;
+}
 
 #endif

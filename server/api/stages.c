@@ -189,8 +189,7 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
     query_add(&where, list->descending ? ", s.attempt DESC" : ", s.attempt");
     query_number(&where, " LIMIT ?", list->limit);
     query_number(&where, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = stage_items(json, app, request->arena, &where, err);
     list_end(list, json);
     json_object_end(json);

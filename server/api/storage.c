@@ -97,8 +97,7 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
     query_order(&query, list, "r.rdd_id");
     query_number(&query, " LIMIT ?", list->limit);
     query_number(&query, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = each_row(json, app->db, &query, write_rdd, err);
     list_end(list, json);
     if (!rc)
@@ -235,8 +234,7 @@ static enum err_code write_blocks(const struct api_app *app, struct list *list, 
     query_order(&blocks->query, list, blocks->tie);
     query_number(&blocks->query, " LIMIT ?", list->limit);
     query_number(&blocks->query, " OFFSET ?", list->offset);
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = each_row(json, app->db, &blocks->query, blocks->write, err);
     list_end(list, json);
     if (!rc && blocks->executors_sql)

@@ -104,8 +104,7 @@ static enum err_code write_list(const struct api_app *app, struct list *list, in
     query_add(&query, ") " ITEM_COLUMNS ", substr(t.body, 1, min(instr(t.body || char(10), char(10)) - 1, " FIRST_LINE_CHARS ")) AS error" ITEM_FROM);
     query_order(&query, list, "q.run_ref");
     sqlite3_stmt *stmt = NULL;
-    struct json_writer *json = response_json(response, false);
-    list_begin(list, json);
+    struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);

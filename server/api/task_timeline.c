@@ -68,7 +68,7 @@ struct timeline {
     bool singly;
     struct shown_task *tasks;
     size_t shown_count;
-    double *cells, *steps;           /* PHASE_COUNT × row_count × bins; steps: what changes from a bin to the next */
+    double *cells, *steps;           /* row_count × bins × PHASE_COUNT: what a task did lies together; steps: what changes from a bin to the next */
 };
 
 static void timeline_dispose(struct timeline *self)
@@ -320,21 +320,32 @@ static double bin_ms(const struct timeline *self)
     return (double)(self->to_ms - self->from_ms) / (double)self->bins;
 }
 
-/* A task over many bins costs as much as one over three: what is between its first and its last bin is one step up and one down. */
-static void add_phase(struct timeline *self, size_t cell, double begin, double end, double rate)
+static double *cell_of(double *cells, const struct timeline *self, size_t row, size_t bin)
+{
+    return cells + (row * (size_t)self->bins + bin) * PHASE_COUNT;
+}
+
+static void add_all(double *cell, const double ms[PHASE_COUNT], double share)
+{
+    for (size_t p = 0; p < PHASE_COUNT; p++)
+        cell[p] += ms[p] * share;
+}
+
+/* Spreads what a task did evenly over its time, from `begin` to `end` of the window. A task over many bins costs as much as one over three: what is between its first and its last bin is one
+ * step up and one down. */
+static void add_task(struct timeline *self, size_t row, double begin, double end, double occupancy, const double ms[PHASE_COUNT])
 {
     double width = bin_ms(self);
     size_t last_bin = (size_t)self->bins - 1, first = MIN((size_t)(begin / width), last_bin), last = MIN((size_t)(end / width), last_bin);
-    if (first == last) {
-        self->cells[cell + first] += rate * (end - begin);
+    double head = first == last ? end - begin : (double)(first + 1) * width - begin;
+    add_all(cell_of(self->cells, self, row, first), ms, head / occupancy);
+    if (last == first)
         return;
-    }
-    self->cells[cell + first] += rate * ((double)(first + 1) * width - begin);
-    self->cells[cell + last] += rate * (end - (double)last * width);
-    if (last > first + 1) {
-        self->steps[cell + first + 1] += rate * width;
-        self->steps[cell + last] -= rate * width;
-    }
+    add_all(cell_of(self->cells, self, row, last), ms, (end - (double)last * width) / occupancy);
+    if (last == first + 1)
+        return;
+    add_all(cell_of(self->steps, self, row, first + 1), ms, width / occupancy);
+    add_all(cell_of(self->steps, self, row, last), ms, -width / occupancy);
 }
 
 static enum err_code take_density(void *context, size_t first, size_t count, const int64_t *const *values, struct err *err)
@@ -350,26 +361,29 @@ static enum err_code take_density(void *context, size_t first, size_t count, con
         phases_of(values, i, occupancy, end_ms, ms);
         size_t row = self->row_of[stage_task_executor(lanes, first + i)];
         double begin = (double)(MAX(begin_ms, self->from_ms) - self->from_ms), end = (double)(MIN(end_ms, self->to_ms) - self->from_ms);
-        for (size_t p = 0; p < PHASE_COUNT && end > begin; p++)
-            if (ms[p] > 0)
-                add_phase(self, (p * self->row_count + row) * (size_t)self->bins, begin, end, ms[p] / occupancy);
+        if (end > begin)
+            add_task(self, row, begin, end, occupancy, ms);
     }
     return ERR_OK;
 }
 
 static void sum_steps(struct timeline *self)
 {
-    for (size_t line = 0; line < PHASE_COUNT * self->row_count; line++) {
-        double *cells = self->cells + line * (size_t)self->bins, *steps = self->steps + line * (size_t)self->bins, more = 0;
-        for (size_t b = 0; b < (size_t)self->bins; b++)
-            cells[b] += more += steps[b];
+    for (size_t row = 0; row < self->row_count; row++) {
+        double more[PHASE_COUNT] = {0};
+        for (size_t b = 0; b < (size_t)self->bins; b++) {
+            double *cell = cell_of(self->cells, self, row, b);
+            const double *step = cell_of(self->steps, self, row, b);
+            for (size_t p = 0; p < PHASE_COUNT; p++)
+                cell[p] += more[p] += step[p];
+        }
     }
 }
 
-/* What failed is news, however little it is; the rest is rounded. */
-static int64_t scaled(const struct timeline *self, int phase, size_t row, double ms)
+/* What failed is news, however little it is; the rest is rounded. `cell`: of all rows. */
+static int64_t scaled(const struct timeline *self, int phase, size_t cell)
 {
-    double share = ms / (self->rows[row].slots * bin_ms(self)) * SCALE;
+    double ms = self->cells[cell * PHASE_COUNT + (size_t)phase], share = ms / (self->rows[cell / (size_t)self->bins].slots * bin_ms(self)) * SCALE;
     return share < 1e-6 ? 0 : (int64_t)(phase == LOST ? ceil(share) : round(share));
 }
 
@@ -383,15 +397,14 @@ static void write_density(struct json_writer *json, const struct timeline *self)
     json_key(json, "phases");
     json_array_begin(json);
     for (int p = 0; p < PHASE_COUNT; p++) {
-        const double *cells = self->cells + (size_t)p * cell_count;
         bool any = false;
         for (size_t i = 0; i < cell_count && !any; i++)
-            any = scaled(self, p, i / (size_t)self->bins, cells[i]) > 0;
+            any = scaled(self, p, i) > 0;
         if (!any)
             continue;
         write_phase(json, self, p);
         for (size_t i = 0; i < cell_count; i++)
-            json_i64(json, scaled(self, p, i / (size_t)self->bins, cells[i]));
+            json_i64(json, scaled(self, p, i));
         end_phase(json);
     }
     json_array_end(json);

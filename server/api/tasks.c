@@ -190,7 +190,7 @@ static enum err_code add_members(struct query *query, struct db *db, struct imap
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-/* A part of the failure's text or of the host's name; a number is a task id or an index. */
+/* A part of the failure's text; a number is a task id or an index, too, and anything else a part of the host's name: hosts are full of numbers. */
 static enum err_code keep_by_search(struct db *db, struct task_columns *columns, struct str q, struct arena *arena, unsigned char *keep, struct err *err)
 {
     static const struct {
@@ -201,8 +201,10 @@ static enum err_code keep_by_search(struct db *db, struct task_columns *columns,
     if (!found)
         return err_nomem(err);
     const int64_t *refs, *ids, *indexes;
+    int64_t number;
+    bool is_number = str_to_i64(q, &number);
     enum err_code rc = ERR_OK;
-    for (size_t k = 0; k < ARRAY_LENGTH(texts) && !rc; k++) {
+    for (size_t k = 0; k < ARRAY_LENGTH(texts) - is_number && !rc; k++) {
         CLEANUP(imap_dispose) struct imap set;
         CLEANUP(query_dispose) struct query query;
         imap_init(&set, MAX_TEXTS);
@@ -213,8 +215,7 @@ static enum err_code keep_by_search(struct db *db, struct task_columns *columns,
         for (size_t i = 0; i < count; i++)
             found[i] |= known(refs[i]) && imap_get(&set, refs[i]);
     }
-    int64_t number;
-    if (str_to_i64(q, &number) && !(rc = task_columns_get(columns, "task_id", &ids, err)) && !(rc = task_columns_get(columns, "task_index", &indexes, err)))
+    if (is_number && !(rc = task_columns_get(columns, "task_id", &ids, err)) && !(rc = task_columns_get(columns, "task_index", &indexes, err)))
         for (size_t i = 0; i < count; i++)
             found[i] |= ids[i] == number || indexes[i] == number;
     for (size_t i = 0; i < count; i++)
@@ -338,8 +339,7 @@ static enum err_code write_page(const struct api_app *app, struct task_columns *
     enum err_code rc = task_columns_page(key, tie, keep, count, self->list.descending, (size_t)self->list.offset, (size_t)self->list.limit, positions, &found, &kept, err);
     if (rc)
         return rc;
-    struct json_writer *json = response_json(response, false);
-    list_begin(&self->list, json);
+    struct json_writer *json = list_begin(&self->list, response);
     rc = write_rows(json, app, task_seq, positions, found, err);
     list_end(&self->list, json);
     json_kv_i64(json, "allTasks", (int64_t)count);

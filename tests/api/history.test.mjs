@@ -68,7 +68,14 @@ test("history", async (t) => {
     await leads(`${app}/jobs`, "/a/application_1_0001/jobs");
     await leads(`${app}/jobs/job/?id=1`, "/a/application_1_0001/jobs/1");
     await leads(`${app}/stages/stage/?id=3&attempt=0&task.sort=Duration&task.desc=true`, "/a/application_1_0001/stages/3.0?sort=-durationMs");
-    await leads(`${app}/executors/threadDump/?executorId=1`, "/a/application_1_0001/executors");
+    await leads(`${app}/executors/threadDump/?executorId=1`, "/a/application_1_0001/executors?exec=1");
+    await leads(`${app}/SQL/execution/?id=4`, "/a/application_1_0001/sql/4");
+    await leads(`${app}/storage/rdd/?id=7&block.sort=Size+in+Memory&block.desc=true`, "/a/application_1_0001/storage/7?sort=-memory");
+    await leads(`${app}/StreamingQuery/statistics?id=8d268dc2-bc9c-4be8-97a9-b135d2943028`, "/a/application_1_0001/streaming/8d268dc2-bc9c-4be8-97a9-b135d2943028");
+    await leads(`${app}/sqlserver/`, "/a/application_1_0001/sessions");
+    await leads(`${app}/sqlserver/session/?id=a%2Fb%22%3Cx%3E`, "/a/application_1_0001/sessions/a%2Fb%22%3Cx%3E");
+    await leads(`${app}/connect/session/?id=${"x".repeat(600)}`, "/a/application_1_0001/sessions");
+    await leads(`${app}/streaming/batch/?id=1767225600000`, "/a/application_1_0001/dstreams?batch=1767225600000");
     await leads(`${app}/nothing`, "/a/application_1_0001");
   });
 
@@ -98,7 +105,16 @@ test("history", async (t) => {
 
   await t.test("every order and filter that an address can become is one that our lists take", async () => {
     const source = readFileSync(join(ROOT, "server/history_address.c"), "utf8"),
-      lists = { job_columns: "jobs", stage_columns: "stages", task_columns: "stages/0.0/tasks" };
+      lists = {
+        job_columns: "jobs",
+        stage_columns: "stages",
+        task_columns: "stages/0.0/tasks",
+        block_columns: "storage/7/partitions",
+        sql_columns: "sql",
+        query_columns: "streaming",
+        session_columns: "sessions",
+        statement_columns: "operations",
+      };
     let looked = 0;
     for (const [table, list] of Object.entries(lists))
       for (const [, key] of new RegExp(`${table}\\[\\] = \\{(.*?)\\};`, "s").exec(source)[1].matchAll(/\{"[^"]+", "([^"]+)"\}/g)) {
@@ -107,6 +123,7 @@ test("history", async (t) => {
       }
     assert.ok(looked > 40, String(looked));
     for (const status of ["running", "succeeded", "failed"]) await server.json(`apps/application_1_0001/jobs?status=${status}`);
+    for (const status of ["running", "completed", "failed"]) await server.json(`apps/application_1_0001/sql?status=${status}`);
     for (const status of ["active", "pending", "complete", "skipped", "failed"]) await server.json(`apps/application_1_0001/stages?status=${status}`);
   });
 

@@ -256,7 +256,7 @@ test("lists", async (t) => {
     assert.deepEqual([one.host, one.totalCores, one.taskCount, one.failedTasks, one.taskTimeMs], ["host-1", 4, 3, 0, 800]);
     assert.deepEqual(one.logs, [["stdout", "http://host-1/stdout"]]);
     assert.equal((await server.json("apps/app-1")).cores.max, 12);
-    assert.equal((await server.json("apps/app-1/executors?active=0")).total, 0);
+    assert.equal((await server.json("apps/app-1/executors?state=removed")).total, 0);
   });
 
   await t.test("an application's page in one answer", async () => {
@@ -276,7 +276,7 @@ test("lists", async (t) => {
       ["jvm", "spark", "hadoop", "system", "metrics", "classpath"],
     );
     assert.ok(environment.sections[1].entries.some(([name, value]) => name === "spark.app.id" && value === "app-1"));
-    assert.deepEqual(await server.json("apps/app-1/storage"), { rdds: [], blockUpdatesLogged: false });
+    assert.deepEqual(await server.json("apps/app-1/storage"), { items: [], total: 0, page: 1, limit: 50, next: null, blockUpdatesLogged: false });
   });
 });
 

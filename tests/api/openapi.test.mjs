@@ -72,7 +72,7 @@ test("every route of both APIs is in the README, and no other", () => {
 
 test("every parameter that a handler reads is in the document", () => {
   const documented = new Set(Object.values(spec.paths).flatMap(({ get, post }) => ((get ?? post).parameters ?? []).map((each) => resolveRef(each).name)));
-  for (const file of ["apps", "search", "jobs", "stages", "tasks", "executors", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare", "compare_pairs"])
+  for (const file of ["apps", "search", "jobs", "stages", "tasks", "task_timeline", "task_scatter", "executors", "executor_timeline", "hosts", "processes", "storage", "environment", "sql", "rdd_graph", "streaming", "sessions", "dstreams", "list", "findings", "account", "what_ifs", "why", "compare", "compare_pairs"])
     for (const [, name] of source(`server/api/${file}.c`).matchAll(/(?:request_param|request_param_i64|param_word)\(request, "(\w+)"/g))
       assert.ok(documented.has(name), `${name} of ${file}.c`);
 });
@@ -83,6 +83,8 @@ test("sort keys of the document are those of the tables", () => {
     ["jobs", "/apps/{ref}/jobs"],
     ["stages", "/apps/{ref}/stages"],
     ["executors", "/apps/{ref}/executors"],
+    ["hosts", "/apps/{ref}/hosts"],
+    ["storage", "/apps/{ref}/storage"],
     ["streaming", "/apps/{ref}/streaming"],
     ["sessions", "/apps/{ref}/operations"],
     ["dstreams", "/apps/{ref}/dstreams"],
@@ -130,7 +132,11 @@ test("real answers are as the document says", async (t) => {
     for (const each of ["stages", "queries"])
       await check(`compare/${each}?base=${encodeURIComponent(ref)}&new=${encodeURIComponent(list.items.find((one) => one.ref).ref)}&limit=1000`, `/compare/${each}`);
     await check(`compare?base=usual&new=${encodeURIComponent(ref)}`, "/compare");
-    for (const each of ["health", "environment", "storage", "executors"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
+    for (const each of ["health", "environment", "executors", "executors/timeline", "hosts", "processes", "receiver-blocks"]) await check(`${app}/${each}`, `/apps/{ref}/${each}`);
+    for (const { id } of (await check(`${app}/storage`, "/apps/{ref}/storage")).items) {
+      await check(`${app}/storage/${id}`, "/apps/{ref}/storage/{id}");
+      await check(`${app}/storage/${id}/partitions`, "/apps/{ref}/storage/{id}/partitions");
+    }
     for (const { runId } of (await check(`${app}/streaming`, "/apps/{ref}/streaming")).items) await check(`${app}/streaming/${runId}`, "/apps/{ref}/streaming/{run}");
     await check(`${app}/sessions`, "/apps/{ref}/sessions");
     for (const { id } of (await check(`${app}/operations`, "/apps/{ref}/operations")).items) await check(`${app}/operations/${id}`, "/apps/{ref}/operations/{id}");
@@ -150,6 +156,8 @@ test("real answers are as the document says", async (t) => {
       await check(`${app}/stages/${stageId}.${attempt}`, "/apps/{ref}/stages/{id}.{attempt}");
       await check(`${app}/stages/${stageId}.${attempt}/graph`, "/apps/{ref}/stages/{id}.{attempt}/graph");
       const { items } = await check(`${app}/stages/${stageId}.${attempt}/tasks`, "/apps/{ref}/stages/{id}.{attempt}/tasks");
+      for (const each of ["timeline", "timeline?rows=1&bins=7&lang=zh-CN", "scatter?x=inputBytes"])
+        await check(`${app}/stages/${stageId}.${attempt}/${each}`, `/apps/{ref}/stages/{id}.{attempt}/${each.split("?")[0]}`);
       if (items.length) await check(`${app}/tasks/${items[0].taskId}/why`, "/apps/{ref}/tasks/{id}/why");
       const analysed = await server.get(`/api/afterglow/v1/${app}/stages/${stageId}.${attempt}/analysis`);
       if (analysed.status !== 404) await check(`${app}/stages/${stageId}.${attempt}/analysis`, "/apps/{ref}/stages/{id}.{attempt}/analysis");

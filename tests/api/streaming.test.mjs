@@ -220,6 +220,9 @@ test("Thrift and Connect sessions", async (t) => {
     assert.deepEqual(column(sessions, "durationMs"), [4830, 903]);
     assert.deepEqual(column(await server.json(`${thrift}/sessions?q=BOB`), "ip"), ["127.0.0.1"]);
     assert.equal((await server.json(`${thrift}/sessions?server=connect`)).total, 0);
+    const [first] = column(sessions, "sessionId");
+    assert.deepEqual(column(await server.json(`${thrift}/sessions?session=${first}`), "sessionId"), [first]);
+    assert.equal((await server.json(`${thrift}/sessions?session=${first.slice(1)}`)).total, 0);
     const [session] = (await server.json(`${connect}/sessions`)).items;
     assert.deepEqual((await server.json(`${connect}/sessions`)).services, [{ host: "localhost", port: 15002, startMs: 1795989938818, endMs: 1795989955033 }]);
     assert.deepEqual((await server.json(`${thrift}/sessions`)).services, []);
@@ -300,6 +303,8 @@ test("DStream batches from the properties of jobs", async (t) => {
     [[7, [0, 1], 0, null, "unknown"]],
   );
   assert.deepEqual(column(await server.json("apps/app-dstreams/dstreams?sort=-totalDelay&limit=1"), "batchMs"), [START + 2000]);
+  assert.deepEqual(column(await server.json(`apps/app-dstreams/dstreams?batch=${START + 2000}`), "batchMs"), [START + 2000]);
+  assert.equal((await server.json(`apps/app-dstreams/dstreams?batch=${START + 1}`)).total, 0);
 });
 
 const ORACLE_LOG = join(process.env.AFTERGLOW_SHARED ?? join(LOGS, "../../../../shared"), "logs/public/spark-suite/local-1596020211915");

@@ -201,7 +201,7 @@ def check_bounds(said, name, failed):
     failed.unless(said["chain_contiguous"], f"{name}: the chain has holes or ends elsewhere")
     failed.unless(sum(said["chain"].values()) == said["wall_ms"], f"{name}: the chain is not as long as the run")
     failed.unless(0 <= said["t_inf_ms"] <= said["as_observed_ms"] + 1, f"{name}: T_inf {said['t_inf_ms']}, as observed {said['as_observed_ms']}")
-    failed.unless(said["prices_allowed"] == (abs(said["error"]) <= 0.15), f"{name}: prices with an error of {said['error']}")
+    failed.unless(said["prices_allowed"] == (abs(said["error"]) <= 0.15 and said["completeness"] >= 95), f"{name}: prices with an error of {said['error']}, {said['completeness']} of 100")
     failed.unless(said["prices_allowed"] or not said["what_if"], f"{name}: what-ifs without prices")
     for scenario, subject, wall_ms, low_ms, high_ms in said["what_if"]:
         failed.unless(0 <= low_ms <= wall_ms + 1 and wall_ms <= high_ms + 1, f"{name}: {scenario} {subject} is outside its band")

@@ -50,7 +50,7 @@ describe("an open page", { skip: existsSync(BINARY) ? false : `no program at ${B
     assert.equal(await tasks(), "20");
     assert.match((await page.textContent(".head")) ?? "", /updates every 10 s while the log grows/);
     // The only stage has no end: it is the slowest so far.
-    assert.match((await page.textContent("main tbody tr")) ?? "", /≥/);
+    assert.match((await page.textContent("main table:has(caption:text-is('Slowest stages')) tbody tr")) ?? "", /≥/);
     await page.evaluate(() => {
       const w = /** @type {any} */ (window);
       w.sameDocument = true;

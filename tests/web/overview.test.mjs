@@ -169,6 +169,34 @@ describe("the overview", () => {
     await page.waitForURL(/executors=9/);
   });
 
+  it("says nothing about other conditions where the simulator misses the run by more than 15 %", async () => {
+    await page.route(`${url}api/afterglow/v1/apps/${SKEWED}/what-ifs**`, (route) =>
+      route.fulfill({ json: { wallMs: 1000, simulatedMs: 1200, simulationError: 0.2, boundInfiniteMs: 1, boundWorkMs: 1, whatIfs: [] } }),
+    );
+    await visit(page, at);
+    assert.match(await text("section:has(h2:text-is('What if'))"), /misses this run by 20\u202f%/);
+    assert.equal(await page.$(".whatif-ask"), null);
+  });
+
+  it("says what comes when the log has been read, and asks for none of it before", async () => {
+    const app = await api(`apps/${SKEWED}`);
+    let judged = 0;
+    await page.route(/\/(findings|account|timeline|what-ifs)/, (route) => {
+      judged++;
+      return route.continue();
+    });
+    await page.route(`${url}api/afterglow/v1/apps/${SKEWED}`, (route) => route.fulfill({ json: { ...app, state: "loading", loading: { readBytes: 5, totalBytes: 10, lines: 3 } } }));
+    await page.goto(url + at);
+    await page.waitForSelector(".find-later");
+    assert.match(await text(".find-later"), /when the log has been read/);
+    assert.ok(await page.$(".verdict-say"), "what is known is said");
+    assert.equal(judged, 0);
+    await page.unroute(`${url}api/afterglow/v1/apps/${SKEWED}`);
+    await page.waitForSelector(".wf");
+    assert.equal(await text(".verdict-say"), found.verdict);
+    assert.deepEqual(wrong, []);
+  });
+
   it("marks the pages by their findings, and leads to the tasks of the worst stage", async () => {
     await visit(page, at);
     const grades = ["ok", "info", "low", "moderate", "severe"];

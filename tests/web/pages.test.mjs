@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
 import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+import { DSTREAMS, LOSSES, STORED, STREAMING, THRIFT } from "./support/log.mjs";
 import { QUERIES } from "./support/sql-log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -57,6 +58,30 @@ before(async () => {
       const tasks = await api(`apps/${encodeURIComponent(app.ref)}/stages/${s.stageId}.${s.attempt}/tasks?limit=1`);
       if (tasks.items[0]) pages.push(["one task", `${at}/stages/${s.stageId}.${s.attempt}?task=${tasks.items[0].taskId}`]);
     }
+  }
+  if (apps.some((/** @type {any} */ a) => a.ref === LOSSES)) {
+    const runs = (await api(`apps/${STREAMING}/streaming`)).items,
+      [session] = (await api(`apps/${THRIFT}/sessions`)).items,
+      statements = (await api(`apps/${THRIFT}/operations`)).items;
+    pages.push(
+      ["lost executors", `a/${LOSSES}/executors`],
+      ["one executor", `a/${LOSSES}/executors?exec=1`],
+      ["processes", `a/${LOSSES}/processes`],
+      ["no process", `a/${STORED}/processes`],
+      ["cached RDDs", `a/${STORED}/storage`],
+      ["one RDD", `a/${STORED}/storage/7`],
+      ["a released RDD", `a/${STORED}/storage/8`],
+      ["every setting", `a/${LOSSES}/env?noise=1&section=all`],
+      ["streaming queries", `a/${STREAMING}/streaming`],
+      ...runs.map((/** @type {any} */ r) => /** @type {[string, string]} */ ([`streaming query ${r.name}`, `a/${STREAMING}/streaming/${r.runId}`])),
+      ["no streaming query", `a/${STORED}/streaming`],
+      ["DStreams", `a/${DSTREAMS}/dstreams`],
+      ["no DStreams", `a/${STORED}/dstreams`],
+      ["sessions", `a/${THRIFT}/sessions`],
+      ["one session", `a/${THRIFT}/sessions/${session.sessionId}`],
+      ["no session", `a/${STORED}/sessions`],
+      ...statements.slice(0, 2).map((/** @type {any} */ o) => /** @type {[string, string]} */ ([`statement ${o.id}`, `a/${THRIFT}/operations/${o.id}`])),
+    );
   }
   // The run that support/sql-log.mjs wrote, where the server has it.
   const queries = apps.find((/** @type {any} */ a) => a.appId === QUERIES);
@@ -135,7 +160,7 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
         if (seen.label) breaches.push(`${name}: ${seen.label} labels of a chart are cut`);
         if (seen.theme !== theme || seen.lang !== lang) breaches.push(`${name}: ${seen.theme} ${seen.lang}`);
         if (seen.failure) breaches.push(`${name}: ${seen.failure}`);
-        if (seen.nan && !name.includes("environment")) breaches.push(`${name}: shows ${seen.nan}`);
+        if (seen.nan && !/environment|setting|statement/.test(name)) breaches.push(`${name}: shows ${seen.nan}`);
         if (seen.h1 > 1) breaches.push(`${name}: ${seen.h1} first headings`);
         if (seen.shift > 0.02) breaches.push(`${name}: layout shifts by ${seen.shift}`);
         breaches.push(...wrong.map((w) => `${name}: ${w}`), ...(examine ? await accessibility(page) : []).map((/** @type {string} */ v) => `${name}: ${v}`));

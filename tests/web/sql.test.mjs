@@ -144,15 +144,17 @@ describe("queries", { skip: there ? false : "the server holds other logs" }, () 
     assert.deepEqual(wrong, []);
   });
 
-  it("draws 2,000 operators within a second of the answer, folded and whole", async () => {
+  it("draws 2,000 operators within a second of work, folded and whole", async () => {
+    // Processor time of the page's thread: others use this machine, too.
+    const cdp = await browser.context.newCDPSession(page);
+    await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+    const worked = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration")?.value ?? NaN;
     for (const more of ["", "&open=" + chains().join(",")]) {
-      await page.goto(`${url}${AT}/sql/2?view=100${more}`);
+      const before = await worked();
+      await page.goto(`${url}${AT}/sql/2?view=100${more}`, { waitUntil: "networkidle" });
       await page.locator(".gbox, .grect").first().waitFor({ state: "attached" });
-      const took = await page.evaluate(() => {
-        const got = performance.getEntriesByType("resource").filter((e) => /\/sql\/2(\?|$)/.test(e.name)).pop();
-        return performance.now() - /** @type {PerformanceResourceTiming} */ (got).responseEnd;
-      });
-      assert.ok(took < 1000, `${Math.round(took)} ms`);
+      const took = (await worked()) - before;
+      assert.ok(took < 1, `${took} s`);
     }
     await page.getByRole("button", { name: "Fit" }).click();
     await page.locator(".grect").first().waitFor({ state: "attached" });

@@ -4,8 +4,8 @@ import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { growing } from "../model/app.js";
 import { noted, wrong } from "../model/health.js";
+import { AppTools } from "./app-tools.jsx";
 import { Outcome } from "./chips.jsx";
-import { CompareLink } from "./compare-link.jsx";
 import { Sentences } from "./sentences.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -42,9 +42,7 @@ export function AppHead({ app }) {
             {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
           </div>
         </div>
-        <div class="head-tools no-print">
-          <CompareLink app={app} />
-        </div>
+        <AppTools app={app} />
       </div>
       {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
       {app.state === "gone" ? (

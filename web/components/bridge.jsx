@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { duration, exactMs, seconds, time } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
+import * as markdown from "../lib/markdown.js";
 import * as paths from "../lib/paths.js";
 import { callSite } from "../model/app.js";
 import { bridge, ticks } from "../model/compare.js";
 import { Joined } from "./cells.jsx";
 import { Section } from "./facts.jsx";
 import { tip } from "./tip.jsx";
+import { copyAndSay } from "./toast.jsx";
 
 /** @typedef {import("../types").ComparedPart} Part */
 /** @typedef {{ base: string | null, run: string }} Refs */
@@ -48,6 +50,11 @@ export function Bridge({ of: c, refs }) {
   return (
     <Section
       title={t("bridge.title")}
+      tools={
+        <button type="button" class="btn is-small" onClick={() => copyAndSay(comparisonMarkdown(c, location.href), "share.verdictCopied")}>
+          {t("share.copyVerdict")}
+        </button>
+      }
       note={[t(isUsual ? "bridge.hatched" : "bridge.hatchedOne"), cut ? t("bridge.cut") : ""].filter(Boolean).join(" ")}
     >
       <svg width="0" height="0" class="bridge-defs" aria-hidden="true">
@@ -110,6 +117,17 @@ export function Bridge({ of: c, refs }) {
     </Section>
   );
 }
+
+/** The sentence and its parts, for a ticket. @param {import("../types").Comparison} c @param {string} here */
+const comparisonMarkdown = (c, here) =>
+  [
+    markdown.link(c.new.name ?? c.new.id ?? "", here) + ": " + markdown.escape(c.sentence),
+    markdown.table(
+      [t("bridge.part"), t("compare.difference"), t("bridge.behind")],
+      (c.parts ?? []).map((p) => [p.text, seconds(p.ms, true), [callSite(p.what), ...p.settings].filter((x) => x !== null).join(", ")]),
+      [false, true],
+    ),
+  ].join("\n\n");
 
 /** Where it is, in either run; which settings may be the reason; how much of it is usual. @param {{ part: Part, refs: Refs, isUsual: boolean }} props */
 function Behind({ part, refs, isUsual }) {

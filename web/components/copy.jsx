@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
+import { copy } from "../lib/clipboard.js";
 import { t } from "../lib/i18n.js";
-
-/** Pages that came without https have no navigator.clipboard; the old way needs an element that holds the text. @param {string} text @returns {Promise<boolean>} */
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const box = document.createElement("textarea");
-    box.value = text;
-    box.className = "sr";
-    const before = document.activeElement;
-    document.body.append(box);
-    box.select();
-    const done = document.execCommand("copy");
-    box.remove();
-    if (before instanceof HTMLElement) before.focus();
-    return done;
-  }
-}
 
 const SAID_MS = 2000;
 

@@ -2,6 +2,7 @@
 /** One finding, opened: what to do, the evidence, how the price and the grade came about, and the thresholds to move. */
 import { DASH, quantity, seconds, times } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
+import * as markdown from "../lib/markdown.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
 import { factorOf, findingId, isAny, movedSteps, passed, relations, stepsOf, thresholdKey } from "../model/findings.js";
 import { CopyButton } from "./copy.jsx";
@@ -45,10 +46,23 @@ export function FindingBody({ appRef, finding: f, all }) {
         {f.ladder.steps.some((s) => s !== null) && f.measure.value !== null ? <Thresholds finding={f} /> : null}
         <p class="find-actions no-print">
           <CopyButton label={t("copy.link")} text={link} />
+          <CopyButton label={t("share.copyFinding")} text={() => findingMarkdown(f, link())} />
         </p>
       </div>
     </div>
   );
+}
+
+/** For a ticket: what, where, what it costs, what to do, the first cure. @param {Finding} f @param {string} link */
+function findingMarkdown(f, link) {
+  const [fix] = f.fixes;
+  return [
+    `**${markdown.link(f.name, link)}** (${markdown.escape(placeName(f.subject))}${f.price ? `, ${seconds(f.price.ms)}` : ""})`,
+    markdown.escape(f.sentence),
+    markdown.escape(f.advice),
+    ...(f.evidence.formula ? [markdown.code(f.evidence.formula)] : []),
+    ...(fix ? [`${markdown.escape(fix.title)}:`, markdown.block(fix.code, fix.language === "conf" ? "properties" : fix.language)] : []),
+  ].join("\n\n");
 }
 
 /** The rows behind it; a number that no row of the table has makes no column. @param {{ appRef: string, finding: Finding }} props */
@@ -74,7 +88,7 @@ function Evidence({ appRef, finding: f }) {
           {rows.map((row, i) => (
             <tr key={i} class={row.role === "culprit" ? undefined : "is-peer"}>
               <th scope="row">
-                <Place appRef={appRef} of={row} />
+                <Place appRef={appRef} of={row} within={f.subject} />
                 {row.role === "culprit" ? null : <small> {word("find.role", row.role)}</small>}
               </th>
               {[...heads.keys()].map((name) => {

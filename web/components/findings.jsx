@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
-import { findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
+import { byRule, findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -65,6 +65,9 @@ export function Judged({ from, version, rows, children }) {
   );
 }
 
+/** Findings that bear on a stage attempt: about it, or with evidence that names it, as a slow host's does. @param {string} ref @param {string} version @param {string} key @returns {AskedFindings} */
+export const useStageFindings = (ref, version, key) => useAsked(ref, version, { stage: key });
+
 /** What a page of the reading order says first: its findings, or that nothing was found. @param {{ appRef: string, version: string, page: import("../model/findings.js").PageName }} props */
 export function PageFindings({ appRef, version, page }) {
   const asked = useFindings(appRef, version);
@@ -77,14 +80,14 @@ export function PageFindings({ appRef, version, page }) {
 
 /**
  * @param {{ appRef: string, findings: Finding[], title?: string, note?: import("preact").ComponentChildren, tools?: import("preact").ComponentChildren, unfold?: boolean,
- *   rest?: boolean }} props
- *   unfold: small ones, too, have rows of their own; rest: below, what was checked and does not show
+ *   rest?: boolean, openFirst?: boolean }} props
+ *   unfold: small ones, too, have rows of their own; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open
  */
-export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false }) {
+export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false }) {
   const run = useContext(OfRun);
   const wallMs = run.asked.data?.wallMs ?? 0;
   const query = current().query;
-  const open = query.get("finding");
+  const open = query.get("finding") ?? (openFirst && findings.length ? findingId(findings[0]) : null);
   const inPlace = findings.some((f) => findingId(f) === open);
   const all = useAsked(appRef, run.version, { all: "true" }, (inPlace || rest) && (open !== null || query.has("checked")));
   const everything = all.data?.findings ?? findings;
@@ -93,7 +96,7 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
   const shown = whole ? findings : parts.shown;
   const max = Math.max(1, ...findings.map((f) => f.price?.highMs ?? 0));
   const row = (/** @type {Finding} */ f) => (
-    <FindingRow key={findingId(f)} appRef={appRef} finding={f} wallMs={wallMs} max={max} open={open === findingId(f)} all={everything} />
+    <FindingRow key={findingId(f)} appRef={appRef} finding={f} wallMs={wallMs} max={max} open={open === findingId(f)} none={openFirst ? "-" : null} all={everything} />
   );
   return (
     <Section
@@ -114,8 +117,10 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
       )}
       {findings.length ? (
         <ul class="find">
-          {shown.map(row)}
-          {parts.small.length && !unfold ? <FoldRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
+          {byRule(shown, (rule, more) => unfold || query.get("more") === rule || more.some((f) => findingId(f) === open)).map((x) =>
+            "more" in x ? unfold ? null : <FoldRow key={x.rule} text={t("find.more", x.more.length, x.name)} open={x.whole} to={hrefWith({ more: x.whole ? null : x.rule })} /> : row(x),
+          )}
+          {parts.small.length && !unfold ? <SmallRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
         </ul>
       ) : null}
       {rest ? <Unfired from={all} open={query.has("checked")} opened={inPlace ? null : open} row={row} /> : null}
@@ -123,18 +128,18 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
   );
 }
 
-/** Opens the finding in place, or closes it. @param {string} id @param {boolean} open */
-const toggle = (id, open) => patchQuery({ finding: open ? null : id }, { replace: true });
+/** Opens the finding in place, or closes it. @param {string} id @param {boolean} open @param {string | null} none what the address says where none is open */
+const toggle = (id, open, none) => patchQuery({ finding: open ? none : id }, { replace: true });
 
-/** @param {{ appRef: string, finding: Finding, wallMs: number, max: number, open: boolean, all: Finding[] }} props max: ms at the right end of the bands */
-function FindingRow({ appRef, finding: f, wallMs, max, open, all }) {
+/** @param {{ appRef: string, finding: Finding, wallMs: number, max: number, open: boolean, none: string | null, all: Finding[] }} props max: ms at the right end of the bands */
+function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
   const id = findingId(f);
   const price = f.price && (f.price.ms > 0 || f.price.highMs > 0) ? f.price : null;
   const shows = level(f) > 0 && !f.mute && !f.suppressedBy;
   return (
     <li class={"find-item" + (open ? " is-open" : "")} data-sev={level(f)}>
       <div class="find-line">
-        <button type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open)}>
+        <button type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open, none)}>
           <span class="find-price">
             {price ? seconds(price.ms) : <span class="dim3">{t("find.unpriced")}</span>}
             {price ? <small>{price.weak ? t("find.atMost", seconds(price.highMs)) : wallMs ? t("fact.ofRun", percent(price.ms / wallMs)) : null}</small> : null}
@@ -162,20 +167,27 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, all }) {
   );
 }
 
+/** Several in one row, counted. @param {{ text: string, names?: string, open: boolean, to: string }} props */
+const FoldRow = ({ text, names, open, to }) => (
+  <li class="find-item">
+    <div class="find-line">
+      <a class="find-fold" href={to} aria-expanded={open}>
+        {open ? t("find.fold") : text}
+        {open || !names ? null : <span class="dim3">{names}</span>}
+      </a>
+    </div>
+  </li>
+);
+
 /** @param {{ small: Finding[], wallMs: number, open: boolean }} props */
-function FoldRow({ small, wallMs, open }) {
-  const names = [...new Set(small.map((f) => f.name))];
-  return (
-    <li class="find-item">
-      <div class="find-line">
-        <a class="find-fold" href={hrefWith({ small: open ? null : 1 })} aria-expanded={open}>
-          {open ? t("find.fold") : t("find.smaller", small.length, seconds(wallMs / 100))}
-          {open ? null : <span class="dim3">{names.join(", ")}</span>}
-        </a>
-      </div>
-    </li>
-  );
-}
+const SmallRow = ({ small, wallMs, open }) => (
+  <FoldRow
+    text={t("find.smaller", small.length, seconds(wallMs / 100))}
+    names={[...new Set(small.map((f) => f.name))].join(", ")}
+    open={open}
+    to={hrefWith({ small: open ? null : 1 })}
+  />
+);
 
 /** A link with other thresholds than usual says so, and how to get rid of them. */
 function MovedThresholds() {

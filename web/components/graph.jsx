@@ -101,6 +101,10 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
     if (!el) return undefined;
     const size = new ResizeObserver(look);
     size.observe(el);
+    /** On paper nobody scrolls. */
+    const all = () => setSpan({ x: 0, y: 0, w: full.w, h: full.h });
+    addEventListener("beforeprint", all);
+    addEventListener("afterprint", look);
     /** Pinching is a wheel with Ctrl; a plain wheel scrolls. @param {WheelEvent} e */
     const wheel = (e) => {
       if (!e.ctrlKey && !e.metaKey) return;
@@ -111,6 +115,8 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
     el.addEventListener("wheel", wheel, { passive: false });
     return () => {
       size.disconnect();
+      removeEventListener("beforeprint", all);
+      removeEventListener("afterprint", look);
       el.removeEventListener("wheel", wheel);
     };
   }, [zoom, boxes]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../lib/i18n.js";
+import { copyLink } from "./toast.jsx";
 
 /** @typedef {import("../lib/i18n.js").Key} Key */
 
@@ -58,6 +59,7 @@ export function useKeys({ go, search, help }) {
       chord.current = 0;
       if (e.key === "g") chord.current = e.timeStamp;
       else if (e.key === "?") help();
+      else if (e.key === "y") copyLink();
       else if (e.key === "/") {
         e.preventDefault();
         search();
@@ -119,6 +121,7 @@ export function KeyHelp({ close }) {
     ["Enter", t("keys.open")],
     ["n p", t("keys.findings")],
     ["[ ]", t("keys.pages")],
+    ["y", t("keys.copy")],
     ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),
     ["?", t("keys.title")],
     ["Esc", t("keys.close")],

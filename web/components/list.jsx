@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath } from "../api.js";
+import { apiPath, wordedPath } from "../api.js";
 import { t } from "../lib/i18n.js";
 import { current, here } from "../lib/router.js";
 import { Empty, Loaded } from "./states.jsx";
@@ -12,27 +12,29 @@ import { useData } from "./use-data.js";
  *
  * @template T
  * @template {import("../types").List<T>} [L=import("../types").List<T>]
- * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean }} Listing
- *   filters: those that the view named, null where not in force; filtered: one is
+ * @typedef {{ asked: import("./use-data.js").Asked<L>, sort: string, filters: Record<string, string | null>, filtered: boolean, id?: string, csv: string, json: string }} Listing
+ *   filters: those that the view named, null where not in force; filtered: one is; id: of the table, where a page has several; csv, json: addresses of the API for what passes the
+ *   filters, for what is shown
  */
 
 /**
  * @template T
  * @template {import("../types").List<T>} L
  * @param {(string | number)[]} parts of the API's address
- * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string> }} o sort and limit: those of an
- *   address that names none; filters: by name, or as parameter of the API and key of the page's address where these differ; fixed: parameters that are not in the address of the page
+ * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string | null>, id?: string, worded?: boolean }} o
+ *   sort and limit: those of an address that names none; filters: by name, or as parameter of the API and key of the page's address where these differ; fixed: parameters that are not in the
+ *   address of the page; id: `sort`, `page` and `limit` stand behind it in the address; worded: the answer has sentences
  * @returns {Listing<T, L>}
  */
-export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, fixed }) {
+export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, id = "", worded, fixed }) {
   const q = current().query;
   const keys = names.map((name) => (typeof name === "string" ? /** @type {const} */ ([name, name]) : name));
   const filters = Object.fromEntries(keys.map(([name, key]) => [name, q.get(key)]));
-  const sort = q.get("sort") ?? usual;
-  const asked = /** @type {import("./use-data.js").Asked<L>} */ (
-    useData(apiPath(parts, { ...fixed, ...filters, sort, page: q.get("page"), limit: q.get("limit") ?? limit }), version)
-  );
-  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)) };
+  const sort = q.get(id + "sort") ?? usual;
+  const path = worded ? wordedPath : apiPath;
+  const json = path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit });
+  const asked = /** @type {import("./use-data.js").Asked<L>} */ (useData(json, version));
+  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)), id, csv: path(parts, { ...fixed, ...filters, sort, format: "csv" }), json };
 }
 
 /**
@@ -49,7 +51,7 @@ export function ListTable({ of, rows, none, noMatch, noMatchText, foot, ...table
       {(list) =>
         list.items.length ? (
           <>
-            <Table {...table} rows={list.items} sort={of.sort} page={list} />
+            <Table {...table} id={of.id} rows={list.items} sort={of.sort} page={list} list={{ csv: of.csv, json: of.json, total: list.total }} />
             {foot}
           </>
         ) : of.filtered || none === undefined ? (

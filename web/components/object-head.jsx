@@ -41,10 +41,15 @@ export const MetaText = ({ text }) => (
   </span>
 );
 
-/** Why it failed, in full. @param {{ text: string | null }} props */
-export const FailureText = ({ text }) =>
+/** Long text from a log, under its heading; it scrolls, so the keyboard must get into it. @param {{ title: string, note?: string, text: string | null }} props */
+export const TextBlock = ({ title, note, text }) =>
   text ? (
-    <Section title={t("col.failure")}>
-      <pre class="text-block">{text}</pre>
+    <Section title={title} note={note}>
+      <pre class="text-block" tabIndex={0} role="region" aria-label={title}>
+        {text}
+      </pre>
     </Section>
   ) : null;
+
+/** Why it failed, in full. @param {{ text: string | null }} props */
+export const FailureText = ({ text }) => <TextBlock title={t("col.failure")} text={text} />;

@@ -12,5 +12,10 @@ export function placeName({ kind, key, name }) {
   return name;
 }
 
-/** Where that is; the application is everywhere. @param {{ appRef: string, of: Subject }} props */
-export const Place = ({ appRef, of }) => (of.kind === "app" ? <>{placeName(of)}</> : <a href={paths.subject(appRef, of.kind, of.key)}>{placeName(of)}</a>);
+/** Where that is; the application is everywhere. @param {{ appRef: string, of: Subject, within?: Subject }} props within: a task's page is its stage's */
+export const Place = ({ appRef, of, within }) =>
+  of.kind === "app" ? (
+    <>{placeName(of)}</>
+  ) : (
+    <a href={of.kind === "task" && within?.kind === "stage" ? paths.stageKey(appRef, within.key, { task: of.key }) : paths.subject(appRef, of.kind, of.key)}>{placeName(of)}</a>
+  );

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { bytes, duration, percent, shortCount } from "../lib/format.js";
 import { language, t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { pipelineTime, sizeOf } from "../model/plan.js";
+import { pipelineTime, sizeOf, subtitle } from "../model/plan.js";
 import { Graph } from "./graph.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -16,7 +16,7 @@ const DRIVER_MS = 50;
 /** What it reads, joins or sorts by, and how much. @param {import("../model/plan.js").Operator} o */
 export function what(o) {
   const size = sizeOf(o.node);
-  return [o.sub, size === null ? null : bytes(size)].filter(Boolean).join(", ");
+  return [subtitle(o.node), size === null ? null : bytes(size)].filter(Boolean).join(", ");
 }
 
 /**

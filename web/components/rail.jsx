@@ -33,6 +33,8 @@ export function entries(ref, app, findings) {
   const empty = findings?.emptyPages;
   /** @param {PageName} page @param {Mark} [mark] */
   const marked = (page, mark = null) => marks(findings && ofPage(findings.findings, page), mark);
+  /** @param {string} id @returns {Entry} */
+  const streamed = (id) => ({ id, to: paths.page(ref, id), sub: true, question: "streaming", ...marked("streaming"), none: empty?.streaming });
   const broken = app && !app.loading ? wrong(app.health).length : 0;
   return [
     { id: "overview", to: paths.app(ref), question: "overview", ...wholeRun(app, findings) },
@@ -50,6 +52,9 @@ export function entries(ref, app, findings) {
     { id: "storage", to: paths.page(ref, "storage"), sub: true, question: "storage", ...marked("storage"), none: empty?.storage },
     { id: "env", to: paths.page(ref, "env"), step: 5, question: "environment", ...marked("env") },
     { id: "sql", to: paths.page(ref, "sql"), step: 6, question: "sql", ...marked("sql"), none: empty?.sql },
+    ...(app?.streamingQueryCount ? [streamed("streaming")] : []),
+    ...(app?.dstreamBatchCount ? [streamed("dstreams")] : []),
+    ...(app?.sessionCount || app?.operationCount ? [/** @type {Entry} */ ({ id: "sessions", to: paths.page(ref, "sessions"), question: "sql" })] : []),
     { id: "compare", to: paths.compare(ref), apart: true, question: "compare" },
     {
       id: "log",

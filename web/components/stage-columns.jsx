@@ -2,6 +2,7 @@
 import { DASH, count, duration, exactMs, seconds } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { hrefWith } from "../lib/router.js";
 import { callSite } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { LEVELS } from "../model/findings.js";
@@ -47,6 +48,13 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       present: (s) => s.status !== "complete" && s.status !== "skipped",
       cell: (s) => (s.status === "complete" ? <span class="dim">{t("status.complete")}</span> : <Chip of="status" state={s.status} />),
     },
+    ...(brief
+      ? []
+      : [
+          numberColumn("col.job", (s) => s.jobIds[0] ?? null, (j) => t("job.title", j), "job"),
+          numberColumn("col.query", (s) => s.sqlExecutionId, (q) => t("job.query", q), "sql"),
+          { id: "pool", label: t("fact.pool"), cell: (/** @type {StageItem} */ s) => s.pool ?? DASH },
+        ]),
     ...(brief ? [] : [ifRan(momentColumn("col.started", (/** @type {StageItem} */ s) => s.submissionMs, startMs, { sort: "submission" }))]),
     ifRan({
       ...lengthOf,
@@ -85,12 +93,33 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
         sort: "ratio",
         cell: (/** @type {StageItem} */ s) => <SkewMark skew={s.skew} />,
       },
-      ...(brief ? [] : [phaseColumn(sumParts)]),
+      ...(brief ? [] : [phaseColumn((/** @type {StageItem} */ s) => sumParts(s)), durationColumn("col.taskTime", (/** @type {StageItem} */ s) => s.taskTimeMs)]),
       gcColumn(),
       ...dataColumns(),
     ].map(ifRan),
   ];
 }
+
+/**
+ * The job or query of a stage, as a link that leaves the stages of that one.
+ * @param {import("../lib/i18n.js").Key} head @param {(s: StageItem) => number | null} of @param {(n: number) => string} words @param {string} key of the address @returns {import("./table.jsx").Column<StageItem>}
+ */
+const numberColumn = (head, of, words, key) => ({
+  id: key,
+  label: t(head),
+  num: true,
+  present: (s) => of(s) !== null,
+  cell: (s) => {
+    const n = of(s);
+    return n === null ? (
+      <span class="dim3">{DASH}</span>
+    ) : (
+      <a class="strong" href={hrefWith({ [key]: n, page: null })} title={words(n)}>
+        {n}
+      </a>
+    );
+  },
+});
 
 /** What the run waited of it, or how long it had. @param {{ stage: StageItem }} props */
 const OnPath = ({ stage: s }) =>

@@ -57,6 +57,15 @@ export function Skeleton({ rows = 8, facts }) {
 }
 
 /**
+ * Parts that stand one above the other and come from several answers: shown once each of these is there, or has failed, so that nothing is pushed down by what comes late. null: not asked for.
+ * @param {{ of: (import("./use-data.js").Asked<unknown> | null)[], rows?: number, facts?: boolean, children: () => import("preact").ComponentChildren }} props
+ */
+export function Together({ of, rows, facts, children }) {
+  if (of.every((a) => a === null || a.data !== undefined || a.error)) return <>{children()}</>;
+  return of.some((a) => a?.slow) ? <Skeleton rows={rows} facts={facts} /> : null;
+}
+
+/**
  * The four looks of a part of a page. Data that is there stays while a newer answer is awaited (`aria-busy`, dimmed once it is slow); an error beside
  * data says so above it.
  *

@@ -4,6 +4,7 @@ import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { go, hrefWith, patchQuery } from "../lib/router.js";
 import { sorted } from "../model/sort.js";
+import { Download } from "./download.jsx";
 
 /**
  * A table that shows one page of a list. Sort and page live in the URL under `<id>sort`, `<id>page`, `<id>limit`; the server sorts, or the table itself where it has
@@ -23,13 +24,16 @@ import { sorted } from "../model/sort.js";
  * @template T
  * @typedef {{ id?: string, caption: string, columns: Column<T>[], rows: T[], rowKey: (row: T) => string | number, sort?: string, whole?: boolean, most?: number,
  *   link?: (row: T) => string | null, rowClass?: (row: T) => string, selected?: (row: T) => boolean, span?: (row: T) => Span,
- *   page?: { total: number, page: number, limit: number }, class?: string }} TableProps
+ *   page?: { total: number, page: number, limit: number }, list?: { csv: string, json: string, total: number }, class?: string }} TableProps
  *   sort: the sort in force, none: heads do not sort; whole: the rows are the whole list, sorted here; most: and no more than so many of it are shown;
- *   span: from that column on the row is one cell; page: makes a pager
+ *   span: from that column on the row is one cell; page: makes a pager; list: where the API has all of it
  */
 
+/** A table that is there whole is offered for copying from so many rows on. */
+const WORTH_COPYING = 5;
+
 /** @template T @param {TableProps<T>} props */
-export function Table({ id = "", caption, columns, rows: given, rowKey, sort, whole, most, link, rowClass, selected, span, page, class: extra }) {
+export function Table({ id = "", caption, columns, rows: given, rowKey, sort, whole, most, link, rowClass, selected, span, page, list, class: extra }) {
   const shown = columns.filter((c) => c.present === undefined || given.some(c.present));
   const max = shown.map((c) => (c.bar ? columnMax(given, c.value) : 0));
   const rows = whole ? sorted(given, sort ?? "", sortKeys(columns)).slice(0, most) : given;
@@ -86,7 +90,12 @@ export function Table({ id = "", caption, columns, rows: given, rowKey, sort, wh
           </tbody>
         </table>
       </div>
-      {page ? <Pager id={id} {...page} /> : null}
+      {page || rows.length >= WORTH_COPYING ? (
+        <div class="tbl-foot no-print">
+          {page ? <Pager id={id} {...page} /> : null}
+          <Download list={list} table={() => wrap.current?.querySelector("table") ?? null} />
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -12,10 +12,13 @@ import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
 import { palette } from "./en/palette.js";
+import { servers } from "./en/servers.js";
+import { share } from "./en/share.js";
 import { sql } from "./en/sql.js";
 import { stage } from "./en/stage.js";
 import { stages } from "./en/stages.js";
 import { storage } from "./en/storage.js";
+import { streaming } from "./en/streaming.js";
 import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
@@ -32,10 +35,13 @@ export const en = {
   ...metrics,
   ...overview,
   ...palette,
+  ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,
   ...storage,
+  ...streaming,
   ...timeline,
   ...words,
 };

@@ -12,10 +12,13 @@ import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
 import { palette } from "./zh/palette.js";
+import { servers } from "./zh/servers.js";
+import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
 import { stage } from "./zh/stage.js";
 import { stages } from "./zh/stages.js";
 import { storage } from "./zh/storage.js";
+import { streaming } from "./zh/streaming.js";
 import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
@@ -32,10 +35,13 @@ export const zh = {
   ...metrics,
   ...overview,
   ...palette,
+  ...servers,
+  ...share,
   ...sql,
   ...stage,
   ...stages,
   ...storage,
+  ...streaming,
   ...timeline,
   ...words,
 };

@@ -3,21 +3,23 @@
  * Texts by key, in the language of the moment. An entry is a string or a function of its arguments; functions that return parts (see `parts`) may
  * get elements as arguments, so that a sentence holds links and bold numbers without being glued from fragments. tools/check.mjs fails on missing keys.
  */
-import { en } from "../i18n/en.js";
-import { zh } from "../i18n/zh.js";
 import { setLocale } from "./format.js";
 
-/** @typedef {keyof typeof en} Key */
+/** @typedef {keyof typeof import("../i18n/en.js").en} Key */
 /** The texts of another language for the keys of an English book. @template B @typedef {Record<keyof B, string | ((...args: any[]) => any)>} Same */
 /** @typedef {Record<string, string | ((...args: any[]) => any)>} Book */
 
-/** @type {Record<string, Book>} */
-const books = { en, "zh-CN": zh };
+/** @type {Record<string, () => Promise<Book>>} */
+const LANGUAGES = { en: async () => (await import("../i18n/en.js")).en, "zh-CN": async () => (await import("../i18n/zh.js")).zh };
 let lang = "en";
+/** @type {Book} */
+let book = {};
 
-/** @param {string} value */
-export function setLang(value) {
-  lang = value in books ? value : "en";
+/** Fetches the texts; nothing is drawn before the first ones are there. @param {string} value a language we have, or English @returns {Promise<void>} */
+export async function setLang(value) {
+  const wanted = value in LANGUAGES ? value : "en";
+  book = await LANGUAGES[wanted]();
+  lang = wanted;
   setLocale(lang);
   document.documentElement.lang = lang;
 }
@@ -27,7 +29,7 @@ export const language = () => lang;
 
 /** @param {string} key @param {any[]} args */
 function entry(key, args) {
-  const v = books[lang][key] ?? en[/** @type {Key} */ (key)] ?? key;
+  const v = book[key] ?? key;
   return typeof v === "function" ? v(...args) : v;
 }
 
@@ -46,5 +48,5 @@ export const tx = (key, ...args) => entry(key, args);
 export function word(prefix, word) {
   if (word === null) return "\u2014";
   const key = `${prefix}.${word}`;
-  return key in en ? entry(key, []) : word;
+  return key in book ? entry(key, []) : word;
 }

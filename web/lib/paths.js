@@ -11,11 +11,17 @@ export const job = (/** @type {string} */ ref, /** @type {number} */ id) => href
 export const stage = (/** @type {string} */ ref, /** @type {number} */ id, /** @type {number} */ attempt, /** @type {Query} */ q = {}) =>
   href(["a", ref, "stages", `${id}.${attempt}`], q);
 /** The same by its key: "3.0". */
-export const stageKey = (/** @type {string} */ ref, /** @type {string} */ key) => href(["a", ref, "stages", key]);
+export const stageKey = (/** @type {string} */ ref, /** @type {string} */ key, /** @type {Query} */ q = {}) => href(["a", ref, "stages", key], q);
 export const sql = (/** @type {string} */ ref, /** @type {number | string} */ id, /** @type {Query} */ q = {}) => href(["a", ref, "sql", id], q);
 /** A run against another one; without `base` against the earlier runs of its job. */
 export const compare = (/** @type {string} */ ref, /** @type {string | null} */ base = null) => href(["compare"], { b: ref, a: base });
 export const rdd = (/** @type {string} */ ref, /** @type {number | string} */ id) => href(["a", ref, "storage", id]);
+
+export const stream = (/** @type {string} */ ref, /** @type {string} */ runId) => href(["a", ref, "streaming", runId]);
+export const session = (/** @type {string} */ ref, /** @type {string} */ id) => href(["a", ref, "sessions", id]);
+export const operation = (/** @type {string} */ ref, /** @type {number} */ id) => href(["a", ref, "operations", id]);
+/** The event log itself, as the History Server gives it. @param {string} appId @param {string | null} attemptId */
+export const logs = (appId, attemptId) => href(["api", "v1", "applications", appId, ...(attemptId === null ? [] : [attemptId]), "logs"]);
 
 /** The page of what a finding, or a row of its evidence, is about. @param {string} ref @param {import("../types").SubjectKind} kind @param {string} key */
 export function subject(ref, kind, key) {
@@ -28,7 +34,7 @@ export function subject(ref, kind, key) {
   if (kind === "exec") return page(ref, "executors", { exec: key });
   if (kind === "host") return page(ref, "executors", { host: key });
   if (kind === "conf") return page(ref, "env", { q: key === "-" ? null : key });
-  if (kind === "query") return href(["a", ref, "streaming", key]);
+  if (kind === "query") return stream(ref, key);
   if (kind === "batch") return page(ref, "streaming");
   if (kind === "log") return page(ref, "log");
   return app(ref);

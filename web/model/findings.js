@@ -60,11 +60,34 @@ const FEW = 2;
 /** At most a note, and not worth a hundredth of the run. @param {Finding} f @param {number} wallMs */
 const isSmall = (f, wallMs) => level(f) <= 1 && (f.price === null || f.price.ms < wallMs * SMALL_SHARE);
 
-/** Those with a row of their own, and the small ones that share one. @param {Finding[]} findings @param {number} wallMs */
+/** Those that matter, and the small ones that share a row. @param {Finding[]} findings @param {number} wallMs */
 export function folded(findings, wallMs) {
   const small = findings.filter((f) => isSmall(f, wallMs));
   if (small.length <= FEW) return { shown: findings, small: [] };
   return { shown: findings.filter((f) => !isSmall(f, wallMs)), small };
+}
+
+/** So many findings of one rule have rows of their own; the rest share one, behind the last of them. */
+const OF_A_RULE = 3;
+
+/**
+ * Rows: a finding, or the further ones of its rule in one.
+ * @param {Finding[]} findings @param {(rule: string, more: Finding[]) => boolean} whole are the further ones of this rule to be shown one by one?
+ * @returns {(Finding | { rule: string, name: string, more: Finding[], whole: boolean })[]}
+ */
+export function byRule(findings, whole) {
+  /** @type {Map<string, Finding[]>} */
+  const of = new Map();
+  for (const f of findings) of.set(f.rule, [...(of.get(f.rule) ?? []), f]);
+  return findings.flatMap((f) => {
+    const all = of.get(f.rule) ?? [];
+    const place = all.indexOf(f);
+    if (all.length <= OF_A_RULE + FEW || place < OF_A_RULE - 1) return [f];
+    const more = all.slice(OF_A_RULE);
+    const open = whole(f.rule, more);
+    if (place === OF_A_RULE - 1) return [f, { rule: f.rule, name: f.name, more, whole: open }];
+    return open ? [f] : [];
+  });
 }
 
 /**

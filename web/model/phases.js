@@ -8,8 +8,8 @@
 /** @typedef {{ ms: N, runMs: N, deserializeMs: N, serializeMs: N, gettingResultMs?: N, gcMs: N, cpuNs: N, fetchMs: N, writeNs: N }} Times */
 /** @typedef {{ bucket: string, ms: number }} Part */
 
-/** Empty without task time, and without a run time to divide. @param {Times} times @returns {Part[]} those with time in them; they sum to ms */
-export function parts(times) {
+/** Empty without task time, and without a run time to divide. @param {Times} times @param {string} rest what run time is that nothing measures @returns {Part[]} those with time in them; they sum to ms */
+export function parts(times, rest = "other") {
   let left = times.ms ?? 0;
   if (left <= 0 || times.runMs === null || times.runMs === undefined) return [];
   const take = (/** @type {N} */ wanted) => {
@@ -29,13 +29,16 @@ export function parts(times) {
     shwrite = take((times.writeNs ?? 0) / 1e6),
     other = left;
   const gcInDeser = Math.min((times.gcMs ?? 0) - gcInRun, deser);
-  return Object.entries({ delay, deser: deser - gcInDeser, fetch, cpu, gc: gcInRun + gcInDeser, other, shwrite, ser, getres })
+  return Object.entries({ delay, deser: deser - gcInDeser, fetch, cpu, gc: gcInRun + gcInDeser, [rest]: other, shwrite, ser, getres })
     .filter(([, ms]) => ms > 0)
     .map(([bucket, ms]) => ({ bucket, ms }));
 }
 
-/** @param {import("../types").TaskItem} t */
-export const taskParts = (t) =>
+/** Python's workers do what Spark does not measure, where the account says that the stage has some. @param {import("../types").StageAnalysis | null} analysis */
+export const restOf = (analysis) => (analysis?.cost.some((b) => b.bucket === "python") ? "python" : "other");
+
+/** @param {import("../types").TaskItem} t @param {string} [rest] */
+export const taskParts = (t, rest) =>
   t.status === "failed" || t.status === "killed"
     ? t.durationMs
       ? [{ bucket: "lost", ms: t.durationMs }]
@@ -43,20 +46,21 @@ export const taskParts = (t) =>
     : parts({
         ms: t.durationMs, runMs: t.executorRunTimeMs, deserializeMs: t.executorDeserializeTimeMs, serializeMs: /** @type {N} */ (t.resultSerializationTimeMs),
         gettingResultMs: t.gettingResultTimeMs, gcMs: t.jvmGcTimeMs, cpuNs: t.executorCpuTimeNs, fetchMs: t.shuffleFetchWaitTimeMs, writeNs: t.shuffleWriteTimeNs,
-      });
+      }, rest);
 
-/** Of a stage's or an executor's sums. @param {{ taskTimeMs: N, runTimeMs: N, gcTimeMs: N, cpuTimeNs: N, deserializeTimeMs: N, resultSerializationTimeMs: N, fetchWaitTimeMs: N, shuffleWriteTimeNs: N }} s */
-export const sumParts = (s) =>
+/** Of a stage's or an executor's sums. @param {{ taskTimeMs: N, runTimeMs: N, gcTimeMs: N, cpuTimeNs: N, deserializeTimeMs: N, resultSerializationTimeMs: N, fetchWaitTimeMs: N, shuffleWriteTimeNs: N }} s @param {string} [rest] */
+export const sumParts = (s, rest) =>
   parts({
     ms: s.taskTimeMs, runMs: s.runTimeMs, deserializeMs: s.deserializeTimeMs, serializeMs: s.resultSerializationTimeMs, gcMs: s.gcTimeMs, cpuNs: s.cpuTimeNs, fetchMs: s.fetchWaitTimeMs,
     writeNs: s.shuffleWriteTimeNs,
-  });
+  }, rest);
 
-/** Sums of executors by host, the most task time first. Unknown sums stay unknown. @param {import("../types").StageExecutor[]} executors @returns {HostRow[]} */
+/** Sums of executors that had tasks by host, the most task time first. Unknown sums stay unknown. @param {import("../types").StageExecutor[]} executors @returns {HostRow[]} */
 export function byHost(executors) {
   /** @type {Map<string | null, HostRow>} */
   const rows = new Map();
   for (const x of executors) {
+    if (!x.taskCount) continue;
     const row = rows.get(x.host) ?? /** @type {HostRow} */ ({ host: x.host, executorCount: 0, ...Object.fromEntries(SUMMED.map((k) => [k, null])) });
     row.executorCount++;
     for (const k of SUMMED) if (x[k] !== null) row[k] = (row[k] ?? 0) + /** @type {number} */ (x[k]);

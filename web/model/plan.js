@@ -9,7 +9,7 @@
 /** @typedef {import("../types").SqlStageTime} StageTime */
 
 /**
- * @typedef {{ node: SqlNode, id: number, name: string, sub: string, from: number[], to: number[], cluster: number | null, codegen: string | null, stage: string | null,
+ * @typedef {{ node: SqlNode, id: number, name: string, from: number[], to: number[], cluster: number | null, codegen: string | null, stage: string | null,
  *   ownMs: number | null, driverMs: number | null, rows: number | null, rowsIn: number | null }} Operator
  *   from, to: ids of producers and consumers; codegen: its number in "WholeStageCodegen (2)"; stage: "6.0"; ownMs: task time; rowsIn: of all producers together
  * @typedef {{ operators: Operator[], byId: Map<number, Operator>, clusters: Map<number, SqlNode>, taskMs: number, measuredMs: number }} Plan
@@ -81,7 +81,7 @@ function operator(node, clusters) {
   const cluster = node.clusterId !== null && clusters.has(node.clusterId) ? node.clusterId : null;
   const codegen = cluster === null ? null : (clusters.get(cluster)?.name.match(/\((\d+)\)/)?.[1] ?? "");
   return {
-    node, id: node.id, name: node.name.trim(), sub: subtitle(node), from: [], to: [], cluster, codegen, stage: null, ownMs: ownTime(node), driverMs: driverTime(node),
+    node, id: node.id, name: node.name.trim(), from: [], to: [], cluster, codegen, stage: null, ownMs: ownTime(node), driverMs: driverTime(node),
     rows: rowsOut(node), rowsIn: null,
   };
 }

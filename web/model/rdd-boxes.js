@@ -7,7 +7,7 @@ import { bands, lanes, place } from "./plan-layout.js";
 
 /** @typedef {import("../types").RddStage} RddStage */
 /** @typedef {import("../types").GraphRdd} GraphRdd */
-/** @typedef {{ key: string, stage: RddStage, name: string | null, rdds: GraphRdd[], folded: boolean, x: number, y: number, w: number, h: number }} OperationBox name: null: its RDDs have no scope */
+/** @typedef {{ key: string, stage: RddStage, name: string | null, rdds: GraphRdd[], folded: boolean, x: number, y: number, w: number, h: number }} OperationBox name: null: its RDDs have no scope, or it is a whole stage */
 
 export const OPERATION = { w: 224, line: 16, top: 22, most: 4 };
 const GAPS = { gapX: 36, gapY: 22, wideY: 56 };
@@ -32,7 +32,7 @@ export function drawRdds(stages, toggled) {
       const scope = r.scopes[0];
       const key = folded ? "" : scope ? `s ${scope.id}` : `r ${r.id}`;
       let i = own.get(key);
-      if (i === undefined) own.set(key, (i = boxes.push(boxOf(stage, scope?.name ?? null, folded)) - 1));
+      if (i === undefined) own.set(key, (i = boxes.push(boxOf(stage, folded ? null : (scope?.name ?? null), folded)) - 1));
       boxes[i].rdds.push(r);
       at.set(`${stage.stageId} ${r.id}`, i);
       stagesOf.set(r.id, [...(stagesOf.get(r.id) ?? []), stage.stageId]);

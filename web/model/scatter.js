@@ -5,10 +5,12 @@
 const USUAL = ["shuffleReadBytes", "inputBytes", "shuffleRecordsRead", "inputRecords", "shuffleWriteBytes", "outputBytes"];
 
 /**
- * Measures worth an axis: sizes and counts with a value. @param {import("../types").Quantile[]} quantiles @returns {string[]} the usual one first
+ * Measures worth an axis: sizes and counts with a value. Of tasks that read and wrote nothing there are none: a duration by the size of a result says nothing.
+ * @param {import("../types").Quantile[]} quantiles @returns {string[]} the usual one first
  */
 export function choices(quantiles) {
   const names = quantiles.filter((q) => (q.unit === "bytes" || q.unit === "count") && q.max > 0).map((q) => q.name);
+  if (!names.some((n) => USUAL.includes(n))) return [];
   const rank = (/** @type {string} */ n) => (USUAL.indexOf(n) + 1 || USUAL.length + 1);
   return names.sort((a, b) => rank(a) - rank(b));
 }

@@ -2,7 +2,7 @@
 /** Findings: which are shown, folded, held back; thresholds that a person moves. Values worked out by hand. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { factorOf, folded, movedSteps, passed, relations, stepsOf, thresholds, unfired, worst, worstStage } from "../model/findings.js";
+import { byRule, factorOf, folded, movedSteps, passed, relations, stepsOf, thresholds, unfired, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -36,6 +36,14 @@ describe("findings", () => {
       ],
     );
     assert.deepEqual(folded(list.slice(0, 4), 100_000), { shown: list.slice(0, 4), small: [] });
+  });
+
+  it("of one rule beyond the third share a row behind it, unless it is open, and only where there are more than five", () => {
+    const list = ["A", "B", "A", "A", "C", "A", "A", "A", "B"].map((rule, i) => finding(rule, "low", { subject: { kind: "stage", key: `${i}.0`, name: "" } }));
+    const said = (/** @type {boolean} */ whole) => byRule(list, () => whole).map((x) => ("more" in x ? `+${x.more.length}` : x.rule + x.subject.key[0]));
+    assert.deepEqual(said(false), ["A0", "B1", "A2", "A3", "+3", "C4", "B8"]);
+    assert.deepEqual(said(true), ["A0", "B1", "A2", "A3", "+3", "C4", "A5", "A6", "A7", "B8"]);
+    assert.equal(byRule(list.slice(0, 7), () => false).length, 7);
   });
 
   it("mark a page with the worst grade and the largest saving, which need not be one finding's", () => {

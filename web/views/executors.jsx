@@ -1,108 +1,232 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Clip, Joined } from "../components/cells.jsx";
-import { badColumn, barColumn, countColumn, dataColumns, durationColumn, gcColumn, heapColumn, momentColumn } from "../components/columns.jsx";
+import { apiPath, wordedPath } from "../api.js";
+import { Bar, Clip } from "../components/cells.jsx";
+import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, durationColumn, gcColumn, momentColumn, sparse } from "../components/columns.jsx";
+import { useColumns } from "../components/column-choice.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
-import { Choice, Tools } from "../components/filters.jsx";
+import { FilterChip, Choice, Tools } from "../components/filters.jsx";
+import { FindingList, Judged, PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Empty } from "../components/states.jsx";
-import { bytes, count, offset, percent } from "../lib/format.js";
+import { LogLinks } from "../components/log-links.jsx";
+import { SlotsChart } from "../components/slots-chart.jsx";
+import { Empty, Loaded, Together } from "../components/states.jsx";
+import { Pager } from "../components/table.jsx";
+import { useData } from "../components/use-data.js";
+import { bytes, count, offset, percent, quantity } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import * as paths from "../lib/paths.js";
+import { current, hrefWith } from "../lib/router.js";
+import { PEAKS, measured, processRss } from "../model/executors.js";
 import { share } from "../model/grades.js";
+import { unitOf } from "../model/metrics.js";
+import { sum } from "../model/time-axis.js";
+import { ExecutorTotals, Exclusions, Hosts, Losses, OneExecutor } from "./executor-parts.jsx";
+import { ProcessTable, useProcesses } from "./processes.jsx";
 
 /** @typedef {import("../types").ExecutorItem} ExecutorItem */
+/** @typedef {import("../types").ExecutorList} ExecutorList */
+/** @typedef {import("../types").App} App */
 
-/** Were the executors busy, idle, lost? @param {{ app: import("../types").App, version: string }} props */
+const FILTERS = ["exec", "host", "state"];
+/** Lost executors that are listed by themselves. */
+const LOST = { state: "lost", sort: "remove", limit: 25 };
+/** Columns that are shown when somebody chooses them. */
+const EXTRA = new Set(["removedAt", "killedTasks", "completeTasks", "activeTasks", "gcTime", "onHeap", "offHeap", "rddBlocks", "diskUsed", "profile", ...PEAKS]);
+const STATES = ["active", "removed", "lost", "excluded"];
+/** Bins of the chart: about one for three pixels of a wide window. */
+const BINS = 360;
+
+/** Were the executors busy, idle, lost? @param {{ app: App, version: string }} props */
 export function Executors({ app, version }) {
-  /** @type {import("../components/list.jsx").Listing<ExecutorItem>} */
-  const executors = useList(["apps", app.ref, "executors"], { sort: "id", limit: 100, filters: ["active"], version });
+  const q = current().query;
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, q.get(name)]));
+  /** @type {import("../components/list.jsx").Listing<ExecutorItem, ExecutorList>} */
+  const executors = useList(["apps", app.ref, "executors"], { sort: "id", limit: 100, filters: FILTERS, version, worded: true });
+  const timeline = /** @type {import("../components/use-data.js").Asked<import("../types").ExecutorTimeline>} */ (
+    useData(apiPath(["apps", app.ref, "executors", "timeline"], { ...filter, bins: BINS, page: q.get("linespage"), limit: q.get("lineslimit") ?? 25 }), version)
+  );
+  const lost = /** @type {import("../components/use-data.js").Asked<ExecutorList>} */ (useData(wordedPath(["apps", app.ref, "executors"], LOST), version));
+  /** @type {import("../components/list.jsx").Listing<import("../types").HostItem>} */
+  const hosts = useList(["apps", app.ref, "hosts"], { id: "hosts", sort: "-taskTime", limit: 25, version });
+  const processes = useProcesses(app, version);
+  const findings = useFindings(app.ref, version);
+  const list = executors.asked.data;
+  const line = timeline.data;
+  const { shown, tool } = useColumns("executors", columns(app), EXTRA, new Set(["id"]));
   return (
-    <>
-      <Facts
-        items={[
-          [t("col.executors"), count(app.executorCount), app.lostExecutorCount ? t("fact.lost", app.lostExecutorCount) : null],
-          app.cores.max ? [t("fact.coresPeak"), count(app.cores.max)] : null,
-          durationFact("col.taskTime", app.taskTimeMs),
-          app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,
-        ]}
-      />
-      <Section title={t("nav.executors")} note={t("executors.note")}>
+    <Together of={[executors.asked, timeline, lost, hosts.asked, processes.asked, isRead(version) ? findings : null]} rows={16} facts>
+      {() => (
+        <>
+          {filter.exec ? <OfExecutor app={app} id={filter.exec} version={version} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
+          {filter.exec ? null : <Summary app={app} list={list} line={line} />}
+          {app.executorCount === 0 && !list?.items.length ? null : (
+            <Section title={t("slots.title")} note={t("slots.note")}>
+              <Loaded from={timeline} rows={8}>
+                {(data) => (
+                  <>
+                    <SlotsChart data={data} link={(id) => hrefWith({ exec: id })} picked={filter.exec ?? null} />
+                    <Pager id="lines" {...data} />
+                  </>
+                )}
+              </Loaded>
+            </Section>
+      )}
+      <Losses app={app} of={lost} most={LOST.limit} />
+      <Section title={t("nav.executors")} note={t("executors.note")} tools={tool}>
         <Tools>
-          <Choice
-            name="active"
-            label={t("col.status")}
-            any={t("executors.all")}
-            options={[
-              ["1", t("executors.alive")],
-              ["0", t("executors.removed")],
-            ]}
-          />
+          <Choice name="state" label={t("col.status")} any={t("executors.all")} options={STATES.map((s) => [s, t(/** @type {import("../lib/i18n.js").Key} */ (`executors.state.${s}`))])} />
+          {filter.host ? <FilterChip name="host" text={`${t("col.host")}: ${filter.host}`} /> : null}
+          {filter.exec ? <FilterChip name="exec" text={t("slots.executor", filter.exec)} /> : null}
         </Tools>
         <ListTable
           of={executors}
           rows={6}
           caption={t("nav.executors")}
-          columns={columns(app)}
+          columns={shown}
           rowKey={(x) => `${x.executorId} ${x.addMs}`}
           rowClass={(x) => (x.active ? "" : "is-removed")}
+          link={(x) => hrefWith({ exec: x.executorId })}
+          selected={(x) => x.executorId === filter.exec}
           none={<Empty title={t("executors.none")} text={t("executors.noneText")} />}
           noMatch={t("executors.noMatch")}
         />
       </Section>
+      {list ? <ExecutorTotals totals={list.totals} /> : null}
+      <Hosts app={app} of={hosts} />
+      {list ? <Exclusions app={app} list={list} /> : null}
+      {processes.asked.data?.total ? <ProcessTable app={app} of={processes} /> : null}
+    </>
+      )}
+    </Together>
+  );
+}
+
+/** @param {{ app: App, list: ExecutorList | undefined, line: import("../types").ExecutorTimeline | undefined }} props */
+function Summary({ app, list, line }) {
+  const lost = list ? list.totals.reduce((n, x) => n + x.lostCount, 0) : null;
+  const gone = list?.totals.find((x) => !x.active)?.executorCount ?? 0;
+  const alive = line ? sum(line.aliveMs) : 0;
+  const first = line?.aliveMs.findIndex((v) => v > 0) ?? -1;
+  return (
+    <Facts
+      items={[
+        [t("col.executors"), count(app.executorCount), list ? (lost ? t("fact.lost", lost) : gone ? t("executors.goneNote", gone) : t("executors.allStayed")) : " "],
+        app.cores.max ? [t("fact.coresPeak"), count(app.cores.max)] : null,
+        [t("col.busy"), percent(line && alive ? sum(line.busyMs) / alive : null), t("executors.busyNote")],
+        [t("executors.firstReady"), line && first >= 0 ? offset(first * line.binMs) : "—"],
+        durationFact("col.taskTime", app.taskTimeMs),
+        app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,
+      ]}
+    />
+  );
+}
+
+/** The findings and the numbers of the executor that was picked. @param {{ app: App, id: string, version: string, list: ExecutorList | undefined }} props */
+function OfExecutor({ app, id, version, list }) {
+  const findings = useFindings(app.ref, version);
+  return (
+    <>
+      <Judged from={findings} version={version}>
+        {(all) => <FindingList appRef={app.ref} findings={all.findings.filter((f) => f.subject.kind === "exec" && f.subject.key === id)} />}
+      </Judged>
+      {(list?.items ?? [])
+        .filter((x) => x.executorId === id)
+        .map((x) => (
+          <OneExecutor key={x.addMs} x={x} />
+        ))}
     </>
   );
 }
 
-/** @param {import("../types").App} app @returns {import("../components/table.jsx").Column<ExecutorItem>[]} */
+/** A peak beside its limit: red from 95 % on. @param {number | null | undefined} value @param {number | null | undefined} limit */
+const againstLimit = (value, limit) =>
+  value && limit ? (
+    <Bar value={value} max={limit} text={bytes(value)} hot={value / limit >= 0.95} title={t("executors.ofLimit", percent(value / limit), bytes(limit))} />
+  ) : (
+    bytes(value || null)
+  );
+
+/** @param {number | null} used @param {number | null} available */
+const usedOf = (used, available) => (
+  <>
+    {used === null ? "" : `${bytes(used)} / `}
+    {bytes(available)}
+  </>
+);
+
+/** @param {App} app @returns {import("../components/table.jsx").Column<ExecutorItem>[]} */
 const columns = (app) => [
-  { id: "id", label: t("col.executor"), sort: "id", cell: (x) => <span class="strong">{x.executorId}</span> },
-  { id: "host", label: t("col.host"), cell: (x) => <Clip text={x.hostPort ?? x.host} class="is-host" /> },
-  { id: "status", label: t("col.status"), cell: (x) => <Status x={x} app={app} /> },
+  {
+    id: "id",
+    label: t("col.executor"),
+    sort: "id",
+    cell: (x) => (
+      <a class="strong" href={hrefWith({ exec: x.executorId })}>
+        {x.executorId}
+      </a>
+    ),
+  },
+  { id: "host", label: t("col.host"), sort: "host", cell: (x) => <Clip text={x.hostPort ?? x.host} class="is-host" /> },
+  { id: "status", label: t("executors.status"), cell: (x) => <Status x={x} app={app} /> },
   { id: "cores", label: t("col.cores"), num: true, cell: (x) => count(x.totalCores) },
   momentColumn("col.added", (x) => x.addMs, app.startMs, { sort: "add" }),
+  momentColumn("col.removedAt", (/** @type {ExecutorItem} */ x) => x.removeMs, app.startMs, { sort: "remove" }),
   durationColumn("col.aliveFor", (x) => x.aliveMs, { sort: undefined }),
   countColumn("col.tasks", (x) => x.taskCount),
   badColumn("col.failedTasks", (x) => x.failedTasks),
+  countColumn("col.killedTasks", (/** @type {ExecutorItem} */ x) => x.killedTasks, { sort: undefined }),
+  countColumn("col.completeTasks", (/** @type {ExecutorItem} */ x) => x.completedTasks, { sort: undefined }),
+  countColumn("col.activeTasks", (/** @type {ExecutorItem} */ x) => x.activeTasks, { sort: undefined }),
   barColumn("col.taskTime", (x) => x.taskTimeMs),
   { id: "busy", label: t("col.busy"), title: t("col.busy.title"), num: true, cell: (x) => percent(x.busyShare) },
   gcColumn(),
-  heapColumn(),
+  durationColumn("col.gcTime", (/** @type {ExecutorItem} */ x) => x.gcTimeMs, { sort: undefined }),
   {
-    id: "memory",
-    label: t("col.storageMemory"),
-    title: t("col.storageMemory.title"),
+    id: "heap",
+    label: t("col.peakHeap"),
+    title: t("col.peakHeap.title"),
     num: true,
-    cell: (x) => (
-      <span title={t("executors.memory", bytes(x.maxOnHeapMemoryBytes), bytes(x.maxOffHeapMemoryBytes))}>
-        {x.memoryUsedBytes ? `${bytes(x.memoryUsedBytes)} / ` : ""}
-        {bytes(x.maxMemoryBytes)}
-      </span>
-    ),
+    sort: "heap",
+    class: "is-bar",
+    present: (x) => measured(x.peaks, "jvmHeapMemoryBytes"),
+    cell: (x) => againstLimit(measured(x.peaks, "jvmHeapMemoryBytes"), x.heapLimitBytes),
   },
-  ...dataColumns(),
   {
-    id: "logs",
-    label: t("col.logs"),
-    class: "nowrap",
-    present: (x) => x.logs?.length,
-    cell: (x) => <Joined items={x.logs ?? []}>{([name, url]) => <LogLink name={name} url={url} />}</Joined>,
+    id: "unified",
+    label: t("col.peakUnified"),
+    title: t("col.peakUnified.title"),
+    num: true,
+    class: "is-bar",
+    present: (x) => x.peaks?.onHeapUnifiedMemoryBytes,
+    cell: (x) => againstLimit(x.peaks?.onHeapUnifiedMemoryBytes, x.maxOnHeapMemoryBytes),
   },
+  {
+    id: "rss",
+    label: t("col.peakRss"),
+    title: t("col.peakRss.title"),
+    num: true,
+    class: "is-bar",
+    present: (x) => processRss(x.peaks),
+    cell: (x) => againstLimit(processRss(x.peaks), x.containerLimitBytes),
+  },
+  { id: "memory", label: t("col.storageMemory"), title: t("col.storageMemory.title"), num: true, cell: (x) => usedOf(x.memoryUsedBytes, x.maxMemoryBytes) },
+  { id: "onHeap", label: t("col.onHeapStorage"), num: true, cell: (x) => usedOf(x.onHeapUsedBytes, x.maxOnHeapMemoryBytes) },
+  { id: "offHeap", label: t("col.offHeapStorage"), num: true, cell: (x) => usedOf(x.offHeapUsedBytes, x.maxOffHeapMemoryBytes) },
+  countColumn("col.rddBlocks", (/** @type {ExecutorItem} */ x) => x.rddBlocks, { sort: undefined }),
+  bytesColumn("col.diskUsed", (/** @type {ExecutorItem} */ x) => x.diskUsedBytes, { sort: undefined }),
+  ...dataColumns(),
+  ...PEAKS.map((name) => /** @type {import("../components/table.jsx").Column<ExecutorItem>} */ ({
+    id: name,
+    label: t(/** @type {import("../lib/i18n.js").Key} */ (`peak.${name}`)),
+    num: true,
+    cell: (x) => quantity(measured(x.peaks, name), unitOf(name)),
+  })),
+  { id: "profile", label: t("col.profile"), num: true, cell: (x) => count(x.resourceProfileId) },
+  sparse({ id: "resources", label: t("col.resources"), value: (x) => x.resources?.map(([name, addresses]) => `${name}: ${addresses}`).join(", "), cell: (x) => x.resources?.map(([name, addresses]) => `${name}: ${addresses}`).join(", ") }),
+  { id: "logs", label: t("col.logs"), class: "nowrap", present: (x) => x.logs?.length, cell: (x) => <LogLinks logs={x.logs} /> },
 ];
 
-/** @param {{ name: string, url: string }} props */
-function LogLink({ name, url }) {
-  const to = paths.outside(url);
-  return to ? (
-    <a href={to} target="_blank" rel="noopener noreferrer">
-      {name}
-    </a>
-  ) : (
-    <span title={url}>{name}</span>
-  );
-}
-
-/** @param {{ x: ExecutorItem, app: import("../types").App }} props */
-function Status({ x, app }) {
+/** Did it stay, was it excluded, and if it went, why? @param {{ x: ExecutorItem, app: App }} props */
+export function Status({ x, app }) {
   const excluded = x.isExcluded || x.excludedInStages?.length;
   const note = excluded ? (
     <span class="chip is-warn" title={x.excludedInStages?.length ? t("executors.excludedIn", x.excludedInStages.join(", ")) : undefined}>
@@ -115,13 +239,14 @@ function Status({ x, app }) {
         <span class="dim nowrap">{t("executors.stayed")}</span> {note}
       </>
     );
+  const at = x.removeMs !== null && app.startMs !== null ? offset(x.removeMs - app.startMs) : null;
   return (
     <div class="two-lines is-status">
-      <div>
-        {x.removeMs !== null && app.startMs !== null ? t("executors.removedAt", offset(x.removeMs - app.startMs)) : t("executors.removed")} {note}
+      <div class={x.lost ? "bad" : ""}>
+        {at === null ? t(x.lost ? "executors.state.lost" : "executors.removed") : t(x.lost ? "executors.lostAt" : "executors.removedAt", at)} {note}
       </div>
       <div class="clip dim3 small" title={x.removeReason ?? undefined}>
-        {x.removeReason ?? ""}
+        {x.lossReason ?? x.removeReason ?? ""}
       </div>
     </div>
   );

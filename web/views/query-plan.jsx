@@ -65,6 +65,7 @@ function Versions({ app, query: q, wanted, findings, version }) {
   const last = q.plans[q.plans.length - 1].version;
   const compare = current().query.get("version") === "diff";
   const graph = useGraph(app, q, wanted, version);
+  const plan = useMemo(() => (graph.nodes ? planOf(graph.nodes, graph.edges, q.stages) : null), [graph.nodes, graph.edges, q.stages]);
   const before = useGraph(app, q, compare && last ? 0 : null, version).nodes;
   const diff = useMemo(
     () => (graph.nodes && before ? { gone: missingFrom(before, graph.nodes), added: missingFrom(graph.nodes, before) } : null),
@@ -72,12 +73,12 @@ function Versions({ app, query: q, wanted, findings, version }) {
   );
   return (
     <>
-      <Section title={t("query.plan")} note={<PlanNote query={q} nodes={graph.nodes} edges={graph.edges} />} tools={q.plans.length > 1 ? <Switch query={q} wanted={wanted} compare={compare} /> : null}>
+      <Section title={t("query.plan")} note={t("plan.note", plan?.taskMs ? percent(plan.measuredMs / plan.taskMs) : null)} tools={q.plans.length > 1 ? <Switch query={q} wanted={wanted} compare={compare} /> : null}>
         {graph.error ? <Failure error={graph.error} /> : null}
         {graph.asked.error ? <Failure error={graph.asked.error} retry={graph.asked.retry} /> : null}
-        {graph.nodes ? (
-          graph.nodes.length ? (
-            <Drawn app={app} query={q} nodes={graph.nodes} edges={graph.edges} nodeCount={graph.nodeCount} findings={wanted === last ? findings : []} changes={wanted === last} diff={diff} />
+        {plan ? (
+          plan.operators.length ? (
+            <Drawn app={app} query={q} plan={plan} left={graph.nodeCount - (graph.nodes?.length ?? 0)} findings={wanted === last ? findings : []} changes={wanted === last} diff={diff} />
           ) : (
             <Empty title={t("query.noPlan")} text={t("query.tooLarge")} />
           )
@@ -88,12 +89,6 @@ function Versions({ app, query: q, wanted, findings, version }) {
       <Changes app={app} query={q} gone={diff?.gone ?? null} />
     </>
   );
-}
-
-/** How to read the drawing, and how much of the query's task time its numbers are. @param {{ query: Sql, nodes: import("../types").SqlNode[] | null, edges: import("../types").SqlEdge[] }} props */
-function PlanNote({ query: q, nodes, edges }) {
-  const plan = useMemo(() => (nodes ? planOf(nodes, edges, q.stages) : null), [nodes, edges, q]);
-  return <>{t("plan.note", plan?.taskMs ? percent(plan.measuredMs / plan.taskMs) : null)}</>;
 }
 
 /** @param {{ query: Sql, wanted: number, compare: boolean }} props */
@@ -143,13 +138,12 @@ function levelsOf(findings) {
 }
 
 /**
- * @param {{ app: App, query: Sql, nodes: import("../types").SqlNode[], edges: import("../types").SqlEdge[], nodeCount: number, findings: import("../types").Finding[],
- *   changes: boolean, diff: { gone: import("../types").SqlNode[], added: import("../types").SqlNode[] } | null }} props changes: those of the query are about these nodes
+ * @param {{ app: App, query: Sql, plan: import("../model/plan.js").Plan, left: number, findings: import("../types").Finding[], changes: boolean,
+ *   diff: { gone: import("../types").SqlNode[], added: import("../types").SqlNode[] } | null }} props left: nodes that were not asked for; changes: those of the query are about these
  */
-function Drawn({ app, query: q, nodes, edges, nodeCount, findings, changes, diff }) {
+function Drawn({ app, query: q, plan, left, findings, changes, diff }) {
   const params = current().query;
   const [open, code, find, stage] = [params.get("open") ?? "", params.get("fold") === "code", (params.get("find") ?? "").trim().toLowerCase(), params.get("stage")];
-  const plan = useMemo(() => planOf(nodes, edges, q.stages), [nodes, edges, q.stages]);
   const levels = useMemo(() => levelsOf(findings), [findings]);
   const marks = useMemo(() => {
     /** @type {Map<number, string>} */
@@ -172,9 +166,9 @@ function Drawn({ app, query: q, nodes, edges, nodeCount, findings, changes, diff
   const inStage = stage === null ? null : (drawing.boxes.find((b) => b.stage === (stage.includes(".") ? stage : `${stage}.0`))?.main.id ?? null);
   return (
     <>
-      {nodeCount > nodes.length ? (
+      {left > 0 ? (
         <p class="note">
-          {t("plan.cut", count(nodes.length), count(nodeCount))} <a href={hrefWith({ all: 1 })}>{t("plan.all")}</a>
+          {t("plan.cut", count(left))} <a href={hrefWith({ all: 1 })}>{t("plan.all")}</a>
         </p>
       ) : null}
       <div class="plan">

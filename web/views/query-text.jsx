@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath } from "../api.js";
+import { CopyButton } from "../components/copy.jsx";
 import { Section } from "../components/facts.jsx";
 import { Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
@@ -38,7 +39,6 @@ function Text({ path, version }) {
 function Searched({ text }) {
   const [find, setFind] = useState("");
   const [at, setAt] = useState(0);
-  const [copied, setCopied] = useState(false);
   const here = useRef(/** @type {HTMLElement | null} */ (null));
   const places = find ? indexes(text, find) : [];
   useEffect(() => here.current?.scrollIntoView({ block: "nearest" }), [at, find]);
@@ -71,35 +71,13 @@ function Searched({ text }) {
         <span class="dim small" role="status">
           {find ? t("plan.found", shown ? at + 1 : 0, count(places.length)) : ""}
         </span>
-        <button
-          type="button"
-          class="btn is-small"
-          onClick={() =>
-            copy(text).then(
-              () => setCopied(true),
-              () => setCopied(false),
-            )
-          }
-        >
-          {t(copied ? "query.copied" : "query.copy")}
-        </button>
+        <CopyButton label={t("copy.code")} text={() => text} />
       </div>
       <pre class="text-block is-plan" tabIndex={0}>
         {parts}
       </pre>
     </>
   );
-}
-
-/** Without https a page has no clipboard: then what is selected is copied the old way. @param {string} text */
-async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = document.createElement("textarea");
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand("copy");
-  area.remove();
 }
 
 /** Where a text is in another, capitals aside. @param {string} text @param {string} find */

@@ -22,6 +22,10 @@ import { PlanText } from "./query-text.jsx";
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked */
 
 const PANDAS = "pandas_on_Spark.";
+/** A statement that the head of the page cuts. */
+const LONG = 90;
+/** Of more jobs than that the rest is counted. */
+const MOST_JOBS = 200;
 
 /** Is it the plan? One SQL execution. @param {{ app: App, id: string, version: string }} props */
 export function Query({ app, id, version }) {
@@ -37,7 +41,7 @@ export function Query({ app, id, version }) {
 /** @param {{ app: App, query: Sql, findings: Asked<import("../types").Findings>, version: string }} props */
 function Found({ app, query: q, findings, version }) {
   const nested = q.rootExecutionId !== null && q.rootExecutionId !== q.id;
-  const taskMs = q.stages.reduce((a, s) => a + (s.taskTimeMs ?? 0), 0);
+  const taskMs = q.stages.length ? q.stages.reduce((a, s) => a + (s.taskTimeMs ?? 0), 0) : null;
   const [pandas, own] = [q.configs.filter(([k]) => k.startsWith(PANDAS)), q.configs.filter(([k]) => !k.startsWith(PANDAS))];
   return (
     <>
@@ -62,6 +66,11 @@ function Found({ app, query: q, findings, version }) {
       {app.loading ? <p class="note">{t("query.findingsLater")}</p> : <Loaded from={findings}>{(f) => <FindingList appRef={app.ref} findings={f.findings} />}</Loaded>}
       <QueryPlan app={app} query={q} findings={findings.data?.findings ?? []} version={version} />
       <PlanText app={app} query={q} version={version} />
+      {q.description && (q.description.length > LONG || q.description.includes("\n")) ? (
+        <Section title={t("col.description")}>
+          <pre class="text-block">{q.description}</pre>
+        </Section>
+      ) : null}
       <Jobs app={app} jobs={q.jobs} />
       <Nested app={app} query={q} version={version} />
       {own.length ? <Configs title={t("query.configs")} note={t("query.configsNote")} pairs={own} /> : null}
@@ -97,7 +106,7 @@ function Jobs({ app, jobs }) {
         id="job"
         caption={t("nav.jobs")}
         whole
-        most={200}
+        most={MOST_JOBS}
         rows={jobs}
         rowKey={(j) => j.jobId}
         sort={current().query.get("jobsort") ?? "id"}
@@ -112,7 +121,7 @@ function Jobs({ app, jobs }) {
           countColumn("col.tasks", (j) => j.numTasks, { sort: undefined }),
         ]}
       />
-      {jobs.length > 200 ? <p class="note">{t("list.more", jobs.length - 200)}</p> : null}
+      {jobs.length > MOST_JOBS ? <p class="note">{t("list.more", jobs.length - MOST_JOBS)}</p> : null}
     </Section>
   );
 }

@@ -7,7 +7,7 @@ import { barColumn, countColumn, linkColumn, momentColumn, sparse } from "../com
 import { Section } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { PageFindings, useFindings } from "../components/findings.jsx";
-import { ListTable } from "../components/list.jsx";
+import { ListTable, useList } from "../components/list.jsx";
 import { Severity } from "../components/severity.jsx";
 import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
@@ -22,15 +22,14 @@ import { JobLinks, NestedTable } from "./query.jsx";
 /** @typedef {import("../types").App} App */
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked */
 
+const FILTERS = ["q", "status", "grade"];
+
 /** Which query is slow, and which hurts? @param {{ app: App, version: string }} props */
 export function Sql({ app, version }) {
-  const q = current().query;
-  const [filters, sort] = [{ q: q.get("q"), status: q.get("status"), grade: q.get("grade") }, q.get("sort") ?? "-duration"];
-  const filtered = Object.values(filters).some((v) => v !== null);
   // Nested executions are below their roots, unless a filter looks for single ones.
-  const asked = /** @type {Asked<import("../types").List<SqlItem>>} */ (
-    useData(apiPath(["apps", app.ref, "sql"], { ...filters, sort, roots: filtered ? null : "true", page: q.get("page"), limit: q.get("limit") ?? 50 }), version)
-  );
+  const filtered = FILTERS.some((name) => current().query.has(name));
+  /** @type {import("../components/list.jsx").Listing<SqlItem>} */
+  const queries = useList(["apps", app.ref, "sql"], { sort: "-duration", filters: FILTERS, version, fixed: filtered ? {} : { roots: "true" } });
   const findings = useFindings(app.ref, version);
   const judged = !app.loading && app.sqlExecutionCount > 0;
   const [open, setOpen] = useState(/** @type {Set<number>} */ (new Set()));
@@ -61,7 +60,7 @@ export function Sql({ app, version }) {
           />
         </Tools>
         <ListTable
-          of={{ asked, sort, filters, filtered }}
+          of={queries}
           rows={10}
           caption={t("nav.sql")}
           columns={columns(app, open, toggle)}
@@ -93,7 +92,12 @@ const columns = (app, open, toggle) => [
     class: "is-text",
     cell: (x) => (
       <>
-        <TwoLines first={x.description} second={x.errorLine ?? ([x.jobGroup, ...x.jobTags].filter(Boolean).join(", ") || null)} />
+        <TwoLines first={x.description} second={[x.jobGroup, ...x.jobTags].filter(Boolean).join(", ")} />
+        {x.errorLine ? (
+          <div class="clip bad small" title={x.errorLine}>
+            {x.errorLine}
+          </div>
+        ) : null}
         {x.nestedCount ? (
           <button type="button" class="link small" aria-expanded={open.has(x.id)} onClick={() => toggle(x.id)}>
             {t("sql.nested", x.nestedCount)}

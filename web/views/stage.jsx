@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath, wordedPath } from "../api.js";
-import { FindingList, isRead, useSubjectFindings } from "../components/findings.jsx";
+import { FindingList, isRead, useStageFindings } from "../components/findings.jsx";
 import { Section } from "../components/facts.jsx";
 import { FailureText } from "../components/object-head.jsx";
 import { ran } from "../components/stage-columns.jsx";
@@ -70,23 +70,20 @@ function Ran({ app, stage: s, version }) {
   const name = `${s.stageId}.${s.attempt}`;
   const judged = isRead(version);
   const analysis = /** @type {Asked<import("../types").StageAnalysis>} */ (useData(judged ? wordedPath(["apps", app.ref, "stages", name, "analysis"]) : null, version));
-  const findings = useSubjectFindings(app.ref, version, "stage", name);
-  const list = /** @type {Asked<import("../types").TaskList>} */ (
-    useData(apiPath(["apps", app.ref, "stages", name, "tasks"], { sort: "-durationMs", limit: 1, status: "success" }), version)
-  );
+  const findings = useStageFindings(app.ref, version, name);
   // What analysis has to say stands above everything: the page waits for it rather than jump. A stage without an analysis (404), or a run without one (409), has nothing to say.
-  if (judged && [analysis, findings, list].some((x) => x.data === undefined && !x.error)) return <Skeleton rows={10} facts />;
+  if (judged && [analysis, findings].some((x) => x.data === undefined && !x.error)) return <Skeleton rows={10} facts />;
   const a = analysis.data ?? null;
   const picked = current().query.get("task");
-  const slowest = list.data?.items[0];
-  const explained = picked !== null && /^\d+$/.test(picked) ? picked : slowest?.durationMs && s.medianMs && slowest.durationMs >= EXPLAINED_FROM * s.medianMs ? String(slowest.taskId) : null;
+  const slowest = s.slowestTaskId !== null && s.medianMs && s.maxMs && s.maxMs >= EXPLAINED_FROM * s.medianMs ? String(s.slowestTaskId) : null;
+  const explained = picked !== null && /^\d+$/.test(picked) ? picked : slowest;
   return (
     <>
       <StageVerdict app={app} stage={s} analysis={a} findings={findings.data ?? null} isJudged={judged} />
       <Numbers app={app} stage={s} analysis={a} />
       <FailureText text={s.failure} />
       {s.errors.length || s.killReasons.length ? <Errors stage={s} /> : null}
-      {findings.data ? <FindingList appRef={app.ref} findings={findings.data.findings} /> : null}
+      {findings.data ? <FindingList appRef={app.ref} findings={findings.data.findings} openFirst /> : null}
       {s.endedTasks || s.activeTasks ? (
         <>
           {explained === null ? null : <WhySlow app={app} stage={s} id={explained} isPicked={explained === picked} version={version} />}
@@ -99,9 +96,9 @@ function Ran({ app, stage: s, version }) {
           {s.quantiles.length ? <Distribution stage={s} /> : null}
           <Charts app={app} stage={s} name={name} version={version} />
           {s.executors.length ? <ByExecutor stage={s} analysis={a} /> : null}
-          <ByHost stage={s} />
+          <ByHost stage={s} analysis={a} />
           <Timeline app={app} stage={s} name={name} version={version} />
-          <Tasks app={app} stage={s} name={name} version={version} />
+          <Tasks app={app} stage={s} analysis={a} name={name} version={version} />
           {s.accumulables.length ? <Accumulables stage={s} /> : null}
         </>
       ) : (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useColumns } from "../components/column-choice.jsx";
 import { Section } from "../components/facts.jsx";
 import { Choice, FilterChip, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
@@ -8,12 +9,15 @@ import { Empty } from "../components/states.jsx";
 import { t } from "../lib/i18n.js";
 import { patchQuery } from "../lib/router.js";
 
+const EXTRA = new Set(["sql", "pool", "taskTime"]);
+
 /** Which stage is slow? Slowest first; what is marked says why. @param {{ app: import("../types").App, version: string }} props */
 export function Stages({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
   const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", filters: ["q", "status", "grade", "job", "sql", "pool", "skipped"], version });
   const { job, sql, pool, skipped } = stages.filters;
   const hidden = skipped === "0";
+  const { shown, tool } = useColumns("stages", stageColumns({ ref: app.ref, startMs: app.startMs }), EXTRA, new Set(["mark", "stage"]));
   return (
     <>
     <PageFindings appRef={app.ref} version={version} page="stages" />
@@ -33,12 +37,13 @@ export function Stages({ app, version }) {
         <button type="button" class="btn" aria-pressed={hidden} onClick={() => patchQuery({ skipped: hidden ? null : "0", page: null })}>
           {t(hidden ? "stages.showSkipped" : "stages.hideSkipped")}
         </button>
+        <span class="tools-end">{tool}</span>
       </Tools>
       <ListTable
         of={stages}
         rows={12}
         caption={t("nav.stages")}
-        columns={stageColumns({ ref: app.ref, startMs: app.startMs })}
+        columns={shown}
         {...stageRows(app.ref)}
         foot={<p class="note dim3">{t("stages.legend")}</p>}
         none={<Empty title={t("stages.none")} text={t("stages.noneText")} />}

@@ -34,7 +34,7 @@ static inline void *app_more(void *array, size_t count, size_t *capacity, size_t
 
 static inline void app_init(struct app *app, int64_t wall_ms)
 {
-    *app = (struct app){.facts = {.begin_ms = EPOCH, .end_ms = EPOCH + wall_ms, .spark_major = 3, .spark_minor = 5}};
+    *app = (struct app){.facts = {.begin_ms = EPOCH, .end_ms = EPOCH + wall_ms, .spark_major = 3, .spark_minor = 5, .counts = {.app_start = true, .app_end = true}}};
 }
 
 static inline void app_dispose(struct app *app)

@@ -41,7 +41,8 @@ static const char *const task_cell_names[] = {
 #define TASK_CELL_COUNT (sizeof task_cell_names / sizeof *task_cell_names)
 
 static struct db app_db;
-static struct task_cells app_tasks[4096];
+#define APP_TASKS 8192
+static struct task_cells app_tasks[APP_TASKS];
 static size_t app_task_count;
 
 static char app_tables[32][32]; /* that rows were put into, to be emptied */
@@ -198,7 +199,7 @@ __attribute__((unused)) static void fail_task(struct task_cells *task, int64_t r
 
 static void pack_chunk(int64_t stage_ref, int64_t chunk, const struct task_cells *const *tasks, size_t count)
 {
-    static int64_t values[4096];
+    static int64_t values[APP_TASKS];
     for (size_t c = 0; c < TASK_CELL_COUNT; c++) {
         struct buf blob;
         buf_init(&blob, 1 << 20);
@@ -222,8 +223,8 @@ static void pack_chunk(int64_t stage_ref, int64_t chunk, const struct task_cells
 /* In the order in which they were added, `per_chunk` to a chunk; and the stages' numbers of rows. */
 __attribute__((unused)) static void app_pack_chunks(size_t per_chunk)
 {
-    static const struct task_cells *of_stage[4096];
-    static bool done[4096];
+    static const struct task_cells *of_stage[APP_TASKS];
+    static bool done[APP_TASKS];
     memset(done, 0, sizeof done);
     for (size_t first = 0; first < app_task_count; first++) {
         if (done[first])

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/completeness.h"
 #include "analysis/simulate.h"
 
 #define MAX_CHANGES 64
@@ -177,11 +178,11 @@ int main(int argc, char **argv)
     if (what_ifs_make(&rows, &row_count, sim, &calibration, &err))
         fail(argv[1], &err);
     printf(
-        "{\"app_id\":\"%.*s\",\"attempts\":%zu,\"wall_ms\":%lld,\"jobs_ms\":%.0f,\"slots\":%lld,\"as_observed_ms\":%lld,\"error\":%.9f,\"t_inf_ms\":%lld,\"t_work_ms\":%lld,\"prices_allowed\":%s,"
+        "{\"app_id\":\"%.*s\",\"attempts\":%zu,\"wall_ms\":%lld,\"jobs_ms\":%.0f,\"slots\":%lld,\"as_observed_ms\":%lld,\"error\":%.9f,\"t_inf_ms\":%lld,\"t_work_ms\":%lld,\"prices_allowed\":%s,\"completeness\":%d,"
         "\"make_seconds\":%.6f,\"what_if_seconds\":%.6f",
         (int)facts.app_id.len, facts.app_id.ptr, facts.attempt_count, (long long)calibration.observed_ms, accounts.jobs_ms, (long long)facts.slot_peak,
         (long long)calibration.as_observed_ms, calibration.error, (long long)calibration.t_inf_ms, (long long)calibration.t_work_ms, calibration.prices_allowed ? "true" : "false",
-        made - start, seconds() - made);
+        completeness_of(&facts).score, made - start, seconds() - made);
     print_chain(&facts, &accounts);
     printf(",\"what_if\":[");
     for (size_t i = 0; i < row_count; i++)

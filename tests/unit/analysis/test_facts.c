@@ -479,6 +479,86 @@ static void values_of_several_chunks(void **state)
     app_sql("UPDATE stage SET task_rows = 5");
 }
 
+/* Rows come by their ends; the two tasks of id `a` or `b` are launched second and last. */
+static void assert_order_of(int64_t a, int64_t b)
+{
+    const int64_t ids[] = {10, a, 12, b}, rows[] = {2, 0, 3, 1}, launches[] = {1000, 2000, 2000, 4000};
+    add_application(0, 20000);
+    add_executor(1, "1", 8, 0, UNKNOWN);
+    add_stage(1, 0, 0, 4, 900, 12000, 2);
+    for (int64_t row = 0; row < 4; row++)
+        for (size_t i = 0; i < 4; i++)
+            if (rows[i] == row)
+                add_task(1, ids[i], (int64_t)i, 1, launches[i], 9000 + row);
+    load();
+    assert_int_equal(facts.attempt_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(facts.attempts[i].task_id, ids[i]);
+        assert_int_equal(facts.attempts[i].row, rows[i]);
+        assert_int_equal(facts.attempts[i].finish_ms, 9000 + rows[i]);
+    }
+}
+
+static void attempts_with_ids_in_a_row(void **state)
+{
+    (void)state;
+    assert_order_of(11, 13);
+}
+
+static void attempts_with_gaps_between_ids(void **state)
+{
+    (void)state;
+    assert_order_of(11, 17);
+}
+
+static void attempts_with_an_id_twice(void **state)
+{
+    (void)state;
+    assert_order_of(11, 12);
+}
+
+/* Enough tasks for a second thread: three executors with one core each, one task after the other, 10 ms each; one in ten failed and has been made again at the end of its executor's row. */
+static void many_tasks_have_lanes_and_winners(void **state)
+{
+    (void)state;
+    enum { EACH = 2000, AGAIN = 200 };
+    add_application(0, 40000);
+    add_stage(1, 0, 0, 3 * EACH, 0, 40000, 2);
+    int64_t id = 0;
+    for (int64_t e = 0; e < 3; e++)
+        add_executor(e + 1, e == 0 ? "1" : e == 1 ? "2" : "3", 1, 0, UNKNOWN);
+    for (int64_t i = 0; i < EACH + AGAIN; i++)
+        for (int64_t e = 0; e < 3; e++) {
+            int64_t index = 3 * (i < EACH ? i : 10 * (i - EACH)) + e;
+            struct task_cells *task = add_task(1, id++, index, e + 1, 10 * i, 10 * i + 10);
+            task->partition_id = index;
+            task->attempt = i >= EACH;
+            if (i < EACH && i % 10 == 0) {
+                task->status = 2;
+                task->end_reason = 1;
+            }
+        }
+    load();
+    assert_int_equal(facts.slot_peak, 3);
+    assert_true(facts.overlap_ms == 0);
+    assert_int_equal(facts.stages[0].winner_count, 3 * EACH);
+    size_t winners = 0, cold = 0;
+    for (size_t i = 0; i < facts.attempt_count; i++) {
+        const struct attempt *attempt = &facts.attempts[i];
+        assert_int_equal(attempt->task_id, i);
+        assert_int_equal(attempt->executor, i % 3);
+        assert_int_equal(attempt->begin_ms, attempt->launch_ms);
+        assert_int_equal(attempt->occupancy_ms, 10);
+        assert_int_equal(attempt->lane, 0);
+        assert_int_equal(attempt->kind, i < 3 * EACH && i / 3 % 10 == 0 ? LOST_FAILED : WINNER);
+        winners += attempt->kind == WINNER;
+        cold += attempt->cold;
+    }
+    assert_int_equal(winners, 3 * EACH);
+    assert_int_equal(cold, 3); /* the second task of each executor, for the first one failed */
+    assert_true(facts.attempts[3].cold && facts.attempts[4].cold && facts.attempts[5].cold);
+}
+
 static void columns_of_unequal_length_are_refused(void **state)
 {
     (void)state;
@@ -547,6 +627,10 @@ int main(void)
         TEST(python_is_known_by_rdds_scopes_and_plan_nodes),
         TEST(values_come_in_the_order_of_attempts),
         TEST(values_of_several_chunks),
+        TEST(attempts_with_ids_in_a_row),
+        TEST(attempts_with_gaps_between_ids),
+        TEST(attempts_with_an_id_twice),
+        TEST(many_tasks_have_lanes_and_winners),
         TEST(columns_of_unequal_length_are_refused),
         TEST(an_empty_database_is_an_empty_run),
         TEST(texts_are_read_when_they_are_asked_for),

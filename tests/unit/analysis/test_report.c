@@ -147,6 +147,21 @@ static void says_possibly_where_it_is_not_sure(void **state)
     assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 10.0 s of 1 m 40 s could be saved. Possibly: Run times"));
 }
 
+static void says_a_regression_once(void **state)
+{
+    (void)state;
+    add_finding("RUN.REGRESSION", "app", "-", 0.6, UNKNOWN, 2,
+                "{\"delta\":{\"v\":37500,\"u\":\"ms\"},\"med\":{\"v\":62500,\"u\":\"ms\"},\"n\":{\"v\":5,\"u\":\"count\"},\"parts\":{\"v\":\"more data\"}}");
+    const char *said = verdict(LANG_EN), *first = strstr(said, "slower than the usual");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "slower than the usual"));
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 12000, 2, "{}");
+    exec("UPDATE finding SET measure = 0.3 WHERE rule_id = 'RUN.REGRESSION'");
+    said = verdict(LANG_EN);
+    assert_non_null(strstr(said, "Run times"));
+    assert_non_null(strstr(said, "slower than the usual"));
+}
+
 static void says_that_a_run_failed_and_why(void **state)
 {
     (void)state;
@@ -275,6 +290,11 @@ static void says_why_a_page_is_empty(void **state)
     buf_clear(&out);
     assert_int_equal(verdict_empty(&db, EMPTY_STREAMING, LANG_ZH_CN, &out, &err), ERR_OK);
     assert_string_equal(out.data, "没有运行结构化流查询。");
+    exec("UPDATE log_health SET complete = 0; UPDATE analysis SET completeness = 90, end_ms = 1700000000000");
+    buf_clear(&out);
+    assert_int_equal(verdict_empty(&db, EMPTY_SQL, LANG_EN, &out, &err), ERR_OK);
+    assert_string_equal(out.data, "The application used RDDs only; look at jobs and stages. The log stops at 2023-11-14 22:13:20; later data is missing.");
+    exec("UPDATE log_health SET complete = 1; UPDATE analysis SET completeness = 100");
     exec("UPDATE application SET spark_version = '1.6.3'");
     buf_clear(&out);
     assert_int_equal(verdict_empty(&db, EMPTY_SQL, LANG_EN, &out, &err), ERR_OK);
@@ -291,6 +311,7 @@ int main(void)
         TEST(names_the_first_finding_and_what_the_first_few_save),
         TEST(shows_evidence_that_is_nothing_but_a_name),
         TEST(says_how_a_measure_came_about_in_both_languages),
+        TEST(says_a_regression_once),
         TEST(says_possibly_where_it_is_not_sure),
         TEST(says_that_a_run_failed_and_why),
         TEST(says_what_an_incomplete_log_lacks),

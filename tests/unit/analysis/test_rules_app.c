@@ -175,12 +175,31 @@ static void full_storage_is_graver_where_tasks_lack_memory(void **state)
     assert_string_equal(text_of("SELECT args ->> '$.also.v' FROM finding WHERE rule_id = 'EXEC.STORAGE_FULL'"), "gc");
 }
 
+/* A log without its begin: the settings are not there (the driver used 17 GiB of what would be Spark's own 1 GiB), nor are the stages that wrote what 2 GiB were read of. */
+static void what_only_damage_says_is_withheld(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 4, 4000, UNKNOWN);
+    add_executor(2, "driver", 0, T0, UNKNOWN);
+    app_sql("UPDATE executor SET peaks_set = 1, peak_jvm_heap_memory_bytes = %lld, total_shuffle_read_bytes = %lld, total_shuffle_write_bytes = 1000", 17 * (long long)GIB,
+            2 * (long long)GIB);
+    app_sql("UPDATE log_health SET no_application_start = 1");
+    analyse_app();
+    assert_false(fires("DRIVER.MEM"));
+    assert_false(fires("EXEC.MEM_NEAR"));
+    assert_string_equal(mute_of_rule("DRIVER.MEM"), "no_metric");
+    assert_string_equal(mute_of_rule("STAGE.SHUFFLE_REREAD"), "incomplete");
+    assert_near(number_of("SELECT prices_allowed + (SELECT count(*) FROM what_if) FROM analysis"), 0.0);
+    assert_string_equal(mute_of_rule("APP.SCALING"), "no_subject");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(twice_the_slots_save_half_of_the_work),
         TEST(memory_that_cannot_be_is_not_set),
         TEST(many_small_jobs_cost_their_starts),
+        TEST(what_only_damage_says_is_withheld),
         TEST(fetched_bytes_are_told_by_where_they_came_from),
         TEST(full_storage_is_graver_where_tasks_lack_memory),
         TEST(a_shuffle_of_uncounted_input_is_not_judged),

@@ -36,6 +36,11 @@ static void assert_round_trip(const int64_t *values, size_t count)
     size_t found = 0;
     assert_int_equal(int_column_count(packed, &found, NULL), ERR_OK);
     assert_int_equal(found, count);
+    int64_t least = INT64_MAX, smallest;
+    for (size_t i = 0; i < count; i++)
+        least = values[i] == UNKNOWN ? least : MIN(least, values[i]);
+    assert_int_equal(int_column_least(packed, &smallest, NULL), ERR_OK);
+    assert_int_equal(smallest, least);
     int64_t *out = malloc(count * sizeof *out);
     assert_int_equal(int_column_unpack(packed, out, count, NULL), ERR_OK);
     assert_memory_equal(out, values, count * sizeof *out);

@@ -44,9 +44,20 @@ static void the_type_is_the_one_liked_best(void **state)
         const char *accept;
         int wanted;
     } cases[] = {
-        {"application/json", JSON}, {"application/json, */*", JSON}, {"*/*, application/json", JSON}, {"text/html, application/json", HTML}, {"application/json, text/html", HTML},
-        {"application/json;q=0.5, text/html", HTML}, {"text/html;q=0.1, application/json;q=0.2", JSON}, {"text/*;q=0.3,application/json;q=0.30", JSON},
-        {"image/png", -1}, {"application/json;q=0", -1}, {"", -1}, {"application/*", -1}, {"APPLICATION/JSON; charset=x ; q=1.0", JSON}, {"text/html;q=0.999, */*", HTML},
+        {"application/json", JSON},
+        {"application/json, */*", JSON},
+        {"*/*, application/json", JSON},
+        {"text/html, application/json", HTML},
+        {"application/json, text/html", HTML},
+        {"application/json;q=0.5, text/html", HTML},
+        {"text/html;q=0.1, application/json;q=0.2", JSON},
+        {"text/*;q=0.3,application/json;q=0.30", JSON},
+        {"image/png", -1},
+        {"application/json;q=0", -1},
+        {"", -1},
+        {"application/*", -1},
+        {"APPLICATION/JSON; charset=x ; q=1.0", JSON},
+        {"text/html;q=0.999, */*", HTML},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
         if (negotiate_type(str_of(cases[i].accept), types, ARRAY_LENGTH(types), HTML) != cases[i].wanted)
@@ -54,11 +65,38 @@ static void the_type_is_the_one_liked_best(void **state)
     assert_int_equal(negotiate_type(STR_NONE, types, ARRAY_LENGTH(types), HTML), HTML);
 }
 
+static void the_language_is_the_one_liked_best_of_two(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accept;
+        enum lang wanted;
+    } cases[] = {
+        {"", LANG_EN},
+        {"de", LANG_EN},
+        {"zh", LANG_ZH_CN},
+        {"zh-CN,zh;q=0.9,en;q=0.8", LANG_ZH_CN},
+        {"en-GB,zh;q=0.9", LANG_EN},
+        {"zh;q=0.5, en;q=0.6", LANG_EN},
+        {"ZH-tw", LANG_ZH_CN},
+        {"zh;q=0", LANG_EN},
+        {"fr, zh;q=0.1", LANG_ZH_CN},
+        {"zhx", LANG_EN},
+        {"en;q=0.5,zh-Hans;q=0.5", LANG_EN},
+        {"*", LANG_EN},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        if (negotiate_lang(str_of(cases[i].accept)) != cases[i].wanted)
+            fail_msg("\"%s\" is not %s", cases[i].accept, lang_names[cases[i].wanted]);
+    assert_int_equal(negotiate_lang(STR_NONE), LANG_EN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gzip_is_taken_where_it_is_named_or_everything_is),
         cmocka_unit_test(the_type_is_the_one_liked_best),
+        cmocka_unit_test(the_language_is_the_one_liked_best_of_two),
         cmocka_unit_test(tags_match_weakly_and_in_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

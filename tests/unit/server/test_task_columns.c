@@ -108,6 +108,60 @@ static void chunks_follow_one_another_and_missing_ones_are_unknown(void **state)
     task_columns_free(columns);
 }
 
+struct walked {
+    size_t pieces, tasks;
+    int64_t ids, bytes;              /* sums; unknown bytes count −1 */
+};
+
+static enum err_code take(void *context, size_t first, size_t count, const int64_t *const *values, struct err *err)
+{
+    (void)err;
+    struct walked *self = context;
+    assert_int_equal(first, self->tasks);
+    self->pieces++;
+    self->tasks += count;
+    for (size_t i = 0; i < count; i++) {
+        self->ids += values[0][i];
+        self->bytes += known_or(values[1][i], -1);
+    }
+    return ERR_OK;
+}
+
+static enum err_code take_last(void *context, size_t first, size_t count, const int64_t *const *values, struct err *err)
+{
+    (void)err;
+    assert_int_equal(first, 3);
+    assert_int_equal(count, 2);
+    assert_int_equal(values[0][1], 104);
+    assert_int_equal(values[1][1], 9);
+    ++*(int *)context;
+    return ERR_OK;
+}
+
+static void a_walk_sees_each_task_once_and_passes_over_pieces_without_a_wanted_one(void **state)
+{
+    static const char *const names[] = {"task_id", "input_bytes"};
+    struct db *db = *state;
+    add_stage(db, 7, 5, 11, 15);
+    add_chunk(db, 7, "task_id", 0, (int64_t[]){100, 101, 102}, 3);
+    add_chunk(db, 7, "task_id", 1, (int64_t[]){103, 104}, 2);
+    add_chunk(db, 7, "input_bytes", 1, (int64_t[]){U, 9}, 2);
+    struct task_columns *columns = open_stage(db, 7);
+    struct walked walked = {0};
+    assert_int_equal(task_columns_walk(columns, names, 2, NULL, take, &walked, NULL), ERR_OK);
+    assert_int_equal(walked.pieces, 2);
+    assert_int_equal(walked.tasks, 5);
+    assert_int_equal(walked.ids, 510);
+    assert_int_equal(walked.bytes, 9 - 4);
+    int calls = 0;
+    assert_int_equal(task_columns_walk(columns, names, 2, (const unsigned char[]){0, 0, 0, 0, 1}, take_last, &calls, NULL), ERR_OK);
+    assert_int_equal(calls, 1);
+    calls = 0;
+    assert_int_equal(task_columns_walk(columns, names, 2, (const unsigned char[]){0, 0, 0, 0, 0}, take_last, &calls, NULL), ERR_OK);
+    assert_int_equal(calls, 0);
+    task_columns_free(columns);
+}
+
 static void a_forgotten_column_can_be_asked_for_again(void **state)
 {
     struct db *db = *state;
@@ -309,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(chunks_follow_one_another_and_missing_ones_are_unknown, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(a_walk_sees_each_task_once_and_passes_over_pieces_without_a_wanted_one, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(a_forgotten_column_can_be_asked_for_again, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(strewn_rows_take_their_numbers_from_the_column, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(a_stage_without_columns_is_read_from_its_rows, open_memory, close_memory),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Event logs as Spark 3.5 writes them, small, with what the tests look for in known places. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lossesLog, storageLog } from "../../api/support/executor_log.mjs";
+import { dstreamLog } from "../../api/support/streaming_log.mjs";
 import { QUERIES, sqlLog } from "./sql-log.mjs";
 
 export const HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">";
@@ -9,6 +12,13 @@ export const SKEWED = "app-20260101100000-0001",
   FAILED = "app-20260101110000-0002",
   CUT = "app-20260101120000-0003",
   SMALL = "app-20260101130000-0004";
+/** Runs that are written elsewhere: lost executors, cached RDDs, DStreams (tests/api/support), a streaming query that fails and a Thrift server (tests/data/logs). */
+export const LOSSES = "app-losses",
+  STORED = "app-storage",
+  DSTREAMS = "app-dstreams",
+  STREAMING = "local-1796004724586",
+  THRIFT = "local-1795989525674";
+const DATA = join(dirname(fileURLToPath(import.meta.url)), "../../data/logs");
 
 const NO_LEVEL = { "Use Disk": false, "Use Memory": false, "Use Off Heap": false, Deserialized: false, Replication: 1 };
 const CACHED = { ...NO_LEVEL, "Use Memory": true, Deserialized: true };
@@ -251,6 +261,10 @@ export function writeLogs(folder) {
     stages: [{ name: "save at Job.scala:5", durations: each(30, () => 700) }],
   });
   put(`${CUT}.inprogress`, cut + '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Sta');
+  put(LOSSES, lossesLog());
+  put(STORED, storageLog());
+  put(DSTREAMS, dstreamLog());
+  for (const own of ["streaming_windows_3_5", "thrift_ops"]) cpSync(join(DATA, own), join(folder, own), { recursive: true });
   put(SMALL, events({ id: SMALL, name: "tiny", startMs: 1767272400000, stages: [{ name: "count at Job.scala:1", durations: [120, 130] }] }));
   put(QUERIES, sqlLog(HOSTILE));
   // More runs than a page of the list holds.

@@ -86,4 +86,6 @@ export const columns = {
   "skew.titleDuration": (/** @type {string} */ d) => `largest task: ${d} the median duration`,
   "gc.title": (/** @type {string} */ p) => `${p} of task time was garbage collection`,
 
+  "col.saving": "To win back",
+  "col.saving.title": "What its dearest finding would save of the run",
 };

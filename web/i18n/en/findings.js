@@ -21,7 +21,8 @@ export const findings = {
   "find.muted": "not judged",
   "find.node": (/** @type {string} */ query, /** @type {string} */ node) => `query ${query}, node ${node}`,
   "find.smaller": (/** @type {number} */ n, /** @type {string} */ s) => `${some(n, "note")} below ${s} each:`,
-  "find.fold": "Fold the notes again",
+  "find.more": (/** @type {number} */ n, /** @type {string} */ rule) => `${count(n)} more: ${rule}`,
+  "find.fold": "Fold them again",
   "find.moved": (/** @type {string} */ rules) => `Graded with other thresholds than usual: ${rules}.`,
   "find.reset": "Back to usual",
   "find.joint": (/** @type {number} */ k, /** @type {string} */ s, /** @type {string} */ share, /** @type {string} */ sum) =>

@@ -10,6 +10,11 @@ export const log = {
   "log.codec": "Codec",
   "log.last": "Last event",
   "log.path": "Place:",
+  "log.download": "Download the log",
+  "open.title": "Running when the log stopped",
+  "open.note": "jobs and stages without an end",
+  "open.atLeast": "For at least",
+  "open.done": "Tasks that ended",
   "checks.title": "Checks",
   "checks.note": "every number on other pages rests on these",
   "check.bad": "numbers on other pages are affected",
@@ -84,7 +89,8 @@ export const log = {
   "files.problem": "Problem",
   "files.fine": "none",
   "events.title": "Events",
-  "events.note": (/** @type {number} */ n) => (n ? `${some(n, "kind is", "kinds are")} counted and not read by this version` : "every kind is read"),
+  "events.note": (/** @type {number} */ n, /** @type {number} */ all) =>
+    n ? `${some(n, "kind is", "kinds are")} counted and not read by this version, ${some(all, "event")} in all: no number on any page rests on them` : "every kind is read",
   "events.read": "yes",
   "events.skipped": "counted only",
 

@@ -21,7 +21,5 @@ export const palette = {
   "palette.of.exec": "Executors",
   "palette.of.conf": "Settings",
   "palette.of.run": "Runs",
-  "nav.streaming": "Streaming",
-  "nav.sessions": "Sessions",
   "keys.filter": "filter the table",
 };

@@ -18,6 +18,7 @@ export const words = {
   "state.gone": "Log is gone",
   "state.skipped": "Not a log",
   "status.succeeded": "Succeeded",
+  "status.finished": "Finished",
   "status.completed": "Succeeded",
   "status.complete": "Complete",
   "status.failed": "Failed",

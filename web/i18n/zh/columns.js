@@ -85,4 +85,6 @@ export const columns = {
   "skew.titleDuration": (d) => `最大 Task：时长为中位数的 ${d}`,
   "gc.title": (p) => `Task 时间的 ${p} 用于垃圾回收`,
 
+  "col.saving": "可挽回",
+  "col.saving.title": "最贵的发现能为运行省下的时间",
 };

@@ -21,7 +21,5 @@ export const palette = {
   "palette.of.exec": "Executor",
   "palette.of.conf": "设置",
   "palette.of.run": "运行",
-  "nav.streaming": "Streaming",
-  "nav.sessions": "会话",
   "keys.filter": "筛选表格",
 };

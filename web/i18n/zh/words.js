@@ -17,6 +17,7 @@ export const words = {
   "state.gone": "日志已删除",
   "state.skipped": "不是日志",
   "status.succeeded": "成功",
+  "status.finished": "已完成",
   "status.completed": "成功",
   "status.complete": "完成",
   "status.failed": "失败",

@@ -9,7 +9,7 @@ import { Scatter } from "./scatter.jsx";
 export function Charts({ app, stage: s, name, version }) {
   const measures = choices(s.quantiles);
   return (
-    <div class="cols">
+    <div class={measures.length ? "cols" : undefined}>
       {s.histogram && s.histogram.counts.some((n) => n > 0) ? (
         <Section title={t("hist.title")} note={t("hist.note")}>
           <Histogram edges={s.histogram.edgesMs} counts={s.histogram.counts} median={s.medianMs} p95={s.p95Ms} max={s.maxMs} hot={Boolean(s.skew?.grade)} />

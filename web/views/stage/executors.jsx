@@ -8,7 +8,7 @@ import { Table } from "../../components/table.jsx";
 import { percent, times } from "../../lib/format.js";
 import { t } from "../../lib/i18n.js";
 import { current, hrefWith } from "../../lib/router.js";
-import { byHost, sumParts } from "../../model/phases.js";
+import { byHost, restOf, sumParts } from "../../model/phases.js";
 import { Logs } from "./why.jsx";
 
 /** @typedef {import("../../types").Stage} StageData */
@@ -20,7 +20,7 @@ const SHOWN = 10;
 export function ByExecutor({ stage: s, analysis }) {
   const q = current().query;
   const total = s.executors.length;
-  const { shown, tool } = useColumns("stage.executors", executorColumns(s), EXTRA, new Set(["executor"]));
+  const { shown, tool } = useColumns("stage.executors", executorColumns(s, restOf(analysis)), EXTRA, new Set(["executor"]));
   // The tasks stand below: many executors must not push them out of sight. The choice is in the URL like any other.
   const few = total <= SHOWN + 2;
   const all = q.get("executors") === "all";
@@ -59,8 +59,8 @@ export function ByExecutor({ stage: s, analysis }) {
 const toExecutor = (x) => hrefWith({ exec: current().query.get("exec") === x.executorId ? null : x.executorId, page: null });
 const EXTRA = new Set(["succeededTasks", "run", "peakOffHeap", "peakOnHeapExecution", "peakOffHeapExecution", "peakOnHeapStorage", "peakOffHeapStorage", "peakDirect", "peakMapped", "spillMemory"]);
 
-/** @param {StageData} s @returns {import("../../components/table.jsx").Column<Executor>[]} */
-function executorColumns(s) {
+/** @param {StageData} s @param {string} rest @returns {import("../../components/table.jsx").Column<Executor>[]} */
+function executorColumns(s, rest) {
   /** @param {import("../../lib/i18n.js").Key} head @param {string} peak */
   const peakColumn = (head, peak) => bytesColumn(head, (/** @type {Executor} */ x) => x.peaks?.[peak], { sort: undefined });
   return [
@@ -94,7 +94,7 @@ function executorColumns(s) {
       cell: (x) => <span class="dim">{times(s.medianMs && x.medianMs !== null ? x.medianMs / s.medianMs : null)}</span>,
     },
     durationColumn("col.max", (x) => x.maxMs),
-    phaseColumn(sumParts),
+    phaseColumn((x) => sumParts(x, rest)),
     durationColumn("col.run", (x) => x.runTimeMs),
     gcColumn({ sort: "gc" }),
     ...dataColumns(),
@@ -110,8 +110,8 @@ function executorColumns(s) {
   ];
 }
 
-/** The same by host, where there is more than one. @param {{ stage: StageData }} props */
-export function ByHost({ stage: s }) {
+/** The same by host, where there is more than one. @param {{ stage: StageData, analysis: import("../../types").StageAnalysis | null }} props */
+export function ByHost({ stage: s, analysis }) {
   const q = current().query;
   const rows = byHost(s.executors);
   if (rows.length < 2) return null;
@@ -138,7 +138,7 @@ export function ByHost({ stage: s }) {
           sparse(badColumn("col.failedTasks", (x) => x.failedTasks)),
           barColumn("col.taskTime", (x) => x.taskTimeMs),
           durationColumn("col.mean", mean),
-          phaseColumn(sumParts),
+          phaseColumn((x) => sumParts(x, restOf(analysis))),
           ...dataColumns(),
         ]}
       />

@@ -7,7 +7,7 @@ import { Sentences } from "../../components/sentences.jsx";
 import { count, duration, exactMs, percent, slotTime, times } from "../../lib/format.js";
 import { t, tx, word } from "../../lib/i18n.js";
 import * as paths from "../../lib/paths.js";
-import { LEVELS } from "../../model/findings.js";
+import { worst } from "../../model/findings.js";
 import { share, stageLevel } from "../../model/grades.js";
 
 /** @typedef {import("../../types").Stage} StageData */
@@ -22,11 +22,11 @@ export function Head({ app, stage: s }) {
       {t("stage.title", s.stageId)}
       {s.attempt || others.length ? <span class="dim"> {t("stage.attempt", s.attempt)}</span> : null}
       {s.onPathMs ? (
-        <span class="chip" title={t("stage.onPath.title")}>
+        <span class="chip is-after" title={t("stage.onPath.title")}>
           {t("stage.onPath", duration(s.onPathMs))}
         </span>
       ) : s.slackMs !== null ? (
-        <span class="chip" title={t("stage.slack.title")}>
+        <span class="chip is-after" title={t("stage.slack.title")}>
           {t("stage.slack", duration(s.slackMs))}
         </span>
       ) : null}
@@ -68,7 +68,7 @@ export function Head({ app, stage: s }) {
 
 /** The server's verdict, and below it how long it took and what its tasks are like. @param {{ app: App, stage: StageData, analysis: Analysis, findings: import("../../types").Findings | null, isJudged: boolean }} props */
 export function StageVerdict({ app, stage: s, analysis, findings, isJudged }) {
-  const level = s.status === "failed" ? 4 : s.findingGrade ? LEVELS[s.findingGrade] : stageLevel(s);
+  const level = s.status === "failed" ? 4 : findings ? worst(findings.findings).level : stageLevel(s);
   const verdict = findings?.verdict;
   return (
     <div class="verdict" data-sev={level}>

@@ -243,8 +243,9 @@ function drawNamed(s, g, ink, [x, y, i], width) {
   g.lineTo(x, y + 5.5);
   g.lineTo(x - 5.5, y);
   g.fill();
-  const turn = x > width * 0.55;
   const label = t("scatter.named", s.points.taskId[i], duration(s.points.durationMs[i]), quantity(s.points.x[i], s.unit));
+  const room = g.measureText(label).width + 12;
+  const turn = x + room > width && x - room > LEFT;
   g.textAlign = turn ? "right" : "left";
   g.strokeStyle = ink("--bg");
   g.lineWidth = 4;

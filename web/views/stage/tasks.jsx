@@ -11,7 +11,7 @@ import { DASH, count, duration, nanoseconds, offset } from "../../lib/format.js"
 import { t, word } from "../../lib/i18n.js";
 import { current, hrefWith } from "../../lib/router.js";
 import { summary } from "../../model/errors.js";
-import { taskParts } from "../../model/phases.js";
+import { restOf, taskParts } from "../../model/phases.js";
 import { Logs } from "./why.jsx";
 
 /** @typedef {import("../../types").TaskItem} TaskItem */
@@ -24,15 +24,15 @@ const AT_LEAST = [1000, 10_000, 60_000, 600_000];
 
 /**
  * The tasks of a stage: sorted, filtered and paged by the server. `task` picks one, which is explained above.
- * @param {{ app: import("../../types").App, stage: import("../../types").Stage, name: string, version: string }} props
+ * @param {{ app: import("../../types").App, stage: import("../../types").Stage, analysis: import("../../types").StageAnalysis | null, name: string, version: string }} props
  */
-export function Tasks({ app, stage: s, name, version }) {
+export function Tasks({ app, stage: s, analysis, name, version }) {
   /** @type {import("../../components/list.jsx").Listing<TaskItem, import("../../types").TaskList>} */
   const tasks = useList(["apps", app.ref, "stages", name, "tasks"], { sort: "-durationMs", limit: 25, filters: FILTERS, version });
   const { data } = tasks.asked;
   const f = tasks.filters;
   const picked = current().query.get("task");
-  const { shown, tool } = useColumns("stage.tasks", columns(app, s), EXTRA, new Set(["task"]));
+  const { shown, tool } = useColumns("stage.tasks", columns(app, s, restOf(analysis)), EXTRA, new Set(["task"]));
   const most = s.maxMs ?? 0;
   const at = (/** @type {string | null} */ ms) => (app.startMs === null ? DASH : offset(Number(ms) - app.startMs));
   return (
@@ -103,8 +103,8 @@ const EXTRA = new Set([
   "shuffleLocalBlocksFetched",
 ]);
 
-/** @param {import("../../types").App} app @param {import("../../types").Stage} s @returns {Column[]} */
-function columns(app, s) {
+/** @param {import("../../types").App} app @param {import("../../types").Stage} s @param {string} rest @returns {Column[]} */
+function columns(app, s, rest) {
   const logs = new Map(s.executors.map((x) => [x.executorId, x.logs]));
   const number = (/** @type {string} */ key) => (/** @type {TaskItem} */ x) => /** @type {number | null} */ (x[key]);
   /**
@@ -141,7 +141,7 @@ function columns(app, s) {
     { id: "locality", label: t("col.locality"), sort: "locality", cell: (x) => <span class="dim">{word("locality", x.locality)}</span> },
     momentColumn("col.launched", (x) => x.launchMs, app.startMs, { sort: "launchMs" }),
     barColumn("col.duration", (x) => x.durationMs, { sort: "durationMs" }),
-    phaseColumn(taskParts),
+    phaseColumn((x) => taskParts(x, rest)),
     metric(durationColumn, "executorRunTimeMs"),
     nsColumn("executorCpuTimeNs"),
     ...["jvmGcTimeMs", "schedulerDelayMs", "executorDeserializeTimeMs", "shuffleFetchWaitTimeMs"].map((key) => metric(durationColumn, key, true)),

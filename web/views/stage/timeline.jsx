@@ -7,7 +7,7 @@ import { Search } from "../../components/filters.jsx";
 import { Empty, Loaded } from "../../components/states.jsx";
 import { hideTip, showTip } from "../../components/tip.jsx";
 import { useData } from "../../components/use-data.js";
-import { count, duration, offset, percent } from "../../lib/format.js";
+import { clock, count, duration, offset, percent } from "../../lib/format.js";
 import { language, t, word } from "../../lib/i18n.js";
 import { current, patchQuery } from "../../lib/router.js";
 import { look } from "../../model/buckets.js";
@@ -282,7 +282,7 @@ function drawAxis({ g, ink, base, shape, from, to }, left, w, X) {
     g.fillStyle = ink("--chart-grid");
     g.fillRect(x, TOP - 4, 1, shape.height + 4);
     g.fillStyle = ink("--text-3");
-    if (x > left + 12 && x < left + w - 16) g.fillText(duration(at), x, 7);
+    if (x > left + 12 && x < left + w - 16) g.fillText(clock(at, to - from), x, 7);
   }
 }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What one takes away of a page: its link, tables as CSV, JSON and Markdown, the report, paper. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { FAILED, HOSTILE, SKEWED, SMALL } from "./support/log.mjs";
+
+/** @type {Awaited<ReturnType<typeof openBrowser>>} */
+let browser;
+/** @type {Awaited<ReturnType<typeof openPage>>} */
+let at;
+before(async () => {
+  browser = await openBrowser();
+  await browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  at = await openPage(browser.context);
+  await prefer(at.page, { lang: "en", theme: "dark", zone: "utc" });
+});
+after(() => browser.close());
+
+const clipboard = () => at.page.evaluate(() => navigator.clipboard.readText());
+/** What a link or a button downloads. @param {() => Promise<unknown>} act */
+async function downloaded(act) {
+  const [file] = await Promise.all([at.page.waitForEvent("download"), act()]);
+  return { name: file.suggestedFilename(), text: readFileSync(/** @type {string} */ (await file.path()), "utf8") };
+}
+const open = (/** @type {string} */ selector) => at.page.locator(`${selector} summary`).first().click();
+
+describe("a list", () => {
+  it("is downloaded as CSV: all pages of what passes the filter", async () => {
+    await visit(at.page, `a/${SKEWED}/stages/1.0?minDurationMs=505&sort=index&page=2`);
+    const { total } = await api(`apps/${SKEWED}/stages/1.0/tasks?minDurationMs=505&limit=1`);
+    await open(".tbl-foot:has(.pager)");
+    const { name, text } = await downloaded(() => at.page.locator(".menu[open] a", { hasText: "CSV" }).click());
+    assert.equal(name, `${SKEWED}-stages-1.0-tasks.csv`);
+    const rows = text.trimEnd().split("\r\n");
+    assert.equal(rows.length, total + 1);
+    assert.match(rows[0], /^taskId,index,.*durationMs/);
+    assert.ok(total > 100);
+  });
+
+  it("is copied as Markdown, as it is shown", async () => {
+    await visit(at.page, `a/${SKEWED}/stages`);
+    await open(".tbl-foot");
+    await at.page.locator(".menu[open] button").click();
+    await at.page.locator(".toast", { hasText: "copied" }).waitFor();
+    const lines = (await clipboard()).split("\n");
+    const shown = await at.page.locator("main .tbl").first().locator("tbody tr").count();
+    assert.equal(lines.length, shown + 2);
+    assert.ok(lines.every((line) => line.startsWith("| ") && line.endsWith(" |")));
+    assert.match(lines[1], /---:/);
+    assert.ok(lines.some((line) => line.includes("collect at Job.scala:20")));
+  });
+
+  it("keeps hostile text in its cell", async () => {
+    await visit(at.page, `a/${FAILED}/stages`);
+    const table = at.page.locator(".tbl-foot summary");
+    if (await table.count()) {
+      await table.first().click();
+      await at.page.locator(".menu[open] button").click();
+      const text = await clipboard();
+      assert.equal(/(^|[^\\])<script>/.test(text), false);
+      assert.equal(text.split("\n").length, 3);
+    }
+    assert.ok((await at.page.innerText("main")).includes(HOSTILE.slice(0, 8)));
+  });
+});
+
+describe("a run", () => {
+  it("has its report in four forms", async () => {
+    await visit(at.page, `a/${SKEWED}`);
+    const { verdict } = await api(`apps/${SKEWED}/findings`);
+    for (const [form, ending] of [["HTML", "html"], ["Markdown", "md"], ["JSON", "json"], ["Text", "txt"]]) {
+      await open(".head-tools");
+      const { name, text } = await downloaded(() => at.page.locator(".head-tools .menu[open] a", { hasText: form }).click());
+      assert.equal(name, `${SKEWED}-report.${ending}`);
+      assert.ok(text.replace(/\s+/g, " ").includes(verdict.split(" ").slice(0, 4).join(" ")), `${form} does not say ${verdict}`);
+    }
+  });
+
+  it("is linked by y, with what is selected", async () => {
+    await visit(at.page, `a/${SKEWED}/stages/1.0?task=57`);
+    await at.page.keyboard.press("y");
+    await at.page.locator(".toast", { hasText: "Link to this view copied" }).waitFor();
+    assert.equal(await clipboard(), `${url}a/${SKEWED}/stages/1.0?task=57`);
+  });
+
+  it("has a menu for the keyboard", async () => {
+    await visit(at.page, `a/${SMALL}`);
+    await at.page.locator(".head-tools summary").focus();
+    await at.page.keyboard.press("Enter");
+    await at.page.keyboard.press("Tab");
+    assert.match(await at.page.evaluate(() => document.activeElement?.getAttribute("href") ?? ""), /report\?format=html/);
+    await at.page.keyboard.press("Escape");
+    assert.equal(await at.page.locator(".menu[open]").count(), 0);
+    assert.equal(await at.page.evaluate(() => document.activeElement?.tagName), "SUMMARY");
+  });
+});
+
+describe("an address", () => {
+  it("shows the same in another browser", async () => {
+    const other = await openBrowser();
+    try {
+      const there = await openPage(other.context);
+      await prefer(there.page, { lang: "en", theme: "light", zone: "utc" });
+      const views = [
+        "?q=nightly_3&sort=-duration&page=1",
+        `a/${SKEWED}`,
+        `a/${SKEWED}/jobs?sort=id`,
+        `a/${SKEWED}/stages?status=complete&sort=-tasks`,
+        `a/${SKEWED}/stages/1.0?task=57&sort=-shuffleReadBytes&page=2`,
+        `a/${SKEWED}/env?q=memory`,
+        `compare?b=${SKEWED}&a=${SMALL}&changed=true&sort=name`,
+      ];
+      for (const path of views) {
+        await visit(at.page, path);
+        await at.page.keyboard.press("y");
+        const link = await clipboard();
+        await there.page.goto(link, { waitUntil: "networkidle" });
+        await there.page.waitForSelector("main > *");
+        assert.equal(await there.page.innerText("main"), await at.page.innerText("main"), path);
+        assert.equal(await there.page.title(), await at.page.title(), path);
+      }
+      assert.deepEqual(there.wrong, []);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("paper", () => {
+  it("is light, without bar, rail and buttons, and cuts nothing", async () => {
+    await visit(at.page, `a/${SKEWED}/stages/1.0`);
+    const pdf = await at.page.pdf({ format: "A4" });
+    assert.ok(pdf.length > 20_000);
+    assert.equal(await at.page.evaluate(() => document.documentElement.dataset.theme), "dark", "the theme is back");
+    await at.page.emulateMedia({ media: "print" });
+    const seen = await at.page.evaluate(() => {
+      dispatchEvent(new Event("beforeprint"));
+      const style = (/** @type {string} */ selector) => [...document.querySelectorAll(selector)].map((e) => getComputedStyle(e));
+      const out = {
+        theme: document.documentElement.dataset.theme,
+        hidden: style(".bar, .rail, .btn, .tbl-tools, .pager, .menu").filter((s) => s.display !== "none").length,
+        cut: style(".tbl-wrap").filter((s) => s.overflowX !== "visible" || s.maxHeight !== "none").length,
+        heads: style(".tbl thead").filter((s) => s.display !== "table-header-group").length,
+      };
+      dispatchEvent(new Event("afterprint"));
+      return out;
+    });
+    await at.page.emulateMedia({ media: null });
+    assert.deepEqual(seen, { theme: "light", hidden: 0, cut: 0, heads: 0 });
+  });
+});
+
+describe("language and zone", () => {
+  it("the page says which, and numbers and times follow", async () => {
+    await prefer(at.page, { lang: "zh-CN", theme: "light", zone: "local" });
+    await visit(at.page, "");
+    assert.equal(await at.page.evaluate(() => document.documentElement.lang), "zh-CN");
+    assert.ok((await at.page.innerText(".tbl thead")).includes("UTC+5:30"), "the head of the column names the zone");
+    const utc = (await api("apps?sort=-start&limit=1")).items[0].startMs;
+    const local = new Date(utc + 5.5 * 3_600_000).toISOString().slice(0, 16).replace("T", " ");
+    assert.ok((await at.page.innerText("main")).includes(local));
+    await at.page.getByRole("button", { name: "English" }).click();
+    assert.equal(await at.page.evaluate(() => document.documentElement.lang), "en");
+    await at.page.reload({ waitUntil: "networkidle" });
+    assert.equal(await at.page.evaluate(() => document.documentElement.lang), "en", "the choice stays");
+    await prefer(at.page, { lang: "en", theme: "dark", zone: "utc" });
+  });
+
+  it("had no error", () => assert.deepEqual(at.wrong, []));
+});

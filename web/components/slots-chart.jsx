@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useCallback } from "preact/hooks";
+import { clock, count, offset, percent, slotTime } from "../lib/format.js";
+import { t } from "../lib/i18n.js";
+import { timeTicks } from "../model/timeline.js";
+import { sum } from "../model/time-axis.js";
+import { Canvas } from "./canvas.jsx";
+import { ChartNumbers } from "./time-chart.jsx";
+import { hideTip, showTip } from "./tip.jsx";
+
+/** @typedef {import("../types").ExecutorTimeline} ExecutorTimeline */
+
+/** Pixels: the curve of all slots, the line of one executor, half a cross. */
+const CURVE = 84,
+  LINE = 16,
+  CROSS = 4;
+/** Behind it a label would leave the axis. */
+const LAST_TICK = 0.96;
+
+/**
+ * Slots over time: how many were there (grey) and had a task (green), of all executors, and below a line for each: a cross where one was lost.
+ * @param {{ data: ExecutorTimeline, link: (executorId: string) => string, picked: string | null }} props
+ */
+export function SlotsChart({ data, link, picked }) {
+  const { binMs, aliveMs, busyMs } = data;
+  const span = binMs * aliveMs.length;
+  const peak = Math.max(0, ...aliveMs, ...busyMs) / binMs;
+  const draw = useCallback(
+    /** @type {Parameters<typeof Canvas>[0]["draw"]} */
+    (g, width, height, ink) => {
+      bars(g, aliveMs, binMs * peak, width, height, ink("--surface-3"));
+      bars(g, busyMs, binMs * peak, width, height, ink("--ph-cpu"));
+    },
+    [data],
+  );
+  const busy = sum(busyMs),
+    alive = sum(aliveMs);
+  return (
+    <div class="slots">
+      <span />
+      <div class="slots-axis" aria-hidden="true">
+        {timeTicks(0, span, 8).filter((at) => at < LAST_TICK * span).map((at) => (
+          <span key={at} style={{ "--v": at / span }}>
+            {clock(at, span)}
+          </span>
+        ))}
+      </div>
+      <span />
+      <span class="slots-name">
+        {t("slots.busy")}
+        <small>{t("slots.of", Math.round(peak))}</small>
+      </span>
+      <Canvas
+        height={CURVE}
+        label={t("slots.label", percent(alive ? busy / alive : null), Math.round(peak))}
+        draw={draw}
+        onMouseMove={(e) => {
+          const i = binAt(e, aliveMs.length);
+          showTip(e, t("slots.tip", offset(i * binMs), count(busyMs[i] / binMs), count(aliveMs[i] / binMs)));
+        }}
+        onMouseLeave={hideTip}
+      />
+      <span class="num">{slotTime(busy)}</span>
+      {data.items.map((line) => (
+        <Line key={`${line.executorId} ${line.addMs}`} line={line} data={data} to={link(line.executorId)} picked={picked === line.executorId} />
+      ))}
+      <ChartNumbers
+        caption={t("slots.title")}
+        count={aliveMs.length}
+        heads={[t("chart.time"), t("slots.busy"), t("slots.alive")]}
+        row={(i) => [offset(i * binMs), count(busyMs[i] / binMs), count(aliveMs[i] / binMs)]}
+      />
+    </div>
+  );
+
+  /** @param {MouseEvent} e @param {number} bins */
+  function binAt(e, bins) {
+    const box = /** @type {HTMLElement} */ (e.currentTarget).getBoundingClientRect();
+    return Math.max(0, Math.min(bins - 1, Math.floor(((e.clientX - box.left) / box.width) * bins)));
+  }
+}
+
+/** @param {{ line: import("../types").ExecutorLine, data: ExecutorTimeline, to: string, picked: boolean }} props */
+function Line({ line, data, to, picked }) {
+  const { fromMs, binMs } = data;
+  const bins = line.busyMs.length,
+    endMs = fromMs + binMs * bins;
+  const from = Math.max(line.addMs ?? fromMs, fromMs),
+    until = Math.min(line.removeMs ?? endMs, endMs);
+  const slots = Math.max(line.slots, 1);
+  const busy = sum(line.busyMs),
+    there = Math.max(0, until - from) * line.slots;
+  const draw = useCallback(
+    /** @type {Parameters<typeof Canvas>[0]["draw"]} */
+    (g, width, height, ink) => {
+      const x = (/** @type {number} */ ms) => ((ms - fromMs) / (binMs * bins)) * width;
+      g.fillStyle = ink("--surface-3");
+      // A driver on a cluster is there and has no slot.
+      const tall = line.slots ? height - 8 : 2;
+      g.fillRect(x(from), (height - tall) / 2, Math.max(1, x(until) - x(from)), tall);
+      g.save();
+      g.translate(0, 4);
+      bars(g, line.busyMs, binMs * slots, width, height - 8, ink("--ph-cpu"));
+      g.restore();
+      if (!line.lost) return;
+      const at = Math.min(width - CROSS, x(until));
+      g.strokeStyle = ink("--sev-critical");
+      g.lineWidth = 2;
+      g.beginPath();
+      for (const way of [1, -1]) {
+        g.moveTo(at - CROSS, height / 2 - CROSS * way);
+        g.lineTo(at + CROSS, height / 2 + CROSS * way);
+      }
+      g.stroke();
+    },
+    [line, data],
+  );
+  const use = there ? busy / there : null;
+  return (
+    <>
+      <a class={"slots-name clip" + (picked ? " is-on" : "")} href={to} title={line.host ?? undefined}>
+        {t("slots.executor", line.executorId)} <small>{line.host ?? ""}</small>
+      </a>
+      <Canvas height={LINE} label={t("slots.lineLabel", line.executorId, percent(use), line.lost)} draw={draw} />
+      <span class="num">
+        {percent(use)}
+        {line.lost ? <b class="bad"> {t("slots.lost")}</b> : null}
+      </span>
+    </>
+  );
+}
+
+/** A bar a bin, from the bottom, without a gap between them. @param {CanvasRenderingContext2D} g @param {number[]} values @param {number} top @param {number} width @param {number} height @param {string} colour */
+function bars(g, values, top, width, height, colour) {
+  g.fillStyle = colour;
+  values.forEach((v, i) => {
+    const h = top > 0 ? Math.min(1, v / top) * height : 0;
+    const x = Math.floor((i / values.length) * width);
+    if (h > 0) g.fillRect(x, height - Math.max(h, 0.5), Math.ceil(((i + 1) / values.length) * width) - x, Math.max(h, 0.5));
+  });
+}
