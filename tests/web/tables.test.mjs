@@ -76,11 +76,11 @@ describe("tables", () => {
 
   it("filter by executor from the table of executors", async () => {
     await visit(page, stage);
-    const link = await page.$("table:has(caption:text-is('By executor')) tbody a");
+    const link = await page.$("table:has(caption:text-is('By executor')) tbody a.strong");
     assert.ok(link);
     const id = await link.textContent();
     await link.click();
-    await page.waitForURL(new RegExp(`[?&]executor=${id}\\b`));
+    await page.waitForURL(new RegExp(`[?&]exec=${id}\\b`));
     await settled();
     const head = await page.$$eval("#tasks thead th", (heads) => heads.findIndex((h) => h.textContent?.startsWith("Executor")));
     assert.deepEqual([...new Set(await column(head + 1))], [id]);

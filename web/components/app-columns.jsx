@@ -193,7 +193,8 @@ function Costs({ app: a }) {
   const damage = a.state === "partial" && a.complete !== false ? a.reason : null;
   return (
     <div class="clip" title={[damage, a.verdict].filter(Boolean).join("\n") || undefined}>
-      {damage ? <b class="warn">{damage} </b> : null}
+      {damage ? <b class="warn">{damage}</b> : null}
+      {damage && a.costs.length ? " · " : null}
       {a.costs.length
         ? a.costs.map((c, i) => (
             <>

@@ -6,7 +6,8 @@ import { columns as chosen, saveColumns } from "../lib/prefs.js";
 /** @template T @typedef {import("./table.jsx").Column<T>} Column */
 
 /**
- * Which columns of a table are shown: by themselves those that have something to say and are not `extra`, else those that a person has chosen, which is kept as a preference.
+ * Which columns of a table are shown: those that have something to say and are not `extra`, or as a person has chosen, which is kept as a preference. An extra one that was chosen is shown
+ * even where it has nothing to say.
  * @template T
  * @param {string} table name of the preference @param {Column<T>[]} all @param {Set<string>} extra ids of columns that are shown only when chosen @param {Set<string>} fixed ids that are always shown
  * @returns {{ shown: Column<T>[], tool: import("preact").ComponentChildren }}
@@ -19,7 +20,7 @@ export function useColumns(table, all, extra, fixed) {
     setIds(next);
   };
   const isOn = (/** @type {Column<T>} */ c) => fixed.has(c.id) || (ids ? ids.includes(c.id) : !extra.has(c.id));
-  const shown = all.filter(isOn).map((c) => (ids ? { ...c, present: undefined } : c));
+  const shown = all.filter(isOn).map((c) => (ids && extra.has(c.id) ? { ...c, present: undefined } : c));
   const tool = (
     <Popover label={t("columns.choose")}>
       <fieldset class="columns">

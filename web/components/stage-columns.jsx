@@ -35,8 +35,6 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       id: "mark",
       label: <span class="sr">{t("col.mark")}</span>,
       class: "is-mark",
-      sort: brief ? undefined : "finding",
-      num: true,
       cell: (s) =>
         !ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : <Severity level={s.findingGrade ? LEVELS[s.findingGrade] : stageLevel(s)} />,
     },

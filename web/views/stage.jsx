@@ -36,57 +36,72 @@ export function Stage({ app, id, version }) {
   );
 }
 
+/** Max ÷ median from which the slowest task is explained without being asked about. */
+const EXPLAINED_FROM = 2;
+
+/** The task to explain: the one that was picked, else the slowest where it is that much slower. @param {StageData} s @returns {string | null} */
+function explained(s) {
+  const picked = current().query.get("task");
+  if (picked !== null && /^\d+$/.test(picked)) return picked;
+  return s.slowestTaskId !== null && s.medianMs && s.maxMs && s.maxMs >= EXPLAINED_FROM * s.medianMs ? String(s.slowestTaskId) : null;
+}
+
 /** @param {{ app: App, stage: StageData, version: string }} props */
 function Found({ app, stage: s, version }) {
+  const name = `${s.stageId}.${s.attempt}`;
+  const judged = isRead(version) && ran(s);
+  const task = ran(s) ? explained(s) : null;
+  const analysis = /** @type {Asked<import("../types").StageAnalysis>} */ (useData(judged ? wordedPath(["apps", app.ref, "stages", name, "analysis"]) : null, version));
+  const findings = useStageFindings(app.ref, version, name);
+  const tasks = /** @type {Asked<import("../types").TaskList>} */ (useData(task === null ? null : apiPath(["apps", app.ref, "stages", name, "tasks"], { task, limit: 1 }), version));
+  // What analysis has to say stands above everything, and the task next: the page waits for them rather than jump. A stage without an analysis (404), or a run without one (409), has nothing to say.
+  const waits = (judged && [analysis, findings].some((x) => x.data === undefined && !x.error)) || (task !== null && tasks.data === undefined && !tasks.error);
   return (
     <>
       <Head app={app} stage={s} />
-      {ran(s) ? (
-        <Ran app={app} stage={s} version={version} />
+      {waits ? (
+        <Skeleton rows={10} facts />
       ) : (
-        <Empty
-          title={t(s.status === "skipped" ? "stage.wasSkipped" : "stage.isPending", s.stageId)}
-          text={t(s.status === "skipped" ? "stage.wasSkippedText" : "stage.isPendingText")}
-        />
+        <>
+          {ran(s) ? (
+            <Ran app={app} stage={s} analysis={analysis.data ?? null} findings={findings.data ?? null} task={task} tasks={tasks} version={version} />
+          ) : (
+            <Empty
+              title={t(s.status === "skipped" ? "stage.wasSkipped" : "stage.isPending", s.stageId)}
+              text={t(s.status === "skipped" ? "stage.wasSkippedText" : "stage.isPendingText")}
+            />
+          )}
+          <StageDag app={app} name={name} version={version} />
+          {s.details ? (
+            <Section title={t("stage.details")}>
+              <details class="fold">
+                <summary>{t("stage.detailsShow")}</summary>
+                <pre class="text-block">{s.details}</pre>
+              </details>
+            </Section>
+          ) : null}
+        </>
       )}
-      <StageDag app={app} name={`${s.stageId}.${s.attempt}`} version={version} />
-      {s.details ? (
-        <Section title={t("stage.details")}>
-          <details class="fold">
-            <summary>{t("stage.detailsShow")}</summary>
-            <pre class="text-block">{s.details}</pre>
-          </details>
-        </Section>
-      ) : null}
     </>
   );
 }
 
-/** Max ÷ median from which the slowest task is explained without being asked about. */
-const EXPLAINED_FROM = 2;
-
-/** @param {{ app: App, stage: StageData, version: string }} props */
-function Ran({ app, stage: s, version }) {
+/**
+ * @param {{ app: App, stage: StageData, analysis: import("../types").StageAnalysis | null, findings: import("../types").Findings | null, task: string | null,
+ *   tasks: Asked<import("../types").TaskList>, version: string }} props task: to explain; tasks: the answer about it
+ */
+function Ran({ app, stage: s, analysis: a, findings, task, tasks, version }) {
   const name = `${s.stageId}.${s.attempt}`;
-  const judged = isRead(version);
-  const analysis = /** @type {Asked<import("../types").StageAnalysis>} */ (useData(judged ? wordedPath(["apps", app.ref, "stages", name, "analysis"]) : null, version));
-  const findings = useStageFindings(app.ref, version, name);
-  // What analysis has to say stands above everything: the page waits for it rather than jump. A stage without an analysis (404), or a run without one (409), has nothing to say.
-  if (judged && [analysis, findings].some((x) => x.data === undefined && !x.error)) return <Skeleton rows={10} facts />;
-  const a = analysis.data ?? null;
-  const picked = current().query.get("task");
-  const slowest = s.slowestTaskId !== null && s.medianMs && s.maxMs && s.maxMs >= EXPLAINED_FROM * s.medianMs ? String(s.slowestTaskId) : null;
-  const explained = picked !== null && /^\d+$/.test(picked) ? picked : slowest;
   return (
     <>
-      <StageVerdict app={app} stage={s} analysis={a} findings={findings.data ?? null} isJudged={judged} />
+      <StageVerdict app={app} stage={s} analysis={a} findings={findings} isJudged={isRead(version)} />
       <Numbers app={app} stage={s} analysis={a} />
       <FailureText text={s.failure} />
       {s.errors.length || s.killReasons.length ? <Errors stage={s} /> : null}
-      {findings.data ? <FindingList appRef={app.ref} findings={findings.data.findings} openFirst /> : null}
+      {findings ? <FindingList appRef={app.ref} findings={findings.findings} openFirst /> : null}
       {s.endedTasks || s.activeTasks ? (
         <>
-          {explained === null ? null : <WhySlow app={app} stage={s} id={explained} isPicked={explained === picked} version={version} />}
+          {task === null ? null : <WhySlow app={app} stage={s} id={task} isPicked={current().query.get("task") === task} asked={tasks} version={version} />}
           {a ? (
             <>
               <Causes stage={s} analysis={a} />

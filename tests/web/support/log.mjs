@@ -11,7 +11,8 @@ export const HOSTILE = "<script>document.title='broken'</script><img src=x onerr
 export const SKEWED = "app-20260101100000-0001",
   FAILED = "app-20260101110000-0002",
   CUT = "app-20260101120000-0003",
-  SMALL = "app-20260101130000-0004";
+  SMALL = "app-20260101130000-0004",
+  RETRIED = "app-20260101170000-0009";
 /** Runs that are written elsewhere: lost executors, cached RDDs, DStreams (tests/api/support), a streaming query that fails and a Thrift server (tests/data/logs). */
 export const LOSSES = "app-losses",
   STORED = "app-storage",
@@ -53,7 +54,7 @@ const stageInfo = (id, name, tasks, more = {}) => ({
 /**
  * One run: events in the order of the log.
  * @param {{ id: string, name: string, user?: string, startMs: number, stages: { name: string, durations: number[], bytes?: number[], gc?: number, fail?: { index: number,
- * error: string } }[], description?: string, end?: boolean }} run
+ * error: string, retried?: boolean } }[], description?: string, end?: boolean }} run retried: a second attempt succeeds, and so does the stage
  */
 function events({ id, name, user = "alice", startMs, stages, description, end = true }) {
   /** @type {object[]} */
@@ -108,7 +109,7 @@ function events({ id, name, user = "alice", startMs, stages, description, end = 
   let now = startMs + 4000,
     task = 0;
   stages.forEach((s, i) => {
-    const failed = s.fail !== undefined;
+    const failed = s.fail !== undefined && !s.fail.retried;
     out.push({
       Event: "SparkListenerJobStart",
       "Job ID": i,
@@ -119,16 +120,19 @@ function events({ id, name, user = "alice", startMs, stages, description, end = 
     });
     out.push({ Event: "SparkListenerStageSubmitted", "Stage Info": stageInfo(i, s.name, s.durations.length, { "Submission Time": now }), Properties: {} });
     const free = [now, now, now, now]; // four slots, two an executor
-    s.durations.forEach((ms, index) => {
+    const retry = s.fail?.retried ? [s.fail.index] : [];
+    [...s.durations.keys(), ...retry].forEach((index, place) => {
+      const ms = s.durations[index],
+        attempt = place >= s.durations.length ? 1 : 0;
       const slot = free.indexOf(Math.min(...free)),
         launch = free[slot],
         finish = launch + ms,
-        error = s.fail?.index === index ? s.fail.error : null;
+        error = s.fail?.index === index && !attempt ? s.fail.error : null;
       free[slot] = finish;
       const info = {
         "Task ID": task++,
         Index: index,
-        Attempt: 0,
+        Attempt: attempt,
         "Partition ID": index,
         "Launch Time": launch,
         "Executor ID": String(1 + (slot >> 1)),
@@ -266,6 +270,15 @@ export function writeLogs(folder) {
   put(DSTREAMS, dstreamLog());
   for (const own of ["streaming_windows_3_5", "thrift_ops"]) cpSync(join(DATA, own), join(folder, own), { recursive: true });
   put(SMALL, events({ id: SMALL, name: "tiny", startMs: 1767272400000, stages: [{ name: "count at Job.scala:1", durations: [120, 130] }] }));
+  put(
+    RETRIED,
+    events({
+      id: RETRIED,
+      name: "flaky",
+      startMs: 1767276000000,
+      stages: [{ name: "save at Job.scala:8", durations: each(8, () => 2000), fail: { index: 3, error: "java.io.IOException: connection reset", retried: true } }],
+    }),
+  );
   put(QUERIES, sqlLog(HOSTILE));
   // More runs than a page of the list holds.
   for (let i = 0; i < 60; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { AccountBar } from "../../components/account.jsx";
 import { Section } from "../../components/facts.jsx";
+import { Sentences } from "../../components/sentences.jsx";
 import { Table } from "../../components/table.jsx";
 import { duration, exactMs, percent } from "../../lib/format.js";
 import { t } from "../../lib/i18n.js";
@@ -63,7 +64,7 @@ export function Causes({ stage: s, analysis: a }) {
       />
       {a.recCapMs || a.recSpreadMs ? (
         <p class="note dim">
-          {a.recCapMs ? t("causes.cap", duration(a.recCapMs)) : null} {a.recSpreadMs ? t("causes.spread", duration(a.recSpreadMs)) : null}
+          <Sentences items={[a.recCapMs ? t("causes.cap", duration(a.recCapMs)) : null, a.recSpreadMs ? t("causes.spread", duration(a.recSpreadMs)) : null]} />
         </p>
       ) : null}
     </Section>

@@ -74,9 +74,13 @@ export function StageVerdict({ app, stage: s, analysis, findings, isJudged }) {
     <div class="verdict" data-sev={level}>
       <p class="verdict-say">{verdict || <Sentence stage={s} app={app} />}</p>
       <p class="verdict-sub">
-        {verdict ? <Sentence stage={s} app={app} /> : null}{" "}
-        {analysis?.verdictName ? t(analysis.causeName ? "stage.judgedCause" : "stage.judged", analysis.verdictName, analysis.causeName, percent(analysis.causeShare)) : null}
-        {isJudged ? null : t("stage.judgedLater")}
+        <Sentences
+          items={[
+            verdict ? <Sentence stage={s} app={app} /> : null,
+            analysis?.verdictName ? t(analysis.causeName ? "stage.judgedCause" : "stage.judged", analysis.verdictName, analysis.causeName, percent(analysis.causeShare)) : null,
+            isJudged ? null : t("stage.judgedLater"),
+          ]}
+        />
       </p>
     </div>
   );

@@ -4,6 +4,7 @@ import { apiPath } from "../../api.js";
 import { Canvas } from "../../components/canvas.jsx";
 import { Section } from "../../components/facts.jsx";
 import { Search } from "../../components/filters.jsx";
+import { Sentences } from "../../components/sentences.jsx";
 import { Empty, Loaded } from "../../components/states.jsx";
 import { hideTip, showTip } from "../../components/tip.jsx";
 import { useData } from "../../components/use-data.js";
@@ -188,8 +189,9 @@ function Lanes({ base, path, filter, app, stage: s, version }) {
           ))}
         </ul>
         <span class="dim3">
-          {(fine ?? base).tasks ? t("tl.singly") : t("tl.density", base.taskCount)} {shape.lanes ? null : t("tl.wholes")}{" "}
-          {s.activeTasks ? t("tl.open") : null}
+          <Sentences
+            items={[(fine ?? base).tasks ? t("tl.singly") : t("tl.density", base.taskCount), shape.lanes ? null : t("tl.wholes"), s.activeTasks ? t("tl.open") : null]}
+          />
         </span>
       </div>
     </div>

@@ -22,13 +22,10 @@ const SHOWN_ATTEMPTS = 10;
 
 /**
  * Why one task took as long as it did: what it did against a typical task, its excess by cause, every metric against the stage's median, the other attempts of its partition.
- * @param {{ app: import("../../types").App, stage: StageData, id: string, isPicked: boolean, version: string }} props
+ * @param {{ app: import("../../types").App, stage: StageData, id: string, isPicked: boolean, asked: import("../../components/use-data.js").Asked<import("../../types").TaskList>,
+ *   version: string }} props asked: a list of that task alone
  */
-export function WhySlow({ app, stage: s, id, isPicked, version }) {
-  const name = `${s.stageId}.${s.attempt}`;
-  const asked = /** @type {import("../../components/use-data.js").Asked<import("../../types").TaskList>} */ (
-    useData(apiPath(["apps", app.ref, "stages", name, "tasks"], { task: id, limit: 1 }), version)
-  );
+export function WhySlow({ app, stage: s, id, isPicked, asked, version }) {
   const task = asked.data?.items[0];
   return (
     <Section
