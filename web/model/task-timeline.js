@@ -116,11 +116,3 @@ export function densityPixels(t, places, height, colour) {
   });
   return out;
 }
-
-/** Round steps of time, at most so many over a span. @param {number} spanMs @param {number} most */
-export function timeStep(spanMs, most) {
-  const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000];
-  let step = steps.find((s) => spanMs / s <= most) ?? 7_200_000;
-  while (spanMs / step > most) step *= 2;
-  return step;
-}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { byHost, parts, restOf, sumParts, taskParts } from "../model/phases.js";
 import { byteTicks, choices, padded, slower } from "../model/scatter.js";
-import { asked, cellAt, clamp, densityPixels, layout, rowAt, span, taskAt, timeStep, zoomed } from "../model/task-timeline.js";
+import { asked, cellAt, clamp, densityPixels, layout, rowAt, span, taskAt, zoomed } from "../model/task-timeline.js";
 
 const TIMES = { ms: 1000, runMs: 900, deserializeMs: 50, serializeMs: 10, gettingResultMs: 0, gcMs: 100, cpuNs: 600e6, fetchMs: 20, writeNs: 30e6 };
 const sum = (/** @type {{ ms: number }[]} */ list) => list.reduce((n, p) => n + p.ms, 0);
@@ -130,12 +130,6 @@ describe("tasks over time", () => {
     assert.deepEqual(at(0, 4), [0, 0, 0, 0], "the idle half stays clear");
     assert.deepEqual(at(1, 9), [9, 9, 9, 255]);
     assert.deepEqual(at(1, 8), [0, 0, 0, 0]);
-  });
-
-  it("ticks in round steps", () => {
-    assert.equal(timeStep(1000, 10), 100);
-    assert.equal(timeStep(60_000, 5), 15_000);
-    assert.ok(1e12 / timeStep(1e12, 9) <= 9);
   });
 });
 

@@ -12,7 +12,8 @@ import { clock, count, duration, offset, percent } from "../../lib/format.js";
 import { language, t, word } from "../../lib/i18n.js";
 import { current, patchQuery } from "../../lib/router.js";
 import { look } from "../../model/buckets.js";
-import { asked as askedWindow, cellAt, clamp, densityPixels, layout, rowAt, span, taskAt, timeStep, zoomed } from "../../model/task-timeline.js";
+import { timeTicks } from "../../model/timeline.js";
+import { asked as askedWindow, cellAt, clamp, densityPixels, layout, rowAt, span, taskAt, zoomed } from "../../model/task-timeline.js";
 
 /** @typedef {import("../../types").TaskTimeline} TaskTimeline */
 /** @typedef {import("../../components/canvas.jsx").Ink} Ink */
@@ -276,10 +277,9 @@ function drawLanes(o) {
 /** @param {Parameters<typeof drawLanes>[0]} o @param {number} left @param {number} w @param {(ms: number) => number} X */
 function drawAxis({ g, ink, base, shape, from, to }, left, w, X) {
   const begin = base.beginMs ?? 0;
-  const step = timeStep(to - from, Math.max(2, Math.floor(w / 90)));
   g.textBaseline = "middle";
   g.textAlign = "center";
-  for (let at = Math.ceil((from - begin) / step) * step; at <= to - begin; at += step) {
+  for (const at of timeTicks(from - begin, to - begin, Math.max(2, Math.floor(w / 90)))) {
     const x = X(begin + at);
     g.fillStyle = ink("--chart-grid");
     g.fillRect(x, TOP - 4, 1, shape.height + 4);
