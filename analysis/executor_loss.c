@@ -48,3 +48,9 @@ bool executor_loss_is_wanted(struct str text)
             return true;
     return false;
 }
+
+bool executor_was_lost(bool active, int64_t remove_ms, struct str reason, int64_t end_ms)
+{
+    bool early = !known(remove_ms) || !known(end_ms) || remove_ms < end_ms - EXECUTOR_SHUTDOWN_MS;
+    return !active && early && !executor_loss_is_wanted(reason);
+}

@@ -5,6 +5,7 @@
 #define ANALYSIS_EXECUTOR_LOSS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -15,5 +16,7 @@
 const char *executor_loss_reason(struct str text);
 /* Asked for by Spark itself: too long without work, or drained on purpose. */
 bool executor_loss_is_wanted(struct str text);
+/* It went before its time and nobody asked for that. Times in epoch ms, UNKNOWN where the log has none; end_ms: of the application. */
+bool executor_was_lost(bool active, int64_t remove_ms, struct str reason, int64_t end_ms);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/analyse.h"
+#include "analysis/executor_loss.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
@@ -484,7 +485,7 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
         const struct executor *executor = model->executors.items[i];
         bool driver = str_is(executor->executor_id, "driver");
         report->executor_count += !driver;
-        report->lost_executor_count += !driver && !executor->active && (!known(report->end_ms) || executor->remove_ms < report->end_ms);
+        report->lost_executor_count += !driver && executor_was_lost(executor->active, executor->remove_ms, executor->remove_reason, report->end_ms);
     }
     describe_problems(self, entry, report);
 }

@@ -286,11 +286,9 @@ static void grade_finding(sqlite3_context *context, int count, sqlite3_value **v
 static void executor_lost(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    int64_t active = argument(values[0]), remove_ms = argument(values[1]), end_ms = argument(values[3]);
     const char *reason = (const char *)sqlite3_value_text(values[2]);
     struct str text = reason ? (struct str){reason, (size_t)sqlite3_value_bytes(values[2])} : STR_NONE;
-    bool early = !known(remove_ms) || !known(end_ms) || remove_ms < end_ms - EXECUTOR_SHUTDOWN_MS;
-    sqlite3_result_int(context, active == 0 && early && !executor_loss_is_wanted(text));
+    sqlite3_result_int(context, executor_was_lost(argument(values[0]) != 0, argument(values[1]), text, argument(values[3])));
 }
 
 enum err_code api_register_grades(struct db *db, struct err *err)
