@@ -94,6 +94,8 @@ static enum err_code note_shared(struct recompute *self, const struct lineage_us
             return err_nomem(err);
         self->occurrences[self->occurrence_count++] = (struct occurrence){action_of(facts, stage), uses[i].stage, cost, stage->first_launch_ms};
     }
+    if (self->occurrence_count == first)
+        return ERR_OK; /* stages that no job lists */
     qsort(self->occurrences + first, self->occurrence_count - first, sizeof *self->occurrences, by_action);
     for (size_t i = first; i < self->occurrence_count; i++)
         if (kept == first || self->occurrences[kept - 1].action != self->occurrences[i].action)

@@ -22,7 +22,7 @@ static void each_interval(const struct facts *facts, slots_between *add, void *i
 /* ---- few changes: each is a step */
 
 struct change_list {
-    struct slot_step *items;         /* alive and busy are differences */
+    struct slot_step *items; /* alive and busy are differences */
     size_t count;
 };
 
@@ -62,8 +62,8 @@ static void exact_steps(struct slot_use *self, const struct facts *facts)
 struct parts {
     int64_t begin_ms, wall_ms, count;
     struct {
-        double alive_ms, busy_ms;    /* of what covers a part of it */
-        double alive, busy;          /* differences of what covers it whole, to the part before */
+        double alive_ms, busy_ms; /* of what covers a part of it */
+        double alive, busy;       /* differences of what covers it whole, to the part before */
     } of[SLOT_USE_STEPS + 1];
 };
 

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define COSTS 3                      /* rules that a row of the list has room for */
+#define COSTS 3 /* rules that a row of the list has room for */
 #define VERDICT_BYTES ((size_t)64 << 10)
 #define RULES_BYTES ((size_t)16 << 10)
 

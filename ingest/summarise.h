@@ -11,7 +11,7 @@
 #include "ingest/store/run_summary.h"
 
 struct run_judgement {
-    int64_t skew_grade, gc_grade;    /* UNKNOWN: not judged */
+    int64_t skew_grade, gc_grade; /* UNKNOWN: not judged */
     struct run_history history;
     struct run_summary summary;
 };

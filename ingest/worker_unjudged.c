@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "ingest/worker_outcome.h"
 
-#define ROUND_NS (NS_PER_S / 20)             /* finished loads wait no longer than that for the worker's thread */
+#define ROUND_NS (NS_PER_S / 20) /* finished loads wait no longer than that for the worker's thread */
 
 static enum err_code keep_key(void *context, const char *app_key)
 {

@@ -9,8 +9,8 @@
 #include "server/dispatch.h"
 #include "server/http_text.h"
 
-#define MAX_ID_BYTES 512  /* of a session or a run of a query: they are UUIDs */
-#define MAX_DECODINGS 4 /* one by the web server, one by each proxy on the way */
+#define MAX_ID_BYTES 512 /* of a session or a run of a query: they are UUIDs */
+#define MAX_DECODINGS 4  /* one by the web server, one by each proxy on the way */
 
 /* ---- the pages ---- */
 

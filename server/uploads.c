@@ -23,31 +23,31 @@
 
 #define RECEIVING ".receiving-"
 #define PATH_BYTES 4600
-#define ABANDONED_SECONDS 3600               /* between two files of one upload */
+#define ABANDONED_SECONDS 3600 /* between two files of one upload */
 #define MINUTE_NS ((int64_t)60 * 1000 * NS_PER_MS)
-#define DROPPED_BYTES ((int64_t)64 << 20)    /* of a body behind an error, as much is read so that the client can be told; a longer one is cut off */
-#define WALK_DEPTH 16                        /* open directories while sizes are summed up */
+#define DROPPED_BYTES ((int64_t)64 << 20) /* of a body behind an error, as much is read so that the client can be told; a longer one is cut off */
+#define WALK_DEPTH 16                     /* open directories while sizes are summed up */
 
 struct uploads {
     struct upload_settings settings;
-    char dir[4096];                          /* real path */
-    pthread_mutex_t lock;                    /* all below */
-    int64_t used_bytes;                      /* in dir, as last counted, with what came since */
-    int64_t *begun_ns;                       /* owned; ring of most_per_minute begins */
+    char dir[4096];       /* real path */
+    pthread_mutex_t lock; /* all below */
+    int64_t used_bytes;   /* in dir, as last counted, with what came since */
+    int64_t *begun_ns;    /* owned; ring of most_per_minute begins */
     size_t begun_at;
     struct upload *active[UPLOADS_AT_ONCE];
 };
 
 struct upload {
-    struct uploads *uploads;                 /* borrowed */
+    struct uploads *uploads; /* borrowed */
     char id[UPLOAD_ID_BYTES];
     char name[UPLOAD_NAME_BYTES];
     char receiving[PATH_BYTES - 8], path[PATH_BYTES + 2 * UPLOAD_NAME_BYTES];
     int fd;
     bool last;
-    int64_t earlier_bytes, bytes;            /* of the files before, of this one */
+    int64_t earlier_bytes, bytes; /* of the files before, of this one */
     int64_t dropped_bytes;
-    int status;                              /* of the answer; 0: all is well */
+    int status; /* of the answer; 0: all is well */
     const char *error;
     char why[256];
 };
@@ -136,8 +136,8 @@ static void remove_abandoned(struct uploads *self, int64_t age_seconds)
     if (!dir)
         return;
     for (struct dirent *entry; (entry = readdir(dir));) {
-        if (!str_starts(str_of(entry->d_name), RECEIVING) || is_active(self, entry->d_name + strlen(RECEIVING)) ||
-            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || now - st.st_mtime < age_seconds)
+        if (!str_starts(str_of(entry->d_name), RECEIVING) || is_active(self, entry->d_name + strlen(RECEIVING)) || fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+            now - st.st_mtime < age_seconds)
             continue;
         char path[PATH_BYTES];
         snprintf(path, sizeof path, "%s/%s", self->dir, entry->d_name);
@@ -282,8 +282,8 @@ static bool admit(struct uploads *self, struct upload *upload, const struct uplo
     else if (upload->earlier_bytes + announced > self->settings.most_bytes)
         response_error(response, 413, "log_too_large", "an upload may have %" PRId64 " bytes (afterglow.uploads.maxBytes)", self->settings.most_bytes);
     else if (self->used_bytes + announced > self->settings.most_total_bytes)
-        response_error(response, 413, "uploads_full", "all uploads together may have %" PRId64 " bytes (afterglow.uploads.maxTotalBytes), and %" PRId64 " are there", self->settings.most_total_bytes,
-                       self->used_bytes);
+        response_error(response, 413, "uploads_full", "all uploads together may have %" PRId64 " bytes (afterglow.uploads.maxTotalBytes), and %" PRId64 " are there",
+                       self->settings.most_total_bytes, self->used_bytes);
     else if (files >= UPLOAD_MOST_FILES)
         response_error(response, 413, "too_many_files", "an upload may have %d files", UPLOAD_MOST_FILES);
     else if (place == UPLOADS_AT_ONCE)

@@ -24,14 +24,14 @@
 #define UPLOADS_ADDRESS "/api/afterglow/v1/uploads"
 #define UPLOAD_ID_BYTES 33
 #define UPLOAD_NAME_BYTES 201
-#define UPLOADS_AT_ONCE 8            /* each holds a connection as long as its client likes */
-#define UPLOAD_MOST_FILES 4096       /* of one rolling log: half a terabyte at Spark's 128 MiB a file */
+#define UPLOADS_AT_ONCE 8      /* each holds a connection as long as its client likes */
+#define UPLOAD_MOST_FILES 4096 /* of one rolling log: half a terabyte at Spark's 128 MiB a file */
 
 /* All borrowed. */
 struct upload_settings {
-    const char *dir;                 /* NULL: nobody may add a log */
+    const char *dir; /* NULL: nobody may add a log */
     int64_t most_bytes, most_total_bytes, most_per_minute;
-    const char *const *users;        /* who may, beside those who see every run; "*": everybody */
+    const char *const *users; /* who may, beside those who see every run; "*": everybody */
     size_t user_count;
 };
 
@@ -39,17 +39,17 @@ struct uploads;
 
 /* Makes the directory where it is missing, and removes what a server before left unfinished. *ret NULL and ERR_OK: they are off. */
 enum err_code uploads_new(struct uploads **ret, const struct upload_settings *settings, struct err *err) WARN_UNUSED;
-void uploads_free(struct uploads *self);                                     /* NULL is fine */
-const char *uploads_dir(const struct uploads *self);                         /* real path, static in self */
-int64_t uploads_most_bytes(const struct uploads *self);                      /* of one */
-bool uploads_may(const struct uploads *self, const struct viewer *viewer);   /* self may be NULL: nobody */
+void uploads_free(struct uploads *self);                                   /* NULL is fine */
+const char *uploads_dir(const struct uploads *self);                       /* real path, static in self */
+int64_t uploads_most_bytes(const struct uploads *self);                    /* of one */
+bool uploads_may(const struct uploads *self, const struct viewer *viewer); /* self may be NULL: nobody */
 
 /* What the head of the request says besides its address. STR_NONE: absent. */
 struct upload_head {
-    struct str marker;               /* X-Afterglow-Upload */
-    struct str origin, site;         /* Origin, Sec-Fetch-Site */
-    struct str forwarded_host;       /* X-Forwarded-Host */
-    int64_t bytes;                   /* Content-Length; UNKNOWN: in chunks */
+    struct str marker;         /* X-Afterglow-Upload */
+    struct str origin, site;   /* Origin, Sec-Fetch-Site */
+    struct str forwarded_host; /* X-Forwarded-Host */
+    int64_t bytes;             /* Content-Length; UNKNOWN: in chunks */
 };
 
 struct upload;
@@ -68,6 +68,6 @@ void upload_abort(struct upload *self);
 
 /* The last part of a name or path, of letters, digits, '.', '_' and '-', others as '_', not beginning with '.'; what is too long loses its begin. "log" where nothing is left. */
 void upload_name(struct str text, char out[UPLOAD_NAME_BYTES]);
-bool upload_id(struct str text, char out[UPLOAD_ID_BYTES]);      /* false: no id */
+bool upload_id(struct str text, char out[UPLOAD_ID_BYTES]); /* false: no id */
 
 #endif

@@ -97,8 +97,8 @@ export interface GraphRdd {
   id: number; name: Text; callsite: Text; numPartitions: Num; parentIds: number[]; cached: boolean; barrier: boolean;
   determinism: "determinate" | "unordered" | "indeterminate" | null; scopes: { id: string; name: Text }[];
 }
-export interface RddStage { stageId: number; attempt: number; name: Text; skipped: boolean; parentIds: number[]; rddCount: number; rdds: GraphRdd[] }
-export interface RddGraph { stages: RddStage[]; nextStage: Num }
+export interface GraphStage { stageId: number; attempt: number; name: Text; skipped: boolean; parentIds: number[]; rddCount: number; rdds: GraphRdd[] }
+export interface RddGraph { stages: GraphStage[]; nextStage: Num }
 
 // -- apps/{ref}/stages
 export interface Skew { grade: Grade; durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }

@@ -12,11 +12,11 @@
 #include "base/err.h"
 
 struct run_summary {
-    bool known;                      /* false: the run was not analysed, and nothing below is set */
+    bool known; /* false: the run was not analysed, and nothing below is set */
     int64_t grade, completeness;
-    int64_t saving_ms;               /* UNKNOWN: nothing is priced */
-    double busy_share;               /* NaN: it had no slots */
-    char *rules, *costs, *verdict_en, *verdict_zh;   /* owned; as in the table */
+    int64_t saving_ms;                             /* UNKNOWN: nothing is priced */
+    double busy_share;                             /* NaN: it had no slots */
+    char *rules, *costs, *verdict_en, *verdict_zh; /* owned; as in the table */
 };
 
 void run_summary_dispose(struct run_summary *self); /* idempotent */

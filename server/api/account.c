@@ -8,7 +8,7 @@
 /* Values of account.scope: 0 application; 1 and 2 window and cost of a job; 3 and 4 of a stage attempt. */
 enum { SCOPE_APP, SCOPE_JOB, SCOPE_STAGE = 3 };
 
-#define MOST_GAPS 10000              /* as many as are stored */
+#define MOST_GAPS 10000 /* as many as are stored */
 
 struct wanted {
     int64_t scope, owner; /* owner UNKNOWN: there is no such stage attempt */

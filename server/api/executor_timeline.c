@@ -256,8 +256,9 @@ enum err_code api_executor_timeline(struct api_ctx *ctx, const struct request *r
     struct list list = {0};
     struct executor_filter filter;
     int64_t bins;
-    if (list_read_page(&list, request, err) || (list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) || request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) ||
-        request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &bins, err) || executor_filter_read(&filter, request, err)) {
+    if (list_read_page(&list, request, err) || (list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) ||
+        request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) || request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &bins, err) ||
+        executor_filter_read(&filter, request, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }

@@ -106,7 +106,8 @@ static void unescape(struct buf *out, struct str quoted)
             return;
         const char *known = strchr(from, text.ptr[1]);
         size_t taken = text.ptr[1] == 'u' && text.len >= 6 ? 6 : 2;
-        buf_char(out, taken == 6 ? (char)(hex(text.ptr[4]) << 4 | hex(text.ptr[5])) : known ? to[known - from] : text.ptr[1]);
+        int c = taken == 6 ? hex(text.ptr[4]) << 4 | hex(text.ptr[5]) : known ? to[known - from] : text.ptr[1];
+        buf_char(out, (char)c);
         text = (struct str){text.ptr + taken, text.len - taken};
     }
 }

@@ -7,7 +7,7 @@
 #include "base/redact.h"
 #include "server/api/handlers.h"
 
-#define MOST_WORDS 8                 /* what is behind the last one belongs to it */
+#define MOST_WORDS 8 /* what is behind the last one belongs to it */
 #define MOST_OF_A_KIND 50
 #define USUAL_OF_A_KIND 6
 
@@ -16,20 +16,24 @@
 static const struct {
     const char *kind, *order, *sql;
 } kinds[] = {
-    {"stage", LONGEST, "SELECT s.stage_id || '.' || s.attempt AS key, s.stage_id AS id, coalesce(s.description, s.name) AS label, "
-              "CASE WHEN s.completion_ms >= coalesce(s.first_task_launch_ms, s.submission_ms) THEN s.completion_ms - coalesce(s.first_task_launch_ms, s.submission_ms) END AS duration_ms, "
-              "'stage ' || s.stage_id || ' ' || s.stage_id || '.' || s.attempt || ' ' || coalesce(s.description, '') || ' ' || coalesce(s.name, '') || ' ' || "
-              "coalesce(substr(t.body, 1, 2000), '') AS said FROM stage s LEFT JOIN text t ON t.text_id = s.failure_text_id"},
-    {"job", LONGEST, "SELECT j.job_id AS key, j.job_id AS id, coalesce(j.description, j.name) AS label, "
-            "CASE WHEN j.completion_ms >= j.submission_ms THEN j.completion_ms - j.submission_ms END AS duration_ms, "
-            "'job ' || j.job_id || ' ' || coalesce(j.description, '') || ' ' || coalesce(j.name, '') || ' ' || coalesce(j.job_group, '') || ' ' || "
-            "coalesce(substr(t.body, 1, 2000), '') AS said FROM job j LEFT JOIN text t ON t.text_id = j.failure_text_id"},
-    {"sql", LONGEST, "SELECT e.execution_id AS key, e.execution_id AS id, e.description AS label, "
-            "CASE WHEN e.completion_ms >= e.submission_ms THEN e.completion_ms - e.submission_ms END AS duration_ms, "
-            "'query ' || e.execution_id || ' sql ' || coalesce(e.description, '') || ' ' || coalesce(substr(t.body, 1, 2000), '') AS said "
-            "FROM sql_execution e LEFT JOIN text t ON t.text_id = e.error_text_id"},
-    {"exec", LONGEST, "SELECT executor_id AS key, executor_id AS id, host_port AS label, task_time_ms AS duration_ms, "
-             "'executor ' || executor_id || ' ' || coalesce(host_port, host, '') || ' ' || coalesce(remove_reason, '') AS said FROM executor"},
+    {"stage", LONGEST,
+     "SELECT s.stage_id || '.' || s.attempt AS key, s.stage_id AS id, coalesce(s.description, s.name) AS label, "
+     "CASE WHEN s.completion_ms >= coalesce(s.first_task_launch_ms, s.submission_ms) THEN s.completion_ms - coalesce(s.first_task_launch_ms, s.submission_ms) END AS duration_ms, "
+     "'stage ' || s.stage_id || ' ' || s.stage_id || '.' || s.attempt || ' ' || coalesce(s.description, '') || ' ' || coalesce(s.name, '') || ' ' || "
+     "coalesce(substr(t.body, 1, 2000), '') AS said FROM stage s LEFT JOIN text t ON t.text_id = s.failure_text_id"},
+    {"job", LONGEST,
+     "SELECT j.job_id AS key, j.job_id AS id, coalesce(j.description, j.name) AS label, "
+     "CASE WHEN j.completion_ms >= j.submission_ms THEN j.completion_ms - j.submission_ms END AS duration_ms, "
+     "'job ' || j.job_id || ' ' || coalesce(j.description, '') || ' ' || coalesce(j.name, '') || ' ' || coalesce(j.job_group, '') || ' ' || "
+     "coalesce(substr(t.body, 1, 2000), '') AS said FROM job j LEFT JOIN text t ON t.text_id = j.failure_text_id"},
+    {"sql", LONGEST,
+     "SELECT e.execution_id AS key, e.execution_id AS id, e.description AS label, "
+     "CASE WHEN e.completion_ms >= e.submission_ms THEN e.completion_ms - e.submission_ms END AS duration_ms, "
+     "'query ' || e.execution_id || ' sql ' || coalesce(e.description, '') || ' ' || coalesce(substr(t.body, 1, 2000), '') AS said "
+     "FROM sql_execution e LEFT JOIN text t ON t.text_id = e.error_text_id"},
+    {"exec", LONGEST,
+     "SELECT executor_id AS key, executor_id AS id, host_port AS label, task_time_ms AS duration_ms, "
+     "'executor ' || executor_id || ' ' || coalesce(host_port, host, '') || ' ' || coalesce(remove_reason, '') AS said FROM executor"},
     {"conf", "section <> 1, key", "SELECT name AS key, name AS id, value AS label, NULL AS duration_ms, name AS said, section FROM environment WHERE section BETWEEN 0 AND 4"},
 };
 

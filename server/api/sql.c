@@ -16,8 +16,14 @@
 #define JOB_COUNT "(SELECT count(*) FROM job j WHERE j.sql_execution_id = e.execution_id)"
 
 static const struct list_sort sorts[] = {
-    {"id", "e.execution_id"}, {"submission", "e.submission_ms"}, {"duration", DURATION}, {"jobs", JOB_COUNT}, {"description", "e.description"},
-    {"grade", "g.grade"},     {"saving", "g.saving_ms"},         {NULL, NULL},
+    {"id", "e.execution_id"},
+    {"submission", "e.submission_ms"},
+    {"duration", DURATION},
+    {"jobs", JOB_COUNT},
+    {"description", "e.description"},
+    {"grade", "g.grade"},
+    {"saving", "g.saving_ms"},
+    {NULL, NULL},
 };
 
 /* By sql_execution.status; the same words are what ?status= takes. */

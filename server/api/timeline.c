@@ -13,16 +13,15 @@
 #define MOST_EXECUTORS 500
 #define MOST_GAPS 500
 #define DENSITY_PARTS 400
-#define LONGEST_MS INT64_C(10000000000000)   /* three centuries: no run is longer, and sums stay sound */
+#define LONGEST_MS INT64_C(10000000000000) /* three centuries: no run is longer, and sums stay sound */
 
 /* ?1 and ?2 in all of them: from and to, epoch ms. */
-static const char slots_sql[] =
-    "SELECT from_ms, round(alive, 3) AS alive, round(busy, 3) AS busy FROM slot_use"
-    " WHERE from_ms < ?2 AND from_ms >= coalesce((SELECT max(from_ms) FROM slot_use WHERE from_ms <= ?1), 0) ORDER BY from_ms";
+static const char slots_sql[] = "SELECT from_ms, round(alive, 3) AS alive, round(busy, 3) AS busy FROM slot_use"
+                                " WHERE from_ms < ?2 AND from_ms >= coalesce((SELECT max(from_ms) FROM slot_use WHERE from_ms <= ?1), 0) ORDER BY from_ms";
 
 /* The chain's start-up goes on until the first job; a driver's gap in it is told by itself. The longest. */
-#define GAPS \
-    " FROM (SELECT from_ms, to_ms, kind AS bucket, sub, job_before, job_after FROM driver_gap" \
+#define GAPS                                                                                                                                                                       \
+    " FROM (SELECT from_ms, to_ms, kind AS bucket, sub, job_before, job_after FROM driver_gap"                                                                                     \
     "       UNION ALL SELECT from_ms, min(to_ms, coalesce((SELECT min(from_ms) FROM driver_gap), to_ms)), 'startup', NULL, NULL, NULL FROM chain_segment WHERE label = 'startup')" \
     " WHERE from_ms < ?2 AND to_ms > ?1"
 static const char gap_count_sql[] = "SELECT count(*)" GAPS;
@@ -34,12 +33,11 @@ static const char executors_sql[] = "SELECT executor_id, add_ms, remove_ms, remo
 
 #define JOBS " FROM job j WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1"
 static const char job_count_sql[] = "SELECT count(*)" JOBS;
-static const char jobs_sql[] =
-    "SELECT j.job_id, j.name, j.description, j.submission_ms AS from_ms, j.completion_ms AS to_ms, j.sql_execution_id,"
-    "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id) AS num_stages,"
-    "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id AND s.skipped AND NOT s.ran) AS skipped_stages, p.ms AS on_path_ms, j.status = 2"
-    "  FROM job j LEFT JOIN (SELECT job_id, sum(to_ms - from_ms) AS ms FROM chain_segment GROUP BY job_id) p ON p.job_id = j.job_id"
-    " WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1 ORDER BY j.submission_ms, j.job_id LIMIT ?3";
+static const char jobs_sql[] = "SELECT j.job_id, j.name, j.description, j.submission_ms AS from_ms, j.completion_ms AS to_ms, j.sql_execution_id,"
+                               "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id) AS num_stages,"
+                               "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id AND s.skipped AND NOT s.ran) AS skipped_stages, p.ms AS on_path_ms, j.status = 2"
+                               "  FROM job j LEFT JOIN (SELECT job_id, sum(to_ms - from_ms) AS ms FROM chain_segment GROUP BY job_id) p ON p.job_id = j.job_id"
+                               " WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1 ORDER BY j.submission_ms, j.job_id LIMIT ?3";
 #define JOB_PLAIN 9
 
 #define STAGE_FROM "coalesce(s.submission_ms, s.first_task_launch_ms)"
@@ -50,8 +48,8 @@ static const char stage_count_sql[] = "SELECT count(*)" STAGES;
 static const char stages_sql[] =
     "WITH task AS (SELECT stage_ref, max(task_id) AS task_id, min(from_ms) AS from_ms, max(to_ms) AS to_ms FROM chain_segment WHERE label = 'task' GROUP BY stage_ref),"
     "     shown AS (SELECT s.*, " STAGE_FROM " AS from_ms, " STAGE_TO " AS to_ms,"
-    "                      (SELECT job_id FROM job_stage j WHERE j.stage_id = s.stage_id ORDER BY j.ran DESC, j.skipped, j.job_id LIMIT 1) AS job_id"
-    STAGES " ORDER BY from_ms, s.stage_ref LIMIT ?3),"
+    "                      (SELECT job_id FROM job_stage j WHERE j.stage_id = s.stage_id ORDER BY j.ran DESC, j.skipped, j.job_id LIMIT 1) AS job_id" STAGES
+    " ORDER BY from_ms, s.stage_ref LIMIT ?3),"
     "     reader AS (SELECT s.stage_ref, min(c.submission_ms) AS at_ms FROM stage_parent p JOIN shown s ON s.stage_id = p.parent_id JOIN stage c ON c.stage_id = p.stage_id"
     "                 WHERE c.submission_ms >= s.to_ms GROUP BY s.stage_ref)"
     "SELECT s.stage_id, s.attempt, s.job_id, s.name, s.from_ms, s.to_ms, s.num_tasks, s.failed_tasks, a.on_path_ms,"

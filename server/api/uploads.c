@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What became of a log that was added (uploads.h): where it stands in the queue, and the run that it holds. */
-#include "server/db_pool.h"
-#include "server/server.h"
 #include "server/uploads.h"
 #include "server/api/handlers.h"
+#include "server/db_pool.h"
+#include "server/server.h"
 
 /* The log, or of several in a folder the one with a run; a copy of a run that is known leads to that. */
-static const char log_sql[] =
-    "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
-    "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.log_id LIMIT 1";
+static const char log_sql[] = "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
+                              "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.log_id LIMIT 1";
 enum { LOG_REF = 4, LOG_SEEN = 5 };
 
 static enum err_code write_log(struct json_writer *json, struct db *catalog, const struct request *request, const char *dir, const char *id, struct err *err)
@@ -31,7 +30,7 @@ static enum err_code write_log(struct json_writer *json, struct db *catalog, con
         api_columns(json, stmt, 0, LOG_REF);
         json_kv_str(json, "ref", may_see ? db_str(stmt, LOG_REF) : STR_NONE);
         json_kv_bool(json, "mayNotBeSeen", !may_see && !db_is_null(stmt, LOG_REF));
-    } else if (rc == ERR_EOF) {      /* the scan has not come by */
+    } else if (rc == ERR_EOF) { /* the scan has not come by */
         json_kv_text(json, "state", NULL);
         rc = ERR_OK;
     }

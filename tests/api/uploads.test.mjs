@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs that are added through HTTP: what is taken, where it goes, and what is refused.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -213,6 +214,24 @@ function beginOnly(port, id, bytes) {
     socket.on("error", () => {});
   });
 }
+
+test("a disk that is full is told, and nothing is left on it", async (t) => {
+  const folder = makeFolder(t);
+  const dir = join(folder, "added");
+  mkdirSync(dir);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=128k", "tmpfs", dir]).status !== 0) return t.skip("cannot mount a tmpfs here");
+  try {
+    const server = await startServer(t, ["--store", join(folder, "store")], { AFTERGLOW_UPLOADS: dir, AFTERGLOW_UPDATE_INTERVAL: "1h" });
+    const answer = await server.get(`${ADDRESS}?upload=${newId()}&name=a`, { method: "POST", headers: OURS, body: "x".repeat(1_000_000) });
+    assert.deepEqual([answer.status, JSON.parse(answer.text).error], [507, "disk_full"]);
+    assert.deepEqual(readdirSync(dir), []);
+    const small = await server.get(`${ADDRESS}?upload=${newId()}&name=a`, { method: "POST", headers: OURS, body: "x".repeat(10_000) });
+    assert.equal(small.status, 201);
+    await server.stop();
+  } finally {
+    spawnSync("umount", ["-l", dir]);
+  }
+});
 
 test("what breaks off leaves nothing", async (t) => {
   const { server, dir } = await start(t);

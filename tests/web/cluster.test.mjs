@@ -47,7 +47,7 @@ describe("executors", () => {
     assert.deepEqual(lost[0].slice(2, 5), ["+10.0 s", said[0].lossReason, `137${said[0].exitMeaning}`]);
     assert.deepEqual(
       (await rows("Totals")).map((r) => r[0]),
-      ["Active (2)", "Dead (6)", "Total (8)"],
+      ["Active (3)", "Dead (6)", "Total (9)"],
     );
     await page.click("section:has(h2:text-is('Lost executors')) tbody tr:first-child a");
     await page.waitForURL(/[?&]exec=1\b/);
@@ -55,7 +55,7 @@ describe("executors", () => {
     assert.match(await text(), /Exit status: 137/);
     await page.goBack();
     await page.waitForSelector("section:has(h2:text-is('Totals'))");
-    assert.equal((await rows("Executors")).length, 8);
+    assert.equal((await rows("Executors")).length, 9);
   });
 
   it("filter by host and state in the URL, and clear it", async (t) => {
@@ -96,16 +96,13 @@ describe("executors", () => {
     await visit(page, `a/${LOSSES}/executors`);
     const heads = () => page.$$eval("section:has(h2:text-is('Executors')) thead th", (all) => all.map((th) => th.textContent));
     assert.ok(!(await heads()).includes("Resource profile"));
-    await page.click(".menu summary");
-    await page.check(".menu label:has-text('Resource profile') input");
+    await page.click("button:text-is('Columns')");
+    await page.check("label:has-text('Resource profile') input");
     assert.ok((await heads()).includes("Resource profile"));
     await page.reload({ waitUntil: "networkidle" });
-    assert.ok((await heads()).includes("Resource profile"));
-    await page.click(".menu summary");
-    await page.keyboard.press("Escape");
-    assert.equal(await page.$eval(".menu", (e) => /** @type {HTMLDetailsElement} */ (e).open), false);
-    await page.click(".menu summary");
-    await page.click(".menu button");
+    await page.waitForSelector("th:text-is('Resource profile')");
+    await page.click("button:text-is('Columns')");
+    await page.click(".pop-box button");
     assert.ok(!(await heads()).includes("Resource profile"));
   });
 });
@@ -166,12 +163,13 @@ describe("streaming", () => {
     assert.ok(row.includes(String(Math.round(run.recentInputRowsPerSecond * 100) / 100)), row.join(" | "));
     await page.click("a:text-is('windows')");
     await page.waitForURL(new RegExp(run.runId));
-    await settled();
+    await page.waitForSelector("h2:text-is('Batches')");
     const batches = await rows("Batches");
     assert.equal(batches.length, run.progressCount);
     assert.equal(batches[0][0], String(run.latestBatchId));
     assert.ok((await page.$$(".time-chart canvas")).length >= 4);
     await visit(page, `a/${DSTREAMS}/dstreams`);
+    await page.waitForSelector("h2:text-is('Batches')");
     assert.equal((await rows("Batches")).length, 3);
   });
 });

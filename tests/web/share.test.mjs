@@ -85,9 +85,25 @@ describe("a run", () => {
     assert.equal(await clipboard(), `${url}a/${SKEWED}/stages/1.0?task=57`);
   });
 
+  it("gives its verdict, and a finding, as Markdown", async () => {
+    const { verdict, findings } = await api(`apps/${SKEWED}/findings`);
+    await visit(at.page, `a/${SKEWED}`);
+    await at.page.locator(".head-tools summary", { hasText: "Share" }).click();
+    await at.page.locator(".head-tools .menu[open] button", { hasText: "verdict" }).click();
+    await at.page.locator(".toast", { hasText: "Verdict copied" }).waitFor();
+    const said = await clipboard();
+    assert.ok(said.startsWith("[skewed\\_join]("), said);
+    assert.ok(said.replaceAll("\\", "").includes(verdict.replaceAll("\\", "")), said);
+    const [first] = findings;
+    await visit(at.page, `a/${SKEWED}?finding=${encodeURIComponent(`${first.rule}:${first.subject.kind}:${first.subject.key}`)}`);
+    await at.page.locator(".find-actions button", { hasText: "Markdown" }).click();
+    await at.page.waitForTimeout(100);
+    assert.ok((await clipboard()).replaceAll("\\", "").includes(first.sentence.replaceAll("\\", "")));
+  });
+
   it("has a menu for the keyboard", async () => {
     await visit(at.page, `a/${SMALL}`);
-    await at.page.locator(".head-tools summary").focus();
+    await at.page.locator(".head-tools summary").first().focus();
     await at.page.keyboard.press("Enter");
     await at.page.keyboard.press("Tab");
     assert.match(await at.page.evaluate(() => document.activeElement?.getAttribute("href") ?? ""), /report\?format=html/);

@@ -157,7 +157,7 @@ describe("a page", () => {
   });
 
   it("loses only the part that an unforeseen answer is in", async () => {
-    await page.route(`${API}apps/${ref}/environment`, (route) => route.fulfill({ json: { sections: null } }));
+    await page.route(`${API}apps/${ref}/environment*`, (route) => route.fulfill({ json: { sections: null } }));
     await page.goto(`${url}a/${ref}/env`);
     await page.waitForSelector("[role=alert]");
     assert.ok(await page.$(".rail"));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The columns of the list of applications. */
-import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoneName } from "../lib/format.js";
+import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoned, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
 import { trend, usual } from "../model/history.js";
 import { Progress } from "./app-head.jsx";
+import { CompareText } from "./app-tools.jsx";
 import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
 import { Outcome } from "./chips.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
@@ -59,7 +60,7 @@ export function appColumns({ twins, byJob }) {
       num: true,
       class: "is-left",
       cell: (a) => (
-        <span class="nowrap" title={time(a.startMs)}>
+        <span class="nowrap" title={zoned(a.startMs)}>
           {time(a.startMs, false)}
         </span>
       ),
@@ -75,6 +76,7 @@ export function appColumns({ twins, byJob }) {
       ),
     }),
     { id: "runs", label: t("apps.runs"), title: t("apps.runs.title"), cell: (a) => <Runs app={a} /> },
+    { id: "compare", label: <span class="sr">{t("compare.open")}</span>, name: t("compare.open"), cell: (a) => (a.ref !== null && a.loaded ? <CompareText app={a} /> : "") },
     ...(byJob ? ofJobs : []),
     {
       id: "saving",
@@ -168,7 +170,7 @@ function Runs({ app: a }) {
             tabIndex={-1}
             class={(r.key === a.key ? "is-this" : "") + (r.outcome === "failed" ? " is-bad" : "")}
             style={{ "--v": (r.durationMs ?? 0) / max }}
-            title={`${time(r.startMs)} · ${duration(r.durationMs)}${r.outcome === "failed" ? ` · ${t("outcome.failed")}` : ""}`}
+            title={`${zoned(r.startMs)} · ${duration(r.durationMs)}${r.outcome === "failed" ? ` · ${t("outcome.failed")}` : ""}`}
           />
         ))}
       </span>
@@ -191,7 +193,8 @@ function Costs({ app: a }) {
   const damage = a.state === "partial" && a.complete !== false ? a.reason : null;
   return (
     <div class="clip" title={[damage, a.verdict].filter(Boolean).join("\n") || undefined}>
-      {damage ? <b class="warn">{damage} </b> : null}
+      {damage ? <b class="warn">{damage}</b> : null}
+      {damage && a.costs.length ? " · " : null}
       {a.costs.length
         ? a.costs.map((c, i) => (
             <>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the list of applications is filtered by. All of it lives in the URL; what does not stand in the line stands behind a button, and as a chip while it is in force. */
 import { wordedPath } from "../api.js";
-import { count, duration, fromTimeField, time, timeField } from "../lib/format.js";
+import { count, duration, fromTimeField, timeField, zoned } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import { current, patchQuery } from "../lib/router.js";
 import { Popover } from "./column-choice.jsx";
@@ -147,7 +147,7 @@ function chipText(name, value, rows, facets) {
   if (name === "data") return word("apps.data", value);
   if (name === "complete") return t(value === "true" ? "apps.ended" : "apps.notEnded");
   if (name === "minDurationMs") return t("apps.longer", duration(numberOf(name)));
-  if (name === "from" || name === "to") return `${t(`apps.${name}`)} ${time(numberOf(name), false)}`;
+  if (name === "from" || name === "to") return `${t(`apps.${name}`)} ${zoned(numberOf(name), false)}`;
   if (name === "job") return t("apps.sameJob", rows?.find((a) => a.key === value)?.name ?? rows?.[0]?.name ?? value);
   if (name === "rule") return `${t("apps.rule")}: ${facets?.rules.find((f) => f.value === value)?.name ?? value}`;
   return `${word("apps.chip", name)}: ${value}`;

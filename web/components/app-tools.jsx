@@ -20,6 +20,13 @@ export const CompareLink = ({ app }) =>
     </a>
   );
 
+/** The same in a row of a list. @param {{ app: { ref: string | null } }} props */
+export const CompareText = ({ app }) => (
+  <a class="small" href={paths.compare(app.ref ?? "")} title={t("compare.openTitle")}>
+    {t("compare.open")}
+  </a>
+);
+
 /** What this page says first, with its name and link. */
 function verdictMarkdown() {
   const said = document.querySelector("main .verdict-say")?.textContent ?? "";

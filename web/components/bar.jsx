@@ -21,7 +21,7 @@ export function TopBar({ crumbs, search, prefs, change, keys }) {
   const dark = prefs.theme === "dark";
   return (
     <header class={"bar" + (crumbs.length < 2 ? " is-wide" : "")}>
-      <a class="bar-brand" href={paths.apps()}>
+      <a class="bar-brand" href={paths.apps()} aria-label="Afterglow">
         <Logo />
         <span>Afterglow</span>
       </a>
@@ -41,7 +41,7 @@ export function TopBar({ crumbs, search, prefs, change, keys }) {
           </>
         ))}
       </nav>
-      <button type="button" class="bar-search" aria-haspopup="dialog" aria-keyshortcuts="/ Control+K" onClick={search}>
+      <button type="button" class="bar-search" aria-label={t("bar.search")} aria-haspopup="dialog" aria-keyshortcuts="/ Control+K" onClick={search}>
         <svg width="13" height="13" viewBox="0 0 13 13" aria-hidden="true">
           <circle cx="5.5" cy="5.5" r="4" fill="none" stroke="currentColor" stroke-width="1.4" />
           <path d="m8.6 8.6 3.6 3.6" stroke="currentColor" stroke-width="1.4" />

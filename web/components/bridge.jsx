@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { duration, exactMs, seconds, time } from "../lib/format.js";
+import { duration, exactMs, seconds, zoned } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as markdown from "../lib/markdown.js";
 import * as paths from "../lib/paths.js";
@@ -88,7 +88,7 @@ export function Bridge({ of: c, refs }) {
             </tr>
           </thead>
           <tbody>
-            {total(t(isUsual ? "bridge.usual" : "bridge.base"), c.usualMs, isUsual ? t("bridge.median", c.baseline?.members.length ?? 0) : time(c.base?.startMs))}
+            {total(t(isUsual ? "bridge.usual" : "bridge.base"), c.usualMs, isUsual ? t("bridge.median", c.baseline?.members.length ?? 0) : zoned(c.base?.startMs))}
             {steps.map(({ part, fromMs, toMs }, i) => (
               <tr key={i}>
                 <th scope="row" class="bridge-what">

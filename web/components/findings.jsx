@@ -48,6 +48,9 @@ export const useFindings = (_ref, _version) => useContext(OfRun).asked;
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */
 export const useSubjectFindings = (ref, version, kind, key) => useAsked(ref, version, { kind, key });
 
+/** Those about a query: it itself, an operator of its plan, a job or a stage of it. @param {string} ref @param {string} version @param {string} id @returns {AskedFindings} */
+export const useQueryFindings = (ref, version, id) => useAsked(ref, version, { sql: id });
+
 export const Later = () => <p class="find-later">{t("find.later")}</p>;
 
 /**

@@ -21,19 +21,20 @@ import { useData } from "./use-data.js";
  * @template T
  * @template {import("../types").List<T>} L
  * @param {(string | number)[]} parts of the API's address
- * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string | null>, id?: string, worded?: boolean }} o
+ * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string | null>, id?: string, worded?: boolean, asks?: boolean }} o
  *   sort and limit: those of an address that names none; filters: by name, or as parameter of the API and key of the page's address where these differ; fixed: parameters that are not in the
- *   address of the page; id: `sort`, `page` and `limit` stand behind it in the address; worded: the answer has sentences
+ *   address of the page; id: `sort`, `page` and `limit` stand behind it in the address; worded: the answer has sentences; asks: where it is false nothing is
+ *   asked yet
  * @returns {Listing<T, L>}
  */
-export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, id = "", worded, fixed }) {
+export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, id = "", worded, fixed, asks = true }) {
   const q = current().query;
   const keys = names.map((name) => (typeof name === "string" ? /** @type {const} */ ([name, name]) : name));
   const filters = Object.fromEntries(keys.map(([name, key]) => [name, q.get(key)]));
   const sort = q.get(id + "sort") ?? usual;
   const path = worded ? wordedPath : apiPath;
   const json = path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit });
-  const asked = /** @type {import("./use-data.js").Asked<L>} */ (useData(json, version));
+  const asked = /** @type {import("./use-data.js").Asked<L>} */ (useData(asks ? json : null, version));
   return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)), id, csv: path(parts, { ...fixed, ...filters, sort, format: "csv" }), json };
 }
 

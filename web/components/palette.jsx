@@ -2,7 +2,7 @@
 /** Search everything: pages, findings, stages, jobs, queries, executors and settings of the open run, then other runs. A combobox in a dialog: the input keeps the focus. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { apiPath, wordedPath } from "../api.js";
-import { duration, seconds, time } from "../lib/format.js";
+import { duration, seconds, zoned } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import * as prefs from "../lib/prefs.js";
@@ -54,7 +54,7 @@ function useOptions(q, ref, version, entries) {
   for (const thing of ref !== null ? (things.data?.items ?? []) : []) options.push(ofThing(/** @type {string} */ (ref), thing));
   for (const a of runs.data?.items ?? [])
     if (a.ref !== null && a.ref !== ref)
-      options.push({ group: "run", to: paths.app(a.ref), label: a.name ?? a.appId ?? a.ref, note: [time(a.startMs, false), duration(a.durationMs), a.user].filter(Boolean).join(" · ") });
+      options.push({ group: "run", to: paths.app(a.ref), label: a.name ?? a.appId ?? a.ref, note: [zoned(a.startMs, false), duration(a.durationMs), a.user].filter(Boolean).join(" · ") });
   return { options, answered: rested === q && !things.stale && !runs.stale };
 }
 

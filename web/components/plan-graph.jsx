@@ -63,7 +63,7 @@ export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle,
     const b = boxes[i];
     return [
       b.small ? "is-small" : "",
-      level(b) > 1 ? "is-hot" : "",
+      level(b) > 2 ? "is-hot" : level(b) > 1 ? "is-noted" : "",
       b.all.some((o) => found.has(o.id)) ? "is-found" : "",
       b.all.some((o) => marks.has(o.id)) ? "is-changed" : "",
       b.kind === "one" ? "" : "is-folded",

@@ -13,7 +13,7 @@ import { useData } from "./use-data.js";
 import { usePieces } from "./use-pieces.js";
 
 /** @typedef {import("../types").RddGraph} RddGraph */
-/** @typedef {import("../types").RddStage} RddStage */
+/** @typedef {import("../types").GraphStage} GraphStage */
 
 /** Stages that are asked for without more ado. */
 const MOST_STAGES = 2000;
@@ -42,7 +42,7 @@ export function RddGraph({ app, of, version }) {
   );
 }
 
-/** @param {{ app: import("../types").App, stages: RddStage[] }} props */
+/** @param {{ app: import("../types").App, stages: GraphStage[] }} props */
 function Drawn({ app, stages }) {
   const [toggled, setToggled] = useState(/** @type {Set<string>} */ (new Set()));
   const [chosen, choose] = useState(/** @type {number | null} */ (null));
@@ -51,7 +51,7 @@ function Drawn({ app, stages }) {
   const frames = useMemo(
     () =>
       [...drawing.frames].map(([key, f]) => {
-        const s = /** @type {RddStage} */ (stages.find((x) => `s${x.stageId}` === key));
+        const s = /** @type {GraphStage} */ (stages.find((x) => `s${x.stageId}` === key));
         return {
           ...f,
           key,

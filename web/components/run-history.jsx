@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { duration, seconds, time, zoneName } from "../lib/format.js";
+import { duration, seconds, zoned } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { go } from "../lib/router.js";
@@ -26,7 +26,7 @@ export function RunHistory({ of: c, run }) {
   const y = (/** @type {number} */ ms) => TOP + (HEIGHT - TOP) * (1 - ms / high);
   const step = 100 / Math.max(all.length, FEWEST);
   const [low, up] = band?.median && band.allowed ? [y(Math.max(0, band.median - band.allowed)), y(band.median + band.allowed)] : [0, 0];
-  const about = (/** @type {typeof all[number]} */ m) => `${time(m.startMs)} ${zoneName(m.startMs)}\n${duration(m.wallMs)}${m.isReference ? `\n${t("history.reference")}` : ""}`;
+  const about = (/** @type {typeof all[number]} */ m) => `${zoned(m.startMs)}\n${duration(m.wallMs)}${m.isReference ? `\n${t("history.reference")}` : ""}`;
   return (
     <Section title={t("history.title")} note={band?.median ? t("history.note", duration(band.median), seconds(band.allowed)) : "\u00a0"}>
       <figure class="history chart">
@@ -56,7 +56,7 @@ export function RunHistory({ of: c, run }) {
           rowKey={(m) => m.key}
           class="is-narrow"
           columns={[
-            linkColumn("col.started", (m) => paths.app(m.key), (m) => `${time(m.startMs)} ${zoneName(m.startMs)}`),
+            linkColumn("col.started", (m) => paths.app(m.key), (m) => `${zoned(m.startMs)}`),
             { id: "wall", label: t("col.duration"), num: true, cell: (m) => <Duration ms={m.wallMs} /> },
             { id: "is", label: "", cell: (m) => (m.isThis ? t("bridge.this") : m.isReference ? t("history.reference") : "") },
             { id: "with", label: "", cell: (m) => (m.isThis ? "" : <a href={paths.compare(run, m.key)}>{t("history.with")}</a>) },

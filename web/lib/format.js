@@ -179,6 +179,9 @@ const BY_UNIT = {
   id: (v) => (known(v) ? String(v) : DASH),
 };
 
+/** The same with the zone behind it, where no head of a column or page names it. @param {unknown} epochMs @param {boolean} [seconds] */
+export const zoned = (epochMs, seconds = true) => (known(epochMs) ? `${time(epochMs, seconds)} ${zoneName(epochMs)}` : DASH);
+
 /** By the unit that the server names. @param {unknown} value @param {string | null} unit */
 export const quantity = (value, unit) => (typeof value === "string" ? value : (BY_UNIT[unit ?? ""] ?? count)(value));
 

@@ -5,16 +5,16 @@
  */
 import { bands, lanes, place } from "./plan-layout.js";
 
-/** @typedef {import("../types").RddStage} RddStage */
+/** @typedef {import("../types").GraphStage} GraphStage */
 /** @typedef {import("../types").GraphRdd} GraphRdd */
-/** @typedef {{ key: string, stage: RddStage, name: string | null, rdds: GraphRdd[], folded: boolean, x: number, y: number, w: number, h: number }} OperationBox name: null: its RDDs have no scope, or it is a whole stage */
+/** @typedef {{ key: string, stage: GraphStage, name: string | null, rdds: GraphRdd[], folded: boolean, x: number, y: number, w: number, h: number }} OperationBox name: null: its RDDs have no scope, or it is a whole stage */
 
 export const OPERATION = { w: 224, line: 16, top: 22, most: 4 };
 const GAPS = { gapX: 36, gapY: 22, wideY: 56 };
 /** Together the stages of a job show so many operations; those of the largest stages are folded first. */
 const MOST = 400;
 
-/** @param {RddStage[]} stages @param {Set<string>} toggled keys ("s5") of stages that are folded though they usually are not, or the other way round */
+/** @param {GraphStage[]} stages @param {Set<string>} toggled keys ("s5") of stages that are folded though they usually are not, or the other way round */
 export function drawRdds(stages, toggled) {
   const many = stages.reduce((n, s) => n + s.rdds.length, 0) > MOST;
   /** @type {OperationBox[]} */
@@ -47,10 +47,10 @@ export function drawRdds(stages, toggled) {
   return { boxes, lines, frames, width, height };
 }
 
-/** @param {RddStage} stage @param {string | null} name @param {boolean} folded @returns {OperationBox} */
+/** @param {GraphStage} stage @param {string | null} name @param {boolean} folded @returns {OperationBox} */
 const boxOf = (stage, name, folded) => ({ key: `s${stage.stageId}`, stage, name, rdds: [], folded, x: 0, y: 0, w: OPERATION.w, h: OPERATION.top });
 
-/** An RDD that several stages compute has a box in each; what comes from outside comes from a stage that this one reads. @param {RddStage[]} stages @param {Map<string, number>} at @param {Map<number, number[]>} stagesOf */
+/** An RDD that several stages compute has a box in each; what comes from outside comes from a stage that this one reads. @param {GraphStage[]} stages @param {Map<string, number>} at @param {Map<number, number[]>} stagesOf */
 function edges(stages, at, stagesOf) {
   /** @type {{ from: number, to: number, wide: boolean, dashed: boolean, lane?: number }[]} */
   const out = [];

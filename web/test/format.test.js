@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { bytes, count, duration, nanoseconds, offset, percent, quantity, setLocale, setZone, shortCount, time, times, zoneName } from "../lib/format.js";
+import { bytes, count, duration, nanoseconds, offset, percent, quantity, seconds, setLocale, setZone, shortCount, time, times, zoned, zoneName } from "../lib/format.js";
 
 /** Narrow no-break spaces as blanks, so that the expected texts can be read. @param {string} s */
 const plain = (s) => s.replaceAll("\u202f", " ");
@@ -46,6 +46,14 @@ describe("format", () => {
 
   it("never shows 60 in the second unit", () => {
     for (let ms = 119_950; ms < 4e8; ms = Math.ceil(ms * 1.0007) + 1) assert.doesNotMatch(duration(ms), /(60s|60m|\d24h| 24h)/);
+  });
+
+  it("writes differences in seconds, with a sign", () => {
+    assert.equal(plain(seconds(26_300, true)), "+26.3 s");
+    assert.equal(plain(seconds(-400, true)), "\u22120.40 s");
+    assert.equal(plain(seconds(-4, true)), "±0 s");
+    assert.equal(plain(seconds(0, true)), "±0 s");
+    assert.equal(plain(seconds(9880)), "9.88 s");
   });
 
   it("writes nanoseconds below a millisecond in microseconds", () => {
@@ -98,6 +106,8 @@ describe("format", () => {
     assert.equal(time(1_795_984_346_000), "2026-11-29 20:32:26");
     assert.equal(time(1_795_984_346_000, false), "2026-11-29 20:32");
     assert.equal(zoneName(), "UTC");
+    assert.equal(zoned(1_795_984_346_000), "2026-11-29 20:32:26 UTC");
+    assert.equal(zoned(null), "\u2014");
   });
 
   it("signs offsets from the start", () => {

@@ -132,6 +132,7 @@ function FirstStart({ version }) {
             <p>{t("first.noPlace")}</p>
           )}
           {s.logs ? <p>{t("first.logs", s.logs.waiting, s.logs.loading, s.logs.failed, s.logs.skipped)}</p> : null}
+          {s.uploads.allowed ? <p>{t("add.drop")}</p> : null}
           {s.ingest.running || s.ingest.enabled === false ? null : (
             <p>
               <b class="bad">{t("first.noIngest")}</b> {s.ingest.message}

@@ -10,10 +10,10 @@ import { Choice, Search, Tools } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { Severity } from "../components/severity.jsx";
-import { Empty, Loaded } from "../components/states.jsx";
+import { Empty, InOrder, Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
-import { DASH, duration, exactMs, percent, quantity, seconds, time, times, zoneName } from "../lib/format.js";
+import { DASH, duration, exactMs, percent, quantity, seconds, time, times, zoned, zoneName } from "../lib/format.js";
 import { t, tx, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith } from "../lib/router.js";
@@ -34,32 +34,48 @@ export function Compare({ app, version }) {
   const chosen = query.get("a");
   /** @type {import("../components/use-data.js").Asked<Comparison>} */
   const asked = useData(app.loading ? null : wordedPath(["compare"], { base: chosen ?? "usual", new: app.ref }), version);
+  const c = asked.data;
+  const base = chosen ?? c?.baseline?.members.find((m) => m.isReference)?.key ?? null;
+  const refs = { base: c?.base ? base : null, run: app.ref };
+  const ofQueries = query.get("of") === "queries";
+  /** @type {import("../components/list.jsx").Listing<PairItem>} */
+  const pairs = useList(["compare", ofQueries ? "queries" : "stages"], {
+    sort: "-size",
+    limit: 25,
+    filters: ["changed"],
+    version,
+    fixed: { base: refs.base ?? "", new: app.ref },
+    asks: c?.state === "done" && refs.base !== null,
+  });
   if (app.loading) return <Empty title={t("compare.title")} text={t("compare.whenRead")} />;
   return (
     <Loaded from={asked} rows={10} facts>
-      {(c) => {
-        const base = chosen ?? c.baseline?.members.find((m) => m.isReference)?.key ?? null;
-        const refs = { base: c.base ? base : null, run: app.ref };
-        return (
-          <>
-            <Head c={c} refs={refs} chosen={chosen !== null} />
-            <Said c={c} chosen={chosen !== null} />
-            {query.get("choose") !== null || c.state === "too_few" ? <Chooser app={app} /> : null}
-            {c.state === "incomplete" ? <Incomplete c={c} refs={refs} /> : null}
-            {c.state === "done" ? <Bridge of={c} refs={refs} /> : null}
-            {c.baseline && c.baseline.members.length ? <RunHistory of={c} run={app.ref} /> : null}
-            {c.state === "done" && refs.base !== null ? (
-              <>
-                {c.stages?.length ? <Unusual c={c} refs={refs} /> : null}
-                <Pairs c={c} base={refs.base} run={app.ref} version={version} />
-                <Findings c={c} refs={refs} />
-                <Settings c={c} refs={refs} />
-                <Metrics c={c} />
-              </>
-            ) : null}
-          </>
-        );
-      }}
+      {(c) => (
+        <>
+          <Head c={c} refs={refs} chosen={chosen !== null} />
+          <Said c={c} chosen={chosen !== null} />
+          {query.get("choose") !== null || c.state === "too_few" ? <Chooser app={app} /> : null}
+          {c.state === "incomplete" ? <Incomplete c={c} refs={refs} /> : null}
+          {c.state === "done" ? <Bridge of={c} refs={refs} /> : null}
+          {c.baseline && c.baseline.members.length ? <RunHistory of={c} run={app.ref} /> : null}
+          {c.state === "done" && refs.base !== null ? (
+            <InOrder
+              parts={[
+                [[], c.stages?.length ? <Unusual c={c} refs={refs} /> : null],
+                [[pairs.asked], <Pairs c={c} base={refs.base} run={app.ref} pairs={pairs} ofQueries={ofQueries} />],
+                [
+                  [],
+                  <>
+                    <Findings c={c} refs={refs} />
+                    <Settings c={c} refs={refs} />
+                    <Metrics c={c} />
+                  </>,
+                ],
+              ]}
+            />
+          ) : null}
+        </>
+      )}
     </Loaded>
   );
 }
@@ -68,7 +84,7 @@ export function Compare({ app, version }) {
 function Head({ c, refs, chosen }) {
   const members = c.baseline?.members ?? [];
   const run = (/** @type {import("../types").ComparedRun} */ r, /** @type {string} */ ref) => (
-    <a href={paths.app(ref)}>{`${time(r.startMs)} ${zoneName(r.startMs)}`}</a>
+    <a href={paths.app(ref)}>{zoned(r.startMs)}</a>
   );
   return (
     <div class="head is-sub">
@@ -226,11 +242,11 @@ function Unusual({ c, refs }) {
   );
 }
 
-/** Stages or queries of both runs, matched by what they do. @param {{ c: Comparison, base: string, run: string, version: string }} props */
-function Pairs({ c, base, run, version }) {
-  const ofQueries = current().query.get("of") === "queries";
-  /** @type {import("../components/list.jsx").Listing<PairItem>} */
-  const pairs = useList(["compare", ofQueries ? "queries" : "stages"], { sort: "-size", limit: 25, filters: ["changed"], version, fixed: { base, new: run } });
+/**
+ * Stages or queries of both runs, matched by what they do.
+ * @param {{ c: Comparison, base: string, run: string, pairs: import("../components/list.jsx").Listing<PairItem>, ofQueries: boolean }} props
+ */
+function Pairs({ c, base, run, pairs, ofQueries }) {
   const to = (/** @type {string} */ ref, /** @type {number | null} */ id) => (id === null ? null : ofQueries ? paths.sql(ref, id) : paths.stage(ref, id, 0));
   const max = Math.max(0, ...(pairs.asked.data?.items ?? []).flatMap((p) => [p.baseMs ?? 0, p.newMs ?? 0]));
   /** @type {(id: "base" | "new", ref: string) => import("../components/table.jsx").Column<PairItem>[]} */

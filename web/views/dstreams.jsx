@@ -10,7 +10,7 @@ import { ListTable, useList } from "../components/list.jsx";
 import { Empty, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { TimeChart } from "../components/time-chart.jsx";
-import { count, duration, offset, time, zoneName } from "../lib/format.js";
+import { count, duration, offset, time, zoned, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
@@ -43,7 +43,7 @@ export function Dstreams({ app, version }) {
           <Section title={t("dstreams.title")} note={t("dstreams.note")}>
             {picked ? (
               <Tools>
-                <FilterChip name="batch" text={t("dstreams.one", time(Number(picked)))} />
+                <FilterChip name="batch" text={t("dstreams.one", zoned(Number(picked)))} />
               </Tools>
             ) : null}
             <ListTable
@@ -83,7 +83,7 @@ function Delays({ items, intervalMs }) {
       fromMs={rows[0].batchMs}
       series={series}
       text={duration}
-      tip={(i) => [time(rows[i].batchMs), ...series.map((s) => `${s.name}: ${duration(s.values[i])}`)].join("\n")}
+      tip={(i) => [zoned(rows[i].batchMs), ...series.map((s) => `${s.name}: ${duration(s.values[i])}`)].join("\n")}
     />
   );
 }

@@ -233,7 +233,7 @@ export function Status({ x, app }) {
       {t("executors.excluded")}
     </span>
   ) : null;
-  if (x.active)
+  if (x.active && !x.lost)
     return (
       <>
         <span class="dim nowrap">{t("executors.stayed")}</span> {note}

@@ -3,10 +3,10 @@ import { TwoLines, WithBad } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { badColumn, barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
-import { PageFindings } from "../components/findings.jsx";
+import { PageFindings, isRead } from "../components/findings.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
-import { Empty } from "../components/states.jsx";
+import { Empty, InOrder } from "../components/states.jsx";
 import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { count, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
@@ -19,6 +19,7 @@ import { callSite } from "../model/app.js";
 export function Jobs({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<JobItem>} */
   const jobs = useList(["apps", app.ref, "jobs"], { sort: "-duration", filters: ["q", "status"], version });
+  const timeline = useTimeline(app.ref, version);
   return (
     <>
       <Facts
@@ -46,7 +47,7 @@ export function Jobs({ app, version }) {
           noMatch={t("jobs.noMatch")}
         />
       </Section>
-      <Timeline app={app} version={version} asked={useTimeline(app.ref, version)} />
+      {isRead(version) ? <InOrder parts={[[[jobs.asked, timeline], <Timeline app={app} version={version} asked={timeline} />]]} /> : null}
     </>
   );
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath, wordedPath } from "../api.js";
-import { Clip, Joined, TwoLines } from "../components/cells.jsx";
+import { apiPath } from "../api.js";
+import { TwoLines } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
 import { Facts, Section, durationFact, shareFact } from "../components/facts.jsx";
-import { FindingList } from "../components/findings.jsx";
+import { FindingList, Judged, isRead, useQueryFindings } from "../components/findings.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
+import { NestedTable } from "../components/queries.jsx";
 import { Loaded } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { after, useData } from "../components/use-data.js";
@@ -30,9 +31,9 @@ const MOST_JOBS = 200;
 /** Is it the plan? One SQL execution. @param {{ app: App, id: string, version: string }} props */
 export function Query({ app, id, version }) {
   const asked = /** @type {Asked<Sql>} */ (useData(apiPath(["apps", app.ref, "sql", id]), version));
-  const findings = /** @type {Asked<import("../types").Findings>} */ (useData(app.loading ? null : wordedPath(["apps", app.ref, "findings"], { sql: id, limit: 1000 }), version));
+  const findings = useQueryFindings(app.ref, version, id);
   return (
-    <Loaded from={app.loading ? asked : after(asked, findings)} rows={12} facts back={{ to: paths.page(app.ref, "sql"), label: t("query.toList") }}>
+    <Loaded from={isRead(version) ? after(asked, findings) : asked} rows={12} facts back={{ to: paths.page(app.ref, "sql"), label: t("query.toList") }}>
       {(query) => <Found app={app} query={query} findings={findings} version={version} />}
     </Loaded>
   );
@@ -63,7 +64,9 @@ function Found({ app, query: q, findings, version }) {
           q.plans.length ? [t("col.planChanges"), count(q.planChangeCount), q.plans.length > 1 ? t("query.updates", q.plans.length - 1) : null] : null,
         ]}
       />
-      {app.loading ? <p class="note">{t("query.findingsLater")}</p> : <Loaded from={findings}>{(f) => <FindingList appRef={app.ref} findings={f.findings} />}</Loaded>}
+      <Judged from={findings} version={version} rows={3}>
+        {(f) => <FindingList appRef={app.ref} findings={f.findings} />}
+      </Judged>
       <QueryPlan app={app} query={q} findings={findings.data?.findings ?? []} version={version} />
       <PlanText app={app} query={q} version={version} />
       {q.description && (q.description.length > LONG || q.description.includes("\n")) ? (
@@ -139,50 +142,5 @@ function Nested({ app, query: q, version }) {
       <NestedTable app={app} caption={t("query.nested")} rows={others} />
       {asked.data && asked.data.total > asked.data.items.length ? <p class="note">{t("list.more", asked.data.total - asked.data.items.length)}</p> : null}
     </Section>
-  );
-}
-
-/** Nested executions, as rows of their own. @param {{ app: App, caption: string, rows: import("../types").SqlItem[] }} props */
-export const NestedTable = ({ app, caption, rows }) => (
-  <Table
-    caption={caption}
-    rows={rows}
-    rowKey={(x) => x.id}
-    link={(x) => paths.sql(app.ref, x.id)}
-    columns={[
-      linkColumn("col.query", (x) => paths.sql(app.ref, x.id), (x) => x.id),
-      { id: "what", label: t("col.description"), class: "is-text", cell: (x) => <Clip text={x.description} /> },
-      { id: "status", label: t("col.status"), cell: (x) => <Chip of="status" state={x.status} /> },
-      momentColumn("col.started", (x) => x.submissionMs, app.startMs),
-      barColumn("col.duration", (x) => x.durationMs),
-      { id: "jobs", label: t("col.jobs"), cell: (x) => <JobLinks app={app} query={x} /> },
-    ]}
-  />
-);
-
-/** Jobs by state: what failed or runs stands first and says so. @param {{ app: App, query: import("../types").SqlItem }} props */
-export function JobLinks({ app, query: q }) {
-  const links = (/** @type {number[]} */ ids, /** @type {number} */ all) => (
-    <>
-      <Joined items={ids.slice(0, 8)}>{(j) => <a href={paths.job(app.ref, j)}>{j}</a>}</Joined>
-      {all > Math.min(8, ids.length) ? ` ${t("list.more", all - Math.min(8, ids.length))}` : ""}
-    </>
-  );
-  const running = q.jobCount - q.succeededJobCount - q.failedJobCount;
-  return (
-    <div class="two-lines is-jobs">
-      {q.failedJobCount ? (
-        <div>
-          <span class="bad small">{t("status.failed")}</span> {links(q.failedJobIds, q.failedJobCount)}
-        </div>
-      ) : null}
-      {running ? (
-        <div>
-          <span class="dim small">{t("status.unknown")}</span> {links(q.runningJobIds, running)}
-        </div>
-      ) : null}
-      {q.succeededJobCount ? <div>{links(q.succeededJobIds, q.succeededJobCount)}</div> : null}
-      {q.jobCount ? null : <span class="dim3">0</span>}
-    </div>
   );
 }

@@ -6,8 +6,9 @@ import { Chip } from "../components/chips.jsx";
 import { barColumn, countColumn, linkColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
-import { PageFindings, useFindings } from "../components/findings.jsx";
+import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
+import { JobLinks, NestedTable } from "../components/queries.jsx";
 import { Severity } from "../components/severity.jsx";
 import { Empty, Loaded, Skeleton } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
@@ -16,7 +17,6 @@ import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
 import { LEVELS } from "../model/findings.js";
-import { JobLinks, NestedTable } from "./query.jsx";
 
 /** @typedef {import("../types").SqlItem} SqlItem */
 /** @typedef {import("../types").App} App */
@@ -31,7 +31,7 @@ export function Sql({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<SqlItem>} */
   const queries = useList(["apps", app.ref, "sql"], { sort: "-duration", filters: FILTERS, version, fixed: filtered ? {} : { roots: "true" } });
   const findings = useFindings(app.ref, version);
-  const judged = !app.loading && app.sqlExecutionCount > 0;
+  const judged = isRead(version) && app.sqlExecutionCount > 0;
   const [open, setOpen] = useState(/** @type {Set<number>} */ (new Set()));
   /** @param {number} id */
   const toggle = (id) => {

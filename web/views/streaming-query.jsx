@@ -11,7 +11,7 @@ import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { TimeChart } from "../components/time-chart.jsx";
 import { useData } from "../components/use-data.js";
-import { DASH, bytes, count, duration, time, zoneName } from "../lib/format.js";
+import { DASH, bytes, count, duration, time, zoned, zoneName } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
@@ -103,7 +103,7 @@ const Numbers = ({ run }) => (
 function Charts({ run }) {
   const s = run.series;
   const fromMs = s.triggerMs.find((v) => v !== null) ?? 0;
-  const at = (/** @type {number} */ i) => `${t("streaming.batch", String(s.batchId[i] ?? DASH))} (${time(s.triggerMs[i])})`;
+  const at = (/** @type {number} */ i) => `${t("streaming.batch", String(s.batchId[i] ?? DASH))} (${zoned(s.triggerMs[i])})`;
   const some = (/** @type {(number | null)[]} */ values) => values.some((v) => v !== null);
   const phases = drawnPhases(run.phases);
   const rate = (/** @type {number | null} */ v) => count(round(v));
@@ -253,9 +253,9 @@ function Latest({ run }) {
       {latest.eventTimeMaxMs !== null || latest.eventTimeMinMs !== null ? (
         <Facts
           items={[
-            [t("streaming.eventMin"), time(latest.eventTimeMinMs)],
-            [t("streaming.eventMax"), time(latest.eventTimeMaxMs)],
-            [t("streaming.eventAvg"), time(latest.eventTimeAvgMs)],
+            [t("streaming.eventMin"), zoned(latest.eventTimeMinMs)],
+            [t("streaming.eventMax"), zoned(latest.eventTimeMaxMs)],
+            [t("streaming.eventAvg"), zoned(latest.eventTimeAvgMs)],
           ]}
         />
       ) : null}

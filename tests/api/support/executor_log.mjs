@@ -25,12 +25,20 @@ export const head = (id, spark = {}, more = {}) => [
 export const end = (ms) => event("ApplicationEnd", { Timestamp: at(ms) });
 export const text = (lines) => lines.join("\n") + "\n";
 
-/** A minute on three machines. Of seven executors one is idle, one goes with the application, one stays; the others are lost. */
+const unlucky = taskInfo(0, 0, "8", at(2000), { Failed: true });
+/** A minute on three machines. Of eight executors one is given back, one goes with the application, one stays; the others are lost, the eighth without a word but that of its task. */
 export const lossesLog = () =>
   text([
     ...head("app-losses", { "spark.executor.memory": "2g", "spark.executor.memoryOverhead": "512", "spark.executor.pyspark.memory": "256m", "spark.driver.memory": "3g" }),
     event("BlockManagerAdded", { "Block Manager ID": { "Executor ID": "driver", Host: "h0", Port: 1 }, "Maximum Memory": 1000, Timestamp: at(0) }),
-    ...["1", "2", "3", "4", "5", "6", "7"].map((id, i) => added(id, 1000, `h${1 + (i % 3)}`)),
+    ...["1", "2", "3", "4", "5", "6", "7", "8"].map((id, i) => added(id, 1000, `h${1 + (i % 3)}`)),
+    event("JobStart", { "Job ID": 0, "Submission Time": at(2000), "Stage IDs": [0], "Stage Infos": [stageInfo(0, "map at A.scala:1", 1)], Properties: {} }),
+    event("StageSubmitted", { "Stage Info": stageInfo(0, "map at A.scala:1", 1, { "Submission Time": at(2000) }), Properties: {} }),
+    event("TaskStart", { "Stage ID": 0, "Stage Attempt ID": 0, "Task Info": unlucky }),
+    taskEnd(0, unlucky, at(5000), {
+      "Task End Reason": { Reason: "ExecutorLostFailure", "Executor ID": "8", "Exit Caused By App": true, "Loss Reason": "worker lost" },
+      "Task Metrics": undefined,
+    }),
     removed("1", 10_000, "Container marked as failed. Exit status: 137. Killed by external signal"),
     removed("2", 20_000, "Executor heartbeat timed out after 130000 ms"),
     removed("3", 30_000, "Container c_1 exited from explicit termination request."),

@@ -19,7 +19,7 @@ export const executors = {
   "executors.excluded": "Excluded",
   "executors.excludedIn": (/** @type {string} */ s) => `in stages ${s}`,
   "executors.allStayed": "all stayed",
-  "executors.goneNote": (/** @type {number} */ n) => `${count(n)} given back`,
+  "executors.goneNote": (/** @type {number} */ n) => `${count(n)} removed`,
   "executors.busyNote": "of the time their slots were there",
   "executors.firstReady": "First ready",
   "executors.ofLimit": (/** @type {string} */ p, /** @type {string} */ b) => `${p} of ${b}`,

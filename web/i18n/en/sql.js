@@ -27,7 +27,6 @@ export const sql = {
   "query.noEnd": "The log holds no end of this query, so its duration is unknown.",
   "query.ran": "ran",
   "query.updates": (/** @type {number} */ n) => some(n, "update"),
-  "query.findingsLater": "Findings come when the log has been read to its end.",
   "query.plan": "Plan",
   "query.noPlan": "No plan",
   "query.noPlanText": "Spark logged none: it failed before planning was done, or the part of the log that holds it is missing.",

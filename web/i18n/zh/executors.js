@@ -18,7 +18,7 @@ export const executors = {
   "executors.excluded": "已排除",
   "executors.excludedIn": (s) => `在 Stage ${s} 中`,
   "executors.allStayed": "全部存活",
-  "executors.goneNote": (n) => `${count(n)} 个已归还`,
+  "executors.goneNote": (n) => `${count(n)} 个已移除`,
   "executors.busyNote": "占 slot 存在时间",
   "executors.firstReady": "首个就绪",
   "executors.ofLimit": (p, b) => `占 ${b} 的 ${p}`,

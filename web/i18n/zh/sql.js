@@ -26,7 +26,6 @@ export const sql = {
   "query.noEnd": "日志中没有这个查询的结尾，因此用时未知。",
   "query.ran": "已运行",
   "query.updates": (n) => `${n} 次更新`,
-  "query.findingsLater": "日志读完后才有发现。",
   "query.plan": "执行计划",
   "query.noPlan": "没有执行计划",
   "query.noPlanText": "Spark 没有记录：查询在计划完成之前失败，或日志缺少这一部分。",

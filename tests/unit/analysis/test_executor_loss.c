@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/executor_loss.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/units.h"
+
+/* Texts as Spark (TaskSchedulerImpl, HeartbeatReceiver, ExecutorAllocationManager), YarnAllocator and ExecutorPodsLifecycleManager write them. */
+static const struct {
+    const char *text, *reason;
+    bool wanted;
+} removals[] = {
+    {"Executor heartbeat timed out after 130000 ms", "heartbeat timed out", false},
+    {"Container killed by YARN for exceeding memory limits. 5.6 GB of 5.5 GB physical memory used.", "memory limit", false},
+    {"Container marked as failed: container_1 on host: h. Exit status: 137.", "killed (137)", false},
+    {"Container marked as failed: container_1 on host: h. Exit status: 143.", "terminated (143)", false},
+    {"Container container_1 on host h was preempted.", "preempted", false},
+    {"The executor with id 4 exited with exit code 137 (SIGKILL, possible container OOM). The API gave: OOMKilled", "memory limit", false},
+    {"Command exited with code 1", "unknown", false},
+    {"Command exited with code 0", "unknown", true},
+    {"Executor killed by driver.", "unknown", true},
+    {"Container container_1 exited from explicit termination request.", "unknown", true},
+    {"Executor decommission: spark scale down", "decommissioned", true},
+    {"", "unknown", false},
+};
+
+static void removals_are_told_by_their_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(removals); i++) {
+        assert_string_equal(executor_loss_reason(str_of(removals[i].text)), removals[i].reason);
+        if (executor_loss_is_wanted(str_of(removals[i].text)) != removals[i].wanted)
+            fail_msg("%s", removals[i].text);
+    }
+    assert_string_equal(executor_loss_reason(STR_NONE), "unknown");
+    assert_false(executor_loss_is_wanted(STR_NONE));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(removals_are_told_by_their_words)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
