@@ -165,7 +165,7 @@ export function Numbers({ app, stage: s, analysis: a }) {
             ]
           : null,
         s.pool && s.pool !== "default" ? [t("fact.pool"), <a href={paths.page(app.ref, "stages", { pool: s.pool })}>{s.pool}</a>] : null,
-        s.resourceProfileId ? [t("fact.resourceProfile"), <a href={paths.page(app.ref, "env", { section: "resources" })}>{count(s.resourceProfileId)}</a>] : null,
+        s.resourceProfileId ? [t("fact.resourceProfile"), <a href={paths.page(app.ref, "env")}>{count(s.resourceProfileId)}</a>] : null,
       ]}
     />
   );
