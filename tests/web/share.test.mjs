@@ -178,7 +178,7 @@ describe("language and zone", () => {
     const local = new Date(utc + 5.5 * 3_600_000).toISOString().slice(0, 16).replace("T", " ");
     assert.ok((await at.page.innerText("main")).includes(local));
     await at.page.getByRole("button", { name: "English" }).click();
-    assert.equal(await at.page.evaluate(() => document.documentElement.lang), "en");
+    await at.page.waitForFunction(() => document.documentElement.lang === "en");
     await at.page.reload({ waitUntil: "networkidle" });
     assert.equal(await at.page.evaluate(() => document.documentElement.lang), "en", "the choice stays");
     await prefer(at.page, { lang: "en", theme: "dark", zone: "utc" });
