@@ -8,7 +8,7 @@
          them in 100 stages, about 1 GB
 --apps   rows of the application list (default 100,000)
 --runs   how often each time is taken; medians are shown (default 5)
---only   parts to run: load memory store open stage api list server script
+--only   parts to run: load memory store open stage api list server script pages
 
 Times are ratios within one run, or answers of a warm server on loopback. Logs are made by ../shared/tools/make_big_log.py ($AFTERGLOW_SHARED) and kept in build/bench.
 """
@@ -36,7 +36,7 @@ WORK = tree.ROOT / "build/bench"
 API = "/api/afterglow/v1"
 HISTORY_SERVER_BYTES_A_SECOND = 85e6  # raw log, Spark 4.3 on 2 cores, measured once; its 1.2 GB of memory for 900 MB of log aside
 MIB = 1 << 20
-PARTS = "load memory store open stage api list server script".split()
+PARTS = "load memory store open stage api list server script pages".split()
 BINARY = tree.binary()
 
 
@@ -397,6 +397,36 @@ def part_server(table, options):
         for thread in readers:
             thread.join()
         table.add(f"server memory, {len(refs)} applications open, 64 connections", server.peak_bytes() / MIB, "MiB", 128, 64)
+
+
+def in_browser(server, runs, *wanted):
+    """What tests/web/measure.mjs says; None without a browser."""
+    done = subprocess.run(["node", str(tree.ROOT / "tests/web/measure.mjs"), str(runs), *wanted], capture_output=True, text=True, env={**os.environ, "AFTERGLOW_URL": f"http://127.0.0.1:{server.port}/"})
+    if done.returncode == 77:
+        return None
+    if done.returncode:
+        sys.exit(f"measure.mjs: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
+
+
+def part_pages(table, options):
+    """In chromium, which runs on the same cores as the server."""
+    _, store, _, _, row = one_stage(options)
+    with Server(store) as server:
+        stage = stage_path(server, row["appId"]).removeprefix(f"{API}/apps/")
+        stage = f"a/{stage}"
+        seen = in_browser(server, options.runs, f"overview=a/{row['appId']}=.find", f"stage={stage}=#tasks tbody tr", f"frames={stage}")
+    if not seen:
+        table.note("no browser: pages are not measured")
+        return
+    table.add("first paint of an overview", seen["overview"]["paintMs"], "ms", 500, 200)
+    table.add(f"stage page of {row['tasks']:,} tasks, until its table of tasks stands", seen["stage"]["usableMs"], "ms", 1000, 500)
+    table.add("frames a second while its timeline is zoomed and dragged", seen["framesPerSecond"], "fps", 30, 50, at_least=True)
+    fleet = WORK / "store-fleet"
+    if fleet.exists():
+        with Server(fleet) as server:
+            seen = in_browser(server, options.runs, "list==main tbody tr")
+        table.add(f"list of {options.apps:,} applications, until its rows stand", seen["list"]["usableMs"], "ms", 300, 150)
 
 
 def part_script(table, _options):
