@@ -279,9 +279,9 @@ static bool admit(struct uploads *self, struct upload *upload, const struct uplo
         place++;
     if (is_active(self, upload->id) || lstat(done, &st) == 0)
         response_error(response, 409, "upload_exists", "there is an upload of this id already");
-    else if (upload->earlier_bytes + announced > self->settings.most_bytes)
+    else if (announced > self->settings.most_bytes - upload->earlier_bytes)
         response_error(response, 413, "log_too_large", "an upload may have %" PRId64 " bytes (afterglow.uploads.maxBytes)", self->settings.most_bytes);
-    else if (self->used_bytes + announced > self->settings.most_total_bytes)
+    else if (announced > self->settings.most_total_bytes - self->used_bytes)
         response_error(response, 413, "uploads_full", "all uploads together may have %" PRId64 " bytes (afterglow.uploads.maxTotalBytes), and %" PRId64 " are there",
                        self->settings.most_total_bytes, self->used_bytes);
     else if (files >= UPLOAD_MOST_FILES)

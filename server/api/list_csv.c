@@ -119,10 +119,11 @@ static bool is_formula(char c)
     return c == '=' || c == '+' || c == '-' || c == '@' || (unsigned char)c < 0x20;
 }
 
+/* Semicolon and tab too: spreadsheets of some languages divide at them, and a formula could begin behind one. */
 static bool needs_quotes(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] == '"' || text.ptr[i] == ',' || text.ptr[i] == '\n' || text.ptr[i] == '\r')
+        if (strchr("\",;\t\n\r", text.ptr[i]) && text.ptr[i])
             return true;
     return text.len && (text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' ');
 }

@@ -10,7 +10,7 @@ import { dstreamLog } from "./support/streaming_log.mjs";
 import { LOGS, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
 /** Names that a spreadsheet would calculate, and what RFC 4180 quotes. */
-const NAMES = ["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\tTab", 'a "quoted", one', "two\nlines", " blank", "-", "Ж – 中文", "plain"];
+const NAMES = ["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\tTab", 'a "quoted", one', "two\nlines", " blank", "-", "a;=1+1\t=2", "Ж – 中文", "plain"];
 const START = 1700000000000;
 
 /** @type {{server: any}} */
@@ -116,7 +116,7 @@ test("it has what passes the filters, in the order that is asked for", async () 
 test("texts that begin like a formula have an apostrophe, numbers do not", async () => {
   const { head, rows } = await same("apps?q=app-1&sort=start");
   const names = rows.map((row) => row[head.indexOf("name")]).sort();
-  assert.deepEqual(names, ["'=HYPERLINK(1)", "'+1", "'-1", "'@SUM(A1)", "'\tTab", "'-", 'a "quoted", one', "two\nlines", " blank", "Ж – 中文", "plain"].sort());
+  assert.deepEqual(names, ["'=HYPERLINK(1)", "'+1", "'-1", "'@SUM(A1)", "'\tTab", "'-", 'a "quoted", one', "two\nlines", " blank", "a;=1+1\t=2", "Ж – 中文", "plain"].sort());
   assert.ok(rows.every((row) => row[head.indexOf("startMs")] === String(START)));
 });
 
