@@ -35,7 +35,7 @@ def dump_of(binary, log, tables):
     with tempfile.TemporaryDirectory() as store:
         done = runs.ingest(binary, store, tree.ROOT / log)
         if done.returncode not in (0, 3) or len(done.rows) != 1:
-            raise RuntimeError(f"afterglow ingest {log} ended with {done.returncode}, {len(done.rows)} rows: {done.stderr.strip()[-300:]}")
+            raise RuntimeError(f"afterglow ingest {log} ended with {done.returncode}, {len(done.rows)} rows: {done.stderr.strip()[-6000:]}")
         return runs.dump(binary, store, done.rows[0]["key"], *tables)
 
 

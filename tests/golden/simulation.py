@@ -163,7 +163,7 @@ class Failures(list):
 def simulate(program, database, *scenarios):
     done = subprocess.run([program, str(database), *scenarios], capture_output=True, text=True, timeout=300)
     if done.returncode:
-        raise RuntimeError(f"print_simulation {database.name} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+        raise RuntimeError(f"print_simulation {database.name} ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
     return json.loads(done.stdout)
 
 
@@ -268,7 +268,7 @@ def main():
         for place in places:
             done = runs.ingest(binary, store, place, timeout=280)
             if done.returncode not in (0, 3):
-                sys.exit(f"afterglow ingest ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+                sys.exit(f"afterglow ingest ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
         databases = sorted((pathlib.Path(store) / "apps").glob("*.db"))
         said_by_log, by_id = [], {}
         for database in databases:
