@@ -283,15 +283,16 @@ static enum err_code take(void *context, const char *bytes, size_t len)
     for (size_t i = 0; i < len && !self->ended; i++) {
         char c = bytes[i];
         if (self->in_string) {
-            /* Most of what is written are keys: a whole one at a time. */
-            const char *end = self->escaped ? NULL : memchr(bytes + i, '"', len - i);
-            if (end && !memchr(bytes + i, '\\', (size_t)(end - bytes) - i)) {
-                i = (size_t)(end - bytes);
-                self->in_string = false;
+            if (self->escaped) {
+                self->escaped = false;
                 continue;
             }
-            self->in_string = self->escaped || c != '"';
-            self->escaped = !self->escaped && c == '\\';
+            while (i < len && bytes[i] != '"' && bytes[i] != '\\')
+                i++;
+            if (i < len) {
+                self->in_string = bytes[i] != '"';
+                self->escaped = bytes[i] == '\\';
+            }
         } else if (c == '"') {
             self->in_string = true;
         } else if (c == '{' || c == '[') {
