@@ -10,10 +10,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "place/place.h"
 #include "server/server.h"
 
 static const struct cli_option options[] = {
-    {"--logs", "DIR…", SETTING_LOGS, "Where event logs lie; they are watched. Without it only what the store holds already is served."},
+    {"--logs", "DIR…", SETTING_LOGS, "Where event logs lie (directories, hdfs://, webhdfs://, s3a://); they are watched. Without it only what the store holds already is served."},
     {"--store", "DIR", SETTING_STORE, "Where the results are kept."},
     {"--listen", "HOST:PORT", SETTING_LISTEN, "Address to answer on; default 127.0.0.1:18080. Port 0 takes a free one and tells it."},
     {"--jobs", "N", SETTING_JOBS, "How many logs are loaded at the same time."},
@@ -164,12 +165,13 @@ int cmd_serve(int argc, char **argv)
     } else {
         for (size_t i = 0; i < place_count && status < 0; i++) {
             struct stat st;
+            char *address = NULL;
             places[i] = settings_list_at(cli.settings, SETTING_LOGS, i);
-            const char *path = cli_local_path(places[i]);
-            if (!path)
-                status = cli_usage_error(&verb, "%s: only directories of this machine can be watched", places[i]);
-            else if (stat(path, &st) != 0)
-                log_warning("%s: %s; it is looked for again at every scan", path, strerror(errno));
+            if (place_address(places[i], &address, &err))
+                status = cli_usage_error(&verb, "%s: %s", places[i], err.message);
+            else if (!place_is_remote(address) && stat(address, &st) != 0)
+                log_warning("%s: %s; it is looked for again at every scan", address, strerror(errno));
+            mem_free(address);
         }
         if (settings.access.enabled && !settings.access.header)
             log_warning("access lists are on and afterglow.auth.header is not set: nobody is named, so everything is shown to everybody");

@@ -6,7 +6,7 @@ if(AFTERGLOW_FUZZ)
     return()
 endif()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
-pkg_check_modules(CJSON IMPORTED_TARGET libcjson)       # reads the answers that are tested; the program reads JSON with ingest/event/json_pull alone
+pkg_check_modules(CJSON IMPORTED_TARGET libcjson)       # reads the answers that are tested; the program reads JSON with base/json_pull alone
 find_program(PYTHON3 python3)
 find_program(NODE NAMES node nodejs)
 if(NOT CMOCKA_FOUND OR NOT CJSON_FOUND OR NOT PYTHON3)
@@ -30,6 +30,7 @@ function(unit_tests folder)
 endfunction()
 
 unit_tests(base ag_base)
+unit_tests(place ag_place)
 unit_tests(source ag_source)
 unit_tests(event ag_event)
 unit_tests(model ag_model)

@@ -22,6 +22,6 @@ enum err_code scanner_emit(struct scanner *self, struct log_entry *entry);
 enum err_code scanner_reject(struct scanner *self, const char *path, enum reject_kind kind, const char *reason, int64_t bytes, int64_t modified_ms);
 
 /* All logs in the archive `dir`/`child->name`; one reject when there is none. */
-enum err_code zip_scan(struct scanner *self, const char *path, const char *dir, const struct log_child *archive, struct err *err) WARN_UNUSED;
+enum err_code zip_scan(struct scanner *self, const char *path, const char *dir, const struct place_child *archive, struct err *err) WARN_UNUSED;
 
 #endif
