@@ -253,15 +253,15 @@ static enum err_code look_at(struct lookout *self, size_t index)
 {
     struct watched *place = &self->places[index];
     struct look look = {.lookout = self, .place = place, .index = index};
-    struct seen begin = {.kind = SEEN_BEGIN, .place = index, .is_there = true, .is_directory = true};
+    struct seen begin = {.kind = SEEN_BEGIN, .place = index};
     struct seen end = {.kind = SEEN_END, .place = index};
     int64_t began_ns = time_monotonic_ns();
     struct place_child child;
-    if (!self->options.again || !place_is_remote(place->address)) {
-        begin.is_there = place_probe(place->address, &child, NULL) == ERR_OK;
-        begin.is_directory = begin.is_there && child.kind == CHILD_DIRECTORY;
-        if (begin.is_there)
-            place_child_dispose(&child);
+    if (place_is_remote(place->address)) {   /* what lies in it will show what it is; to ask now would be to wait twice */
+        begin.is_there = begin.is_directory = self->options.again;
+    } else if ((begin.is_there = place_stat(place->address, &child, NULL) == ERR_OK)) {
+        begin.is_directory = child.kind == CHILD_DIRECTORY;
+        place_child_dispose(&child);
     }
     enum err_code rc = put(self, &begin);
     if (rc)

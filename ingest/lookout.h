@@ -35,7 +35,7 @@ struct seen {
     char *path, *reason;                 /* owned */
     enum reject_kind reject;
     int64_t bytes, modified_ms;
-    bool is_directory, is_there;         /* BEGIN; of a remote place that is watched both are taken for granted */
+    bool is_directory, is_there;         /* BEGIN; of a remote place both are taken for granted while watching, else neither */
     enum err_code rc;
     struct err err;
     int64_t duration_ms;

@@ -80,14 +80,24 @@ enum err_code worker_see(struct worker *self, const struct catalog_sighting *sig
     return see(self, sighting, false, &log_id, err);
 }
 
+/* What lies in a place shows that it is a directory, where that was not known before. */
+static enum err_code show_place(struct worker *self, struct place_state *place, bool is_place, struct err *err)
+{
+    const char *name = self->options->places[place - self->places].name;
+    return is_place || known(place->place_id) ? ERR_OK : catalog_place(self->catalog, place->path, name, &place->place_id, err);
+}
+
 static enum err_code take_log(struct worker *self, struct place_state *place, const struct log_entry *entry, struct err *err)
 {
     bool is_place = strcmp(entry->path, place->path) == 0;
     int64_t log_id;
+    enum err_code rc = show_place(self, place, is_place, err);
+    if (rc)
+        return rc;
     place->entry_count++;
     place->is_log |= is_place;
     const struct catalog_sighting sighting = worker_sighting_of(entry, is_place ? UNKNOWN : place->place_id);
-    enum err_code rc = see(self, &sighting, place->check_files, &log_id, err);
+    rc = see(self, &sighting, place->check_files, &log_id, err);
     return rc ? rc : note_seen(place, log_id, err);
 }
 
@@ -118,13 +128,15 @@ static enum err_code take_reject(struct worker *self, struct place_state *place,
 {
     static const char *const words[] = {[REJECT_NOT_A_LOG] = "not-a-log", [REJECT_EMPTY] = "empty", [REJECT_UNREADABLE] = "unreadable"};
     bool is_place = strcmp(reject->path, place->path) == 0;
+    enum err_code rc = show_place(self, place, is_place, err);
+    if (rc)
+        return rc;
     place->entry_count++;
     place->is_log |= is_place;
     const struct catalog_sighting sighting = {.place_id = is_place ? UNKNOWN : place->place_id, .path = reject->path, .fingerprint = "", .bytes = known_or(reject->bytes, 0),
         .modified_ms = known_or(reject->modified_ms, 0)};
     struct catalog_row row;
     int64_t begun_ms = time_now_ms();
-    enum err_code rc = ERR_OK;
     if (reject->reject == REJECT_UNREADABLE)
         rc = note_closed(place, reject->path, err);
     if (rc || (rc = catalog_reject(self->catalog, &sighting, words[reject->reject], reject->reason, &row, err)) || (rc = note_seen(place, row.log_id, err)))

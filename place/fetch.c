@@ -42,6 +42,18 @@ static struct fetch_stream *pool;
 static size_t pool_count;
 static atomic_bool stopped;
 
+static _Thread_local int64_t brief_ms;      /* 0: it has all the patience there is */
+
+void fetch_be_brief(int64_t ms)
+{
+    brief_ms = ms;
+}
+
+bool fetch_is_brief(void)
+{
+    return brief_ms > 0;
+}
+
 bool fetch_stopped(void)
 {
     return atomic_load_explicit(&stopped, memory_order_relaxed);
@@ -259,7 +271,9 @@ static int64_t timeout_ms(void)
 {
     int64_t ms;
     const char *text = place_config("afterglow.places.timeoutMs");
-    return text && str_to_i64(str_of(text), &ms) && ms > 0 ? ms : TIMEOUT_MS;
+    if (!text || !str_to_i64(str_of(text), &ms) || ms <= 0)
+        ms = TIMEOUT_MS;
+    return brief_ms > 0 ? MIN(ms, brief_ms) : ms;
 }
 
 static bool set_options(struct fetch_stream *self, const struct fetch_request *request)

@@ -552,6 +552,11 @@ void place_file_close(struct place_file *self)
     mem_free(self);
 }
 
+void place_be_brief(void)
+{
+    fetch_be_brief(PLACE_BRIEF_MS);
+}
+
 void place_stop(void)
 {
     fetch_stop(true);
@@ -628,6 +633,8 @@ uint64_t place_hash(struct str a, struct str b)
 bool place_wait(struct place_patience *self)
 {
     int64_t now_ns = time_monotonic_ns();
+    if (fetch_is_brief())
+        return false;
     if (!self->began_ns)
         *self = (struct place_patience){.began_ns = now_ns, .pause_ms = PAUSE_FIRST_MS};
     if ((now_ns - self->began_ns) / NS_PER_MS + self->pause_ms > PLACE_PATIENCE_MS)

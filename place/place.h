@@ -100,6 +100,10 @@ enum err_code place_file_read(struct place_file *self, int64_t offset, void *int
 enum err_code place_file_stat(struct place_file *self, struct place_child *ret, struct err *err) WARN_UNUSED;    /* asked once; strings are the file's */
 void place_file_close(struct place_file *self);                                                                  /* NULL is fine */
 
+/* For a thread that others wait for: from now on it gives up at the first answer that does not come within PLACE_BRIEF_MS. */
+#define PLACE_BRIEF_MS 2000
+void place_be_brief(void);
+
 /* From any thread: all that waits for a server gives up at once with ERR_CANCELLED, and does so until place_go_on. For the end of a program. */
 void place_stop(void);
 void place_go_on(void);

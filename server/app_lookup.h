@@ -42,6 +42,9 @@ struct str app_ref_text(struct str id, struct str attempt, struct str key, int64
 enum err_code app_allowed_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, bool *ret, struct err *err) WARN_UNUSED;
 enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, struct str ref, bool *ret, struct err *err) WARN_UNUSED;
 
+/* Does the list have a run that `ref` may mean, as app_lookup reads it? A list that cannot be read: true, for then nobody need look further. */
+bool app_is_listed(struct api_ctx *ctx, const struct request *request, struct str ref);
+
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref);      /* idempotent */
 
 #endif

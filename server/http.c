@@ -298,7 +298,7 @@ static bool method_known(const char *method)
 /* The store, the disk or memory failed. */
 static void make_failure(struct exchange *exchange, enum err_code code, const struct err *err)
 {
-    bool later = code == ERR_BUSY || code == ERR_NOMEM;
+    bool later = code == ERR_BUSY || code == ERR_AWAY || code == ERR_NOMEM;
     log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err->message);
     dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", err->message);
 }

@@ -253,3 +253,14 @@ void server_scan(struct server *self)
     if (self->supervisor)
         supervise_scan(self->supervisor);
 }
+
+bool server_finds(const struct server *self)
+{
+    return self->supervisor != NULL;
+}
+
+void server_find(struct server *self, struct str app_id)
+{
+    if (self->supervisor)
+        supervise_find(self->supervisor, app_id);
+}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 #define SUPERVISE_FIRST_DELAY_MS 1000
 #define SUPERVISE_LONGEST_DELAY_MS 60000     /* a child that cannot start must not eat a core, and must be back within a minute once it can */
@@ -31,6 +32,7 @@ enum err_code supervise_start(struct supervisor **ret, const char *const *argv, 
 void supervise_status(struct supervisor *self, struct ingest_status *ret);
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
 void supervise_scan(struct supervisor *self);                     /* look at the places now; as above */
+void supervise_find(struct supervisor *self, struct str app_id);   /* look for logs of that name; it has no control characters. As above */
 void supervise_free(struct supervisor *self);                     /* closes the pipe, asks with SIGTERM, waits, at last kills; NULL is fine */
 
 #endif
