@@ -28,7 +28,7 @@ struct fetch_stream {
     char what[128];
     struct fetch_head head;
     size_t head_bytes;
-    bool head_whole, body_whole, paused, attached;
+    bool negotiates, head_whole, body_whole, paused, attached;
     enum err_code failed;            /* of a callback */
     CURLcode result;                 /* once body_whole */
     char *data;                      /* what came and was not taken: data[begin … begin + len) */
@@ -129,6 +129,16 @@ static void forget_head(struct fetch_head *head)
     *head = (struct fetch_head){.length = UNKNOWN, .range_begin = UNKNOWN, .range_total = UNKNOWN, .modified_ms = UNKNOWN};
 }
 
+static void note_head(struct fetch_stream *self)
+{
+    long status = 0;
+    if (self->head_whole)
+        return;
+    curl_easy_getinfo(self->easy, CURLINFO_RESPONSE_CODE, &status);
+    self->head.status = (int)status;
+    self->head_whole = status >= 200;
+}
+
 static size_t on_header(char *bytes, size_t one, size_t len, void *context)
 {
     struct fetch_stream *self = context;
@@ -140,20 +150,11 @@ static size_t on_header(char *bytes, size_t one, size_t len, void *context)
     }
     if (len > 5 && strncmp(bytes, "HTTP/", 5) == 0)     /* of the answer, after one that only said to go on, or asked who we are */
         forget_head(&self->head);
+    else if (len <= 2 && !self->negotiates)             /* else it counts once there is a body, or the end: libcurl may ask again */
+        note_head(self);
     else
         read_header(&self->head, (struct str){bytes, len});
     return len;
-}
-
-/* The body begins behind the head of the answer that counts. */
-static void note_head(struct fetch_stream *self)
-{
-    long status = 0;
-    if (self->head_whole)
-        return;
-    curl_easy_getinfo(self->easy, CURLINFO_RESPONSE_CODE, &status);
-    self->head.status = (int)status;
-    self->head_whole = true;
 }
 
 static size_t on_body(char *bytes, size_t one, size_t len, void *context)
@@ -367,18 +368,19 @@ static enum err_code await(struct fetch_stream *self, bool body, struct err *err
                 if (self->result == CURLE_OK)
                     note_head(self);             /* an answer without a body */
             }
-        if (self->body_whole && self->result != CURLE_OK && (!body || self->len == 0))
-            return transfer_failed(self, err);
+        if (self->body_whole)
+            break;
         if (self->len + self->head_bytes != before) {
             quiet_since_ns = time_monotonic_ns();
             continue;
         }
         if (time_monotonic_ns() - quiet_since_ns > most_ns)
             return err_set(err, ERR_AWAY, "%s: no answer for %lld ms", self->what, (long long)(most_ns / NS_PER_MS));
-        if (!self->body_whole)
-            curl_multi_poll(self->multi, NULL, 0, POLL_MS, NULL);
+        curl_multi_poll(self->multi, NULL, 0, POLL_MS, NULL);
     }
-    return ERR_OK;
+    /* What came before it broke is given first. */
+    bool broken = self->body_whole && self->result != CURLE_OK && (body ? self->len == 0 : !self->head_whole);
+    return broken ? transfer_failed(self, err) : ERR_OK;
 }
 
 enum err_code fetch_open(struct fetch_stream **ret, const struct fetch_request *request, struct err *err)
@@ -390,6 +392,7 @@ enum err_code fetch_open(struct fetch_stream **ret, const struct fetch_request *
     forget_head(&self->head);
     self->head_bytes = self->begin = self->len = 0;
     self->head_whole = self->body_whole = self->paused = false;
+    self->negotiates = request->negotiate;
     self->failed = ERR_OK;
     self->result = CURLE_OK;
     self->curl_error[0] = '\0';
