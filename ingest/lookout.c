@@ -34,7 +34,7 @@ struct watched {
     size_t lane;
     struct place_view *view;             /* owned; made by its lane */
     bool has_view;
-    struct imap seen[2];                 /* keys of the last look and of this one */
+    struct imap seen[2];                 /* of the last look and of this one: keys → a_log, or why it is none */
 };
 
 struct lookout {
@@ -209,11 +209,20 @@ struct look {
     size_t index;
 };
 
-static bool is_known(void *context, const char *path, const char *fingerprint)
+static const char a_log[] = "";          /* what a key of a log leads to; one of a reject leads to its reason, which is static */
+
+static bool is_known(void *context, const char *path, const char *fingerprint, const char **ret_reason)
 {
-    const struct look *look = context;
+    struct look *look = context;
     int64_t key = lookout_key(path, fingerprint);
-    return imap_get(&look->place->seen[0], key) || imap_get(&look->lookout->known, key);
+    const char *reason = imap_get(&look->place->seen[0], key);
+    *ret_reason = reason == a_log ? NULL : reason;
+    return reason || imap_get(&look->lookout->known, key);
+}
+
+static enum err_code remember(struct look *look, const char *path, const char *fingerprint, const char *reason)
+{
+    return imap_put(&look->place->seen[1], lookout_key(path, fingerprint), (void *)(uintptr_t)reason) ? ERR_NOMEM : ERR_OK;
 }
 
 static enum err_code go_on(struct look *look)
@@ -228,7 +237,7 @@ static enum err_code on_entry(void *context, struct log_entry *entry)
 {
     struct look *look = context;
     struct seen seen = {.kind = SEEN_LOG, .place = look->index, .entry = *entry};
-    if (imap_put(&look->place->seen[1], lookout_key(entry->path, entry->fingerprint), look)) {
+    if (remember(look, entry->path, entry->fingerprint, a_log)) {
         seen_dispose(&seen);
         return ERR_NOMEM;
     }
@@ -241,7 +250,7 @@ static enum err_code on_reject(void *context, const struct log_reject *reject)
     struct look *look = context;
     struct seen seen = {.kind = SEEN_REJECT, .place = look->index, .reject = reject->kind, .bytes = reject->bytes, .modified_ms = reject->modified_ms,
                         .path = mem_strndup(reject->path, strlen(reject->path)), .reason = mem_strndup(reject->reason, strlen(reject->reason))};
-    if (!seen.path || !seen.reason) {
+    if (!seen.path || !seen.reason || (reject->fingerprint && remember(look, reject->path, reject->fingerprint, reject->reason))) {
         seen_dispose(&seen);
         return ERR_NOMEM;
     }

@@ -67,6 +67,7 @@ struct log_reject {
     const char *path;            /* borrowed for the call */
     enum reject_kind kind;
     const char *reason;          /* one line */
+    const char *fingerprint;     /* of a file whose bytes say that it is no log, for is_known, and its reason is static then; else NULL */
     int64_t bytes, modified_ms;
 };
 
@@ -75,8 +76,9 @@ struct log_scan {
     void *context;
     enum err_code (*on_entry)(void *context, struct log_entry *entry);
     enum err_code (*on_reject)(void *context, const struct log_reject *reject);
-    /* May be NULL. True: a log of this path and fingerprint was seen before, so its first bytes need no look (a scan of 100,000 known logs then opens none of them). */
-    bool (*is_known)(void *context, const char *path, const char *fingerprint);
+    /* May be NULL. True: a file of this path and fingerprint was looked at before, so its first bytes need no look (a scan of 100,000 known logs then opens none of them). *ret_reason:
+     * NULL where it was a log, else why it is none, as log_reject told it. */
+    bool (*is_known)(void *context, const char *path, const char *fingerprint, const char **ret_reason);
     struct place_view *view;         /* borrowed: what earlier scans of this place remember; may be NULL */
 };
 
@@ -85,7 +87,8 @@ struct log_scan {
  * Not regular files (pipes, sockets, devices) are rejects and never opened. A file counts as a candidate by a look at its first bytes: a codec's magic (then by what
  * is inside), or a JSON object that begins with "Event" or has it near its start; else REJECT_NOT_A_LOG. A compressed file whose first text is not there yet (cut, just begun) is
  * taken when its name is a log's. Where <x> and <x>.inprogress both exist: one entry, the finished. Of a zip archive only the whole is rejected, not each foreign member.
- * `path` itself missing, a directory that cannot be read, a place that is away (ERR_AWAY): an error. In remote places a file whose name is a log's is taken without a look. */
+ * `path` itself missing, a directory that cannot be read, a place that is away (ERR_AWAY): an error. In remote places a file whose name is a log's is taken without a look,
+ * and a zip archive is read only where `path` names it: each scan would fetch it. */
 #define LOG_SCAN_MAX_DEPTH 16
 enum err_code log_scan(const char *path, const struct log_scan *scan, struct err *err) WARN_UNUSED;
 

@@ -64,6 +64,14 @@ static enum err_code read_file(void *context, void *into, size_t room, size_t *r
     return byte_source_read(context, into, room, ret_len, err);
 }
 
+/* Its bytes say so, and will say so again while it stays the same. */
+static enum err_code reject_content(struct scanner *self, const struct log_entry *entry, const struct place_child *child, const char *reason)
+{
+    const struct log_reject reject = {.path = entry->path, .kind = REJECT_NOT_A_LOG, .reason = reason, .fingerprint = entry->fingerprint, .bytes = known_or(child->bytes, 0),
+                                      .modified_ms = known_or(child->modified_ms, 0)};
+    return self->scan->on_reject(self->scan->context, &reject);
+}
+
 /* Of the place, not of one log: it does not answer, or we are to stop. Ends the scan. */
 static bool is_place_failure(enum err_code rc)
 {
@@ -99,7 +107,11 @@ static enum err_code scan_file(struct scanner *self, const char *dir, const char
     log_entry_finish(&entry, 0, 0);
     /* Elsewhere a look is two or three questions, and the name is good enough to begin with: the lister reads the head anyway, and says what is no log. */
     bool trusted = place_is_remote(path) && log_name_looks_like_log(child->name);
-    if (!trusted && (!self->scan->is_known || !self->scan->is_known(self->scan->context, path, entry.fingerprint))) {
+    const char *known_reason = NULL;
+    if (!trusted && self->scan->is_known && self->scan->is_known(self->scan->context, path, entry.fingerprint, &known_reason)) {
+        verdict = known_reason ? LOOK_NOT_A_LOG : LOOK_LOG;
+        reason = known_reason;
+    } else if (!trusted) {
         rc = byte_source_open(&source, path, NULL, &why);
         if (rc == ERR_OK)
             rc = log_look(read_file, source, &verdict, &reason, &why);
@@ -118,10 +130,10 @@ static enum err_code scan_file(struct scanner *self, const char *dir, const char
     child->is_log = verdict == LOOK_LOG;
     if (verdict == LOOK_LOG)
         rc = scanner_emit(self, &entry);
-    else if (verdict == LOOK_ZIP)
+    else if (verdict == LOOK_ZIP && !(self->walking && place_is_remote(path)))
         rc = zip_scan(self, path, dir, child, err);
     else
-        rc = reject_child(self, path, child, REJECT_NOT_A_LOG, reason);
+        rc = reject_content(self, &entry, child, verdict == LOOK_ZIP ? "a zip archive in a remote place is read when it is named itself" : reason);
 done:
     log_entry_dispose(&entry);
     return rc;
@@ -222,6 +234,7 @@ static enum err_code scan_directory(struct scanner *self, const char *path, cons
         rc = scan_layout(self, layout, path, parent, dir->name, dir, &children, err);
     else if (one_log || (children.count == 0 && log_name_looks_like_log(dir->name)))
         rc = reject_child(self, path, dir, REJECT_NOT_A_LOG, children.count == 0 ? "an empty directory" : "a directory that is no log itself");
+    self->walking = true;
     bool walk = !one_log && (layout == LAYOUT_FILE || layout == LAYOUT_DATABRICKS);
     for (size_t i = 0; i < children.count && walk && rc == ERR_OK; i++) {
         struct place_child *child = &children.items[i];

@@ -11,6 +11,7 @@
 struct scanner {
     const struct log_scan *scan;
     struct imap seen;            /* inode → device + 1 of each file looked at */
+    bool walking;                /* a directory: what is looked at was not named itself */
     const char *only;            /* zip: report just the entry with this path; NULL: all */
 };
 
