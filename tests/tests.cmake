@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, api, shared, static, web.
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, places, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
 if(AFTERGLOW_FUZZ)
@@ -84,6 +84,10 @@ script_test(corpus_shared damaged 600 ${PYTHON3} ${SUPPORT}/corpus.py)
 
 foreach(case disk_full file_size_limit read_only_store killed_at_random memory_limit two_at_once foreign_store)
     script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})
+endforeach()
+
+foreach(case hdfs s3)
+    script_test(places_${case} places 600 ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()
 
 add_executable(print_account tests/analysis/print_account.c)

@@ -250,12 +250,14 @@ static enum err_code scan_directory(struct scanner *self, const char *path, cons
 
 /* ---- where a scan begins */
 
-static bool file_exists(const char *path)
+static enum err_code file_exists(const char *path, bool *ret, struct err *err)
 {
     struct place_child child;
-    bool there = place_stat(path, &child, NULL) == ERR_OK && child.kind == CHILD_FILE;
+    struct err why = {0};
+    enum err_code rc = place_stat(path, &child, &why);
+    *ret = rc == ERR_OK && child.kind == CHILD_FILE;
     place_child_dispose(&child);
-    return there;
+    return rc == ERR_NOMEM || is_place_failure(rc) ? err_set(err, rc, "%s", why.message) : ERR_OK;
 }
 
 /* `path` is absolute. */
@@ -267,13 +269,15 @@ static enum err_code scan_root(struct scanner *self, const char *path, bool one_
     enum err_code rc = (dir = place_parent(path, &name)) ? one_log ? place_stat(path, &child, err) : place_probe(path, &child, err) : err_nomem(err);
     if (rc == ERR_OK && child.kind == CHILD_FILE) {
         size_t size = strlen(path) + sizeof IN_PROGRESS;
-        running = mem_alloc(size);
-        if (running) {
-            snprintf(running, size, "%s%s", path, IN_PROGRESS);
-            rc = scan_file(self, dir, path, &child, file_exists(running) ? ENTRY_SUPERSEDES_INPROGRESS : 0, err);
-        } else {
+        bool runs = false;
+        if (!(running = mem_alloc(size))) {
             rc = err_nomem(err);
+        } else {
+            snprintf(running, size, "%s%s", path, IN_PROGRESS);
+            rc = file_exists(running, &runs, err);
         }
+        if (rc == ERR_OK)
+            rc = scan_file(self, dir, path, &child, runs ? ENTRY_SUPERSEDES_INPROGRESS : 0, err);
     } else if (rc == ERR_OK && child.kind == CHILD_DIRECTORY) {
         rc = place_view_begin(self->scan->view, err);
         if (rc == ERR_OK)
@@ -357,12 +361,13 @@ enum err_code log_entry_probe(const char *path, struct log_entry *ret, struct er
     len = strlen(start);
     if (!slashes && len > suffix && strcmp(start + len - suffix, IN_PROGRESS) == 0) {
         /* Renamed meanwhile, or about to be: the finished file is the log. */
+        bool finished;
         start[len - suffix] = '\0';
-        if (file_exists(start))
-            rc = probe_path(start, NULL, &probe, err);
+        enum err_code failed = file_exists(start, &finished, err);
+        rc = failed ? failed : finished ? probe_path(start, NULL, &probe, err) : rc;
         start[len - suffix] = IN_PROGRESS[0];
     }
-    if (!probe.found && rc != ERR_NOMEM) {
+    if (!probe.found && rc != ERR_NOMEM && !is_place_failure(rc)) {
         probe.rejected = false;
         rc = probe_path(start, slashes ? path : NULL, &probe, err);
     }
