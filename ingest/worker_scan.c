@@ -46,7 +46,9 @@ static enum err_code see(struct worker *self, const struct catalog_sighting *sig
     struct catalog_row row;
     enum sighting_news news;
     int64_t renamed_from;
-    if ((*ret_log_id = (int64_t)(intptr_t)imap_get(&self->settled, lookout_key(sighting->path, sighting->fingerprint))))
+    int64_t key = lookout_key(sighting->path, sighting->fingerprint), remembered = (int64_t)(intptr_t)imap_get(&self->settled, key);
+    *ret_log_id = remembered < 0 ? -remembered : remembered;
+    if (remembered > 0 || (remembered < 0 && worker_stage_of(self, -remembered)))
         return ERR_OK;
     enum err_code rc = catalog_find(self->catalog, sighting->path, &row, err);
     if (rc && rc != ERR_NOT_FOUND)
@@ -66,7 +68,7 @@ static enum err_code see(struct worker *self, const struct catalog_sighting *sig
     if (rc)
         return rc;
     if (row.state == LOG_WAITING)
-        return worker_take_waiting(self, &row, err);
+        return imap_put(&self->settled, key, (void *)(intptr_t)-row.log_id) ? err_nomem(err) : worker_take_waiting(self, &row, err);
     if (row.state == LOG_LOADING)
         return worker_take_foreign(self, &row, err);
     if (!self->options->watch)

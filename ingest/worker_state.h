@@ -46,7 +46,7 @@ struct worker {
     size_t total_count, done_count;
 
     /* worker_scan.c */
-    struct imap settled; /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
+    struct imap settled; /* hash of path and fingerprint → log_id of logs with which nothing is to be done, -log_id of those that were on their way; spares a scan the catalogue */
     struct lookout *lookout;                 /* owned */
     struct place_state {
         char *path;                          /* owned; the address */

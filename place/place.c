@@ -267,7 +267,7 @@ static enum err_code no_driver(struct err *err)
     return err_set(err, ERR_UNSUPPORTED, "no kind of place that can be read");
 }
 
-static enum err_code remote_stat(const char *address, bool even_away, struct place_child *ret, struct err *err)
+static enum err_code remote_stat(const char *address, bool even_away, struct place_child *ret, char *validator, struct err *err)
 {
     const struct place_driver *driver = driver_of(address);
     struct place_uri uri = place_uri_of(address);
@@ -275,7 +275,7 @@ static enum err_code remote_stat(const char *address, bool even_away, struct pla
     enum err_code rc = driver ? ERR_OK : no_driver(err);
     if (rc || (!even_away && (rc = check_away(&uri, err))))
         return rc;
-    rc = driver->stat(&uri, ret, &why);
+    rc = driver->stat(&uri, ret, validator, &why);
     note_answer(&uri, rc, &why);
     return rc ? err_set(err, rc, "%s", why.message) : ERR_OK;
 }
@@ -290,7 +290,7 @@ static enum err_code stat_address(const char *address, bool even_away, struct pl
         mem_free(copy);
         return err_nomem(err);
     }
-    enum err_code rc = place_is_remote(address) ? remote_stat(address, even_away, ret, err) : place_local_stat(address, ret, err);
+    enum err_code rc = place_is_remote(address) ? remote_stat(address, even_away, ret, NULL, err) : place_local_stat(address, ret, err);
     ret->name = copy;
     if (rc)
         place_child_dispose(ret);
@@ -533,7 +533,7 @@ enum err_code place_file_read(struct place_file *self, int64_t offset, void *int
 enum err_code place_file_stat(struct place_file *self, struct place_child *ret, struct err *err)
 {
     if (!self->has_child) {
-        enum err_code rc = remote_stat(self->address, false, &self->child, err);
+        enum err_code rc = remote_stat(self->address, false, &self->child, self->validator[0] ? NULL : self->validator, err);
         if (rc)
             return rc;
         self->has_child = true;

@@ -19,7 +19,8 @@ struct place_uri place_uri_of(const char *address);
 struct place_driver {
     const char *schemes[4];          /* without "://"; ended by NULL */
     enum err_code (*check)(const struct place_uri *uri, struct err *err);        /* does the address make sense? Asks nobody */
-    enum err_code (*stat)(const struct place_uri *uri, struct place_child *ret, struct err *err);    /* all but the name */
+    /* All but the name. `validator` may be NULL; else it is filled as by `read`, which then need not ask again. */
+    enum err_code (*stat)(const struct place_uri *uri, struct place_child *ret, char validator[PLACE_VALIDATOR_BYTES], struct err *err);
     enum err_code (*list)(void *view, const struct place_uri *dir, const struct place_child *status, struct place_children *ret, struct err *err);      /* in any order, hidden names too; view may be NULL */
     /* A stream of the bytes from `offset` on, at most `len` of them; ERR_EOF: there are none (yet). `validator` is empty at first, and keeps what later answers must agree with. */
     enum err_code (*read)(const struct place_uri *uri, int64_t offset, int64_t len, char validator[PLACE_VALIDATOR_BYTES], struct fetch_stream **ret, struct err *err);

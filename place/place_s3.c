@@ -364,7 +364,7 @@ static char *key_of(const struct place_uri *uri, bool as_directory)
     return key;
 }
 
-static enum err_code s3_stat(const struct place_uri *uri, struct place_child *ret, struct err *err)
+static enum err_code s3_stat(const struct place_uri *uri, struct place_child *ret, char validator[PLACE_VALIDATOR_BYTES], struct err *err)
 {
     struct fetch_stream *stream;
     struct err why = {0};
@@ -381,6 +381,8 @@ static enum err_code s3_stat(const struct place_uri *uri, struct place_child *re
         ret->bytes = head->length;
         ret->modified_ms = head->modified_ms;
         ret->inode = object_id(key, head->etag);
+        if (validator)
+            snprintf(validator, PLACE_VALIDATOR_BYTES, "%s", head->etag);
         fetch_close(stream);
         return ERR_OK;
     }

@@ -452,9 +452,16 @@ static enum err_code status_of(const struct place_uri *uri, struct place_child *
     return rc;
 }
 
-static enum err_code webhdfs_stat(const struct place_uri *uri, struct place_child *ret, struct err *err)
+static void note_length(char *validator, const struct place_child *child)
+{
+    snprintf(validator, PLACE_VALIDATOR_BYTES, "%lld", (long long)known_or(child->bytes, 0));
+}
+
+static enum err_code webhdfs_stat(const struct place_uri *uri, struct place_child *ret, char validator[PLACE_VALIDATOR_BYTES], struct err *err)
 {
     enum err_code rc = status_of(uri, ret, err);
+    if (!rc && validator && ret->kind == CHILD_FILE)
+        note_length(validator, ret);
     if (!rc && ret->kind == CHILD_FILE && may_be_open(last_name(uri->path)))
         rc = true_length(uri, known_or(ret->bytes, 0), &ret->bytes, err);
     return rc;
@@ -881,7 +888,7 @@ static enum err_code webhdfs_read(const struct place_uri *uri, int64_t offset, i
             return rc;
         if (child.kind != CHILD_FILE)
             return err_set(err, ERR_INVALID, "not a regular file");
-        snprintf(validator, PLACE_VALIDATOR_BYTES, "%lld", (long long)known_or(child.bytes, 0));
+        note_length(validator, &child);
     }
     if (!str_to_i64(str_of(validator), &known_bytes))
         return err_set(err, ERR_INVALID, "not a length");
