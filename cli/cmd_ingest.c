@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR…", "Read event logs into the store.", options,
+    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR_OR_URI…", "Read event logs into the store.", options,
     "Each argument is an event log (a file, a rolling or legacy directory, a zip of the logs route) or a directory,\n"
     "which is searched with everything below it; also in HDFS (hdfs://, webhdfs://) and S3 (s3a://). Without arguments the directories of spark.history.fs.logDirectory\n"
     "are read. Logs that are in the store and did not change are not read again. Logs that were opened in the browser\n"
@@ -231,7 +231,7 @@ static struct worker_place *places_of(const struct cli *cli, size_t *ret_count, 
         mem_free(address);
         places[i] = (struct worker_place){.path = uri, .name = named && i < directories ? settings_list_at(cli->settings, SETTING_LOG_NAMES, i) : NULL};
         if (rc) {
-            *ret_status = cli_usage_error(&verb, "%s: %s", uri, err.message);
+            *ret_status = cli_usage_error(&verb, "%s: %s", place_shown(uri), err.message);
             mem_free(places);
             return NULL;
         }

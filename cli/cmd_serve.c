@@ -14,7 +14,7 @@
 #include "server/server.h"
 
 static const struct cli_option options[] = {
-    {"--logs", "DIR…", SETTING_LOGS, "Where event logs lie (directories, hdfs://, webhdfs://, s3a://); they are watched. Without it only what the store holds already is served."},
+    {"--logs", "DIR_OR_URI…", SETTING_LOGS, "Where event logs lie (directories, hdfs://, webhdfs://, s3a://); they are watched. Without it only what the store holds already is served."},
     {"--store", "DIR", SETTING_STORE, "Where the results are kept."},
     {"--listen", "HOST:PORT", SETTING_LISTEN, "Address to answer on; default 127.0.0.1:18080. Port 0 takes a free one and tells it."},
     {"--jobs", "N", SETTING_JOBS, "How many logs are loaded at the same time."},
@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static const struct cli_verb verb = {"serve", "serve --logs DIR… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
+static const struct cli_verb verb = {"serve", "serve --logs DIR_OR_URI… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
                                      "Answer HTTP: pages and REST interface over the store, and keep the store up to date.", options,
                                      "Starts and watches one 'afterglow ingest --watch' beside itself. SIGTERM or Ctrl-C ends both in order.\n"};
 
@@ -168,7 +168,7 @@ int cmd_serve(int argc, char **argv)
             char *address = NULL;
             places[i] = settings_list_at(cli.settings, SETTING_LOGS, i);
             if (place_address(places[i], &address, &err))
-                status = cli_usage_error(&verb, "%s: %s", places[i], err.message);
+                status = cli_usage_error(&verb, "%s: %s", place_shown(places[i]), err.message);
             else if (!place_is_remote(address) && stat(address, &st) != 0)
                 log_warning("%s: %s; it is looked for again at every scan", address, strerror(errno));
             mem_free(address);

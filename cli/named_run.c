@@ -153,7 +153,7 @@ enum err_code named_run_open(struct named_run *ret, const char *name, const char
     enum err_code rc = place_address(name, &log, err);
     *ret = (struct named_run){0};
     if (rc == ERR_NOMEM || (rc && place_is_remote(name)))
-        return err_prefix(err, "%s", name);
+        return err_prefix(err, "%s", place_shown(name));
     if (!rc && (place_is_remote(log) || stat(log, &info) == 0)) {
         catch_signals(on_signal);
         rc = load(&temporary, log, err);

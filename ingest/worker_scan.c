@@ -321,7 +321,7 @@ enum err_code worker_scan_start(struct worker *self, struct err *err)
     for (size_t i = 0; i < count && !rc; i++) {
         self->places[i].place_id = UNKNOWN;
         if ((rc = place_address(self->options->places[i].path, &self->places[i].path, err)))
-            err_prefix(err, "%s", self->options->places[i].path);
+            err_prefix(err, "%s", place_shown(self->options->places[i].path));
         self->addresses[i] = self->places[i].path;
     }
     const struct lookout_options options = {.places = self->addresses, .place_count = count, .again = self->options->watch, .interval_ms = self->options->interval_ms, .wake_fd = self->wake[1]};

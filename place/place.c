@@ -183,6 +183,11 @@ enum err_code place_address(const char *text, char **ret, struct err *err)
     return place_is_remote(text) ? remote_address(text, ret, err) : local_address(text, ret, err);
 }
 
+const char *place_shown(const char *text)
+{
+    return place_is_remote(text) && strchr(text, '@') ? "that address" : text;
+}
+
 /* Where the path begins: behind the authority. */
 static size_t root_len(const char *address)
 {

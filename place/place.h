@@ -58,6 +58,9 @@ bool place_is_remote(const char *address);
  * *ret: owned (mem_free). */
 enum err_code place_address(const char *text, char **ret, struct err *err) WARN_UNUSED;
 
+/* An address that was refused, for a message: itself, or other words where it holds a user or a secret. */
+const char *place_shown(const char *text);
+
 /* The directory it lies in (owned; NULL: out of memory) and its name (borrowed; empty: a root). */
 char *place_parent(const char *address, const char **ret_name) WARN_UNUSED;
 char *place_join(const char *dir, const char *name) WARN_UNUSED;      /* "<dir>/<name>", owned; NULL: out of memory */

@@ -66,6 +66,14 @@ static void addresses_that_make_no_sense_are_refused_without_their_secrets(void 
     }
 }
 
+static void an_address_with_a_secret_is_not_told(void **state)
+{
+    (void)state;
+    assert_null(strstr(place_shown("s3a://KEY:hunter2@bucket/x"), "hunter2"));
+    assert_string_equal(place_shown("gs://bucket/x"), "gs://bucket/x");
+    assert_string_equal(place_shown("/home/me@work"), "/home/me@work");
+}
+
 static void parents_and_members_are_told_apart(void **state)
 {
     (void)state;
@@ -165,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_have_one_spelling),
         cmocka_unit_test(addresses_that_make_no_sense_are_refused_without_their_secrets),
+        cmocka_unit_test(an_address_with_a_secret_is_not_told),
         cmocka_unit_test(parents_and_members_are_told_apart),
         cmocka_unit_test(escapes_go_there_and_back),
         cmocka_unit_test(local_directories_are_listed_and_deleted),
