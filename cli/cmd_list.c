@@ -21,8 +21,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_verb verb = {
     "list", "list --store DIR [--json]", "Show every log the store knows, its state, and the run in it.", options,
-    "Most recent first. States: waiting (listed, not loaded yet), loading, loaded, partial (readable in part), failed\n"
-    "(nothing readable), skipped (no log, or another copy of a run that is shown), gone (the log is not there any more;\n"
+    "Most recent first. States: waiting (not loaded yet), loading, loaded, partial (readable in part), listed (loaded when\n"
+    "somebody opens it, or put away to make room), failed (nothing readable), skipped (no log, or another copy of a run that is shown), gone (the log is not there any more;\n"
     "its run stays). What is wrong with a log stands at the end of its line. Times are UTC.\n",
 };
 

@@ -10,6 +10,7 @@
 #include "ingest/stop_signals.h"
 #include "ingest/worker_control.h"
 #include "ingest/worker_outcome.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
@@ -125,10 +126,16 @@ enum err_code worker_loop(struct worker *self, struct err *err)
             rc = worker_pump(self, err);
         if (!rc)
             rc = worker_unjudged_some(self, err);
+        if (!rc)
+            rc = worker_apply_policy(self, err);
         if (!rc && !self->options->watch && worker_is_idle(self) && !self->unjudged.count)
             break;
         if (!rc && !stop_signals_came() && !self->stop)
             wait_for_news(self);
+    }
+    if (!rc && !self->options->watch) {      /* the last loads */
+        self->policy.next_budget_ns = self->policy.next_mark_ns = 0;
+        rc = worker_apply_policy(self, err);
     }
     return rc;
 }

@@ -69,6 +69,14 @@ struct worker {
     int64_t next_scan_ns;                    /* set by worker_scan; 0, at once, by a command */
     int64_t next_progress_ns;
 
+    /* worker_policy.c; times are monotonic */
+    struct {
+        int64_t next_mark_ns, next_clean_ns, next_budget_ns;     /* 0: at once */
+        int64_t budget_not_before_ns;
+        bool swept;                          /* files that a killed process should have removed were looked for */
+        bool told_over_budget;
+    } policy;
+
     /* worker_unjudged.c */
     struct {
         char **keys;                         /* owned, and each; the last is next */

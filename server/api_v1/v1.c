@@ -33,10 +33,10 @@ enum err_code v1_not_found(const struct request *request, struct response *respo
     return v1_error_page(request, response, 404, "Not Found", err);
 }
 
-/* Whether a run that is not there will be: what waits or is read now, and what was loaded and lost its file or has that of another version. */
+/* Whether a run that is not there will be: what waits or is read now, what is only listed until somebody asks, and what was loaded and lost its file or has that of another version. */
 static bool is_to_come(struct str state)
 {
-    static const char *const states[] = {"waiting", "loading", "loaded", "partial"};
+    static const char *const states[] = {"waiting", "loading", "loaded", "partial", "listed"};
     for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
         if (str_is(state, states[i]))
             return true;

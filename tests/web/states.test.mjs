@@ -272,7 +272,7 @@ describe("a page", () => {
           store: "/s",
           nowMs: 10_000,
           places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", entryCount: 0 }],
-          logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, failed: 0, skipped: 0, gone: 0 },
+          logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, listed: 0, failed: 0, skipped: 0, gone: 0 },
           uploads: { enabled: false, allowed: false, maxBytes: null },
           ingest: { running: true, restarts: 0, message: null },
         },

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the worker keeps, and what it deletes: the cleaner of logs (cleaner.h), the budget of the store (store_budget.h), the mark on abandoned runs; each when it is due. */
+#ifndef INGEST_WORKER_POLICY_H
+#define INGEST_WORKER_POLICY_H
+
+#include "ingest/worker_state.h"
+
+/* After a scan, or when there was none. What fails is logged and tried again; only want of memory is an error. */
+enum err_code worker_apply_policy(struct worker *self, struct err *err) WARN_UNUSED;
+/* A load ended: the store may have grown beyond its budget. */
+void worker_store_grew(struct worker *self);
+/* Is a run only listed for now? Not one that somebody opened, or that is loaded already. */
+bool worker_only_lists(const struct worker *self, const struct catalog_row *row);
+
+#endif
