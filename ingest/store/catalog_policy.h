@@ -20,7 +20,7 @@ enum err_code catalog_mark_abandoned(struct catalog *self, int64_t before_ms, st
 /* A log in one of the places, for the cleaner. Texts are borrowed for the call. */
 struct catalog_clean_row {
     int64_t log_id, layout, bytes, modified_ms, grown_ms, first_seen_ms;
-    const char *path, *place, *fingerprint, *app_id, *attempt_id, *name;  /* app_id NULL: it holds no run, as the next two */
+    const char *path, *place, *fingerprint, *app_id, *attempt_id, *name;  /* app_id NULL: it holds no application; the next two likewise */
     enum log_state state;
     bool complete, loaded;
 };
