@@ -100,7 +100,9 @@ def by_age(folder):
     folder.put("emptyold", "", 8 * DAY)
     folder.put(".hidden", lines("hidden"), 8 * DAY)
     folder.put("below/deep", lines("deep"), 8 * DAY)
-    (folder.path / "link").symlink_to(folder.put("elsewhere/target", lines("linked"), 1 * DAY))
+    (folder.path / "link").symlink_to(folder.put("../outside/target", lines("linked"), 1 * DAY))
+    (folder.path / "oldlink").symlink_to(folder.put("../outside/oldtarget", lines("linkedold"), 8 * DAY))
+    folder.put("hostile\n\\'\"$(x) -rf *", lines("hostile"), 8 * DAY)
     return []
 
 
@@ -134,15 +136,15 @@ def while_growing_with_old_times(folder):
     return [growing(folder, "grows.inprogress", 15 * DAY)]
 
 
-AGED = {"new", "newrunning.inprogress", "twice_2", "eventlog_v2_rolledmixed", "noidnew", ".hidden", "below", "elsewhere", "link"}
+AGED = {"new", "newrunning.inprogress", "twice_2", "eventlog_v2_rolledmixed", "noidnew", ".hidden", "below", "link"}
 
 # name: how the directory is made, settings, what a History Server leaves, what we leave in addition or do not, why.
 CASES = {
     "age": (
         by_age, {"maxAge": "7d"}, AGED,
-        {"oldrunning.inprogress", "README", "emptyold", "eventlog_v2_rolledold"}, set(),
+        {"oldrunning.inprogress", "README", "emptyold", "oldlink", "eventlog_v2_rolledold"}, set(),
         "a log without an end may be that of a running application; what is no log is not ours to delete, which is also why a rolling directory with something foreign in it keeps that; "
-        "the log in a directory below goes, as it is listed"),
+        "links are left alone; the log in a directory below goes, as it is listed"),
     "number": (by_number, {"maxAge": "7d", "maxNum": "3"}, {"c.inprogress", "e"}, set(), set(), None),
     "number_with_others": (
         by_number_with_others, {"maxAge": "7d", "maxNum": "3"}, {"c", "README", "NOTES"}, {"a", "b"}, set(), "what is no log does not count: it must not push out runs"),
@@ -191,7 +193,7 @@ def check(name, home):
     make, settings, left, more, fewer, why = CASES[name]
     expected = left if home else (left | more) - fewer
     with tempfile.TemporaryDirectory(prefix="afterglow-cleaner-") as path:
-        folder = Folder(pathlib.Path(path))
+        folder = Folder(pathlib.Path(path, "logs"))
         writers = make(folder)
         got = shs(home, folder, settings) if home else ours(folder, settings, expected)
         for stop in writers:
@@ -200,7 +202,8 @@ def check(name, home):
         if name == "age" and not home:
             wrong += [f"stays: {file}" for file in folder.path.rglob("*") if file.name in ("deep", "events_1_rolledold")]
             wrong += [] if (folder.path / "eventlog_v2_rolledold/stray.txt").exists() else ["gone: stray.txt"]
-        wrong += [] if name != "age" or (folder.path / "elsewhere/target").exists() else ["gone: what the link leads to"]
+        if name == "age" and len(list(folder.path.parent.glob("outside/*"))) != 2:
+            wrong.append("gone: what a link leads to")
     print(f"{name}: {'; '.join(wrong) or 'as expected'}{f' ({why})' if why and not home else ''}")
     return not wrong
 
