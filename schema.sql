@@ -79,7 +79,10 @@ CREATE INDEX app_by_log ON app (log_id);
 CREATE INDEX app_without_end ON app (log_id) WHERE complete = 0;
 
 -- One row: a run that somebody opened, and when last. Beside app, whose changes make lists anew.
-CREATE TABLE run_use (app_key TEXT PRIMARY KEY, opened_ms INTEGER NOT NULL) STRICT;
+CREATE TABLE run_use (
+    app_key TEXT PRIMARY KEY,
+    opened_ms INTEGER NOT NULL
+) STRICT;
 
 -- One row: a run that changed, or its log's state, flags or place, and when last: readers that hold the list in memory read again what has a number above the newest they know.
 -- Kept by the triggers below, whoever writes. A run that is not in app any more was deleted.

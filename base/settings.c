@@ -31,6 +31,9 @@ const struct setting setting_table[SETTING_COUNT] = {
         "How many logs are loaded at the same time. Without it: half the processors, at least two."},
     [SETTING_LOAD] = {"afterglow.load", SETTING_KIND_WORD, "all", "all opened", 0, 0, "AFTERGLOW_LOAD", NULL, {NULL},
         "all: every log is loaded as it comes. opened: a run is only listed, from the first and last lines of its log, until somebody opens it or asks /api for it; then it is loaded, and followed while it grows."},
+    [SETTING_LOAD_MAX_MEMORY] = {"afterglow.load.maxMemory", SETTING_KIND_SIZE, NULL, NULL, 1, INT64_MAX, NULL, NULL, {NULL},
+        "While the process that loads has more than this in memory, no load begins beside another, and growing logs are read anew instead of being kept open. One load always runs, whatever it "
+        "takes. Without it as many run as spark.history.fs.numReplayThreads says."},
     [SETTING_STORE_MAX_BYTES] = {"afterglow.store.maxBytes", SETTING_KIND_SIZE, NULL, NULL, 1, INT64_MAX, "AFTERGLOW_STORE_MAX_BYTES", NULL, {"spark.history.store.maxDiskUsage", NULL},
         "What the loaded runs may take on disk. Above it runs are put away, the least useful first: those that nobody opened, the oldest of them first, then those opened longest ago; last of all "
         "runs whose log is gone. Their row, verdict and findings stay in the list, and opening one loads it again. Without it everything stays."},

@@ -39,6 +39,7 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_UPDATE_INTERVAL,
     SETTING_JOBS,
     SETTING_LOAD,
+    SETTING_LOAD_MAX_MEMORY,
     SETTING_STORE_MAX_BYTES,
     SETTING_STORE_MAX_AGE,
     SETTING_CLEANER,

@@ -12,6 +12,7 @@ void cli_policy(const struct cli *self, struct worker_policy *ret)
         .clean_interval_ms = settings_i64(s, SETTING_CLEANER_INTERVAL),
         .clean = {.max_age_ms = settings_i64(s, SETTING_CLEANER_MAX_AGE), .max_count = settings_i64(s, SETTING_CLEANER_MAX_NUM),
                   .abandoned = settings_i64(s, SETTING_CLEANER_ABANDONED) == 1, .abandoned_after_ms = settings_i64(s, SETTING_ABANDONED_AGE)},
+        .max_memory_bytes = known_or(settings_i64(s, SETTING_LOAD_MAX_MEMORY), 0),
         .store = {.max_bytes = known_or(settings_i64(s, SETTING_STORE_MAX_BYTES), 0), .max_age_ms = known_or(settings_i64(s, SETTING_STORE_MAX_AGE), 0)},
     };
 }

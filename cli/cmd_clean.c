@@ -30,8 +30,9 @@ static const struct cli_verb verb = {
     "clean", "clean --store DIR [--logs DIR…] [--delete] [--json]", "Say which logs and which loaded runs would go, and why; or delete them.", options,
     "A dry run of the cleaner (spark.history.fs.cleaner.maxAge, .maxNum, afterglow.cleaner.abandoned) and of the store's\n"
     "budget (afterglow.store.maxBytes, afterglow.store.maxAge), over what the last scan saw, whether the cleaner is\n"
-    "switched on or not. Logs: why is age, number or abandoned; the run that was read from one stays, or is only a row in the list where it is not loaded. Runs: why is\n"
-    "space or age; their row, verdict and findings stay, and opening one loads it again.\n\n"
+    "switched on or not. A log goes for its age, for the number of logs, or because it is abandoned; the run that was read\n"
+    "from it stays (one that is not loaded: as a row of the list). A loaded run goes for want of space or for its age; its\n"
+    "row, verdict and findings stay, and opening it loads it again.\n\n"
     "Exit status: 0 done; 1 failed, or something could not be deleted; 2 usage.\n",
 };
 

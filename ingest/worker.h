@@ -55,6 +55,7 @@ struct worker_policy {
     int64_t clean_interval_ms;
     struct clean_rules clean;        /* abandoned_after_ms holds for the list, too; 0: nothing is called abandoned */
     struct budget_limits store;
+    int64_t max_memory_bytes;        /* 0: no limit. While this process has more in memory, no load begins beside another, and growing logs are not followed with an open load */
 };
 
 struct worker_options {

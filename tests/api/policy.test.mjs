@@ -20,6 +20,7 @@ function prepare(t, count) {
 }
 
 const statesOf = async (server) => Object.fromEntries((await server.json("apps?sort=name")).items.map((item) => [item.appId, item.state]));
+const statusOf = async (server, app) => (await server.get(`/api/afterglow/v1/apps/${app}`)).status;
 const dbs = (store) => readdirSync(join(store, "apps")).filter((name) => name.endsWith(".db"));
 const clean = (store, logs, args, env = {}) => spawnSync(BINARY, ["clean", "--store", store, "--logs", logs, ...args], { encoding: "utf8", env: { ...process.env, ...QUICK, ...env } });
 const lines = (text) => text.trim().split("\n").filter(Boolean).map((line) => JSON.parse(line));
@@ -106,8 +107,6 @@ test("budget: runs are put away least useful first, keep their rows, and are loa
     await eventually(async () => (await statusOf(after, "app-4")) === 200);
   });
 });
-
-const statusOf = async (server, app) => (await server.get(`/api/afterglow/v1/apps/${app}`)).status;
 
 test("age of what is kept: runs that nobody opens are put away", async (t) => {
   const { logs, store } = prepare(t, 2);
