@@ -101,7 +101,7 @@ static void wait_for_news(struct worker *self)
         until_ns = MIN(until_ns, self->next_progress_ns);
     if (self->quiet_until_ns > now_ns)
         until_ns = MIN(MAX(until_ns, now_ns + WORKER_PUMP_NS), self->quiet_until_ns);
-    else if (self->unjudged.count)
+    else if (self->unjudged.count || worker_policy_is_busy(self))
         until_ns = now_ns;
     int64_t pause_ms = until_ns == INT64_MAX ? 60000 : MAX(0, MIN((until_ns - now_ns) / NS_PER_MS + 1, 60000));
     struct pollfd fds[2] = {{.fd = self->wake[0], .events = POLLIN}, {.fd = self->options->control ? STDIN_FILENO : -1, .events = POLLIN}};
@@ -135,7 +135,9 @@ enum err_code worker_loop(struct worker *self, struct err *err)
     }
     if (!rc && !self->options->watch) {      /* the last loads */
         self->policy.next_budget_ns = self->policy.next_mark_ns = 0;
-        rc = worker_apply_policy(self, err);
+        do
+            rc = worker_apply_policy(self, err);
+        while (!rc && worker_policy_is_busy(self) && !stop_signals_came());
     }
     return rc;
 }

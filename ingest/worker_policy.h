@@ -6,8 +6,10 @@
 
 #include "ingest/worker_state.h"
 
-/* After a scan, or when there was none. What fails is logged and tried again; only want of memory is an error. */
+/* A round of it, between other work. What fails is logged and tried again; only want of memory is an error. */
 enum err_code worker_apply_policy(struct worker *self, struct err *err) WARN_UNUSED;
+bool worker_policy_is_busy(const struct worker *self);      /* there is more to do at once */
+void worker_policy_dispose(struct worker *self);
 /* A load ended: the store may have grown beyond its budget. */
 void worker_store_grew(struct worker *self);
 /* Is a run only listed for now? Not one that somebody opened, or that is loaded already. */
