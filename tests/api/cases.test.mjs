@@ -261,7 +261,9 @@ test("P021 cleanlive: retention spares running jobs", async (t) => {
   });
   assert.ok(existsSync(untouched));
   const runs = (await server.json("apps")).items;
-  assert.deepEqual(runs.map((run) => [run.appId, run.state]).sort(), [["app-1", "loaded"], ["app-2", "gone"], ["app-3", "loaded"]]);
+  const states = new Map(runs.map((run) => [run.appId, run.state]));
+  assert.ok(["loaded", "waiting", "loading"].includes(states.get("app-1")), states.get("app-1")); // its new line may just be read
+  assert.deepEqual([states.size, states.get("app-2"), states.get("app-3")], [3, "gone", "loaded"]);
   assert.equal((await server.get("/api/v1/applications/app-2/jobs")).status, 200); // its log went, the run did not
 });
 
