@@ -120,6 +120,13 @@ test("age of what is kept: runs that nobody opens are put away", async (t) => {
   assert.equal(done.status, 0, done.stderr);
   assert.deepEqual(lines(done.stdout).map((line) => [line.kind, line.why, line.deleted]), [["run", "age", true], ["run", "age", true]]);
   assert.deepEqual(dbs(store), []);
+
+  await t.test("a directory is not loaded again for that, a log that is named is", () => {
+    const states = (...what) => lines(spawnSync(BINARY, ["ingest", "--json", "--store", store, ...what], { encoding: "utf8" }).stdout).map((line) => line.state);
+    assert.deepEqual(states(logs), ["listed", "listed"]);
+    assert.deepEqual(states(join(logs, "app-1")), ["loaded"]);
+    assert.equal(dbs(store).length, 1);
+  });
 });
 
 test("clean: a dry run says what would go and changes nothing, --delete does it", async (t) => {
