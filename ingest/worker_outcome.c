@@ -112,7 +112,7 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
     if (chosen) {
         if ((rc = catalog_get(self->catalog, job->item.log_id, &row, err)))
             return rc;
-        if (!worker_only_lists(self, &row))
+        if (!worker_only_lists(self, &row, run.complete))
             return worker_push_load(self, &job->item, err);
         if ((rc = catalog_list_only(self->catalog, job->item.log_id, err)))
             return rc;

@@ -16,9 +16,11 @@
 #define LOOK_SHARE 20                        /* a look takes at most this part of the time */
 #define AGE_PAUSE_NS (600 * NS_PER_S)        /* between two looks for what has become old */
 
-bool worker_only_lists(const struct worker *self, const struct catalog_row *row)
+bool worker_only_lists(const struct worker *self, const struct catalog_row *row, bool ended)
 {
-    return self->options->watch && self->options->policy.load_opened && !known(row->wanted_ms) && !row->loaded;
+    if (known(row->wanted_ms) || row->loaded)
+        return false;
+    return self->options->watch && (row->put_away ? !ended : self->options->policy.load_opened);
 }
 
 void worker_store_grew(struct worker *self)

@@ -69,7 +69,7 @@ enum err_code worker_see(struct worker *self, const struct catalog_sighting *sig
     if (row.state == LOG_FAILED && row.tries > 0 && !self->options->watch && !(rc = catalog_load_put_off(self->catalog, row.log_id, row.reason, err)))
         row.state = LOG_WAITING;
     /* Listed while only what somebody opened was loaded; what was put away stays so, unless it is named. */
-    bool wanted = row.put_away ? !self->options->watch && !known(sighting->place_id) : !worker_only_lists(self, &row);
+    bool wanted = row.put_away ? !self->options->watch && !known(sighting->place_id) : !worker_only_lists(self, &row, true);
     if (!rc && row.state == LOG_LISTED && wanted && !(rc = catalog_load_put_off(self->catalog, row.log_id, NULL, err)))
         row.state = LOG_WAITING;
     if (rc)

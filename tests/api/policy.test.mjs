@@ -129,6 +129,27 @@ test("age of what is kept: runs that nobody opens are put away", async (t) => {
   });
 });
 
+test("a run that was put away is loaded again when its log ends, not for each line", async (t) => {
+  const { logs, store } = prepare(t, 0);
+  const text = smallLog({ id: "app-1" }).trimEnd().split("\n");
+  const cut = text.findIndex((line) => line.includes("SparkListenerJobEnd")) + 1;
+  const log = join(logs, "app-1.inprogress");
+  writeFileSync(log, `${text.slice(0, cut).join("\n")}\n`);
+  assert.equal(spawnSync(BINARY, ["ingest", "--store", store, logs]).status, 0);
+  assert.equal(clean(store, logs, ["--delete"], { AFTERGLOW_STORE_MAX_BYTES: "1" }).status, 0);
+  assert.deepEqual(dbs(store), []);
+  const server = await startServer(t, ["--store", store, "--logs", logs], QUICK);
+  const row = async () => (await server.json("apps")).items[0];
+  await eventually(async () => (await server.json("status")).logs.listed === 1);
+  appendFileSync(log, `${text.slice(cut, -1).join("\n")}\n`);
+  await eventually(async () => (await row()).totalBytes === statSync(log).size);
+  await eventually(async () => (await row()).state === "listed");
+  assert.deepEqual([(await row()).complete, (await row()).loaded, dbs(store).length], [false, false, 0]);
+  appendFileSync(log, `${text.at(-1)}\n`);
+  await eventually(async () => (await row()).state === "loaded");
+  assert.equal((await row()).complete, true);
+});
+
 test("clean: a dry run says what would go and changes nothing, --delete does it", async (t) => {
   const { logs, store } = prepare(t, 3);
   const old = Date.now() / 1000 - 8 * 86400;
