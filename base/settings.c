@@ -36,7 +36,7 @@ const struct setting setting_table[SETTING_COUNT] = {
         "takes. Without it as many run as spark.history.fs.numReplayThreads says."},
     [SETTING_STORE_MAX_BYTES] = {"afterglow.store.maxBytes", SETTING_KIND_SIZE, NULL, NULL, 1, INT64_MAX, "AFTERGLOW_STORE_MAX_BYTES", NULL, {"spark.history.store.maxDiskUsage", NULL},
         "What the loaded runs may take on disk. Above it runs are put away, the least useful first: those that nobody opened, the oldest of them first, then those opened longest ago; last of all "
-        "runs whose log is gone. Their row, verdict and findings stay in the list, and opening one loads it again. Without it everything stays."},
+        "runs whose log is gone. Their row, verdict and findings stay in the list, and opening one loads it again. Without it everything stays. spark.history.store.maxDiskUsage is the same setting."},
     [SETTING_STORE_MAX_AGE] = {"afterglow.store.maxAge", SETTING_KIND_TIME, NULL, "s", 1, 36500 * DAY_MS, NULL, NULL, {NULL},
         "Runs that nobody opened for so long are put away in the same way, also where there is room; not those whose log is gone. Without it they stay."},
     [SETTING_CLEANER] = {"spark.history.fs.cleaner.enabled", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},

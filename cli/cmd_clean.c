@@ -38,7 +38,7 @@ static const struct cli_verb verb = {
 
 struct clean_run {
     const char *store;
-    bool json, delete;
+    bool json, deleting;
     struct clean_scope scope;
     struct catalog *catalog;         /* with --delete */
     size_t kept_count;               /* could not be deleted */
@@ -119,9 +119,9 @@ static void clean_logs(struct clean_run *self, const struct clean_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const struct clean_item *item = &plan->items[i];
         struct err err = {0};
-        bool failed = self->delete && clean_item_delete(self->catalog, item, &err);
+        bool failed = self->deleting && clean_item_delete(self->catalog, item, &err);
         account(self, &(struct line){.kind = "log", .why = clean_reason_word(item->reason), .app_id = item->app_id, .attempt_id = item->attempt_id, .name = item->name,
-            .path = item->path, .stays = !item->app_id ? NULL : item->run_stays ? "whole" : "row", .bytes = item->bytes, .used_ms = item->updated_ms, .dry = !self->delete,
+            .path = item->path, .stays = !item->app_id ? NULL : item->run_stays ? "whole" : "row", .bytes = item->bytes, .used_ms = item->updated_ms, .dry = !self->deleting,
             .error = failed ? err.message : NULL});
     }
 }
@@ -132,10 +132,10 @@ static void clean_store(struct clean_run *self, const struct budget_plan *plan)
         const struct budget_run *run = &plan->runs[i];
         struct err err = {0};
         bool done = true;
-        if (self->delete && !budget_put_away(self->catalog, self->store, run->app_key, &done, &err) && !done)
+        if (self->deleting && !budget_put_away(self->catalog, self->store, run->app_key, &done, &err) && !done)
             err_set(&err, ERR_BUSY, "it is being loaded");
         account(self, &(struct line){.kind = "run", .why = budget_reason_word(run->reason), .app_id = run->app_id, .attempt_id = run->attempt_id, .name = run->name, .stays = "row",
-            .bytes = run->bytes, .used_ms = MAX(known_or(run->opened_ms, 0), run->loaded_ms), .dry = !self->delete, .error = err.code ? err.message : NULL});
+            .bytes = run->bytes, .used_ms = MAX(known_or(run->opened_ms, 0), run->loaded_ms), .dry = !self->deleting, .error = err.code ? err.message : NULL});
     }
 }
 
@@ -153,7 +153,7 @@ static enum err_code plan_and_do(struct clean_run *self, struct db *catalog, con
         if (!self->json) {
             char freed[FORMAT_BYTES], store[FORMAT_BYTES];
             printf("%s%zu of %zu logs and %zu loaded runs %s, %s; the store takes %s%s\n", self->titled ? "\n" : "", logs.count, logs.log_count, runs.going_count,
-                self->delete ? "were chosen" : "would go", format_size(self->freed_bytes, freed), format_size(runs.store_bytes, store),
+                self->deleting ? "were chosen" : "would go", format_size(self->freed_bytes, freed), format_size(runs.store_bytes, store),
                 policy->store.max_bytes ? "" : ", without a limit");
             if (!policy->cleaner)
                 puts("spark.history.fs.cleaner.enabled is false: logs do not go by themselves.");
@@ -169,7 +169,7 @@ static enum err_code run(struct clean_run *self, const struct cli *cli, struct e
     struct worker_policy policy;
     cli_policy(cli, &policy);
     self->scope.settle_ms = settings_i64(cli->settings, SETTING_UPDATE_INTERVAL);
-    if (self->delete) {
+    if (self->deleting) {
         enum err_code rc = catalog_open(&self->catalog, self->store, err);
         if (!rc)
             rc = clean_resume(self->catalog, &self->scope, err);
@@ -204,7 +204,7 @@ int cmd_clean(int argc, char **argv)
     struct err err = {0};
     size_t count = settings_list_count(cli.settings, SETTING_LOGS);
     char **places = mem_array(count + 1, sizeof *places);
-    struct clean_run self = {.store = cli_store(&cli), .json = cli_switch(&cli, "--json"), .delete = cli_switch(&cli, "--delete"),
+    struct clean_run self = {.store = cli_store(&cli), .json = cli_switch(&cli, "--json"), .deleting = cli_switch(&cli, "--delete"),
         .scope = {.places = (const char *const *)places}};
     buf_init(&self.text, (size_t)1 << 20);
     enum err_code rc = places ? ERR_OK : err_nomem(&err);

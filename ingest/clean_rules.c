@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/units.h"
 #include "base/mem.h"
+#include "base/units.h"
 
 const char *clean_reason_word(enum clean_reason reason)
 {
@@ -77,4 +77,11 @@ int clean_choose(struct clean_log *logs, size_t count, const struct clean_rules 
         by_number(left, app_count, (int64_t)left_count - rules->max_count);
     mem_free(left);
     return left ? 0 : -1;
+}
+
+bool clean_clock_was_set(int64_t *offset_ms, int64_t now_ms, int64_t boot_ms)
+{
+    int64_t before_ms = *offset_ms;
+    *offset_ms = now_ms - boot_ms;
+    return known(before_ms) && (*offset_ms - before_ms > CLEAN_CLOCK_STEP_MS || before_ms - *offset_ms > CLEAN_CLOCK_STEP_MS);
 }

@@ -3,8 +3,8 @@
  * What the store may take: which loaded runs are put away to make room, and putting them away. The file apps/<key>.db goes; row, verdict and findings stay in the
  * catalogue, and the run is loaded again when somebody opens it.
  *
- * Least useful first: runs that nobody opened before those that somebody did; of the former the oldest (by the run's last event), of the latter the one opened longest ago; of equals the
- * larger. A run whose log is gone could not be loaded again, so such runs go after all others, in the same order among themselves, and never for their age alone. What was
+ * Least useful first: runs that nobody opened before those that somebody did; of the former the oldest (by the run's last event), of the latter the one opened longest ago; of
+ * equals the larger. A run whose log is gone could not be loaded again, so such runs go after all others, in the same order among themselves, and never for their age alone. What was
  * opened within BUDGET_GRACE_MS stays in any case: a page that somebody is reading, or is waiting for, is worth more than the budget. One thread. */
 #ifndef INGEST_STORE_BUDGET_H
 #define INGEST_STORE_BUDGET_H

@@ -78,6 +78,7 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
     self->options = options;
     self->summary = ret;
     self->wake[0] = self->wake[1] = self->marker.fd = -1;
+    self->policy.clock_offset_ms = UNKNOWN;
     enum err_code rc = set_up(self, err);
     if (!rc) {
         struct stop_signals before;

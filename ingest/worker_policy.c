@@ -2,6 +2,7 @@
 #include "ingest/worker_policy.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -71,11 +72,23 @@ static enum err_code delete_some_logs(struct worker *self, struct err *err)
     return rc;
 }
 
+static int64_t boot_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / NS_PER_MS;
+}
+
 static enum err_code plan_logs(struct worker *self, struct err *err)
 {
     const struct worker_policy *policy = &self->options->policy;
     size_t count = self->options->place_count;
     int64_t began_ns = time_monotonic_ns();
+    if (clean_clock_was_set(&self->policy.clock_offset_ms, time_now_ms(), boot_ms())) {
+        log_warning("the clock was set by more than an hour: no log is deleted before the next spark.history.fs.cleaner.interval");
+        self->policy.next_clean_ns = began_ns + policy->clean_interval_ms * NS_PER_MS;
+        return ERR_OK;
+    }
     CLEANUP(mem_freep) char **places = mem_array(count ? count : 1, sizeof *places);
     enum err_code rc = places ? ERR_OK : err_nomem(err);
     for (size_t i = 0; i < count && !rc; i++)

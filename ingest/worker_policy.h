@@ -12,8 +12,8 @@ bool worker_policy_is_busy(const struct worker *self);      /* there is more to 
 void worker_policy_dispose(struct worker *self);
 /* A load ended: the store may have grown beyond its budget. */
 void worker_store_grew(struct worker *self);
-/* Is a run only listed for now, whose log is new or has changed? Not one that somebody opened, or that is loaded. One that was put away is not loaded for each line that is added to its log, but
- * when that has `ended`: what the list says of it would stay wrong. */
+/* Is a run only listed for now, whose log is new or has changed? Not one that somebody opened, or that is loaded. One that was put away is not loaded for each line that is added
+ * to its log, but when that has `ended`: what the list says of it would stay wrong. */
 bool worker_only_lists(const struct worker *self, const struct catalog_row *row, bool ended);
 
 #endif

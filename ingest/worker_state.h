@@ -86,6 +86,7 @@ struct worker {
             int64_t freed_bytes;
             bool made;                       /* there is a plan, and be it that nothing goes */
         } runs;
+        int64_t clock_offset_ms;             /* clean_clock_was_set */
         bool swept;                          /* files that a killed process should have removed were looked for */
         bool told_over_budget;
     } policy;

@@ -35,7 +35,8 @@ enum err_code catalog_mark_abandoned(struct catalog *self, int64_t before_ms, st
 
 /* A log that ended and holds no ApplicationStart has no application for the History Server: that it was named after its file is ours. */
 static const char to_clean_sql[] =
-    "SELECT l.log_id, l.layout, l.bytes, l.modified_ms, l.grown_ms, l.first_seen_ms, l.path, p.uri, l.fingerprint, iif(a.name IS NULL AND l.finished_name, NULL, a.app_id), a.attempt_id, a.name, l.state, a.complete, a.loaded "
+    "SELECT l.log_id, l.layout, l.bytes, l.modified_ms, l.grown_ms, l.first_seen_ms, l.path, p.uri, l.fingerprint, "
+    "iif(a.name IS NULL AND l.finished_name, NULL, a.app_id), a.attempt_id, a.name, l.state, a.complete, a.loaded "
     "FROM log AS l JOIN place AS p USING (place_id) LEFT JOIN app AS a ON a.app_key = l.app_key "
     "WHERE l.state <> 'gone' AND (l.state <> 'skipped' OR l.app_key IS NOT NULL) ORDER BY l.log_id";
 static const char removing_sql[] =

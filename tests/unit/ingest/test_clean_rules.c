@@ -96,6 +96,17 @@ static void without_memory_nothing_goes(void **state)
     assert_int_equal(logs[0].reason, CLEAN_KEEP);
 }
 
+static void a_clock_that_was_set_is_noticed_once(void **state)
+{
+    (void)state;
+    int64_t offset = UNKNOWN;
+    assert_false(clean_clock_was_set(&offset, NOW, 5000));
+    assert_false(clean_clock_was_set(&offset, NOW + 86400000 + CLEAN_CLOCK_STEP_MS, 5000 + 86400000));       /* a day later, an hour corrected */
+    assert_true(clean_clock_was_set(&offset, 2 * NOW + 400 * (int64_t)86400000, 5000 + 86400000));
+    assert_false(clean_clock_was_set(&offset, 2 * NOW + 401 * (int64_t)86400000, 5000 + 2 * 86400000));
+    assert_true(clean_clock_was_set(&offset, NOW, 5000 + 3 * 86400000));    /* and back */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +116,7 @@ int main(void)
         cmocka_unit_test(a_running_attempt_of_a_chosen_application_stays),
         cmocka_unit_test(logs_without_an_application_count_and_are_not_taken_for_number),
         cmocka_unit_test(what_is_not_settled_stays_and_counts),
+        cmocka_unit_test(a_clock_that_was_set_is_noticed_once),
         cmocka_unit_test(without_memory_nothing_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
