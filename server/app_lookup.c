@@ -217,6 +217,11 @@ enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *requ
     return rc;
 }
 
+bool app_ref_is_lost(const struct app_ref *ref)
+{
+    return ref->generation > 0 && !ref->loaded && str_is(ref->state, "gone");
+}
+
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref)
 {
     db_pool_return(ctx->pool, &ref->lease);

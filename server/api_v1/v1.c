@@ -66,7 +66,7 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
 
     struct app_ref ref;
     enum err_code rc = app_lookup_v1(ctx, request, scope.app, scope.attempt, &ref, err);
-    if (rc == ERR_NOT_FOUND)
+    if (rc == ERR_NOT_FOUND || (rc == ERR_BUSY && app_ref_is_lost(&ref)))
         rc = v1_no_such_app(&scope);
     else if (rc == ERR_BUSY || (rc == ERR_OK && !ref.loaded))
         rc = answer_not_loaded(&scope, &ref);

@@ -102,6 +102,8 @@ test("budget: runs are put away least useful first, keep their rows, and are loa
     const lost = await after.json("apps/app-4", 409);
     assert.equal(lost.state, "gone");
     assert.match(lost.detail, /only its row in the list is left/);
+    assert.equal((await after.get("/api/v1/applications/app-4/jobs")).status, 404); // nothing to come back for
+    assert.equal((await after.get("/api/v1/applications/app-4")).status, 200);
     assert.equal((await after.json("apps?q=app-4")).items[0].verdict, (await after.json("apps?q=app-2")).items[0].verdict);
     writeFileSync(join(logs, "app-4"), smallLog({ id: "app-4" }));
     await eventually(async () => (await statusOf(after, "app-4")) === 200);
