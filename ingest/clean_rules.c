@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/attributes.h"
 #include "base/mem.h"
 #include "base/units.h"
 
@@ -24,7 +25,7 @@ static enum clean_reason by_age(const struct clean_log *log, const struct clean_
 /* A log that is left after the first rule, in the order in which the second goes through them. */
 struct left {
     struct clean_log *log;
-    int64_t oldest_ms;       /* of its application */
+    int64_t oldest_ms, newest_ms;       /* of its application */
 };
 
 static int compare_apps(const void *a, const void *b)
@@ -43,16 +44,23 @@ static int compare_oldest(const void *a, const void *b)
     return compare_apps(a, b);
 }
 
-static void by_number(struct left *left, size_t count, int64_t surplus)
+static bool same_app(const struct left *left, size_t i)      /* as the one before */
+{
+    return i > 0 && left[i].log->app == left[i - 1].log->app;
+}
+
+/* `unsettled_ms`: the oldest log that cannot be judged yet. Its turn would come before that of applications that have a newer one: they wait. */
+static void by_number(struct left *left, size_t count, int64_t surplus, int64_t unsettled_ms)
 {
     qsort(left, count, sizeof *left, compare_apps);
     for (size_t i = 0; i < count; i++)
-        left[i].oldest_ms = i && left[i].log->app == left[i - 1].log->app ? left[i - 1].oldest_ms : left[i].log->updated_ms;
+        left[i].oldest_ms = same_app(left, i) ? left[i - 1].oldest_ms : left[i].log->updated_ms;
+    for (size_t i = count; i-- > 0;)
+        left[i].newest_ms = i + 1 < count && same_app(left, i + 1) ? left[i + 1].newest_ms : left[i].log->updated_ms;
     qsort(left, count, sizeof *left, compare_oldest);
     for (size_t i = 0; i < count; i++) {
         struct clean_log *log = left[i].log;
-        bool app_begins = !i || log->app != left[i - 1].log->app;
-        if (app_begins && surplus <= 0)
+        if (!same_app(left, i) && (surplus <= 0 || left[i].newest_ms >= unsettled_ms))
             return;
         if (log->ended && log->settled) {
             log->reason = CLEAN_NUMBER;
@@ -64,17 +72,20 @@ static void by_number(struct left *left, size_t count, int64_t surplus)
 int clean_choose(struct clean_log *logs, size_t count, const struct clean_rules *rules, int64_t now_ms)
 {
     size_t left_count = 0, app_count = 0;
+    int64_t unsettled_ms = INT64_MAX;
     struct left *left = mem_array(count ? count : 1, sizeof *left);
     for (size_t i = 0; i < count; i++) {
         logs[i].reason = left ? by_age(&logs[i], rules, now_ms) : CLEAN_KEEP;
         if (!left || logs[i].reason)
             continue;
         left_count++;
+        if (!logs[i].settled && (logs[i].ended || !known(logs[i].app)))      /* one that runs does not go in any case */
+            unsettled_ms = MIN(unsettled_ms, logs[i].updated_ms);
         if (known(logs[i].app))
             left[app_count++].log = &logs[i];
     }
     if (left && known(rules->max_count) && (int64_t)left_count > rules->max_count)
-        by_number(left, app_count, (int64_t)left_count - rules->max_count);
+        by_number(left, app_count, (int64_t)left_count - rules->max_count, unsettled_ms);
     mem_free(left);
     return left ? 0 : -1;
 }

@@ -34,7 +34,7 @@ struct clean_rules {
     int64_t abandoned_after_ms;
 };
 
-/* Sets the reason of each. Logs that are not settled count and stay. -1: out of memory, and all are kept. */
+/* Sets the reason of each. Logs that are not settled count and stay, and the second rule waits for them where they are older. -1: out of memory, and all are kept. */
 int clean_choose(struct clean_log *logs, size_t count, const struct clean_rules *rules, int64_t now_ms) WARN_UNUSED;
 
 /* Has the wall clock been set since the last call, by more than CLEAN_CLOCK_STEP_MS? What is old by a clock that jumped must not go at once. `boot_ms` is a clock that nobody

@@ -81,7 +81,21 @@ static void what_is_not_settled_stays_and_counts(void **state)
     (void)state;
     struct clean_log logs[] = {ended(1, 500), ended(2, 400), ended(3, 30)};
     logs[0].settled = false;
-    expect(logs, 3, (struct clean_rules){.max_age_ms = 450, .max_count = 2}, "-n-");
+    expect(logs, 3, (struct clean_rules){.max_age_ms = 450, .max_count = 3}, "---");
+    expect(logs, 3, (struct clean_rules){.max_age_ms = 350, .max_count = 3}, "-a-");
+}
+
+static void number_waits_for_older_logs_that_are_not_settled(void **state)
+{
+    (void)state;
+    const struct clean_rules one = {.max_age_ms = 10000, .max_count = 1};
+    struct clean_log older[] = {ended(UNKNOWN, 500), ended(2, 400), ended(3, 30)}, newer[] = {ended(1, 500), ended(2, 400), ended(UNKNOWN, 30)},
+        between[] = {ended(1, 500), ended(2, 300), ended(2, 200), ended(3, 100)}, running_one[] = {running(1, 500), ended(2, 400), ended(3, 30)};
+    older[0].settled = newer[2].settled = between[2].settled = running_one[0].settled = false;
+    expect(older, 3, one, "---");            /* not the younger ones in its place */
+    expect(newer, 3, one, "nn-");
+    expect(between, 4, one, "n---");         /* attempts go together, and 3 not before 2 */
+    expect(running_one, 3, one, "-nn");
 }
 
 static void without_memory_nothing_goes(void **state)
@@ -116,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_running_attempt_of_a_chosen_application_stays),
         cmocka_unit_test(logs_without_an_application_count_and_are_not_taken_for_number),
         cmocka_unit_test(what_is_not_settled_stays_and_counts),
+        cmocka_unit_test(number_waits_for_older_logs_that_are_not_settled),
         cmocka_unit_test(a_clock_that_was_set_is_noticed_once),
         cmocka_unit_test(without_memory_nothing_goes),
     };
