@@ -180,7 +180,9 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
 enum err_code api_sql_list(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct sql_list self;
-    if (list_read(&self.list, request, sorts, "-duration", err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) ||
+    struct profile profile = {NULL};
+    struct ladder *ladders;
+    if (list_read(&self.list, request, sorts, "-duration", err) || request_ladders(request, &ladders, err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) ||
         param_word(request, "grade", grade_names, GRADE_COUNT, &self.grade, err) || request_param_i64(request, "root", -1, 0, INT64_MAX, &self.root, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
@@ -191,7 +193,8 @@ enum err_code api_sql_list(struct api_ctx *ctx, const struct request *request, s
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
     buf_init(&self.findings, FINDINGS_BYTES);
-    rc = sql_findings_json(app.db, &self.findings, &self.judged, err);
+    profile.ladders = ladders;
+    rc = sql_findings_json(app.db, &profile, &self.findings, &self.judged, err);
     if (!rc)
         rc = write_list(&app, &self, request, response, err);
     buf_dispose(&self.findings);

@@ -236,15 +236,21 @@ static enum err_code answer(struct db *db, const struct span *asked, enum lang l
     return rc;
 }
 
+enum err_code request_run_part(const struct request *request, int64_t *ret_from_ms, int64_t *ret_to_ms, struct err *err)
+{
+    enum err_code rc;
+    if ((rc = request_param_i64(request, "fromMs", 0, 0, LONGEST_MS, ret_from_ms, err)) || (rc = request_param_i64(request, "toMs", UNKNOWN, 1, LONGEST_MS, ret_to_ms, err)))
+        return rc;
+    return known(*ret_to_ms) && *ret_to_ms <= *ret_from_ms ? err_set(err, ERR_INVALID, "toMs is greater than fromMs") : ERR_OK;
+}
+
 enum err_code api_timeline(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct api_app app;
     struct span asked;
     enum lang lang;
     enum err_code rc;
-    if (request_lang(request, &lang, err) || request_param_i64(request, "fromMs", 0, 0, LONGEST_MS, &asked.from_ms, err) ||
-        request_param_i64(request, "toMs", UNKNOWN, 1, LONGEST_MS, &asked.to_ms, err) ||
-        (known(asked.to_ms) && asked.to_ms <= asked.from_ms && err_set(err, ERR_INVALID, "toMs is greater than fromMs"))) {
+    if (request_lang(request, &lang, err) || request_run_part(request, &asked.from_ms, &asked.to_ms, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }

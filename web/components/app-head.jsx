@@ -6,6 +6,7 @@ import { growing } from "../model/app.js";
 import { noted, wrong } from "../model/health.js";
 import { AppTools } from "./app-tools.jsx";
 import { Outcome } from "./chips.jsx";
+import { MovedThresholds } from "./moved-thresholds.jsx";
 import { Sentences } from "./sentences.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -44,6 +45,7 @@ export function AppHead({ app }) {
         </div>
         <AppTools app={app} />
       </div>
+      <MovedThresholds />
       {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
       {app.state === "gone" ? (
         <div class="banner is-quiet" role="note">

@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
-import { byRule, findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
+import { byRule, findingId, folded, level, ofPage, worst } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -31,7 +31,7 @@ export const isRead = (version) => version.endsWith("done");
 
 /** @param {string} ref @param {string} version @param {Record<string, string>} more @returns {AskedFindings} */
 const useAsked = (ref, version, more, wanted = true) =>
-  useData(wanted && isRead(version) ? wordedPath(["apps", ref, "findings"], { ...more, limit: MOST, ...thresholds(current().query) }) : null, version);
+  useData(wanted && isRead(version) ? wordedPath(["apps", ref, "findings"], { ...more, limit: MOST, ...paths.thresholds(current().query) }) : null, version);
 
 /** Asked once for the whole page, by the frame. @type {import("preact").Context<{ asked: AskedFindings, version: string }>} */
 const OfRun = createContext(/** @type {any} */ (null));
@@ -44,6 +44,13 @@ export function FindingsOfRun({ appRef, version, children }) {
 
 /** All findings of the run. @param {string} _ref @param {string} _version @returns {AskedFindings} */
 export const useFindings = (_ref, _version) => useContext(OfRun).asked;
+
+/** Level of what the findings say of a subject with the thresholds that the address moved; null: it moved none, and what a list says of the subject holds. @param {import("../types").SubjectKind} kind @param {string} key */
+export function useMovedLevel(kind, key) {
+  const { data } = useContext(OfRun)?.asked ?? {};
+  if (!data || !Object.keys(paths.thresholds(current().query)).length) return null;
+  return worst(data.findings.filter((f) => f.subject.kind === kind && f.subject.key === key)).level;
+}
 
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */
 export const useSubjectFindings = (ref, version, kind, key) => useAsked(ref, version, { kind, key });
@@ -112,7 +119,6 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
         </>
       }
     >
-      <MovedThresholds />
       {parts.shown.length ? null : (
         <p class="find-none">
           <GradeMark level={0} /> {t(rest ? "find.none" : "find.noneHere")}
@@ -191,20 +197,6 @@ const SmallRow = ({ small, wallMs, open }) => (
     to={hrefWith({ small: open ? null : 1 })}
   />
 );
-
-/** A link with other thresholds than usual says so, and how to get rid of them. */
-function MovedThresholds() {
-  const moved = Object.keys(thresholds(current().query));
-  if (!moved.length) return null;
-  return (
-    <p class="find-moved">
-      {t("find.moved", moved.map(ruleOfKey).join(", "))}{" "}
-      <button type="button" class="btn is-small" onClick={() => patchQuery(Object.fromEntries(moved.map((key) => [key, null])))}>
-        {t("find.reset")}
-      </button>
-    </p>
-  );
-}
 
 /** What fixing the first findings together would save, and which they are: savings overlap and are never added up. @param {{ of: Findings }} props */
 export function JointSaving({ of }) {

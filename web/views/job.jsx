@@ -3,6 +3,7 @@ import { apiPath } from "../api.js";
 import { JobAccount, useJobAccount } from "../components/account-sections.jsx";
 import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
+import { Fold } from "../components/fold.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { RddGraph } from "../components/rdd-graph.jsx";
@@ -77,10 +78,9 @@ function Parts({ app, job, version }) {
       </Section>
       {job.properties.length ? (
         <Section title={t("job.properties")} note={t("job.propertiesNote")}>
-          <details class="fold">
-            <summary>{t("job.propertiesShow", job.properties.length)}</summary>
+          <Fold name="properties" title={t("job.propertiesShow", job.properties.length)}>
             <PairTable caption={t("job.properties")} pairs={job.properties} heads={["col.key", "col.value"]} />
-          </details>
+          </Fold>
         </Section>
       ) : null}
       <Section title={t("dag.title")} note={t("dag.note")}>

@@ -5,6 +5,7 @@ import { Chip } from "../components/chips.jsx";
 import { bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { FindingList, Judged, isRead, useSubjectFindings } from "../components/findings.jsx";
+import { Fold } from "../components/fold.jsx";
 import { FailureText, TextBlock } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
@@ -236,10 +237,9 @@ function Latest({ run }) {
           {latest.stateOperators
             .filter((s) => s.customMetrics?.length)
             .map((s) => (
-              <details class="fold" key={s.ordinal}>
-                <summary>{t("streaming.custom", s.operator ?? String(s.ordinal))}</summary>
+              <Fold key={s.ordinal} name={`custom${s.ordinal}`} title={t("streaming.custom", s.operator ?? String(s.ordinal))}>
                 <PairTable caption={t("streaming.custom", s.operator ?? "")} pairs={(s.customMetrics ?? []).map(([k, v]) => [k, count(v)])} heads={["col.metric", "col.value"]} />
-              </details>
+              </Fold>
             ))}
         </Section>
       ) : null}

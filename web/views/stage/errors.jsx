@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Chip } from "../../components/chips.jsx";
 import { Section } from "../../components/facts.jsx";
+import { Fold } from "../../components/fold.jsx";
 import { Table } from "../../components/table.jsx";
 import { count } from "../../lib/format.js";
 import { t } from "../../lib/i18n.js";
@@ -54,12 +55,9 @@ export function Errors({ stage: s }) {
             label: t("col.message"),
             class: "is-message",
             cell: (r) => (
-              <details class="error">
-                <summary title={t("errors.whole")}>
-                  <code>{summary(r.text)}</code>
-                </summary>
+              <Fold class="error" name={`error${rows.indexOf(r)}`} hint={t("errors.whole")} title={<code>{summary(r.text)}</code>}>
                 {summary(r.text) !== r.text.trim() || r.text.length > 120 ? <pre class="text-block">{r.text}</pre> : null}
-              </details>
+              </Fold>
             ),
           },
         ]}
