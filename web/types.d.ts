@@ -69,7 +69,7 @@ export interface App extends AppItem {
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
   slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text; schedulerMode: Text;
-  sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number;
+  sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number; processCount: number;
 }
 
 /** In the first moments of a load the server knows little more than the name. model/app.js makes an App of it. */

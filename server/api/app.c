@@ -119,7 +119,7 @@ static const char facts_sql[] =
     "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.scheduler.mode') AS scheduler_mode,"
     "       (SELECT count(*) FROM sql_execution) AS sql_execution_count, (SELECT count(*) FROM streaming_query) AS streaming_query_count,"
     "       (SELECT count(*) FROM server_session) AS session_count, (SELECT count(*) FROM server_operation) AS operation_count,"
-    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count";
+    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count, (SELECT count(*) FROM process) AS process_count";
 
 static enum err_code write_facts(struct json_writer *json, struct db *db, struct err *err)
 {

@@ -4,12 +4,12 @@
  * not show. Sentences, grades and prices are the server's; thresholds that a person moved stand in the address and go to the server with every question.
  */
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import { wordedPath } from "../api.js";
 import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { current, hrefWith, patchQuery } from "../lib/router.js";
+import { cameByLink, current, hrefWith, patchQuery } from "../lib/router.js";
 import { byRule, findingId, folded, level, ofPage, worst } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
@@ -145,10 +145,15 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
   const id = findingId(f);
   const price = f.price && (f.price.ms > 0 || f.price.highMs > 0) ? f.price : null;
   const shows = level(f) > 0 && !f.mute && !f.suppressedBy;
+  const row = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  // A link, or the search, leads to it wherever it is on the page; one who opened it by hand sees it already.
+  useEffect(() => {
+    if (open && current().query.get("finding") === id && cameByLink()) row.current?.scrollIntoView({ block: "nearest" });
+  }, [open]);
   return (
     <li class={"find-item" + (open ? " is-open" : "")} data-sev={level(f)}>
       <div class="find-line">
-        <button type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open, none)}>
+        <button ref={row} type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open, none)}>
           <span class="find-price">
             {price ? seconds(price.ms) : <span class="dim3">{t("find.unpriced")}</span>}
             {price ? <small>{price.weak ? t("find.atMost", seconds(price.highMs)) : wallMs ? t("fact.ofRun", percent(price.ms / wallMs)) : null}</small> : null}

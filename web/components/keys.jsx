@@ -14,6 +14,7 @@ export const GO = [
   ["t", "tasks", "nav.tasks"],
   ["e", "executors", "nav.executors"],
   ["m", "storage", "nav.storage"],
+  ["p", "processes", "nav.processes"],
   ["c", "env", "nav.env"],
   ["q", "sql", "nav.sql"],
   ["b", "compare", "nav.compare"],

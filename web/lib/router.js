@@ -89,6 +89,9 @@ export function toggleName(key, name) {
   patchQuery({ [key]: [...names].join(",") }, { replace: true });
 }
 
+/** Is the present page one that somebody came to, not back to? @returns {boolean} */
+export const cameByLink = () => !wanted;
+
 /** Where the page that Back leads to was scrolled. */
 let wanted = 0;
 /** Called as parts of a page get their data: tries until the page is tall enough. A person who scrolls first has the last word. */
