@@ -36,7 +36,7 @@ export function RddGraph({ app, of, version }) {
         rest.error ? (
           <Failure error={rest.error} />
         ) : stages.some((s) => s.rdds.length) ? (
-          <Drawn app={app} stages={stages} />
+          <Drawn app={app} file={[app.ref, ...of].join("-")} stages={stages} />
         ) : (
           <Empty title={t("dag.none")} text={t("dag.noneText")} />
         )
@@ -45,8 +45,8 @@ export function RddGraph({ app, of, version }) {
   );
 }
 
-/** @param {{ app: import("../types").App, stages: GraphStage[] }} props */
-function Drawn({ app, stages }) {
+/** @param {{ app: import("../types").App, file: string, stages: GraphStage[] }} props file: name for the drawing */
+function Drawn({ app, file, stages }) {
   const q = current().query;
   const [open, node] = [q.get("open"), q.get("node")];
   const drawing = useMemo(() => drawRdds(stages, namesIn(current().query, "open")), [stages, open]);
@@ -75,6 +75,8 @@ function Drawn({ app, stages }) {
         label={t("dag.label")}
         {...drawing}
         frames={frames}
+        file={file}
+        text={(i) => (boxes[i].folded ? [t("dag.folded", boxes[i].stage.rddCount)] : [operationName(boxes[i]), ...boxes[i].rdds.map(rddName)])}
         chosen={chosen < 0 ? null : chosen}
         choose={(i) => patchQuery({ node: nameOf(boxes[i]) }, { replace: true })}
         open={toggle}
@@ -112,6 +114,12 @@ const ROWS = 500;
 /** @param {import("../types").GraphRdd} r */
 const marksOf = (r) => [r.cached ? t("dag.cached") : "", r.barrier ? t("dag.barrier") : "", r.determinism && r.determinism !== "determinate" ? word("dag", r.determinism) : ""].filter(Boolean);
 
+/** @param {import("../model/rdd-boxes.js").OperationBox} b */
+const operationName = (b) => (b.name ?? b.rdds[0].name)?.split("\n")[0] ?? DASH;
+
+/** @param {import("../types").GraphRdd} r */
+const rddName = (r) => [`${r.name ?? DASH} [${r.id}]`, ...marksOf(r)].join(" · ");
+
 /** @param {{ box: import("../model/rdd-boxes.js").OperationBox, open: () => void }} props */
 function Operation({ box: b, open }) {
   if (b.folded)
@@ -127,7 +135,7 @@ function Operation({ box: b, open }) {
   return (
     <>
       <div class="gbox-line">
-        <b class="clip">{(b.name ?? b.rdds[0].name)?.split("\n")[0] ?? DASH}</b>
+        <b class="clip">{operationName(b)}</b>
       </div>
       {b.rdds.slice(0, OPERATION.most).map((r) => (
         <div key={r.id} class="gbox-line gbox-sub" title={`${r.name ?? ""} [${r.id}]\n${r.callsite ?? ""}`}>

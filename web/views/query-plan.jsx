@@ -171,6 +171,7 @@ function Drawn({ app, query: q, plan, left, findings, changes, diff }) {
       <div class="plan">
         <PlanGraph
           appRef={app.ref}
+          file={`${app.ref}-query-${q.id}`}
           {...{ plan, drawing, choose, toggle, levels, marks, found }}
           stages={q.stages}
           node={shown}

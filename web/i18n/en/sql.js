@@ -44,6 +44,9 @@ export const sql = {
 
   "graph.smaller": "Zoom out",
   "graph.larger": "Zoom in",
+  "graph.takeTitle": "Take the drawing away as a file",
+  "graph.svg": "SVG, as it is drawn here",
+  "graph.dot": "DOT, for Graphviz",
   "graph.fit": "Fit",
   "plan.label": "Plan as a drawing: arrow keys go from operator to operator, Enter folds and unfolds, plus, minus and 0 zoom. The table below holds the same.",
   "plan.note": (/** @type {string | null} */ share) =>

@@ -43,6 +43,9 @@ export const sql = {
 
   "graph.smaller": "缩小",
   "graph.larger": "放大",
+  "graph.takeTitle": "把图保存为文件",
+  "graph.svg": "SVG（与此处所见相同）",
+  "graph.dot": "DOT（用于 Graphviz）",
   "graph.fit": "适应窗口",
   "plan.label": "计划图：方向键在算子之间移动，Enter 折叠或展开，加号、减号和 0 缩放。下方表格内容相同。",
   "plan.note": (share) => `数据自上而下；横条和数字：Spark 为该算子单独测得的 Task 时间${share === null ? "" : `（占查询的 ${share}，其余在生成的代码中）`}`,
