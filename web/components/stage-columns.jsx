@@ -20,6 +20,7 @@ import { Table } from "./table.jsx";
 /** @typedef {import("../types").StageItem} StageItem */
 
 export const stageName = (/** @type {{ stageId: number, attempt: number }} */ s) => (s.attempt ? `${s.stageId}.${s.attempt}` : String(s.stageId));
+export const STAGE_STATUSES = ["complete", "failed", "active", "pending", "skipped"];
 export const ran = (/** @type {StageItem} */ s) => s.status !== "skipped" && s.status !== "pending";
 
 /** By its findings; of a run that is not judged yet by its task times. @param {{ stage: StageItem }} props */

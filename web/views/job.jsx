@@ -4,10 +4,12 @@ import { JobAccount, useJobAccount } from "../components/account-sections.jsx";
 import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
 import { Fold } from "../components/fold.jsx";
+import { Choice, Tools, words } from "../components/filters.jsx";
+import { ListTable, useList } from "../components/list.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { RddGraph } from "../components/rdd-graph.jsx";
-import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
+import { STAGE_STATUSES, stageColumns, stageRows } from "../components/stage-columns.jsx";
 import { Empty, InOrder, Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
@@ -66,15 +68,27 @@ function Found({ app, job, version }) {
 
 /** What it consists of. @param {{ app: import("../types").App, job: JobData, version: string }} props */
 function Parts({ app, job, version }) {
-  const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
+  /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
+  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", limit: 100, filters: ["status"], fixed: { job: String(job.jobId) }, version });
+  // Columns that lead to the stages of one job or query would lead here.
+  const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => c.id !== "job" && c.id !== "sql");
   return (
     <>
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
-        {rows.length ? (
-          <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
-        ) : (
-          <Empty title={t("stages.none")} />
-        )}
+        {job.stages.length > 1 ? (
+          <Tools>
+            <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", STAGE_STATUSES)} />
+          </Tools>
+        ) : null}
+        <ListTable
+          of={stages}
+          rows={Math.min(10, job.stages.length)}
+          caption={t("nav.stages")}
+          columns={columns}
+          {...stageRows(app.ref)}
+          none={<Empty title={t("stages.none")} />}
+          noMatch={t("stages.noMatch")}
+        />
       </Section>
       {job.properties.length ? (
         <Section title={t("job.properties")} note={t("job.propertiesNote")}>
