@@ -113,6 +113,11 @@ export function KeyHelp({ close }) {
   useEffect(() => {
     ref.current?.showModal();
   }, []);
+  // As in palette.jsx: the dialog's own event comes too late for the next key.
+  const shut = () => {
+    ref.current?.close();
+    close();
+  };
   /** @type {[string, string][]} */
   const rows = [
     ["/", t("keys.search")],
@@ -131,10 +136,11 @@ export function KeyHelp({ close }) {
     <dialog
       class="keys"
       ref={ref}
+      onCancel={shut}
       onClose={close}
       aria-labelledby="keys-title"
       onClick={(e) => {
-        if (e.target === ref.current) ref.current?.close();
+        if (e.target === ref.current) shut();
       }}
     >
       <div class="keys-body">
@@ -151,7 +157,7 @@ export function KeyHelp({ close }) {
             </div>
           ))}
         </dl>
-        <button type="button" class="btn" onClick={() => ref.current?.close()}>
+        <button type="button" class="btn" onClick={shut}>
           {t("keys.close")}
         </button>
       </div>
