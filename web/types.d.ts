@@ -45,7 +45,7 @@ export interface AppItem {
 export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; partial: number; failed: number } }
 
 // -- uploads/{id}: where a log that was added stands; state null: it was not seen yet.
-export interface Upload { upload: string; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
+export interface Upload { upload: string; is: "arriving" | "whole" | "gone"; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
 
 // -- facets
 export interface Facet { value: string; name?: Text; runCount: number }
@@ -65,7 +65,7 @@ export interface Loading { readBytes: Num; totalBytes: Num; lines: Num }
 export interface App extends AppItem {
   ref: string;
   loading?: Loading | null;
-  log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
+  log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; upload: "arriving" | "whole" | "gone" | null; codecs: string[] | null; path: Text };
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
   slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text; schedulerMode: Text;
