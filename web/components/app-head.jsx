@@ -20,7 +20,7 @@ export function AppHead({ app }) {
           <div class="head-title">
             <h1>{app.name ?? app.appId ?? app.ref}</h1>
             <Outcome app={app} />
-            {broken.length && !app.loading ? (
+            {broken.length && !app.loading && app.log.upload !== "arriving" ? (
               <a class="chip is-warn" href={paths.page(app.ref, "log")}>
                 {t("head.incomplete")}
               </a>
@@ -46,12 +46,12 @@ export function AppHead({ app }) {
         <AppTools app={app} />
       </div>
       <MovedThresholds />
-      {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
+      {app.loading ? <StillLoading app={app} loading={app.loading} /> : app.log.upload === "arriving" ? <Arriving app={app} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
       {app.state === "gone" ? (
         <div class="banner is-quiet" role="note">
           <Severity level={1} />
           <div class="grow">
-            <Sentences items={[<b>{t("head.gone")}</b>, t("head.goneEffect")]} />
+            <Sentences items={brokeOff(app) ? [<b>{t("head.brokeOff")}</b>, t("head.brokeOffEffect")] : [<b>{t("head.gone")}</b>, t("head.goneEffect")]} />
           </div>
         </div>
       ) : null}
@@ -95,6 +95,21 @@ function QuietNote({ app }) {
       <a class="nowrap" href={paths.page(app.ref, "log")}>
         {t("nav.log")}
       </a>
+    </div>
+  );
+}
+
+/** A log that was being added, and did not become whole. @param {import("../types").App} app */
+const brokeOff = (app) => app.log.upload === "gone" && !app.complete;
+
+/** It is being added, and what has come so far was read. @param {{ app: import("../types").App }} props */
+function Arriving({ app }) {
+  const at = app.lastEventMs !== null && app.startMs !== null ? offset(app.lastEventMs - app.startMs) : null;
+  return (
+    <div class="banner is-info" role="status">
+      <div class="grow">
+        <Sentences items={[<b>{t("head.arriving")}</b>, t("head.arrivingSoFar", bytes(app.log.bytes), at), t("reading.effect")]} />
+      </div>
     </div>
   );
 }
