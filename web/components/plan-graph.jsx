@@ -75,7 +75,7 @@ export function PlanGraph({ appRef, file, plan, drawing, stages, node, choose, t
     <Graph
       label={t("plan.label")}
       {...{ width, height, boxes, lines, frames, tools, tone, file }}
-      text={(i) => [nameOf(boxes[i]), markOf(boxes[i], marks) ?? subOf(boxes[i]), timeOf(boxes[i])]}
+      text={(i) => [nameOf(boxes[i]), timeOf(boxes[i]), markOf(boxes[i], marks) ?? subOf(boxes[i])]}
       chosen={node === null ? null : (boxOf.get(node) ?? null)}
       beginAt={beginAt === null ? null : (boxOf.get(beginAt) ?? null)}
       choose={(i) => choose(boxes[i].main.id)}

@@ -62,7 +62,8 @@ export function svgOf(p, ink) {
     const [name = "", ...rest] = linesOf(p, i);
     const fit = Math.max(1, Math.floor((b.h - 2) / LINE_PX));
     const bold = `<tspan font-weight="600" fill="${colour("--text")}">${xmlText(name)}</tspan>`;
-    const text = fit === 1 ? [`${bold} ${xmlText(rest.join(" "))}`] : [bold, ...rest.slice(0, fit - 1).map(xmlText)];
+    // What has no line of its own stands on the last one.
+    const text = fit === 1 ? [`${bold} ${xmlText(rest.join(" · "))}`] : [bold, ...[...rest.slice(0, fit - 2), rest.slice(fit - 2).join(" · ")].map(xmlText)];
     // A picture in the picture cuts what is too long for the box.
     return (
       `<svg x="${b.x}" y="${b.y}" width="${b.w}" height="${b.h}"><title>${xmlText([name, ...rest].join("\n"))}</title>` +
