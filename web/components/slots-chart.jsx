@@ -40,7 +40,7 @@ export function SlotsChart({ data, link, picked }) {
   const busy = sum(busyMs),
     alive = sum(aliveMs);
   return (
-    <Zoomable axis=".slots-axis" span={{ fromMs: begin, toMs: begin + span }} wallMs={data.endMs - data.beginMs}>
+    <Zoomable axis=".slots-axis" span={{ fromMs: begin, toMs: begin + span }} whole={{ fromMs: 0, toMs: data.endMs - data.beginMs }}>
     <div class="slots">
       <span />
       <div class="slots-axis" aria-hidden="true">

@@ -29,34 +29,34 @@ const MOST_ROWS = 150;
 /** So many long gaps are named below the picture. */
 const NAMED_GAPS = 5;
 
-/** @param {string} ref @param {string} version @returns {import("./use-data.js").Asked<Data>} */
-export const useTimeline = (ref, version) => useData(isRead(version) ? wordedPath(["apps", ref, "timeline"], { ...askedPart() }) : null, version);
+/** @param {string} ref @param {string} version @param {number | null} [job] the only one @returns {import("./use-data.js").Asked<Data>} */
+export const useTimeline = (ref, version, job = null) => useData(isRead(version) ? wordedPath(["apps", ref, "timeline"], { job, ...askedPart() }) : null, version);
 
-/** @param {{ app: import("../types").App, version: string, asked: import("./use-data.js").Asked<Data> }} props */
-export function Timeline({ app, version, asked }) {
+/** @param {{ app: import("../types").App, version: string, asked: import("./use-data.js").Asked<Data>, job?: import("../types").JobItem }} props job: the only one that was asked for */
+export function Timeline({ app, version, asked, job }) {
   const part = askedPart();
+  /** @param {Data} data @returns {Span} ms from the begin of the run */
+  const whole = (data) => ({
+    fromMs: Math.max(0, (job?.submissionMs ?? data.beginMs) - data.beginMs),
+    toMs: Math.min(data.endMs, job?.completionMs ?? data.endMs) - data.beginMs,
+  });
   return (
-    <Section
-      title={t("timeline.title")}
-      note={t("timeline.note")}
-      tools={<WholeRun />}
-    >
+    <Section title={t("timeline.title")} note={t(job ? "timeline.noteJob" : "timeline.note")} tools={<WholeRun label={job && "timeline.wholeJob"} />}>
       <Judged from={asked} version={version} rows={8}>
-        {(data) => <Picture app={app} data={data} span={part ?? { fromMs: 0, toMs: data.endMs - data.beginMs }} />}
+        {(data) => <Picture app={app} data={data} whole={whole(data)} span={part ?? whole(data)} />}
       </Judged>
     </Section>
   );
 }
 
-/** @param {{ app: import("../types").App, data: Data, span: Span }} props span: ms from the begin of the run */
-function Picture({ app, data, span }) {
-  const wallMs = data.endMs - data.beginMs;
+/** @param {{ app: import("../types").App, data: Data, whole: Span, span: Span }} props whole: what there is to see; span: what is shown of it; ms from the begin of the run */
+function Picture({ app, data, whole, span }) {
   /** Of a moment, epoch ms. @param {number | null} ms */
   const at = (ms) => placeIn(span, (ms ?? data.endMs) - data.beginMs);
-  if (wallMs <= 0) return <p class="find-later">{t("timeline.noTime")}</p>;
+  if (whole.toMs <= whole.fromMs) return <p class="find-later">{t("timeline.noTime")}</p>;
   return (
     <div class="wf">
-      <Zoomable span={span} wallMs={wallMs} axis=".wf-axis">
+      <Zoomable span={span} whole={whole} axis=".wf-axis">
         <div class="wf-row is-axis">
           <span />
           <div class="wf-axis">

@@ -17,19 +17,19 @@ export function askedPart() {
   return toMs !== null && toMs > fromMs ? { fromMs, toMs } : null;
 }
 
-/** The way back from a part. */
-export const WholeRun = () =>
+/** The way back from a part. @param {{ label?: "timeline.wholeJob" }} props */
+export const WholeRun = ({ label }) =>
   askedPart() ? (
     <a class="btn is-small" href={hrefWith({ from: null, to: null })}>
-      {t("timeline.whole")}
+      {t(label ?? "timeline.whole")}
     </a>
   ) : null;
 
 /**
  * A timeline: drag over it to look closer, double click for the whole run; with the keyboard + − ← → 0. Never the wheel: that scrolls the page.
- * @param {{ axis: string, span: Span, wallMs: number, children: import("preact").ComponentChildren }} props axis: selector of what is as wide as the time
+ * @param {{ axis: string, span: Span, whole: Span, children: import("preact").ComponentChildren }} props axis: selector of what is as wide as the time; whole: what there is to see
  */
-export function Zoomable({ axis, span, wallMs, children }) {
+export function Zoomable({ axis, span, whole, children }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [drag, setDrag] = useState(/** @type {{ from: number, to: number } | null} */ (null));
   const track = () => box.current?.querySelector(axis)?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
@@ -40,14 +40,15 @@ export function Zoomable({ axis, span, wallMs, children }) {
     const { left, width } = track();
     return { left: left - (box.current?.getBoundingClientRect().left ?? 0) + Math.min(a, b) * width, width: Math.abs(b - a) * width };
   };
-  /** @param {Span} next */
+  const wallMs = whole.toMs - whole.fromMs;
+  /** @param {Span} next from the begin of the whole */
   const show = (next) => {
-    const whole = next.fromMs <= 0 && next.toMs >= wallMs;
-    patchQuery({ from: whole ? null : next.fromMs, to: whole ? null : next.toMs });
+    const all = next.fromMs <= 0 && next.toMs >= wallMs;
+    patchQuery({ from: all ? null : next.fromMs + whole.fromMs, to: all ? null : next.toMs + whole.fromMs });
   };
   const end = () => {
     if (drag && Math.abs(drag.to - drag.from) > 0.005) {
-      const ms = (/** @type {number} */ s) => span.fromMs + s * (span.toMs - span.fromMs);
+      const ms = (/** @type {number} */ s) => span.fromMs - whole.fromMs + s * (span.toMs - span.fromMs);
       show(part(ms(drag.from), ms(drag.to), wallMs));
     }
     setDrag(null);
@@ -58,7 +59,7 @@ export function Zoomable({ axis, span, wallMs, children }) {
     const keys = { "+": { zoom: 0.5 }, "=": { zoom: 0.5 }, "-": { zoom: 2 }, ArrowLeft: { move: -0.25 }, ArrowRight: { move: 0.25 } };
     if (e.ctrlKey || e.altKey || e.metaKey) return;
     if (e.key === "0") show({ fromMs: 0, toMs: wallMs });
-    else if (keys[e.key]) show(stepped(span, wallMs, keys[e.key]));
+    else if (keys[e.key]) show(stepped({ fromMs: span.fromMs - whole.fromMs, toMs: span.toMs - whole.fromMs }, wallMs, keys[e.key]));
     else return;
     e.preventDefault();
   };

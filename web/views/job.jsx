@@ -11,6 +11,7 @@ import { PairTable } from "../components/pair-table.jsx";
 import { RddGraph } from "../components/rdd-graph.jsx";
 import { STAGE_STATUSES, stageColumns, stageRows } from "../components/stage-columns.jsx";
 import { Empty, InOrder, Loaded } from "../components/states.jsx";
+import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
@@ -33,6 +34,7 @@ function Found({ app, job, version }) {
   const read = isRead(version);
   const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
   const account = useJobAccount(app.ref, version, job.jobId);
+  const timeline = useTimeline(app.ref, version, job.jobId);
   return (
     <>
       <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs} query={paths.sql(app.ref, job.sqlExecutionId ?? 0)}>
@@ -59,6 +61,7 @@ function Found({ app, job, version }) {
         parts={[
           [read ? [findings] : [], read ? <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged> : <Later />],
           [read ? [account] : [], read ? <JobAccount version={version} asked={account} /> : null],
+          [read ? [timeline] : [], read && job.submissionMs !== null ? <Timeline app={app} version={version} asked={timeline} job={job} /> : null],
           [[], <Parts app={app} job={job} version={version} />],
         ]}
       />
@@ -70,8 +73,8 @@ function Found({ app, job, version }) {
 function Parts({ app, job, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
   const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", limit: 100, filters: ["status"], fixed: { job: String(job.jobId) }, version });
-  // Columns that lead to the stages of one job or query would lead here.
-  const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => c.id !== "job" && c.id !== "sql");
+  // Columns that lead to the stages of one job or query would lead here; task time has a bar.
+  const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => !["job", "sql", "taskTime"].includes(c.id));
   return (
     <>
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
