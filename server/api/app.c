@@ -122,7 +122,11 @@ static const char facts_sql[] =
     "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.scheduler.mode') AS scheduler_mode,"
     "       (SELECT count(*) FROM sql_execution) AS sql_execution_count, (SELECT count(*) FROM streaming_query) AS streaming_query_count,"
     "       (SELECT count(*) FROM server_session) AS session_count, (SELECT count(*) FROM server_operation) AS operation_count,"
-    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count, (SELECT count(*) FROM process) AS process_count";
+    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count, (SELECT count(*) FROM process) AS process_count,"
+       /* Spark's usual port where none was set; the driver takes the next one where that is taken, and no log says so. 0 is any. */
+    "       (SELECT d.value || ':' || coalesce((SELECT value FROM environment WHERE section = 1 AND name = 'spark.ui.port'), '4040')"
+    "          FROM environment d WHERE d.section = 1 AND d.name = 'spark.driver.host' AND NOT EXISTS"
+    "               (SELECT 1 FROM environment WHERE section = 1 AND (name, value) IN (VALUES ('spark.ui.port', '0'), ('spark.ui.enabled', 'false')))) AS driver_address";
 
 static enum err_code write_facts(struct json_writer *json, struct db *db, struct err *err)
 {

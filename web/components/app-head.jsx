@@ -40,6 +40,7 @@ export function AppHead({ app }) {
               <span>{app.cores.max ? t("head.executorsCores", app.executorCount, app.cores.max) : t("head.executors", app.executorCount)}</span>
             ) : null}
             {growing(app) ? <span class="head-grows">{t("head.grows")}</span> : null}
+            {growing(app) && app.driverAddress ? <Driver address={app.driverAddress} /> : null}
             {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
           </div>
         </div>
@@ -96,6 +97,16 @@ function QuietNote({ app }) {
         {t("nav.log")}
       </a>
     </div>
+  );
+}
+
+/** Where the driver shows its own pages as long as it runs. @param {{ address: string }} props */
+function Driver({ address }) {
+  const to = paths.outside(`http://${address}/`);
+  return to === null ? null : (
+    <a href={to} target="_blank" rel="noopener noreferrer" title={t("head.driverTitle", address)}>
+      {t("head.driver")}
+    </a>
   );
 }
 

@@ -19,6 +19,9 @@ import * as paths from "../lib/paths.js";
 
 /** @typedef {import("../types").Job} JobData */
 
+/** So many reasons why tasks were killed are named. */
+const KILL_REASONS = 3;
+
 /** One job and the stages it asked for. @param {{ app: import("../types").App, id: string, version: string }} props */
 export function Job({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id]), version));
@@ -53,7 +56,7 @@ function Found({ app, job, version }) {
           ],
           [t("col.tasks"), count(job.completedTasks), t("fact.ofAll", count(job.numTasks))],
           job.failedTasks ? [t("col.failedTasks"), count(job.failedTasks)] : null,
-          job.killedTasks ? [t("col.killedTasks"), count(job.killedTasks)] : null,
+          job.killedTasks ? [t("col.killedTasks"), count(job.killedTasks), job.killReasons.slice(0, KILL_REASONS).map((k) => `${count(k.count)} ${k.reason ?? ""}`).join(", ")] : null,
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
         ]}
       />

@@ -118,6 +118,8 @@ const columns = (app, open) => [
     cell: (x) => <span class={x.savingMs ? "" : "dim3"}>{x.savingMs === null ? DASH : seconds(x.savingMs)}</span>,
   },
   { id: "jobs", label: t("col.jobs"), sort: "jobs", cell: (x) => <JobLinks app={app} query={x} /> },
+  countColumn("col.stages", (x) => x.stageCount, { sort: undefined }),
+  countColumn("col.planNodes", (x) => x.planNodeCount, { sort: undefined, title: t("col.planNodes.title") }),
   sparse(countColumn("col.planChanges", (x) => x.planChangeCount, { sort: undefined, title: t("col.planChanges.title") })),
 ];
 

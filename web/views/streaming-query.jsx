@@ -9,6 +9,7 @@ import { Fold } from "../components/fold.jsx";
 import { FailureText, TextBlock } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
+import { Spread } from "../components/spread.jsx";
 import { Table } from "../components/table.jsx";
 import { TimeChart } from "../components/time-chart.jsx";
 import { useData } from "../components/use-data.js";
@@ -142,14 +143,25 @@ function Charts({ run }) {
     <Section title={t("streaming.overTime")} note={run.progressPerPoint > 1 ? t("streaming.folded", run.progressPerPoint) : t("streaming.overTimeNote")}>
       <div class="time-charts">
         {charts.map((c) => (
-          <TimeChart
-            key={c.title}
-            {...c}
-            label={t("streaming.chartLabel", c.title, s.triggerMs.length)}
-            timesMs={s.triggerMs}
-            fromMs={fromMs}
-            tip={(i) => [at(i), ...c.series.map((x) => `${x.name}: ${c.text(x.values[i])}`)].join("\n")}
-          />
+          <div key={c.title} class="time-spread">
+            <TimeChart
+              {...c}
+              label={t("streaming.chartLabel", c.title, s.triggerMs.length)}
+              timesMs={s.triggerMs}
+              fromMs={fromMs}
+              tip={(i) => [at(i), ...c.series.map((x) => `${x.name}: ${c.text(x.values[i])}`)].join("\n")}
+            />
+            {c.stacked ? null : (
+              <div class="spreads">
+                {c.series.map((x) => (
+                  <figure key={x.name} class="time-chart">
+                    <figcaption class="dim3">{c.series.length > 1 ? t("spread.of", x.name) : t("spread.title")}</figcaption>
+                    <Spread name={x.name} values={x.values} text={c.text} />
+                  </figure>
+                ))}
+              </div>
+            )}
+          </div>
         ))}
       </div>
     </Section>

@@ -91,6 +91,8 @@ export const frame = {
   "head.executorsCores": (/** @type {number} */ n, /** @type {number} */ c) => `${some(n, "executor")}, ${some(c, "core")} at peak`,
   "head.complete": (/** @type {string} */ n, /** @type {string} */ b) => `log complete, ${n} events, ${b}`,
   "head.grows": "updates every 10 s while the log grows",
+  "head.driver": "The driver's own pages",
+  "head.driverTitle": (/** @type {string} */ address) => `${address}, as the log says: gone once the application has ended, and perhaps not to be reached from here`,
   "head.arriving": "This log is still on its way here.",
   "head.arrivingSoFar": (/** @type {string} */ b, /** @type {string | null} */ at) => (at ? `${b} have come and were read, up to ${at} of the run.` : `${b} have come and were read.`),
   "head.brokeOff": "This log was being added, and did not arrive whole.",

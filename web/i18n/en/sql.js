@@ -15,6 +15,8 @@ export const sql = {
   "sql.noneText": "It used RDDs only, so Spark wrote no plan. Jobs and stages have everything there is.",
   "sql.nested": (/** @type {number} */ n) => some(n, "nested query", "nested queries"),
   "sql.below": (/** @type {number} */ id) => `Started by query ${id}`,
+  "col.planNodes": "Plan nodes",
+  "col.planNodes.title": "Of the last plan, blocks of generated code among them",
   "col.planChanges": "Plan changes",
   "col.planChanges.title": "What adaptive execution changed while it ran",
   "col.operators": "Operators",

@@ -90,6 +90,8 @@ export const frame = {
   "head.executorsCores": (n, c) => `${count(n)} 个 Executor，峰值 ${count(c)} 核`,
   "head.complete": (n, b) => `日志完整，${n} 个事件，${b}`,
   "head.grows": "日志增长期间每 10 秒更新",
+  "head.driver": "Driver 自身的页面",
+  "head.driverTitle": (address) => `${address}（来自日志）：应用结束后即不可用，也可能无法从此处访问`,
   "head.arriving": "该日志仍在传输中。",
   "head.arrivingSoFar": (b, at) => (at ? `已收到并读取 ${b}，已到运行的 ${at}。` : `已收到并读取 ${b}。`),
   "head.brokeOff": "该日志在添加过程中未能完整到达。",

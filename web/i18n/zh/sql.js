@@ -14,6 +14,8 @@ export const sql = {
   "sql.noneText": "它只使用了 RDD，因此 Spark 没有写下执行计划。Job 和 Stage 页面包含全部信息。",
   "sql.nested": (n) => `${n} 个嵌套查询`,
   "sql.below": (id) => `由查询 ${id} 启动`,
+  "col.planNodes": "计划节点",
+  "col.planNodes.title": "最终计划的节点数，包括生成代码块",
   "col.planChanges": "计划变化",
   "col.planChanges.title": "自适应执行在运行中所做的改变",
   "col.operators": "算子",

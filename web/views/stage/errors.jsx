@@ -14,8 +14,8 @@ const SEARCHED_CHARACTERS = 200;
 /** What failed and was killed, by text, with links to the tasks. @param {{ stage: import("../../types").Stage }} props */
 export function Errors({ stage: s }) {
   const rows = [
-    ...s.errors.map((e) => ({ text: e.text, n: e.count, task: e.firstTaskId, kind: "failed" })),
-    ...s.killReasons.map((k) => ({ text: k.reason, n: k.count, task: /** @type {number | null} */ (null), kind: "killed" })),
+    ...s.errors.map((e) => ({ text: e.text, n: e.count, task: e.firstTaskId, kind: "failed", host: e.host, there: e.hostTasks, hosts: e.hostCount })),
+    ...s.killReasons.map((k) => ({ text: k.reason, n: k.count, task: /** @type {number | null} */ (null), kind: "killed", host: null, there: 0, hosts: 0 })),
   ];
   const tasksOf = (/** @type {typeof rows[number]} */ r) =>
     r.kind === "killed" ? hrefWith({ status: "killed", q: null, page: null }) : hrefWith({ status: null, q: summary(r.text).slice(0, SEARCHED_CHARACTERS), page: null });
@@ -48,6 +48,20 @@ export function Errors({ stage: s }) {
                 <a class="strong" href={hrefWith({ task: r.task })}>
                   {r.task}
                 </a>
+              ),
+          },
+          {
+            id: "where",
+            label: t("col.host"),
+            present: (r) => r.host,
+            cell: (r) =>
+              r.host === null ? (
+                ""
+              ) : (
+                <span class="nowrap">
+                  <a href={hrefWith({ host: r.host, page: null })}>{r.host}</a>
+                  {r.there < r.n ? <span class="dim3"> {t("errors.there", r.there, r.n, r.hosts - 1)}</span> : null}
+                </span>
               ),
           },
           {
