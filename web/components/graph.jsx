@@ -79,7 +79,7 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
   /** @param {number} to */
   const zoomTo = (to) => {
     const m = middle();
-    patchQuery({ view: to === 1 ? null : `${Math.round(to * 100)},${m.x},${m.y}` }, { replace: true });
+    patchQuery({ view: `${Math.round(to * 100)},${m.x},${m.y}` }, { replace: true });
   };
   const fit = () => {
     const el = box.current;

@@ -4,8 +4,8 @@ import { t } from "../lib/i18n.js";
 import { spread } from "../model/streaming.js";
 
 const BINS = 10,
-  WIDTH = 150,
-  HEIGHT = 40;
+  WIDTH = 104,
+  HEIGHT = 28;
 
 /** How often which values came: ten bars and the ends of their range. @param {{ name: string, values: (number | null)[], text: (value: number | null) => string }} props */
 export function Spread({ name, values, text }) {
