@@ -114,6 +114,16 @@ describe("what is open", { skip: there ? false : "the server holds other logs" }
     });
   });
 
+  it("is let go of by Escape: first the task, then the executor", async () => {
+    const { items } = await api(`apps/${SKEWED}/stages/1.0/tasks?limit=1`);
+    await visit(page, `a/${SKEWED}/stages/1.0?task=${items[0].taskId}&exec=${items[0].executorId}`);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => !new URL(location.href).searchParams.has("task"));
+    assert.equal(param("exec"), items[0].executorId);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => !new URL(location.href).searchParams.has("exec"));
+  });
+
   it("lists the stages of a job as its address asks", async () => {
     await visit(page, `a/${QUERIES}/jobs/0?sort=id`);
     const { items } = await api(`apps/${QUERIES}/stages?job=0&sort=id`);

@@ -44,6 +44,7 @@ export const frame = {
   "keys.open": "open the row",
   "keys.findings": "next and previous finding",
   "keys.pages": "turn the pages of a table",
+  "keys.clear": "Close; then let go of what is picked",
   "keys.close": "Close",
   "sev.0": "fine",
   "sev.1": "note",

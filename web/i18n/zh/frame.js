@@ -43,6 +43,7 @@ export const frame = {
   "keys.open": "打开该行",
   "keys.findings": "下一项和上一项发现",
   "keys.pages": "表格翻页",
+  "keys.clear": "关闭；再按取消选择",
   "keys.close": "关闭",
   "sev.0": "正常",
   "sev.1": "提示",
