@@ -39,7 +39,7 @@ export function AppHead({ app }) {
             {app.executorCount ? (
               <span>{app.cores.max ? t("head.executorsCores", app.executorCount, app.cores.max) : t("head.executors", app.executorCount)}</span>
             ) : null}
-            {growing(app) ? <span class="head-grows">{t("head.grows")}</span> : null}
+            {growing(app) && app.log.upload !== "arriving" ? <span class="head-grows">{t("head.grows")}</span> : null}
             {growing(app) && app.driverAddress ? <Driver address={app.driverAddress} /> : null}
             {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
           </div>
@@ -47,12 +47,12 @@ export function AppHead({ app }) {
         <AppTools app={app} />
       </div>
       <MovedThresholds />
-      {app.loading ? <StillLoading app={app} loading={app.loading} /> : app.log.upload === "arriving" ? <Arriving app={app} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
-      {app.state === "gone" ? (
+      {app.loading ? <StillLoading app={app} loading={app.loading} /> : app.log.upload === "arriving" ? <Arriving app={app} /> : brokeOff(app) ? <BrokeOff app={app} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
+      {app.state === "gone" && !brokeOff(app) ? (
         <div class="banner is-quiet" role="note">
           <Severity level={1} />
           <div class="grow">
-            <Sentences items={brokeOff(app) ? [<b>{t("head.brokeOff")}</b>, t("head.brokeOffEffect")] : [<b>{t("head.gone")}</b>, t("head.goneEffect")]} />
+            <Sentences items={[<b>{t("head.gone")}</b>, t("head.goneEffect")]} />
           </div>
         </div>
       ) : null}
@@ -112,6 +112,19 @@ function Driver({ address }) {
 
 /** A log that was being added, and did not become whole. @param {import("../types").App} app */
 const brokeOff = (app) => app.log.upload === "gone" && !app.complete;
+
+/** @param {{ app: import("../types").App }} props */
+const BrokeOff = ({ app }) => (
+  <div class="banner" role="note">
+    <Severity level={2} />
+    <div class="grow">
+      <Sentences items={[<b>{t("head.brokeOff")}</b>, t("head.brokeOffEffect")]} />
+    </div>
+    <a class="nowrap" href={paths.page(app.ref, "log")}>
+      {t("banner.what")}
+    </a>
+  </div>
+);
 
 /** It is being added, and what has come so far was read. @param {{ app: import("../types").App }} props */
 function Arriving({ app }) {
