@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
     {"--jobs", "N", SETTING_JOBS, "Load N logs at the same time (default: half the processors, at least two)."},
     {"--json", NULL, CLI_OWN, "Print one JSON object a log on standard output, as soon as it is done."},
     {"--control", NULL, CLI_OWN,
-     "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"opened LOG_ID\" says that somebody opened its run, \"scan\" looks for new logs now; its end stops the program. For 'afterglow serve'."},
+     "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"opened LOG_ID\" says that somebody opened its run, \"scan\" looks for new logs now, \"scan N\" in the Nth place, from 0; its end stops the program. For 'afterglow serve'."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -28,10 +28,12 @@ static enum err_code want(struct worker *self, int64_t log_id, struct err *err)
 
 static void obey(struct worker *self, const char *line)
 {
-    int64_t log_id;
+    int64_t log_id, place;
     struct err err = {0};
     if (strcmp(line, "scan") == 0)
         self->next_scan_ns = 0;
+    else if (strncmp(line, "scan ", 5) == 0 && str_to_i64(str_of(line + 5), &place) && place >= 0 && (size_t)place < self->options->place_count)
+        self->places[place].wanted = true;
     else if (strncmp(line, "want ", 5) == 0 && str_to_i64(str_of(line + 5), &log_id)) {
         if (want(self, log_id, &err))
             log_warning("log %lld could not be put in front: %s", (long long)log_id, err.message);

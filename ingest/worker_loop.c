@@ -79,11 +79,14 @@ enum err_code worker_pump(struct worker *self, struct err *err)
 static enum err_code scan_when_due(struct worker *self, struct err *err)
 {
     struct err why = {0};
-    if (time_monotonic_ns() < self->next_scan_ns)
+    bool due = time_monotonic_ns() >= self->next_scan_ns, wanted = false;
+    for (size_t i = 0; i < self->options->place_count; i++)
+        wanted |= self->places[i].wanted;
+    if (!due && !wanted)
         return ERR_OK;
     if (!catalog_in_place(self->catalog))   /* whoever starts the worker again has it made anew */
         return err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
-    enum err_code rc = worker_scan(self, &why);
+    enum err_code rc = due ? worker_scan(self, &why) : worker_scan_wanted(self, &why);
     if (rc && self->options->watch && worker_error_passes(rc)) {
         log_error("the log directories could not be looked at: %s", why.message);
         return ERR_OK;

@@ -261,15 +261,29 @@ static enum err_code scan_place(struct worker *self, size_t index, struct err *e
     return catalog_place_scanned(self->catalog, self->scan.place_id, (time_monotonic_ns() - began_ns) / NS_PER_MS, self->scan.entry_count, NULL, err);
 }
 
-enum err_code worker_scan(struct worker *self, struct err *err)
+static enum err_code scan_places(struct worker *self, bool all, struct err *err)
 {
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->options->place_count && !rc; i++) {
+        if (!all && !self->places[i].wanted)
+            continue;
+        self->places[i].wanted = false;
         rc = scan_place(self, i, err);
         forget_scan(self);
     }
-    self->next_scan_ns = time_monotonic_ns() + self->options->interval_ms * NS_PER_MS;
     return rc == ERR_CANCELLED ? ERR_OK : rc;
+}
+
+enum err_code worker_scan(struct worker *self, struct err *err)
+{
+    enum err_code rc = scan_places(self, true, err);
+    self->next_scan_ns = time_monotonic_ns() + self->options->interval_ms * NS_PER_MS;
+    return rc;
+}
+
+enum err_code worker_scan_wanted(struct worker *self, struct err *err)
+{
+    return scan_places(self, false, err);
 }
 
 void worker_look_again(struct worker *self, const struct catalog_row *row)

@@ -257,8 +257,8 @@ void server_opened(struct server *self, int64_t log_id)
         supervise_opened(self->supervisor, log_id);
 }
 
-void server_scan(struct server *self)
+void server_scan_uploads(struct server *self)
 {
     if (self->supervisor)
-        supervise_scan(self->supervisor);
+        supervise_scan(self->supervisor, self->settings->place_count); /* the last place: make_ingest_argv */
 }

@@ -193,9 +193,11 @@ void supervise_opened(struct supervisor *self, int64_t log_id)
     tell(self, line);
 }
 
-void supervise_scan(struct supervisor *self)
+void supervise_scan(struct supervisor *self, size_t place)
 {
-    tell(self, "scan\n");
+    char line[40];
+    snprintf(line, sizeof line, "scan %zu\n", place);
+    tell(self, line);
 }
 
 void supervise_free(struct supervisor *self)
