@@ -64,7 +64,7 @@ static struct viewer who(struct access_settings settings, const char *peer, cons
     settings.proxy_count = ARRAY_LENGTH(proxies);
     assert_true(access_parse_address(peer, address));
     assert_int_equal(access_new(&access, &settings, NULL), ERR_OK);
-    assert_int_equal(access_identify(access, address, str_of(user), str_of(groups), str_of(do_as), arena, &viewer, NULL), ERR_OK);
+    assert_int_equal(access_identify(access, address, STR_NONE, str_of(user), str_of(groups), str_of(do_as), arena, &viewer, NULL), ERR_OK);
     access_free(access);
     return viewer;
 }
