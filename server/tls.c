@@ -143,7 +143,7 @@ static enum err_code make_pair(const struct parsed *parsed, struct pair *pair, s
 {
     time_t now = time(NULL);
     pair->run_out = now > gnutls_x509_crt_get_expiration_time(parsed->chain[0]) || now < gnutls_x509_crt_get_activation_time(parsed->chain[0]);
-    pair->count = MOST_CERTIFICATES;
+    pair->count = parsed->count;
     int code = gnutls_pcert_import_x509_list(pair->chain, parsed->chain, &pair->count, 0);
     if (code)
         pair->count = 0;
