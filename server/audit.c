@@ -119,9 +119,9 @@ bool audit_line(const struct audit_record *record, int64_t now_ms, struct buf *o
 
 void audit_write(struct audit *self, const struct audit_record *record)
 {
-    CLEANUP(buf_dispose) struct buf line;
     if (!self)
         return;
+    CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, LINE_BYTES);
     if (audit_line(record, time_now_ms(), &line)) {
         pthread_rwlock_rdlock(&self->lock);

@@ -185,7 +185,8 @@ static void set_phase(struct http *self, struct MHD_Connection *connection, enum
 
 static bool is_secure(struct MHD_Connection *connection)
 {
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION) != NULL;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info && info->tls_session;
 }
 
 /* Somebody speaks HTTP where a handshake is waited for, which would only break off. What they sent is there already (TCP_DEFER_ACCEPT). */
