@@ -23,8 +23,8 @@ export function makePastPair(folder, name) {
   const [certificate, key, wish, config] = ["pem", "key", "csr", "cnf"].map((kind) => join(folder, `${name}.${kind}`));
   openssl("req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", wish, "-subj", `/CN=${name}`);
   writeFileSync(join(folder, "index.txt"), "");
-  writeFileSync(config, `[ca]\ndefault_ca=one\n[one]\ndatabase=${folder}/index.txt\nnew_certs_dir=${folder}\ndefault_md=sha256\npolicy=any\n[any]\ncommonName=supplied\n`);
-  openssl("ca", "-batch", "-notext", "-config", config, "-selfsign", "-rand_serial", "-keyfile", key, "-in", wish, "-out", certificate, "-startdate", "20200101000000Z", "-enddate", "20200102000000Z");
+  writeFileSync(config, `[ca]\ndefault_ca=one\n[one]\ndatabase=${folder}/index.txt\nnew_certs_dir=${folder}\ndefault_md=sha256\nrand_serial=yes\npolicy=any\n[any]\ncommonName=supplied\n`);
+  openssl("ca", "-batch", "-notext", "-config", config, "-selfsign", "-keyfile", key, "-in", wish, "-out", certificate, "-startdate", "20200101000000Z", "-enddate", "20200102000000Z");
   return { certificate, key };
 }
 
