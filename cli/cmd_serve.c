@@ -133,7 +133,8 @@ static int run(const struct server_settings *settings)
     sigemptyset(&stops);
     sigaddset(&stops, SIGTERM);
     sigaddset(&stops, SIGINT);
-    sigaddset(&stops, SIGHUP);
+    if (settings->audit_file) /* else it ends us, as it does when a terminal is closed */
+        sigaddset(&stops, SIGHUP);
     /* Before any thread is made: all of them inherit the mask, and only sigwait below sees the signals. */
     pthread_sigmask(SIG_BLOCK, &stops, NULL);
     signal(SIGPIPE, SIG_IGN);
