@@ -412,7 +412,7 @@ static bool is_admin(const struct access *self, const struct viewer *viewer)
 enum err_code access_identify(struct access *self, const unsigned char peer[16], struct str login, struct str header, struct str groups_header, struct str do_as, struct arena *arena,
                               struct viewer *ret, struct err *err)
 {
-    *ret = (struct viewer){.user = STR_NONE, .groups = STR_LIT("")};
+    *ret = (struct viewer){.user = STR_NONE, .asker = STR_NONE, .groups = STR_LIT("")};
     /* An empty name is one, as there; but where passwords are asked for nobody gets in without. */
     bool from_proxy = self->settings.header && access_believes(self, peer), by_proxy = from_proxy && str_known(header) && (header.len || !self->settings.login);
     bool named = by_proxy || str_known(login), groups_are_said = self->settings.groups_header && (by_proxy || !named);
@@ -422,6 +422,7 @@ enum err_code access_identify(struct access *self, const unsigned char peer[16],
     }
     if (named && arena_str(arena, by_proxy ? header : login, &ret->user))
         return err_nomem(err);
+    ret->asker = ret->user;
     if (!named && (self->settings.login || (self->settings.header && !from_proxy))) {
         ret->must_log_in = self->settings.login;
         ret->refusal = ret->must_log_in ? "a name and a password are needed" : "this address is not one of afterglow.auth.proxies";

@@ -52,6 +52,7 @@ struct viewer {
     bool must_log_in;    /* with a refusal: a password would help */
     const char *refusal; /* not NULL: sees nothing, and why */
     struct str user;     /* STR_NONE: nobody is named */
+    struct str asker;    /* the same, but who it was that spoke for `user` (doAs) */
     struct str groups;   /* comma-separated */
 };
 

@@ -100,7 +100,9 @@ bool audit_line(const struct audit_record *record, int64_t now_ms, struct buf *o
     json_kv_str(&json, "peer", record->peer);
     if (str_known(record->via))
         json_kv_str(&json, "via", record->via);
-    json_kv_str(&json, "user", cut(request->viewer.user, NAME_BYTES));
+    json_kv_str(&json, "user", cut(request->viewer.asker, NAME_BYTES));
+    if (!str_eq(request->viewer.asker, request->viewer.user))
+        json_kv_str(&json, "as", cut(request->viewer.user, NAME_BYTES));
     if (str_known(record->claimed))
         json_kv_str(&json, "claimed", cut(record->claimed, NAME_BYTES));
     json_kv_text(&json, "kind", kinds[subject.kind]);

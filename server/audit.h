@@ -5,7 +5,7 @@
  *     {"time":"2026-11-29T20:56:36.123Z","request":"5f1c09aa-2a","peer":"10.0.0.7","via":"127.0.0.1","user":"alice","kind":"page","run":"app-1","method":"GET","address":"/a/app-1/stages/3.0","status":200,
  *      "allowed":true}
  *
- * kind: page, answer (of an API), download (event logs, lists as CSV, reports), change. run: as the address names it, `other` the second one of a comparison. user null: nobody is named; `claimed`: the name
+ * kind: page, answer (of an API), download (event logs, lists as CSV, reports), change. run: as the address names it, `other` the second one of a comparison. user null: nobody is named; `as`: whom that user speaks for (doAs); `claimed`: the name
  * that somebody gave whose password was wrong. via: the proxy that the request came through. allowed: false with 401, 403 and 429. What is long is cut: addresses at 1024 bytes, names at 256.
  *
  * Each line is one write to the end of the file, so that several processes may share it; the file is opened anew where its name leads to another one (logrotate), and on audit_reopen. A line that cannot be

@@ -189,6 +189,12 @@ static bool is_secure(struct MHD_Connection *connection)
     return info && info->tls_session;
 }
 
+/* By the plain port, which only says where https is. */
+static bool only_leads(const struct http *self, struct MHD_Connection *connection)
+{
+    return self->plain && !is_secure(connection);
+}
+
 /* Somebody speaks HTTP where a handshake is waited for, which would only break off. What they sent is there already (TCP_DEFER_ACCEPT). */
 static void answer_in_clear(int fd)
 {
@@ -310,7 +316,7 @@ static void *on_address(void *cls, const char *address, struct MHD_Connection *c
 }
 
 /* For those who read logs. */
-static void record_answer(struct http *self, const struct exchange *exchange, bool whole)
+static void record_answer(struct http *self, const struct exchange *exchange, bool whole, bool opened)
 {
     char peer[ACCESS_ADDRESS_BYTES], via[ACCESS_ADDRESS_BYTES], ms[32];
     bool through_proxy = memcmp(exchange->peer, exchange->client, sizeof exchange->peer) != 0;
@@ -325,7 +331,8 @@ static void record_answer(struct http *self, const struct exchange *exchange, bo
     log_set_request(exchange->id);
     log_fields(LOG_DEBUG, "http", fields, ARRAY_LENGTH(fields));
     log_set_request(NULL);
-    audit_write(server_audit(self->server), &record);
+    if (opened)
+        audit_write(server_audit(self->server), &record);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
@@ -337,7 +344,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
         return;
     *context = NULL;
     if (exchange->answered)
-        record_answer(self, exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+        record_answer(self, exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK, !only_leads(self, connection));
     exchange_free(exchange);
     atomic_fetch_sub(&self->running, 1);
 }
@@ -535,7 +542,7 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         return false;
     struct request *request = &exchange->request;
     struct response *response = exchange->response;
-    if (self->plain && !request->secure) {
+    if (only_leads(self, connection)) {
         lead_to_https(self, exchange);
     } else if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
@@ -565,7 +572,8 @@ static bool begin_upload(struct http *self, struct MHD_Connection *connection, s
 {
     struct str prefix;
     struct request *request = &exchange->request;
-    if ((self->plain && !is_secure(connection)) || exchange->too_long || !memmem(exchange->address.ptr, exchange->address.len, UPLOADS_ADDRESS, strlen(UPLOADS_ADDRESS)) || !read_head(self, connection, exchange, &prefix))
+    if (only_leads(self, connection) || exchange->too_long || !memmem(exchange->address.ptr, exchange->address.len, UPLOADS_ADDRESS, strlen(UPLOADS_ADDRESS)) ||
+        !read_head(self, connection, exchange, &prefix))
         return false;
     exchange->receives = true;
     if (!parse_head(self, connection, exchange, prefix))

@@ -152,7 +152,7 @@ test("a file of users that is none keeps the server from starting", async (t) =>
 test("the audit log says who opened what", async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, "audit.jsonl");
-  const server = await startLogin(t, ["spark.history.ui.acls.enable true", "afterglow.auth.groupsFile /dev/null", `afterglow.audit.file ${path}`]);
+  const server = await startLogin(t, ["spark.history.ui.acls.enable true", "afterglow.auth.groupsFile /dev/null", "spark.history.ui.admin.acls bob", `afterglow.audit.file ${path}`]);
   const lines = () => readFileSync(path, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
   const last = async (count) => eventually(() => lines().length >= count && lines());
   const forwarded = { headers: { ...asAlice.headers, "X-Forwarded-For": "192.0.2.7", "X-Request-Id": "from-proxy-1" } };
@@ -161,7 +161,9 @@ test("the audit log says who opened what", async (t) => {
   await server.get("/api/v1/applications/app-2/logs", asAlice);
   await server.get("/api/v1/applications/app-2/logs", asBob);
   await server.get("/", { headers: basic('"}\n{"user', "x") });
-  const [page, refused, download, wrong] = await last(4);
+  await server.get("/api/v1/applications/app-1/jobs?doAs=alice", asBob);
+  const [page, refused, download, wrong, spoken] = await last(5);
+  assert.deepEqual([spoken.user, spoken.as, spoken.run, spoken.status], ["bob", "alice", "app-1", 200]);
   assert.ok(Math.abs(Date.parse(page.time) - Date.now()) < 60000);
   assert.deepEqual({ ...page, time: 0 }, { time: 0, request: "from-proxy-1", peer: "192.0.2.7", via: "127.0.0.1", user: "alice", kind: "page", run: "app-1", method: "GET", address: "/a/app-1/stages/0.0", status: 200, allowed: true });
   assert.deepEqual([refused.user, refused.kind, refused.run, refused.status, refused.allowed, refused.peer, refused.via], ["alice", "download", "app-2", 403, false, "127.0.0.1", undefined]);

@@ -89,7 +89,7 @@ test("the History Server's keys: a port of its own for https, and the other one 
   const store = makeSmallStore(t);
   const folder = makeFolder(t);
   const keystore = makeKeystore(folder, "kept", "changeit");
-  const settings = settingsFile(t, ["spark.ssl.historyServer.enabled true", "spark.ssl.historyServer.port 0", `spark.ssl.keyStore ${keystore}`, "spark.ssl.keyStorePassword changeit", "spark.ssl.protocol TLSv1.2"]);
+  const settings = settingsFile(t, ["spark.ssl.historyServer.enabled true", "spark.ssl.historyServer.port 0", `spark.ssl.keyStore ${keystore}`, "spark.ssl.keyStorePassword changeit", "spark.ssl.protocol TLSv1.2", `afterglow.audit.file ${join(folder, "audit")}`]);
   const server = await startServer(t, ["--store", store, "--properties-file", settings]);
   const plain = await eventually(() => /(http:\S+)\/ leads there/.exec(server.errors())?.[1]);
   const plainPort = Number(new URL(plain).port);
@@ -109,6 +109,8 @@ test("the History Server's keys: a port of its own for https, and the other one 
     const answer = await send(plainPort, "/", { headers: { host } });
     assert.deepEqual([answer.status, answer.headers.location], [400, undefined], host);
   }
+  const audited = readFileSync(join(folder, "audit"), "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line).address);
+  assert.deepEqual(audited, ["/api/v1/applications"], "the plain port opens nothing");
   assert.equal((await send(plainPort, "/api/afterglow/v1/uploads?upload=1", { method: "POST", body: "x", headers: { host: "h" } })).status, 302);
 });
 

@@ -181,6 +181,7 @@ static void do_as_is_for_administrators_and_oneself(void **state)
     const struct access_settings on = {.enabled = true, .header = "X-User", .groups_header = "X-Groups"};
     struct viewer viewer = who(on, "127.0.0.1", "root", "ops", "bob", &arena);
     assert_true(str_is(viewer.user, "bob") && !viewer.sees_all && str_is(viewer.groups, "") && !viewer.refusal);
+    assert_true(str_is(viewer.asker, "root"));
     viewer = who(on, "127.0.0.1", "bob", "x", "bob", &arena);
     assert_true(str_is(viewer.user, "bob") && !viewer.refusal && str_is(viewer.groups, "x"));
     assert_string_equal(who(on, "127.0.0.1", "bob", "x", "root", &arena).refusal, "User bob is not allowed to impersonate others.");

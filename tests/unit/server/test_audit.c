@@ -16,7 +16,7 @@
 /* A request for an address, by somebody. */
 static struct request request_for(struct arena *arena, const char *method, const char *address, const char *user)
 {
-    struct request request = {.arena = arena, .method = str_of(method), .address = str_of(address), .viewer = {.user = str_of(user)}};
+    struct request request = {.arena = arena, .method = str_of(method), .address = str_of(address), .viewer = {.user = str_of(user), .asker = str_of(user)}};
     assert_int_equal(request_parse(&request, str_of(address), STR_NONE, NULL), ERR_OK);
     return request;
 }
@@ -121,7 +121,7 @@ static void hostile_texts_stay_inside_their_line(void **state)
     memset(large, '\x01', sizeof large - 1);
     memcpy(large, "/a/x\n\"},{\"user\":\"root\"}\r\xFF\x80", 26);
     memset(name, '\x02', sizeof name - 1);
-    struct request request = {.arena = &arena, .method = STR_LIT("GET\n\""), .address = str_of(large), .path = str_of(large), .viewer = {.user = str_of(name)}};
+    struct request request = {.arena = &arena, .method = STR_LIT("GET\n\""), .address = str_of(large), .path = str_of(large), .viewer = {.user = str_of(name), .asker = str_of(name)}};
     const struct audit_record record = {.request = &request, .id = "1", .peer = STR_LIT("::1"), .claimed = str_of(name), .status = 404};
     assert_true(audit_line(&record, 0, &line));
     assert_ptr_equal(strchr(line.data, '\n'), line.data + line.len - 1);
