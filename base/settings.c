@@ -57,6 +57,8 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Clients are not asked for certificates: with true the server does not start, rather than let in who should not be."},
     [SETTING_LOGIN_USERS_FILE] = {"afterglow.login.usersFile", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_LOGIN_USERS_FILE", NULL, {NULL},
         "File with users and passwords, as htpasswd -B writes it (bcrypt): everybody is asked for a name and a password then. It is read again when it changes."},
+    [SETTING_FILTERS] = {"spark.ui.filters", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Classes of Java that ask users of a History Server who they are. They are not run: where there are any, and neither a login nor a proxy's header, the server warns."},
     [SETTING_PROXY_BASE] = {"spark.ui.proxyBase", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "APPLICATION_WEB_PROXY_BASE", NULL, {NULL},
         "Path under which a proxy shows the server, for example /history."},
     [SETTING_ACLS] = {"spark.history.ui.acls.enable", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},

@@ -53,6 +53,7 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_SSL_PRIVATE_KEY_PASSWORD,
     SETTING_SSL_CLIENTS,
     SETTING_LOGIN_USERS_FILE,
+    SETTING_FILTERS,
     SETTING_PROXY_BASE,
     SETTING_ACLS,
     SETTING_ADMINS,

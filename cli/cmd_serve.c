@@ -214,6 +214,8 @@ int cmd_serve(int argc, char **argv)
         }
         if (settings.access.enabled && !settings.access.header && !settings.access.login)
             log_warning("access lists are on and neither afterglow.login.usersFile nor afterglow.auth.header is set: nobody is named, so everything is shown to everybody");
+        if (settings_list_count(cli.settings, SETTING_FILTERS) && !settings.access.header && !settings.access.login)
+            log_warning("spark.ui.filters names Java classes, which are not run here: nobody is asked who they are; see afterglow.login.usersFile and afterglow.auth.header");
         if (status < 0) {
             settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
             status = run(&settings);

@@ -200,3 +200,15 @@ test("each request has a name, in the log and in its answer", async (t) => {
   const far = await startServer(t, ["--store", makeSmallStore(t)], { SPARK_HISTORY_OPTS: "-Dafterglow.auth.proxies=10.0.0.1" });
   assert.match((await far.get("/", { headers: { "X-Request-Id": "mine" } })).headers["x-request-id"], /^[0-9a-f]{8}-/);
 });
+
+test("a History Server's filters are missed aloud, unless something asks in their place", async (t) => {
+  const store = makeSmallStore(t);
+  const folder = makeFolder(t);
+  const settings = join(folder, "spark-defaults.conf");
+  for (const [lines, warns] of [[[], true], [[`afterglow.login.usersFile ${makeUsers(folder)}`], false], [["afterglow.auth.header X-User"], false]]) {
+    writeFileSync(settings, ["spark.ui.filters org.apache.hadoop.security.authentication.server.AuthenticationFilter", ...lines].join("\n"));
+    const { said, code } = await tryServe(["--store", store, "--listen", "127.0.0.1:0", "--properties-file", settings]);
+    assert.equal(code, null);
+    assert.equal(/spark\.ui\.filters names Java classes, which are not run here/.test(said), warns, lines.join());
+  }
+});
