@@ -220,6 +220,32 @@ static void a_port_from_a_stronger_origin_beats_the_one_in_the_address(void **st
     assert_int_equal(port, 9999);
 }
 
+static void load_text(const char *text)
+{
+    FILE *file = fopen(file_path, "w");
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+}
+
+/* SSLOptions.parse: a service's own key, else that of all services; the port is a service's own. */
+static void keys_of_all_services_hold_where_the_servers_own_are_not_set(void **state)
+{
+    (void)state;
+    setenv("SPARK_HISTORY_OPTS", "-Dspark.ssl.keyStore=/stronger -Dspark.ssl.enabled=true", 1);
+    load_text("spark.ssl.historyServer.keyStore /own\nspark.ssl.keyStore /all\nspark.ssl.enabled false\nspark.ssl.keyStorePassword x\nspark.ssl.port 1\nspark.ssl.unknown 1\n");
+    unsetenv("SPARK_HISTORY_OPTS");
+    assert_string_equal(settings_text(settings, SETTING_SSL_KEYSTORE), "/own");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_ENABLED), 1);
+    assert_string_equal(settings_text(settings, SETTING_SSL_KEYSTORE_PASSWORD), "x");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_PORT), UNKNOWN);
+    assert_null(settings_remark(settings, 0));
+    load_text("spark.ssl.historyServer.enabled false\n");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_ENABLED), 0);
+    load_text("spark.ssl.enabled true\n");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_ENABLED), 0);
+}
+
 static void the_table_is_whole(void **state)
 {
     (void)state;
@@ -249,6 +275,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sizes_are_binary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_address_is_taken_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_port_from_a_stronger_origin_beats_the_one_in_the_address, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_of_all_services_hold_where_the_servers_own_are_not_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_table_is_whole, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
