@@ -67,10 +67,15 @@ int cli_failed(const struct cli_verb *verb, const char *fmt, ...) PRINTF_LIKE(2,
 /* --store, AFTERGLOW_STORE or afterglow.store; NULL after telling that it is missing. */
 const char *cli_store(const struct cli *self);
 
+/* What the settings say of loading, keeping and deleting. */
+struct worker_policy;
+void cli_policy(const struct cli *self, struct worker_policy *ret);
+
 /* The verbs; main.c has their table. */
 int cmd_serve(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_clean(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);

@@ -32,6 +32,7 @@ struct lane {
 struct watched {
     const char *address;                 /* borrowed */
     size_t lane;
+    bool wanted;                         /* at once; under the lock */
     struct place_view *view;             /* owned; made by its lane */
     bool has_view;
     struct imap seen[2];                 /* of the last look and of this one: keys → a_log, or why it is none */
@@ -302,6 +303,16 @@ static bool wait_for_work(struct lane *lane, int64_t due_ns)
     return !self->ending;
 }
 
+/* Whether somebody wants that place to be looked at now. */
+static bool take_wish(struct lookout *self, size_t place)
+{
+    pthread_mutex_lock(&self->lock);
+    bool wanted = self->places[place].wanted;
+    self->places[place].wanted = false;
+    pthread_mutex_unlock(&self->lock);
+    return wanted;
+}
+
 static void *keep_looking(void *context)
 {
     struct lane *lane = context;
@@ -310,19 +321,19 @@ static void *keep_looking(void *context)
     pthread_setname_np(pthread_self(), "lookout");
     pthread_mutex_lock(&self->lock);
     while (wait_for_work(lane, due_ns)) {
-        bool look = lane->poked || time_monotonic_ns() >= due_ns;
+        bool due = time_monotonic_ns() >= due_ns;
+        lane->looking = due || lane->poked;
         lane->poked = false;
-        lane->looking = look;
         pthread_mutex_unlock(&self->lock);
         find_logs(lane);
         enum err_code rc = ERR_OK;
-        for (size_t i = 0; look && i < self->options.place_count && !rc; i++)
-            if (&self->lanes[self->places[i].lane] == lane)
+        for (size_t i = 0; i < self->options.place_count && !rc; i++)
+            if (&self->lanes[self->places[i].lane] == lane && (take_wish(self, i) || due))
                 rc = look_at(self, i);
         pthread_mutex_lock(&self->lock);
         lane->looking = false;
         lane->done = true;
-        if (look)
+        if (due)
             due_ns = time_monotonic_ns() + self->options.interval_ms * NS_PER_MS;
         if (!self->options.again)
             break;
@@ -333,11 +344,14 @@ static void *keep_looking(void *context)
     return NULL;
 }
 
-void lookout_poke(struct lookout *self)
+void lookout_poke(struct lookout *self, size_t place)
 {
     pthread_mutex_lock(&self->lock);
-    for (size_t i = 0; i < self->lane_count; i++)
-        self->lanes[i].poked = true;
+    for (size_t i = 0; i < self->options.place_count; i++)
+        if (place == LOOKOUT_ALL || place == i) {
+            self->places[i].wanted = true;
+            self->lanes[self->places[i].lane].poked = true;
+        }
     pthread_cond_broadcast(&self->news);
     pthread_mutex_unlock(&self->lock);
 }

@@ -60,7 +60,8 @@ bool lookout_next(struct lookout *self, struct seen *ret);     /* false: nothing
 void seen_dispose(struct seen *self);
 bool lookout_has_news(struct lookout *self);                   /* something is to be taken */
 bool lookout_is_busy(struct lookout *self);                    /* a lane looks, or something is to be taken */
-void lookout_poke(struct lookout *self);                       /* look now */
+#define LOOKOUT_ALL SIZE_MAX
+void lookout_poke(struct lookout *self, size_t place);         /* look at that place now, or at all; when the next look is due stays as it is */
 /* Logs of that application by the names that Spark gives them, in all places; they come as SEEN_FOUND. Too many at a time: dropped, the next scan finds them as well. */
 void lookout_find(struct lookout *self, const char *app_id);
 void lookout_stop(struct lookout *self);                       /* ends all looking, waits, frees; NULL is fine */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_loop.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_unjudged.h"
 #include "ingest/worker_state.h"
@@ -53,6 +54,7 @@ static void tear_down(struct worker *self)
     worker_scan_end(self);
     place_go_on();
     worker_unjudged_dispose(self);
+    worker_policy_dispose(self);
     kept_loads_dispose(&self->kept);
     catalog_close(self->catalog);
     for (int i = 0; i < 2; i++)
@@ -75,6 +77,7 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
     self->options = options;
     self->summary = ret;
     self->wake[0] = self->wake[1] = self->marker.fd = -1;
+    self->policy.clock_offset_ms = UNKNOWN;
     enum err_code rc = set_up(self, err);
     if (!rc) {
         struct stop_signals before;

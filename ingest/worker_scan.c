@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "ingest/worker_outcome.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
 #include "place/place.h"
@@ -30,7 +31,7 @@ static enum err_code note_seen(struct place_state *place, int64_t log_id, struct
 /* Remembers a log that is loaded, or was found unreadable. Copies that are skipped may be wanted without having changed: they are asked for each time. */
 static enum err_code note_settled(struct worker *self, const struct catalog_row *row, struct err *err)
 {
-    if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_FAILED)
+    if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_LISTED && row->state != LOG_FAILED)
         return ERR_OK;
     size_t seen_count = 0;
     for (size_t i = 0; i < self->options->place_count; i++)
@@ -64,6 +65,10 @@ static enum err_code see(struct worker *self, const struct catalog_sighting *sig
         kept_loads_rename(&self->kept, renamed_from, row.log_id);
     /* Set aside for having ended the worker twice: a person who asks for it gets another try, last and alone; a server is spared. */
     if (row.state == LOG_FAILED && row.tries > 0 && !self->options->watch && !(rc = catalog_load_put_off(self->catalog, row.log_id, row.reason, err)))
+        row.state = LOG_WAITING;
+    /* Listed while only what somebody opened was loaded; what was put away stays so, unless it is named. */
+    bool wanted = row.put_away ? !self->options->watch && !known(sighting->place_id) : !worker_only_lists(self, &row, true);
+    if (!rc && row.state == LOG_LISTED && wanted && !(rc = catalog_load_put_off(self->catalog, row.log_id, NULL, err)))
         row.state = LOG_WAITING;
     if (rc)
         return rc;

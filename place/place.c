@@ -431,9 +431,7 @@ enum err_code place_list(struct place_view *view, const char *dir, const struct 
 
 enum err_code place_remove(const char *address, struct err *err)
 {
-    if (!place_is_remote(address))
-        return place_local_remove(address, err);
-    const struct place_driver *driver = driver_of(address);
+    const struct place_driver *driver = place_is_remote(address) ? driver_of(address) : NULL;
     if (!driver || !driver->remove)
         return err_set(err, ERR_UNSUPPORTED, "nothing is deleted in this kind of place");
     struct place_uri uri = place_uri_of(address);

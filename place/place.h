@@ -87,7 +87,7 @@ void place_view_free(struct place_view *self);                                  
  * NULL, and so may `status`, what is known of the directory itself. */
 enum err_code place_list(struct place_view *view, const char *dir, const struct place_child *status, struct place_children *ret, struct err *err) WARN_UNUSED;
 
-/* A file, or a directory with all that is in it. ERR_UNSUPPORTED: not in this kind of place. */
+/* A file, or a directory with all that is in it, in HDFS. ERR_UNSUPPORTED: not in this kind of place; local logs are deleted by ingest/source/log_remove.h, which looks closely. */
 enum err_code place_remove(const char *address, struct err *err) WARN_UNUSED;
 
 /* ---- reading a remote file (local ones are read by who needs them: a file descriptor cannot be bettered) */

@@ -4,16 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/units.h"
-
-#define REMOVE_OPEN_DIRECTORIES 16
 
 static void fill_child(struct place_child *child, const struct stat *st)
 {
@@ -82,19 +77,4 @@ enum err_code place_local_list(const char *path, struct place_children *ret, str
     }
     closedir(dir);
     return rc;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-    (void)st;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
-enum err_code place_local_remove(const char *path, struct err *err)
-{
-    if (nftw(path, remove_one, REMOVE_OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
-        return err_set_errno(err, errno, "cannot be deleted");
-    return ERR_OK;
 }

@@ -8,6 +8,5 @@
 
 enum err_code place_local_stat(const char *path, struct place_child *ret, struct err *err) WARN_UNUSED;        /* all but the name */
 enum err_code place_local_list(const char *path, struct place_children *ret, struct err *err) WARN_UNUSED;     /* visible names, unsorted */
-enum err_code place_local_remove(const char *path, struct err *err) WARN_UNUSED;
 
 #endif

@@ -44,6 +44,8 @@ enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, st
 
 /* Does the list have a run that `ref` may mean, as app_lookup reads it? A list that cannot be read: true, for then nobody need look further. */
 bool app_is_listed(struct api_ctx *ctx, const struct request *request, struct str ref);
+/* It was put away to hold the store's budget, and its log is gone: there is nothing to wait for, only its row in the list. */
+bool app_ref_is_lost(const struct app_ref *ref);
 
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref);      /* idempotent */
 

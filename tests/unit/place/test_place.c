@@ -113,7 +113,7 @@ static void escapes_go_there_and_back(void **state)
     assert_true(place_unescape(STR_LIT("abc"), back, 4));
 }
 
-static void local_directories_are_listed_and_deleted(void **state)
+static void local_directories_are_listed(void **state)
 {
     (void)state;
     char root[] = "/tmp/afterglow-place-XXXXXX", path[200];
@@ -138,9 +138,10 @@ static void local_directories_are_listed_and_deleted(void **state)
     assert_non_null(place_children_find(&children, "b"));
     assert_null(place_children_find(&children, "c"));
     place_children_dispose(&children);
-    assert_int_equal(place_remove(root, &err), ERR_OK);
-    assert_int_not_equal(access(root, F_OK), 0);
-    assert_int_equal(access("/etc", F_OK), 0);               /* no link was followed */
+    assert_int_equal(place_remove(root, &err), ERR_UNSUPPORTED);
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
     assert_int_equal(place_list(NULL, root, NULL, &children, &err), ERR_NOT_FOUND);
 }
 
@@ -176,7 +177,7 @@ int main(void)
         cmocka_unit_test(an_address_with_a_secret_is_not_told),
         cmocka_unit_test(parents_and_members_are_told_apart),
         cmocka_unit_test(escapes_go_there_and_back),
-        cmocka_unit_test(local_directories_are_listed_and_deleted),
+        cmocka_unit_test(local_directories_are_listed),
         cmocka_unit_test(hadoops_files_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

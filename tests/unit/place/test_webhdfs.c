@@ -523,6 +523,21 @@ static void place_stop_ends_all_waiting(void **state)
     fake_stop(&one);
 }
 
+static void answer_delete(const struct fake_request *request, struct buf *out)
+{
+    bool right = strcmp(request->method, "DELETE") == 0 && asks(request, "/webhdfs/v1/logs/app-1?op=DELETE&recursive=true");
+    fake_reply(out, 200, "", right ? "{\"boolean\":true}" : "{\"boolean\":false}");
+}
+
+static void what_is_deleted_is_told_and_so_is_what_was_not_there(void **state)
+{
+    (void)state;
+    fake_start(&one, answer_delete);
+    assert_int_equal(place_remove(at("/logs/app-1"), &err), ERR_OK);
+    assert_int_equal(place_remove(at("/logs/app-2"), &err), ERR_NOT_FOUND);
+    fake_stop(&one);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -541,6 +556,7 @@ int main(void)
         CASE(redirects_lead_nowhere_but_to_data_nodes),
         CASE(finished_rolling_logs_are_asked_for_once_and_growing_ones_measured),
         CASE(a_delegation_token_goes_before_names_and_is_never_told),
+        CASE(what_is_deleted_is_told_and_so_is_what_was_not_there),
         CASE(what_is_away_keeps_nobody_waiting_until_it_is_probed), /* from here on this thread has no patience */
         CASE(a_server_that_says_nothing_is_away),
         CASE(place_stop_ends_all_waiting),
