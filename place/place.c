@@ -252,7 +252,7 @@ static void note_answer(const struct place_uri *uri, enum err_code rc, const str
 {
     uint64_t servers;
     struct away *slot = away_slot(uri, &servers);
-    if (rc == ERR_CANCELLED || rc == ERR_NOMEM || (rc != ERR_AWAY && slot->servers != servers))
+    if (rc == ERR_CANCELLED || rc == ERR_NOMEM)
         return;
     pthread_mutex_lock(&away_lock);
     if (rc == ERR_AWAY) {

@@ -72,6 +72,21 @@ static void a_stronger_origin_wins_in_any_order(void **state)
     assert_int_equal(settings_origin(settings, SETTING_PORT), FROM_ENVIRONMENT);
 }
 
+static void settings_of_hadoop_are_handed_on_with_the_stronger_last(void **state)
+{
+    (void)state;
+    struct str key, value;
+    write_file("spark.hadoop.fs.s3a.endpoint http://file\nspark.hadoop.dfs.nameservices prod\nspark.other x\n");
+    setenv("SPARK_HISTORY_OPTS", "-Dspark.hadoop.fs.s3a.endpoint=http://environment", 1);
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    static const char *const expected[][2] = {{"fs.s3a.endpoint", "http://file"}, {"dfs.nameservices", "prod"}, {"fs.s3a.endpoint", "http://environment"}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(settings_hadoop(settings, i, &key, &value));
+        assert_true(str_is(key, expected[i][0]) && str_is(value, expected[i][1]));
+    }
+    assert_false(settings_hadoop(settings, 3, &key, &value));
+}
+
 static void java_options_are_split_like_a_shell_does(void **state)
 {
     (void)state;
@@ -265,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(defaults_are_sparks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stronger_origin_wins_in_any_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(settings_of_hadoop_are_handed_on_with_the_stronger_last, set_up, tear_down),
         cmocka_unit_test_setup_teardown(java_options_are_split_like_a_shell_does, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_spellings_of_a_key_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_deleted_or_put_away_unless_that_is_asked_for, set_up, tear_down),
