@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "server/origin.h"
 
 #define RECEIVING ".receiving-"
 #define ARRIVING ".inprogress"   /* as Spark calls a log that it is writing */
@@ -213,24 +213,6 @@ bool uploads_may(const struct uploads *self, const struct viewer *viewer)
 
 /* ---- the head of a request ---- */
 
-/* "https://host:port" of our own host. */
-static bool is_own_origin(struct str origin, struct str host)
-{
-    const char *slashes = origin.len ? memmem(origin.ptr, origin.len, "://", 3) : NULL;
-    struct str named = slashes ? (struct str){slashes + 3, origin.len - (size_t)(slashes + 3 - origin.ptr)} : STR_NONE;
-    return slashes && host.len && named.len == host.len && strncasecmp(named.ptr, host.ptr, host.len) == 0;
-}
-
-/* What a browser says of the page that sends is the browser's word, not the page's. A client that is none says nothing of this. */
-static bool is_from_here(const struct request *request, const struct upload_head *head)
-{
-    if (!head->marker.len)
-        return false;
-    if (str_known(head->site))
-        return str_is(head->site, "same-origin");
-    return !str_known(head->origin) || is_own_origin(head->origin, request->host) || is_own_origin(head->origin, head->forwarded_host);
-}
-
 /* Under the lock. Seconds until another one may begin; 0: now, and it is counted. */
 static int64_t wait_for_rate(struct uploads *self)
 {
@@ -349,7 +331,7 @@ bool upload_begin(struct uploads *self, const struct request *request, const str
         response_error(response, 403, "forbidden", "you may not add logs (afterglow.uploads.users)");
         return false;
     }
-    if (!is_from_here(request, head)) {
+    if (!origin_may_change(request, head->marker)) {
         response_error(response, 403, "wrong_origin", "logs are added by pages of this server, or by programs that send the header X-Afterglow-Upload");
         return false;
     }

@@ -10,7 +10,7 @@
  * when the server starts.
  *
  * Limits, each with its answer: bytes of an upload (413), of all that lies in the directory (413), uploads a minute and at a time (429), files of one (413), the disk (507). Only
- * pages of this very server may send (403): a header of ours, which other sites cannot set without being asked for it, and what the browser says of the origin.
+ * pages of this very server may send (403): origin.h.
  *
  * Threads: safe; one upload belongs to the thread of its connection. */
 #ifndef SERVER_UPLOADS_H
@@ -48,10 +48,8 @@ bool uploads_may(const struct uploads *self, const struct viewer *viewer); /* se
 
 /* What the head of the request says besides its address. STR_NONE: absent. */
 struct upload_head {
-    struct str marker;         /* X-Afterglow-Upload */
-    struct str origin, site;   /* Origin, Sec-Fetch-Site */
-    struct str forwarded_host; /* X-Forwarded-Host */
-    int64_t bytes;             /* Content-Length; UNKNOWN: in chunks */
+    struct str marker; /* X-Afterglow-Upload */
+    int64_t bytes;     /* Content-Length; UNKNOWN: in chunks */
 };
 
 struct upload;
