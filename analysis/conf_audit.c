@@ -158,9 +158,9 @@ static enum err_code add_row(struct conf_audit *self, const struct facts *facts,
     return ERR_OK;
 }
 
-static struct conf_row *row_of(struct conf_audit *self, size_t environment_count, struct str key)
+static struct conf_row *row_of(struct conf_audit *self, size_t from, size_t to, struct str key)
 {
-    for (size_t i = 0; i < environment_count; i++)
+    for (size_t i = from; i < to; i++)
         if (str_eq(self->rows[i].key, key))
             return &self->rows[i];
     return NULL;
@@ -173,12 +173,12 @@ static enum err_code read_sessions(struct conf_audit *self, const struct facts *
     enum err_code rc = db_prepare(facts->db, &stmt, sql, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         struct str key = db_str(stmt, 0), value = db_str(stmt, 1);
-        struct conf_row *row = row_of(self, environment_count, key);
-        if (row && !str_eq(row->value, str_known(value) ? value : STR_LIT(""))) {
-            row->state = row->state == CONF_EFFECTIVE ? CONF_OVERRIDDEN : row->state;
-            rc = add_row(self, facts, capacity, key, value, true, err);
-        } else if (!row && !row_of(self, self->count, key))
-            rc = add_row(self, facts, capacity, key, value, true, err);
+        struct conf_row *row = row_of(self, 0, environment_count, key);
+        if ((row && str_eq(row->value, str_known(value) ? value : STR_LIT(""))) || row_of(self, environment_count, self->count, key))
+            continue;
+        if (row && row->state == CONF_EFFECTIVE)
+            row->state = CONF_OVERRIDDEN;
+        rc = add_row(self, facts, capacity, key, value, true, err);
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -195,8 +195,8 @@ static enum err_code read_settings(struct conf_audit *self, const struct facts *
 {
     static const char *const sessions[] = {
         /* Bare columns beside max() are those of its row. */
-        "SELECT name, value, max(execution_id) FROM sql_config WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000",
-        "SELECT name, value, max(job_id) FROM job_property WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000"};
+        "SELECT name, value, max(execution_id) FROM sql_config WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name ORDER BY 3 DESC LIMIT 2000",
+        "SELECT name, value, max(job_id) FROM job_property WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name ORDER BY 3 DESC LIMIT 2000"};
     sqlite3_stmt *stmt = NULL;
     size_t capacity = 0;
     enum err_code rc = db_prepare(facts->db, &stmt, "SELECT name, value FROM environment WHERE section = 1 ORDER BY name", err);

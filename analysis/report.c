@@ -414,7 +414,10 @@ void report_sentence(struct buf *out, enum lang lang, const struct finding *find
 
 void report_advice(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
 {
-    word_fill(out, rule_text(lang, finding, "do"), args, count);
+    char part[64];
+    snprintf(part, sizeof part, "do_%s", finding->cause ? finding->cause : "");
+    const char *of_cause = rule_text(lang, finding, part);
+    word_fill(out, of_cause ? of_cause : rule_text(lang, finding, "do"), args, count);
 }
 
 const char *report_rule_name(enum lang lang, const struct finding *finding)

@@ -26,6 +26,7 @@
 #define IDLE_SHARE 0.5
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
+#define SCALING_LEAST_SHARE 0.005 /* less of the run is nothing */
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
 #define SMALL_JOB_MS 1000
 #define SMALL_LEAST_JOBS 100
@@ -65,9 +66,10 @@ static enum err_code start_wait(const struct judged *judged, struct findings *fi
     finding->local_saving_ms = MAX(0.0, startup - START_TARGET_MS);
     if (shell)
         finding->at_most = GRADE_INFO;
-    finding_arg(findings, "wait", wait, "ms");
+    /* A job may be submitted before there is an executor: nothing runs until that one comes. */
+    finding_arg(findings, "wait", MAX(wait, startup), "ms");
     finding_arg(findings, "a", startup, "ms");
-    finding_arg(findings, "b", before, "ms");
+    finding_arg(findings, "b", before > 0 ? before : (double)NAN, "ms");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"startup", startup, "ms"}, {"before_first_job", before, "ms"}}, 2);
     finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     finding_change(findings, "W13", BAND_NORMAL, (struct change){.kind = CHANGE_STARTUP, .stage = NO_ENTITY, .number = START_TARGET_MS});
@@ -153,6 +155,10 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
 {
     const struct facts *facts = judged->facts;
     const struct accounts *accounts = judged->accounts;
+    bool shell;
+    enum err_code rc = is_shell(facts, &shell, err);
+    if (rc)
+        return rc;
     size_t *places = arena_zalloc(findings->arena, accounts->gap_count + 1, sizeof *places), count = 0, longest = 0;
     double sum = 0, saving = 0;
     if (!places)
@@ -182,6 +188,7 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
         return ERR_OK;
     }
     const struct driver_gap *gap = &accounts->gaps[longest];
+    finding->cause = shell ? "shell" : gap->job_after == NO_ENTITY ? "at_the_end" : "between_jobs";
     finding_arg(findings, "max", length_of(gap), "ms");
     if (gap->job_before != NO_ENTITY)
         finding_arg(findings, "j1", (double)facts->jobs[gap->job_before].job_id, "id");
@@ -213,11 +220,13 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
 {
     const struct accounts *accounts = judged->accounts;
     double sum = 0, saving = 0, planning = 0, commit = 0, between = 0;
+    bool has_jobs = false;
     for (size_t i = 0; i < count; i++) {
         const struct driver_gap *gap = &accounts->gaps[gaps[i].place];
         double length = length_of(gap);
         sum += length;
         saving += MAX(0.0, length - GAP_TARGET_MS);
+        has_jobs |= !gap->sub || !str_is(str_of(gap->sub), "command");
         *(gap->sub && str_is(str_of(gap->sub), "planning") ? &planning : gap->sub && str_is(str_of(gap->sub), "commit") ? &commit : &between) += length;
     }
     enum mute common = mute_of(judged, rule, NO_ENTITY);
@@ -236,15 +245,17 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     }
     for (size_t i = 0; i < count; i++)
         places[i] = gaps[i].place;
-    finding->cause = planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
+    finding->cause = !has_jobs ? "command" : planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
     finding_arg(findings, "id", (double)gaps->execution_id, "id");
     finding_arg(findings, "sec", sum, "ms");
-    finding_arg(findings, "plan", planning, "ms");
-    finding_arg(findings, "commit", commit, "ms");
-    finding_arg(findings, "between", between, "ms");
+    if (has_jobs) {
+        finding_arg(findings, "plan", planning, "ms");
+        finding_arg(findings, "commit", commit, "ms");
+        finding_arg(findings, "between", between, "ms");
+    }
     snprintf(key, sizeof key, "%lld", (long long)gaps->execution_id);
-    struct evidence_cell cells[] = {{"planning", planning, "ms"}, {"commit", commit, "ms"}, {"between", between, "ms"}};
-    finding_evidence(findings, SUBJECT_SQL, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
+    struct evidence_cell cells[] = {{"planning", planning, "ms"}, {"commit", commit, "ms"}, {"between", between, "ms"}}, alone = {"time", sum, "ms"};
+    finding_evidence(findings, SUBJECT_SQL, str_of(key), "culprit", has_jobs ? cells : &alone, has_jobs ? ARRAY_LENGTH(cells) : 1);
     formula_share(findings, rule, sum, (double)judged->wall_ms);
     finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
 }
@@ -279,12 +290,14 @@ static double busy_slot_ms(const struct account *app)
     return busy;
 }
 
-static double gap_slot_ms(const struct account *app)
+/* Of what was allocated, what lay in gaps of the driver: the rest. The account's own gaps hold the times without any slot, too. */
+static double gap_slot_ms(const struct accounts *accounts, double busy)
 {
-    double gaps = 0;
-    for (int b = BUCKET_GAP_SQL; b <= BUCKET_GAP_USER; b++)
-        gaps += app->slot_ms[b];
-    return gaps;
+    static const enum bucket idle[] = {BUCKET_STAGE_GAP, BUCKET_SCHED_WAIT, BUCKET_FEW_TASKS, BUCKET_TAIL, BUCKET_UNKNOWN_WORK};
+    double rest = accounts->allocated_ms - busy;
+    for (size_t i = 0; i < ARRAY_LENGTH(idle); i++)
+        rest -= accounts->app.slot_ms[idle[i]];
+    return MAX(rest, 0.0);
 }
 
 static void low_util(const struct judged *judged, struct findings *findings)
@@ -299,7 +312,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
-    finding_arg(findings, "gap", gap_slot_ms(app), "ms");
+    finding_arg(findings, "gap", gap_slot_ms(judged->accounts, busy), "ms");
     finding_arg(findings, "few", app->slot_ms[BUCKET_FEW_TASKS], "ms");
     finding_arg(findings, "tail", app->slot_ms[BUCKET_TAIL], "ms");
     finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
@@ -413,7 +426,7 @@ static void scaling(const struct judged *judged, struct findings *findings)
         struct finding *finding = findings_add(findings, "APP.SCALING", SUBJECT_APP, "-");
         finding->measure = simulated / as_observed;
         finding->at_least = fabs(judged->calibration.error) <= SCALING_MOST_ERROR ? GRADE_INFO : GRADE_OK;
-        finding_arg(findings, "save", saved, "ms");
+        finding_arg(findings, "save", saved >= SCALING_LEAST_SHARE * as_observed ? saved : (double)NAN, "ms");
         finding_arg(findings, "pct", saved / as_observed, "share");
         finding_arg(findings, "tinf", (double)judged->calibration.t_inf_ms, "ms");
         finding_arg(findings, "corehours", judged->accounts->allocated_ms / 3.6e6, "h");

@@ -154,7 +154,8 @@ static void say_failures(struct findings *findings, const struct failures *failu
             finding_arg_text(findings, "class", str_of(group->error_class[0] ? group->error_class : group->signature));
             finding_arg_text(findings, "msg", str_of(group->message));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
-            finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
+            if (group->more_hosts || group->host[0])
+                finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
             finding_arg_text(findings, "signature", str_of(group->signature));
         }
         evidence_attempt(findings, group->example, "culprit", (double)group->count);

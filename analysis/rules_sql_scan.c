@@ -124,7 +124,8 @@ static void dynamic_pruning(struct sql_pass *pass, const struct plan_node *node,
     char saved[64];
     snprintf(saved, sizeof saved, "%lld", (long long)pass->plan->execution_id);
     finding_arg_text(pass->findings, "id", str_of(saved));
-    finding_arg(pass->findings, "a", files, "count");
+    finding->cause = share < 1 ? "pruned" : "useless";
+    finding_arg(pass->findings, "a", share < 1 ? files : (double)NAN, "count");
     finding_arg(pass->findings, "b", all, "count");
     finding_measure(pass->findings, "saved_bytes", plan_total(pass->plan, node, "static size of files read") - bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"files_without", all, "count"}}, 2);

@@ -81,7 +81,8 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
         finding->at_least = GRADE_INFO;
     finding_arg(findings, "t", (double)extra->data_task.task_id, "id");
     finding_arg(findings, "x", extra->data_max, unit);
-    finding_arg(findings, "ratio", extra->data_ratio, "ratio");
+    /* Of nothing there is no multiple that says anything. */
+    finding_arg(findings, "ratio", extra->data_median > 0 ? extra->data_ratio : (double)NAN, "ratio");
     finding_arg(findings, "med", extra->data_median, unit);
     finding_arg(findings, "dur", extra->data_task.duration_ms, "ms");
     finding_arg(findings, "meddur", view->stats->of[STAT_OCCUPANCY].p50, "ms");

@@ -78,6 +78,21 @@ static void settings_without_effect_are_told(void **state)
     assert_near(measure("CONF.FAR", "-"), 1.0); /* what the session set */
 }
 
+/* Set to 50, then to 400, then back for one key; the other key ends at what the environment has. */
+static void the_last_value_of_a_session_counts(void **state)
+{
+    (void)state;
+    add_setting("spark.sql.shuffle.partitions", "800");
+    add_setting("spark.sql.files.maxPartitionBytes", "64m");
+    app_sql("INSERT INTO sql_config VALUES (1, 'spark.sql.shuffle.partitions', '50'), (2, 'spark.sql.shuffle.partitions', '400'), (3, 'spark.sql.shuffle.partitions', '100'),"
+            " (1, 'spark.sql.files.maxPartitionBytes', '1m'), (2, 'spark.sql.files.maxPartitionBytes', '64m')");
+    analyse_app();
+    assert_string_equal(text_of("SELECT value FROM conf_audit WHERE name = 'spark.sql.shuffle.partitions' AND at_run_time = 1"), "100");
+    assert_near(number_of("SELECT count(*) FROM conf_audit WHERE at_run_time = 1"), 1.0);
+    assert_string_equal(state_of("spark.sql.files.maxPartitionBytes"), "effective");
+    assert_near(measure("CONF.FAR", "-"), 2.0); /* 100 against 200, 64m against 128m */
+}
+
 static void contradictions_are_counted(void **state)
 {
     (void)state;
@@ -217,6 +232,7 @@ int main(void)
         cmocka_unit_test(distances_are_powers_of_two),
         cmocka_unit_test(names_of_jars_are_read),
         TEST(settings_without_effect_are_told),
+        TEST(the_last_value_of_a_session_counts),
         TEST(contradictions_are_counted),
         TEST(sound_settings_do_not_contradict),
         TEST(the_same_library_twice_is_told),
