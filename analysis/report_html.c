@@ -104,7 +104,7 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
 static void write_fixes(struct buf *out, struct buf *text, const struct report_item *item, enum lang lang)
 {
     size_t count = 0;
-    for (const char *p = item->finding->rule->fixes; *p;) {
+    for (const char *p = finding_fixes(item->finding); *p;) {
         size_t len = strcspn(p, " ");
         const struct snippet *snippet = snippet_find((struct str){p, len});
         p += len;

@@ -237,7 +237,7 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
 
 static void write_first_fix(struct buf *out, const struct report_style *style, const struct report_item *item)
 {
-    const char *fixes = item->finding->rule->fixes;
+    const char *fixes = finding_fixes(item->finding);
     const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
     if (!snippet)
         return;

@@ -34,7 +34,7 @@
 
 /* ---- before the first job, and while executors are missing */
 
-/* Spark's shells wait for a person. The class that was started stands in the driver's own command line. */
+/* Spark's shells wait for a person. The class that was started stands in the driver's own command line; real shells say deploy mode "client", which is all they can be. */
 static enum err_code is_shell(const struct facts *facts, bool *ret, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -43,7 +43,7 @@ static enum err_code is_shell(const struct facts *facts, bool *ret, struct err *
     if (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         struct str command = db_str(stmt, 0);
         *ret = str_known(command) && (memmem(command.ptr, command.len, ".repl.", 6) || memmem(command.ptr, command.len, "Shell", 5)) &&
-               !str_known(facts_conf(facts, "spark.submit.deployMode"));
+               !str_is(facts_conf(facts, "spark.submit.deployMode"), "cluster");
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -124,7 +124,8 @@ static enum err_code wait_executors(const struct judged *judged, struct findings
     finding_arg(findings, "n0", (double)at_first, "count");
     finding_arg(findings, "n1", (double)peak, "count");
     finding_arg(findings, "ramp", (double)known_or(elapsed_known(first_launch, peak_ms), 0), "ms");
-    finding_arg(findings, "peak", (double)peak, "count");
+    finding_arg(findings, "initial_executors", (double)peak, "count");
+    finding_arg(findings, "max_executors", (double)peak, "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
                      (struct evidence_cell[]){{"waiting", wait, "ms"}, {"at_first", (double)at_first, "count"}, {"peak", (double)peak, "count"}}, 3);
     formula_share(findings, finding->rule, wait, (double)judged->wall_ms);
@@ -300,6 +301,14 @@ static double gap_slot_ms(const struct accounts *accounts, double busy)
     return MAX(rest, 0.0);
 }
 
+static double working_executors(const struct facts *facts)
+{
+    double count = 0;
+    for (size_t i = 0; i < facts->executor_count; i++)
+        count += !facts->executors[i].is_driver && facts->executors[i].slots > 0;
+    return count;
+}
+
 static void low_util(const struct judged *judged, struct findings *findings)
 {
     const struct account *app = &judged->accounts->app;
@@ -316,7 +325,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding_arg(findings, "few", app->slot_ms[BUCKET_FEW_TASKS], "ms");
     finding_arg(findings, "tail", app->slot_ms[BUCKET_TAIL], "ms");
     finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
-    finding_arg(findings, "n", ceil((double)judged->facts->slot_peak * busy / allocated), "count");
+    finding_arg(findings, "executors", MAX(1.0, ceil(working_executors(judged->facts) * busy / allocated)), "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
     formula_share(findings, finding->rule, busy, allocated);
 }
@@ -402,6 +411,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding_arg(findings, "m", (double)count, "count");
     finding_arg(findings, "busy", (double)at_once, "slots");
     finding_arg(findings, "slots", (double)facts->slot_peak, "slots");
+    finding_arg(findings, "executors", MAX(1.0, ceil((double)count * (1 - finding->measure))), "count");
     finding_measure(findings, "unused_core_hours", unused_ms / 3.6e6, "h");
     for (size_t i = 0; i < facts->executor_count; i++)
         if (!facts->executors[i].is_driver && !worked[i] && facts->executors[i].to_ms - facts->executors[i].from_ms >= ALIVE_LEAST_MS)
@@ -609,7 +619,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     finding_arg_text(findings, "class", error_class_of(failure));
     finding_arg_text(findings, "reason", str_of(reason));
     finding_arg_text(findings, "signature", str_of(signature));
-    finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(failure)]));
+    finding->cause = error_kind_names[error_kind_of(failure)];
+    finding_arg_text(findings, "kind", str_of(finding->cause));
     finding_arg(findings, "attempts", attempts, "count");
     if (first) {
         char stage_key[48];
@@ -619,6 +630,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_arg(findings, "t", (double)first->finish_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)first->task_id);
         finding_evidence(findings, SUBJECT_TASK, str_of(key), "culprit", (struct evidence_cell[]){{"failed_at", (double)first->finish_ms, "time"}}, 1);
+        finding_evidence(findings, SUBJECT_STAGE, str_of(stage_key), "context", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
+        finding_filter(findings, "status", STR_LIT("failed"));
     }
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
     finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
