@@ -209,6 +209,7 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_kv_text(w, "name", item->name);
     json_kv_text(w, "question", f->rule->question);
     json_kv_text(w, "grade", grade_names[item->graded->grade]);
+    json_kv_bool(w, "noFault", finding_is_no_fault(f));
     json_key(w, "subject");
     json_object_begin(w);
     json_kv_text(w, "kind", subject_kind_names[f->subject_kind]);

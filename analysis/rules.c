@@ -189,6 +189,12 @@ const char *finding_fixes(const struct finding *finding)
     return "";
 }
 
+bool finding_is_no_fault(const struct finding *finding)
+{
+    const char *id = finding->rule->id;
+    return strcmp(id, "STAGE.SKIPPED") == 0 || strcmp(id, "APP.SCALING") == 0 || (strcmp(id, "SQL.DPP") == 0 && finding->cause && strcmp(finding->cause, "pruned") == 0);
+}
+
 const struct rule *rule_find(struct str id)
 {
     for (size_t i = 0; i < rule_count; i++)

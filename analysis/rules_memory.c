@@ -16,6 +16,7 @@
 /* STAGE.GC_HIGH: collections that cost less than this of wall time are not worth a word. */
 #define GC_LEAST_WALL_MS 500.0
 #define GC_LEAST_WARM_TASKS 3.0
+#define SMALLER_PARTITIONS 2.0 /* advice: halves, to begin with */
 /* EXEC.GC_LOW */
 #define GC_LOW_LEAST_RUN_MS 600000.0
 #define GC_LOW_HEAP_SHARE 0.4
@@ -49,6 +50,7 @@ static void gc_high(const struct judged *judged, struct findings *findings, cons
     double whole = view->stats->of[STAT_RUN].sum + view->stats->of[STAT_DESER].sum;
     finding->cause = judged->audits->caches.count ? "cached" : "not_cached";
     finding_arg(findings, "g", finding->measure, "share");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * view->count, "count");
     finding_arg(findings, "sec", gc, "ms");
     finding_arg_text(findings, "dist", view->extra->gc_outlier_share >= SPILL_MOST ? STR_LIT("few") : STR_LIT("most"));
     finding_measure(findings, "outlier_share", view->extra->gc_outlier_share, "share");
@@ -78,6 +80,7 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
     finding_arg(findings, "q", finding->measure, "ratio");
     finding_arg(findings, "k", view->extra->spilled_tasks, "count");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * view->count, "count");
     finding_arg(findings, "n", view->count, "count");
     finding_measure(findings, "outlier_share", view->extra->spill_outlier_share, "share");
     evidence_stage(findings, view, "culprit");
