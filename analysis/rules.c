@@ -36,7 +36,7 @@ const struct rule rules[] = {
     {"APP.DRIVER_GAP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "THREADS DYNALLOC"},            /* DB gaps of a minute; CP 30 %; own */
     {"APP.SQL_DRIVER", 1, TIME, "slow", SUBJECT_SQL, "share", UP(0.03, 0.05, 0.10, 0.25), SEVERE, "COALESCE_WRITE PARALLEL_READ"},/* own */
     {"APP.LOW_UTIL", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, 0.85), MODERATE, "STATIC"},                    /* YQ 20/50 %, DF 50, SA 60 */
-    {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, "THREADS"},                             /* own: 0.9 on hosts with more slots than processors */
+    {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, ""},                                    /* own: 0.9 on hosts with more slots than processors */
     {"APP.OVERALLOC", 1, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
     {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
     {"APP.DYN_ALLOC", 2, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
@@ -150,6 +150,12 @@ static const struct {
     {"APP.SQL_DRIVER", "commit", "COALESCE_WRITE"},
     {"APP.SQL_DRIVER", "between", "BCAST_THRESH"},
     {"APP.SQL_DRIVER", "command", ""},
+    {"APP.LOW_UTIL", "driver", "DYNALLOC"},
+    {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
+    {"APP.LOW_UTIL", "tail", ""},
+    {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
+    {"STAGE.FEW_TASKS", "shuffle", "SHUFPART REPART AQE_MIN"},
+    {"STAGE.FEW_TASKS", "source", "REPART"},
     {"STAGE.STRAGGLER", "code_cpu", "KEYSAMPLE"},
     {"STAGE.UNEVEN", "executors", "DYNALLOC EXCLUDE"},
     {"STAGE.UNEVEN", "partitions", "REPART"},

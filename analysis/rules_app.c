@@ -301,14 +301,6 @@ static double gap_slot_ms(const struct accounts *accounts, double busy)
     return MAX(rest, 0.0);
 }
 
-static double working_executors(const struct facts *facts)
-{
-    double count = 0;
-    for (size_t i = 0; i < facts->executor_count; i++)
-        count += !facts->executors[i].is_driver && facts->executors[i].slots > 0;
-    return count;
-}
-
 static void low_util(const struct judged *judged, struct findings *findings)
 {
     const struct account *app = &judged->accounts->app;
@@ -321,11 +313,12 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
-    finding_arg(findings, "gap", gap_slot_ms(judged->accounts, busy), "ms");
-    finding_arg(findings, "few", app->slot_ms[BUCKET_FEW_TASKS], "ms");
-    finding_arg(findings, "tail", app->slot_ms[BUCKET_TAIL], "ms");
+    double gap = gap_slot_ms(judged->accounts, busy), few = app->slot_ms[BUCKET_FEW_TASKS], tail = app->slot_ms[BUCKET_TAIL];
+    finding->cause = gap >= few && gap >= tail ? "driver" : few >= tail ? "few_tasks" : "tail";
+    finding_arg(findings, "gap", gap, "ms");
+    finding_arg(findings, "few", few, "ms");
+    finding_arg(findings, "tail", tail, "ms");
     finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
-    finding_arg(findings, "executors", MAX(1.0, ceil(working_executors(judged->facts) * busy / allocated)), "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
     formula_share(findings, finding->rule, busy, allocated);
 }

@@ -18,6 +18,7 @@
 #define FEW_LEAST_WALL_MS 3000.0
 #define FEW_SURE_WALL_MS 10000.0 /* below it, a stage needs data to be worth more tasks */
 #define FEW_LEAST_BYTES (8 * MIB)
+#define SPLIT_DEFAULT_BYTES (128 * MIB) /* of spark.sql.files.maxPartitionBytes: more of it makes fewer tasks */
 #define SPLIT_WAVES 2.0 /* S0: two or three tasks a slot */
 /* STAGE.TINY_TASKS */
 #define TINY_LEAST_WAVES 3.0
@@ -138,8 +139,10 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
     finding_arg(findings, "ideal", f * view->count, "count");
     finding_arg(findings, "partitions", f * view->count, "count");
-    if (view->read_bytes > 0)
-        finding_arg(findings, "split_bytes", MAX(MIB, ceil(view->read_bytes / (f * view->count))), "bytes");
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
+    finding->cause = shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+    if (input > 0)
+        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * view->count)))), "bytes");
     evidence_stage(findings, view, "culprit");
     FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"slots", view->slots, "count"});
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});

@@ -266,6 +266,7 @@ static void idle_slots_are_those_that_were_there(void **state)
     assert_string_equal(arg_of("APP.LOW_UTIL", "alloc"), "60000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "busy"), "16000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "gap"), "44000");
+    assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
 }
 
 /* From 20 s to 40 s a command of the driver alone. */

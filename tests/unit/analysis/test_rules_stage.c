@@ -90,6 +90,30 @@ static void only_tasks_with_a_better_place_wait_for_it(void **state)
     assert_string_equal(filter_of("STAGE.LOCALITY"), "locality=ANY");
 }
 
+/* One task of 12 s on two slots that reads 300 MiB: a query's scan in splits of 300 / 4 MiB, or a shuffle, or what somebody made. */
+static void more_tasks_come_from_where_the_data_comes_from(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t input, shuffled, sql;
+        const char *cause;
+    } cases[] = {{300 * MIB, 0, 1, "scan"}, {300 * MIB, 0, UNKNOWN, "source"}, {0, 300 * MIB, 1, "shuffle"}, {0, 0, 1, "source"}};
+    for (int64_t i = 0; i < 4; i++) {
+        whole_stage(i, 1, 1000 + 14000 * i, 13000 + 14000 * i);
+        struct task_cells *task = task_of(i, 0, 1, 1000 + 14000 * i, 12000);
+        task->input_bytes = cases[i].input;
+        task->shuffle_local_read_bytes = cases[i].shuffled;
+        app_sql("UPDATE stage SET sql_execution_id = %s WHERE stage_ref = %lld", sql_number(cases[i].sql), (long long)i);
+    }
+    analyse_app();
+    for (int64_t i = 0; i < 4; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT cause FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '%lld.0'", (long long)i);
+        assert_string_equal(text_of(sql), cases[i].cause);
+    }
+    assert_near(number_of("SELECT args ->> '$.split_bytes.v' FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), 75.0 * MIB);
+}
+
 /* An executor may have any name. */
 static void names_in_filters_are_encoded(void **state)
 {
@@ -128,7 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
-        TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(failures_are_listed_by_what_they_say),
+        TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded), TEST(more_tasks_come_from_where_the_data_comes_from),    TEST(failures_are_listed_by_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
