@@ -11,7 +11,7 @@
 /* A fetch failure is a removal's doing when it comes so soon behind it. */
 #define FETCH_AFTER_MS 120000
 /* So often executors are looked at for one that went from the same machine, all fetch failures together: more of them than any real run has are the shuffle's own doing. */
-#define HOST_LOOKS ((size_t)20000000)
+#define HOST_LOOKS ((size_t)4000000)
 /* Causes are simulated with this part of what findings may use. */
 #define BUDGET_PARTS 8
 
