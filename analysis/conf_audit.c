@@ -153,9 +153,9 @@ static enum err_code add_row(struct conf_audit *self, const struct facts *facts,
         return err_nomem(err);
     row->otherwise = conf_default_value(row->entry, facts->spark_major, facts->spark_minor, &known_state);
     row->distance = conf_distance(row->entry->kind, row->value, row->otherwise);
-    row->state = other                                                 ? CONF_MISSPELT
-                 : known_state == CONF_TOO_NEW                         ? CONF_NOT_YET
-                 : known_state == CONF_REMOVED                         ? CONF_GONE
+    row->state = other                                   ? CONF_MISSPELT
+                 : known_state == CONF_TOO_NEW           ? CONF_NOT_YET
+                 : known_state == CONF_REMOVED           ? CONF_GONE
                  : is_irrelevant(facts, row->entry->key) ? CONF_IRRELEVANT
                                                          : CONF_EFFECTIVE;
     self->count++;

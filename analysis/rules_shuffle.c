@@ -19,7 +19,7 @@
 #define FEW_SURE_WALL_MS 10000.0 /* below it, a stage needs data to be worth more tasks */
 #define FEW_LEAST_BYTES (8 * MIB)
 #define SPLIT_DEFAULT_BYTES (128 * MIB) /* of spark.sql.files.maxPartitionBytes: more of it makes fewer tasks */
-#define SPLIT_WAVES 2.0 /* S0: two or three tasks a slot */
+#define SPLIT_WAVES 2.0                 /* S0: two or three tasks a slot */
 /* STAGE.TINY_TASKS */
 #define TINY_LEAST_WAVES 3.0
 #define TINY_TARGET_BYTES (128 * MIB)

@@ -271,7 +271,8 @@ static enum err_code slow_hosts(const struct judged *judged, struct findings *fi
     for (uint32_t i = 0; i < facts->stage_count; i++) {
         const struct slow_executor *found = &judged->stages[i]->slow_executor;
         struct stage_view view;
-        if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !(found->above_share >= SLOW_HOST_ABOVE_SHARE) || !stage_view(judged, i, &view) || mute_of(judged, rule, i))
+        if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !(found->above_share >= SLOW_HOST_ABOVE_SHARE) ||
+            !stage_view(judged, i, &view) || mute_of(judged, rule, i))
             continue;
         all[count++] = (struct slowness){found->executor, i, found->ratio, found->cost_ms};
         slow[found->executor] = true;

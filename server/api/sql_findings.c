@@ -55,14 +55,13 @@ static enum err_code write_shown(const struct report *report, struct buf *out, s
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct report_finding *shown = &report->findings[i];
         int64_t execution_id;
-        if (finding_is_no_fault(&shown->finding))
-            continue;
         enum err_code rc = sql_of_finding(report->db, &shown->finding, &execution_id, err);
         if (rc)
             return rc;
         if (!known(execution_id))
             continue;
-        buf_printf(out, "%s[%lld,%d,", separator, (long long)execution_id, (int)shown->grade);
+        enum grade grade = finding_is_no_fault(&shown->finding) ? GRADE_OK : shown->grade;
+        buf_printf(out, "%s[%lld,%d,", separator, (long long)execution_id, (int)grade);
         if (known(shown->finding.price.ms))
             buf_printf(out, "%lld]", (long long)shown->finding.price.ms);
         else

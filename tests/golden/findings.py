@@ -5,7 +5,6 @@ hold of the rows of any run. Each log is also damaged in one way or another: one
 import json
 import os
 import pathlib
-import re
 import sqlite3
 import sys
 import tempfile
@@ -158,7 +157,7 @@ def check_again(store):
 
 
 def main():
-    rules = {line.split('"')[1] for line in (ROOT / "analysis/rules.c").read_text().splitlines() if re.match(r'    {"[A-Z]+\.[A-Z_]+", \d', line)}
+    rules = {line.split('"')[1] for line in (ROOT / "analysis/rules.c").read_text().splitlines() if line.startswith('    {"')}
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         store = folder / "store"

@@ -113,9 +113,14 @@ static void cures_go_with_causes(void **state)
 {
     static const struct {
         const char *rule, *cause, *fixes;
-    } cases[] = {{"RDD.RECOMPUTE", NULL, "PERSIST UNPERSIST CHECKPOINT"}, {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"}, {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
-                 {"APP.DRIVER_GAP", "between_jobs", "THREADS DYNALLOC"},  {"SQL.DPP", "pruned", ""},                       {"JOB.FAILED", "timeout", "TASK_RETRY"},
-                 {"TASK.FAILURES", "python", ""},                         {"TASK.FAILURES", NULL, ""}};
+    } cases[] = {{"RDD.RECOMPUTE", NULL, "PERSIST UNPERSIST CHECKPOINT"},
+                 {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
+                 {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
+                 {"APP.DRIVER_GAP", "between_jobs", "THREADS DYNALLOC"},
+                 {"SQL.DPP", "pruned", ""},
+                 {"JOB.FAILED", "timeout", "TASK_RETRY"},
+                 {"TASK.FAILURES", "python", ""},
+                 {"TASK.FAILURES", NULL, ""}};
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
         assert_string_equal(finding_fixes(&(struct finding){.rule = rule_find(str_of(cases[i].rule)), .cause = cases[i].cause}), cases[i].fixes);

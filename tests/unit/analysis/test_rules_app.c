@@ -313,7 +313,8 @@ static void the_first_clock_fault_is_named(void **state)
     app_tasks[3].finish_ms = app_tasks[3].launch_ms - 2000;
     analyse_app();
     assert_near(measure("LOG.CLOCK", "-"), 2.0);
-    assert_string_equal(text_of("SELECT e.value ->> 'kind' || ' ' || (e.value ->> 'key') FROM finding, json_each(evidence) AS e WHERE rule_id = 'LOG.CLOCK' AND e.key = 1"), "task 1");
+    assert_string_equal(text_of("SELECT e.value ->> 'kind' || ' ' || (e.value ->> 'key') FROM finding, json_each(evidence) AS e WHERE rule_id = 'LOG.CLOCK' AND e.key = 1"),
+                        "task 1");
     assert_near(number_of("SELECT args ->> '$.at.v' FROM finding WHERE rule_id = 'LOG.CLOCK'"), (double)(T0 + 1500));
 }
 

@@ -133,7 +133,8 @@ static void names_in_filters_are_encoded(void **state)
 static void failures_are_listed_by_what_they_say(void **state)
 {
     (void)state;
-    app_sql("INSERT INTO text VALUES (1, 'java.lang.OutOfMemoryError: Java heap space'), (2, 'java.lang.OutOfMemoryError: GC overhead limit exceeded'), (3, 'x.RowException: bad')");
+    app_sql(
+        "INSERT INTO text VALUES (1, 'java.lang.OutOfMemoryError: Java heap space'), (2, 'java.lang.OutOfMemoryError: GC overhead limit exceeded'), (3, 'x.RowException: bad')");
     whole_stage(0, 10, 1000, 11000);
     for (int64_t i = 0; i < 10; i++)
         task_of(0, i, 1, 1000 + 1000 * i, 1000);
@@ -152,7 +153,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
-        TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded), TEST(more_tasks_come_from_where_the_data_comes_from),    TEST(failures_are_listed_by_what_they_say),
+        TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(more_tasks_come_from_where_the_data_comes_from),
+        TEST(failures_are_listed_by_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
