@@ -374,22 +374,19 @@ static enum err_code most_at_once(const struct judged *judged, int64_t *ret, str
 static enum err_code overalloc(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
-    CLEANUP(mem_freep) bool *worked = mem_array(facts->executor_count + 1, sizeof *worked);
     int64_t at_once = 0;
-    enum err_code rc = worked ? most_at_once(judged, &at_once, err) : err_nomem(err);
+    enum err_code rc = most_at_once(judged, &at_once, err);
     if (rc)
         return rc;
     size_t count = 0, idle = 0;
     double unused_ms = 0;
-    for (size_t i = 0; i < facts->attempt_count; i++)
-        worked[facts->attempts[i].executor] = true;
     for (size_t i = 0; i < facts->executor_count; i++) {
         const struct executor_fact *executor = &facts->executors[i];
         if (executor->is_driver || executor->to_ms - executor->from_ms < ALIVE_LEAST_MS)
             continue;
         count++;
-        idle += !worked[i];
-        if (!worked[i])
+        idle += !executor->attempt_count;
+        if (!executor->attempt_count)
             unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
     }
     if (!count || !facts->slot_peak || !facts->job_count)
@@ -407,7 +404,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding_arg(findings, "executors", MAX(1.0, ceil((double)count * (1 - finding->measure))), "count");
     finding_measure(findings, "unused_core_hours", unused_ms / 3.6e6, "h");
     for (size_t i = 0; i < facts->executor_count; i++)
-        if (!facts->executors[i].is_driver && !worked[i] && facts->executors[i].to_ms - facts->executors[i].from_ms >= ALIVE_LEAST_MS)
+        if (!facts->executors[i].is_driver && !facts->executors[i].attempt_count && facts->executors[i].to_ms - facts->executors[i].from_ms >= ALIVE_LEAST_MS)
             finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit",
                              (struct evidence_cell[]){{"alive", (double)(facts->executors[i].to_ms - facts->executors[i].from_ms), "ms"}, {"tasks", 0, "count"}}, 2);
     if (!idle)
