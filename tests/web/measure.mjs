@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * How long pages take in a browser, for tests/bench: `AFTERGLOW_URL=… node measure.mjs RUNS NAME=PATH=SELECTOR… [frames=PATH=SELECTOR]`. Prints a JSON object: for each name the medians of first paint
- * (`paintMs`) and of the moment when something matches SELECTOR (`usableMs`), both from the start of the navigation in a browser that has the code already; for `frames` the frames a second
+ * (`paintMs`), of the moment when something matches SELECTOR (`usableMs`), both from the start of the navigation in a browser that has the code already, and of what the page's thread worked
+ * until then (`workMs`); for `frames` the frames a second
  * while the picture that matches SELECTOR is zoomed and dragged. Ends with 77 where there is no browser.
  */
 import { existsSync } from "node:fs";
@@ -19,10 +20,14 @@ const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length
 /** @param {string} path @param {string} selector */
 async function once(path, selector) {
   const { page } = await openPage(browser.context);
+  const cdp = await browser.context.newCDPSession(page);
+  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+  const worked = async () => ((await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration")?.value ?? NaN) * 1000;
+  const before = await worked();
   await page.goto(url + path, { waitUntil: "commit" });
   const usable = await page.waitForFunction((s) => (document.querySelector(s) ? performance.now() : 0), selector, { polling: "raf" });
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? null);
-  const seen = { paintMs: paint, usableMs: await usable.jsonValue() };
+  const seen = { paintMs: paint, usableMs: await usable.jsonValue(), workMs: (await worked()) - before };
   await page.close();
   return seen;
 }
@@ -73,7 +78,7 @@ for (const what of wanted) {
   await once(path, selector);
   const seen = [];
   for (let i = 0; i < Number(runs); i++) seen.push(await once(path, selector));
-  said[name] = { paintMs: median(seen.map((s) => s.paintMs ?? Infinity)), usableMs: median(seen.map((s) => s.usableMs)) };
+  said[name] = { paintMs: median(seen.map((s) => s.paintMs ?? Infinity)), usableMs: median(seen.map((s) => s.usableMs)), workMs: median(seen.map((s) => s.workMs)) };
 }
 await browser.close();
 console.log(JSON.stringify(said));
