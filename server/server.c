@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@
 #include "server/http.h"
 
 #define PROGRAM "/proc/self/exe"
-#define LARGE_ARRAY_BYTES (1 << 20)
 
 struct server {
     const struct server_settings *settings;
@@ -114,8 +112,6 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
         return rc;
     /* SQLite counts its memory under one lock for all threads, which nobody reads here. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    /* The columns of a large stage are some arrays of megabytes for some milliseconds: they go back to the system, instead of staying with each thread. */
-    mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY_BYTES);
     struct server *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);
