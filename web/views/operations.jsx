@@ -103,7 +103,7 @@ const columns = (app, session) => [
   { id: "jobs", label: t("col.jobs"), class: "ids", present: (o) => o.jobIds.length, cell: (o) => jobs(app, o.jobIds) },
   { id: "sql", label: t("operations.queries"), class: "ids", present: (o) => o.sqlExecutionIds.length, cell: (o) => queries(app, o.sqlExecutionIds) },
   sparse(countColumn("operations.rows", (/** @type {OperationItem} */ o) => o.producedRows, { sort: "rows" })),
-  { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => o.tags.join(", ") },
+  { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => <Clip text={o.tags.join(", ")} class="is-user" /> },
   { id: "error", label: t("col.failure"), class: "is-text", present: (o) => o.error, cell: (o) => <Clip text={o.error?.split("\n", 1)[0] ?? null} title={o.error} class={o.error ? "bad" : "dim3"} /> },
 ];
 
