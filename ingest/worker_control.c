@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "ingest/store/catalog_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 
@@ -18,9 +19,9 @@ static enum err_code want(struct worker *self, int64_t log_id, struct err *err)
         worker_look_again(self, &row);
         return ERR_OK;
     }
-    if (row.state != LOG_WAITING)
+    if (row.state != LOG_WAITING && row.state != LOG_LISTED)
         return ERR_OK;
-    if ((rc = catalog_want(self->catalog, log_id, err)))
+    if ((rc = catalog_want(self->catalog, log_id, err)) || (rc = catalog_get(self->catalog, log_id, &row, err)))
         return rc;
     return worker_put_in_front(self, &row, err);
 }
@@ -34,6 +35,9 @@ static void obey(struct worker *self, const char *line)
     else if (strncmp(line, "want ", 5) == 0 && str_to_i64(str_of(line + 5), &log_id)) {
         if (want(self, log_id, &err))
             log_warning("log %lld could not be put in front: %s", (long long)log_id, err.message);
+    } else if (strncmp(line, "opened ", 7) == 0 && str_to_i64(str_of(line + 7), &log_id)) {
+        if (catalog_opened(self->catalog, log_id, &err))
+            log_warning("log %lld: that it was opened could not be noted: %s", (long long)log_id, err.message);
     } else {
         log_warning("not understood on standard input: %.60s", line);
     }

@@ -84,6 +84,8 @@ struct uploads *server_uploads(struct server *self);              /* borrowed; N
 
 /* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */
 void server_want(struct server *self, int64_t log_id);
+/* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
+void server_opened(struct server *self, int64_t log_id);
 /* There is a new log: tells the child to look for it. Likewise. */
 void server_scan(struct server *self);
 

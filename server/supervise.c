@@ -186,6 +186,13 @@ void supervise_want(struct supervisor *self, int64_t log_id)
     tell(self, line);
 }
 
+void supervise_opened(struct supervisor *self, int64_t log_id)
+{
+    char line[40];
+    snprintf(line, sizeof line, "opened %" PRId64 "\n", log_id);
+    tell(self, line);
+}
+
 void supervise_scan(struct supervisor *self)
 {
     tell(self, "scan\n");

@@ -19,7 +19,7 @@ export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Te
 /** Of those who do not see every run, store, places and logs are null. */
 export interface Status {
   version: string; build: string; store: Text; nowMs: number; places: Place[] | null;
-  logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number } | null;
+  logs: { waiting: number; loading: number; loaded: number; partial: number; listed: number; failed: number; skipped: number; gone: number } | null;
   uploads: { enabled: boolean; allowed: boolean; maxBytes: Num };
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
@@ -33,7 +33,7 @@ export interface History { total: number; runs: RunOfJob[] }
 export interface AppItem {
   ref: Text; key: Text; appId: Text; attemptId: Text; name: Text; user: Text; queue: Text; sparkVersion: Text;
   startMs: Num; endMs: Num; lastEventMs: Num; durationMs: Num; complete: boolean | null; outcome: "succeeded" | "failed" | "unknown" | null;
-  state: "waiting" | "loading" | "loaded" | "partial" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
+  state: "waiting" | "loading" | "loaded" | "partial" | "listed" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
   jobCount: Num; failedJobCount: Num; stageCount: Num; failedStageCount: Num; taskCount: Num; failedTaskCount: Num; executorCount: Num; lostExecutorCount: Num;
   taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; outputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; diskSpillBytes: Num;
   skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; place: Text; layout: Text; generation: Num;

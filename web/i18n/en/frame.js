@@ -71,6 +71,8 @@ export const frame = {
   "notFound.id": "The id may be mistyped, or the log may never have been here.",
   "notLoaded.title": "This log has not been read yet",
   "notLoaded.failed": "This log could not be read",
+  "notLoaded.gone": "Only the row of this run is left",
+  "notLoaded.goneText": "The run was put away to hold the budget of the store, and its log is gone. The list still has its row, verdict and findings.",
   "notLoaded.size": (/** @type {string} */ sizeText) => `The log has ${sizeText}.`,
   "notLoaded.wait": "Opening it here put it first in the queue. This page changes by itself as soon as there is something to show.",
   "notLoaded.queued": "waiting for its turn",

@@ -70,6 +70,8 @@ export const frame = {
   "notFound.id": "ID 可能输错了，或者这份日志从未在这里。",
   "notLoaded.title": "这份日志尚未读取",
   "notLoaded.failed": "这份日志无法读取",
+  "notLoaded.gone": "这次运行只剩列表中的一行",
+  "notLoaded.goneText": "为遵守存储预算，这次运行的数据已移出，而它的日志已不存在。列表中仍保留它的一行、结论和发现。",
   "notLoaded.size": (size) => `日志大小 ${size}。`,
   "notLoaded.wait": "打开此页已让它排到队首。一有内容，页面会自动更新。",
   "notLoaded.queued": "正在排队",
