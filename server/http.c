@@ -6,11 +6,13 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -38,6 +40,9 @@
 #define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
 #define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
+#define SECOND_NS ((int64_t)1000 * NS_PER_MS)
+#define ROUND_MS 1000                        /* of the door's watch */
+#define FULL_MS 50                           /* while there is no room, how often it is looked for */
 #define BACKLOG 511
 #define DESCRIPTORS 8192                     /* connections, databases with their -wal and -shm, temporary files */
 
@@ -59,16 +64,18 @@ struct http {
     struct server *server;
     struct MHD_Daemon *daemon;
     int listen_fd;
+    int wake_fd;                             /* eventfd: the door is to look at what changed */
     const char *temp_dir, *proxy_base, *transport_security;
     char frame_options[FRAMING_BYTES + 16], page_policy[FRAMING_BYTES + sizeof PAGE_POLICY], data_policy[FRAMING_BYTES + sizeof DATA_POLICY];
     atomic_int running;                      /* answers being made or sent */
-    pthread_mutex_t lock;
-    pthread_cond_t stop_watching;
-    pthread_t watcher;
-    bool watching;
-    bool stopping;
+    pthread_t door;                          /* the thread that lets in, and watches over total times */
+    bool has_door;
+    pthread_mutex_t lock;                    /* all below */
+    bool stopping;                           /* nobody is let in any more */
+    bool closed;                             /* the door's thread ends */
     struct connection *connections;
-    struct exchange *waiting;                /* suspended; the watcher lets them try again */
+    size_t connection_count;
+    struct exchange *waiting;                /* suspended; the door lets them try again */
 };
 
 /* One request, from its first line to the end of its answer. */
@@ -183,13 +190,15 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **s
         if (c->next)
             c->next->previous = c;
         self->connections = c;
+        self->connection_count++;
         pthread_mutex_unlock(&self->lock);
     } else if (c) {
-        /* The library closes the descriptor after this call, so the watcher never touches a foreign one. */
+        /* The library closes the descriptor after this call, so the door never touches a foreign one. */
         pthread_mutex_lock(&self->lock);
         *(c->previous ? &c->previous->next : &self->connections) = c->next;
         if (c->next)
             c->next->previous = c->previous;
+        self->connection_count--;
         pthread_mutex_unlock(&self->lock);
         mem_free(c);
         *socket_context = NULL;
@@ -206,25 +215,58 @@ static void resume_waiting(struct http *self)
     }
 }
 
-static void *watch(void *context)
+/* Under the lock. */
+static void cut_overdue(struct http *self)
+{
+    int64_t now = time_monotonic_ns();
+    for (struct connection *c = self->connections; c; c = c->next) {
+        int64_t seconds = (now - c->since_ns) / SECOND_NS;
+        if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
+            shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+/* Everybody who stands there. The library deals connections out to its threads by their descriptors, which follow each other: its own threads, who accept what they see, may leave nearly all of a burst
+ * to one of them, and then its clients wait for each other while other processors have nothing to do. */
+static void let_in(struct http *self)
+{
+    for (int i = 0; i < BACKLOG; i++) {
+        struct sockaddr_storage peer;
+        socklen_t len = sizeof peer;
+        int fd = accept4(self->listen_fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+            nanosleep(&(struct timespec){.tv_nsec = FULL_MS * NS_PER_MS}, NULL);
+        if (fd < 0 || MHD_add_connection(self->daemon, fd, (struct sockaddr *)&peer, len) != MHD_YES) /* closes it when it says no */
+            return;
+    }
+}
+
+static void *keep_door(void *context)
 {
     struct http *self = context;
-    pthread_mutex_lock(&self->lock);
-    while (self->watching) {
-        int64_t now = time_monotonic_ns();
-        for (struct connection *c = self->connections; c; c = c->next) {
-            int64_t seconds = (now - c->since_ns) / ((int64_t)1000 * NS_PER_MS);
-            if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
-                shutdown(c->fd, SHUT_RDWR);
+    int64_t last_round_ns = 0;
+    for (;;) {
+        pthread_mutex_lock(&self->lock);
+        bool closed = self->closed, open = !self->stopping && self->connection_count < MAX_CONNECTIONS, full = !open && !self->stopping;
+        if (time_monotonic_ns() - last_round_ns >= SECOND_NS) {
+            last_round_ns = time_monotonic_ns();
+            cut_overdue(self);
+            resume_waiting(self);
         }
-        resume_waiting(self);
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        pthread_cond_timedwait(&self->stop_watching, &self->lock, &until);
+        pthread_mutex_unlock(&self->lock);
+        if (closed)
+            return NULL;
+        eventfd_t told;
+        struct pollfd fds[] = {{.fd = self->wake_fd, .events = POLLIN}, {.fd = open ? self->listen_fd : -1, .events = POLLIN}};
+        if (poll(fds, ARRAY_LENGTH(fds), full ? FULL_MS : ROUND_MS) <= 0)
+            continue;
+        if (fds[0].revents)
+            eventfd_read(self->wake_fd, &told);
+        if (fds[1].revents)
+            let_in(self);
     }
-    pthread_mutex_unlock(&self->lock);
-    return NULL;
 }
 
 /* ---- one request ---- */
@@ -464,10 +506,10 @@ static bool finish_answer(struct http *self, struct exchange *exchange, struct r
     return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
 }
 
-/* Whether the exchange waits for another answer than the one it has. No thread waits with it: the connection is laid aside until the watcher's next round. */
+/* Whether the exchange waits for another answer than the one it has. No thread waits with it: the connection is laid aside until the door's next round. */
 static bool wait_for_another(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, const struct response_parts *parts)
 {
-    if (!parts->later || !server_exact(self->server, EXACT_WAIT) || time_monotonic_ns() - exchange->begin_ns >= (int64_t)WAIT_SECONDS * 1000 * NS_PER_MS)
+    if (!parts->later || !server_exact(self->server, EXACT_WAIT) || time_monotonic_ns() - exchange->begin_ns >= WAIT_SECONDS * SECOND_NS)
         return false;
     set_phase(self, connection, PHASE_ANSWERING);
     pthread_mutex_lock(&self->lock);
@@ -675,47 +717,49 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     }
     allow_framing(self, settings->framing_from);
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | (server_exact(server, EXACT_WAIT) ? MHD_ALLOW_SUSPEND_RESUME : 0u);
-    self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET | (server_exact(server, EXACT_WAIT) ? MHD_ALLOW_SUSPEND_RESUME : 0u);
+    self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL,
                                     MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
                                     MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
                                     MHD_OPTION_URI_LOG_CALLBACK, on_address, self, MHD_OPTION_NOTIFY_COMPLETED, on_completed, self, MHD_OPTION_NOTIFY_CONNECTION,
                                     on_connection, self, MHD_OPTION_END);
-    self->watching = self->daemon != NULL;
-    if (!self->daemon || pthread_create(&self->watcher, NULL, watch, self)) {
-        self->watching = false;
+    self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    self->has_door = self->daemon && self->wake_fd >= 0 && pthread_create(&self->door, NULL, keep_door, self) == 0;
+    if (!self->has_door) {
         http_stop(TAKE(*ret));
         return err_set(err, ERR_IO, "the HTTP threads cannot be started");
     }
     return ERR_OK;
 }
 
+/* Sets one of the door's marks and lets it look. */
+static void tell_door(struct http *self, bool *mark)
+{
+    pthread_mutex_lock(&self->lock);
+    *mark = true;
+    if (self->daemon)
+        resume_waiting(self);
+    pthread_mutex_unlock(&self->lock);
+    if (self->wake_fd >= 0 && eventfd_write(self->wake_fd, 1))
+        log_debug("http door: %s", strerror(errno)); /* it looks once a second anyway */
+}
+
 void http_stop(struct http *self)
 {
     if (!self)
         return;
-    if (self->daemon)
-        MHD_quiesce_daemon(self->daemon);    /* accept no more; the descriptor is ours again */
-    pthread_mutex_lock(&self->lock);
-    self->stopping = true;
-    if (self->daemon)
-        resume_waiting(self);
-    pthread_mutex_unlock(&self->lock);
+    tell_door(self, &self->stopping);
     for (int tenths = 0; tenths < STOP_SECONDS * 10 && atomic_load(&self->running) > 0; tenths++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    if (self->watching) {
-        pthread_mutex_lock(&self->lock);
-        self->watching = false;
-        pthread_cond_signal(&self->stop_watching);
-        pthread_mutex_unlock(&self->lock);
-        pthread_join(self->watcher, NULL);
-    }
+    tell_door(self, &self->closed);
+    if (self->has_door)
+        pthread_join(self->door, NULL);
     if (self->daemon)
         MHD_stop_daemon(self->daemon);
     close(self->listen_fd);
-    pthread_cond_destroy(&self->stop_watching);
+    if (self->wake_fd >= 0)
+        close(self->wake_fd);
     pthread_mutex_destroy(&self->lock);
     mem_free(self);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -377,6 +378,31 @@ void response_plain(struct response *self, int status, const char *fmt, ...)
         return;                      /* kept in self->failed */
 }
 
+/* A compressor is some 200 kB of tables: one stays with each thread of the server instead of being made, and its pages fetched from the system, for each answer. */
+static pthread_once_t compressors_once = PTHREAD_ONCE_INIT;
+static pthread_key_t compressors;
+
+static void free_compressor(void *compressor)
+{
+    libdeflate_free_compressor(compressor);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&compressors, free_compressor))
+        abort();                     /* at the first answer, for lack of a slot that is ours */
+}
+
+/* The thread's; NULL: no memory. */
+static struct libdeflate_compressor *thread_compressor(void)
+{
+    pthread_once(&compressors_once, make_key);
+    struct libdeflate_compressor *compressor = pthread_getspecific(compressors);
+    if (!compressor && (compressor = libdeflate_alloc_compressor(RESPONSE_GZIP_LEVEL)) && pthread_setspecific(compressors, compressor))
+        free_compressor(TAKE(compressor));
+    return compressor;
+}
+
 /* The whole body is there: libdeflate needs half the time of zlib, and what it makes stays only in its real size. A body that would not shrink goes out as it is. */
 static enum err_code finish_short_body(struct response *self)
 {
@@ -384,12 +410,10 @@ static enum err_code finish_short_body(struct response *self)
     self->coding = CODING_PLAIN;
     if (self->accepts_gzip && worth_compressing(self->content_type) && plain.len >= RESPONSE_GZIP_LEAST_BYTES) {
         CLEANUP(mem_freep) char *room = mem_alloc(plain.len);
-        struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(RESPONSE_GZIP_LEVEL);
-        size_t len = room && compressor ? libdeflate_gzip_compress(compressor, plain.ptr, plain.len, room, plain.len) : 0;
-        bool failed = !room || !compressor;
-        libdeflate_free_compressor(compressor);
-        if (failed)
+        struct libdeflate_compressor *compressor = thread_compressor();
+        if (!room || !compressor)
             return err_nomem(&self->failed);
+        size_t len = libdeflate_gzip_compress(compressor, plain.ptr, plain.len, room, plain.len);
         if (len) {
             self->coding = CODING_GZIP_MADE;
             buf_dispose(&self->pending);

@@ -139,7 +139,7 @@ static enum err_code write_jar_paths(struct json_writer *json, struct db *db, co
     enum err_code rc = db_prepare(db, &stmt, "SELECT name FROM environment WHERE section = 5 ORDER BY name", err);
     json_key(json, "jarPaths");
     json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+    while (count && !rc && (rc = db_step(stmt, err)) == ERR_OK) {
         bool sound = jar_name_of(db_str(stmt, 0), &name);
         for (size_t i = 0; sound && i < count; i++)
             if (str_eq(jars[i].artefact, name.artefact) && (!jars[i].scala || name.scala.len)) {
