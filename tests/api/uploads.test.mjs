@@ -293,3 +293,63 @@ test("while access lists decide", async (t) => {
   assert.equal((await became(others, "alice", (now) => now.mayNotBeSeen)).ref, null);
   assert.ok((await became(others, "root", (now) => now.state)).ref);
 });
+
+/** The small log of an application, also as another attempt or user, with further lines that make it larger. */
+const larger = (options) => smallLog(options) + smallLog(options);
+
+test("an added log that says it is another's run stands in nobody's way", async (t) => {
+  const folder = makeFolder(t);
+  const logs = join(folder, "logs");
+  mkdirSync(logs);
+  writeFileSync(join(logs, "real"), smallLog({ id: "app-real", user: "alice" }));
+  const file = join(folder, "settings");
+  writeFileSync(
+    file,
+    [`afterglow.uploads.dir=${join(folder, "added")}`, "spark.history.ui.acls.enable=true", "afterglow.auth.header=X-User", "spark.history.ui.admin.acls=root", "afterglow.uploads.users=mallory,alice", ""].join("\n"),
+  );
+  const server = await startServer(t, ["--store", join(folder, "store"), "--logs", logs, "--properties-file", file], { AFTERGLOW_UPDATE_INTERVAL: "1h" });
+  const asked = (path, user) => server.get(path, { headers: { "X-User": user } });
+  const own = async (path, user) => JSON.parse((await asked(`/api/afterglow/v1/${path}`, user)).text);
+  const add = async (user, log) => {
+    const id = newId();
+    assert.equal((await server.get(`${ADDRESS}?upload=${id}&name=a`, { method: "POST", headers: { ...OURS, "X-User": user }, body: log })).status, 201);
+    return eventually(async () => {
+      const now = await own(`uploads/${id}`, "root");
+      return now.state === "loaded" && now.ref;
+    });
+  };
+  await eventually(async () => (await asked("/api/v1/applications/app-real/jobs", "alice")).status === 200);
+  const real = (await own("apps/app-real", "alice")).key;
+  // Mallory's: of the same attempt and larger, a later attempt, and one of hers that alice may not see.
+  const copies = [await add("mallory", larger({ id: "app-real", user: "mallory", name: "forged" })), await add("mallory", smallLog({ id: "app-real", attempt: "99", user: "mallory", name: "forged" }))];
+  for (const copy of copies) assert.match(copy, /^~/);
+
+  for (const user of ["alice", "root"]) {
+    assert.equal((await own("apps/app-real", user)).key, real);
+    const v1 = JSON.parse((await asked("/api/v1/applications/app-real", user)).text);
+    assert.deepEqual([v1.name, v1.attempts.length, v1.attempts[0].sparkUser], ["small", 1, "alice"]);
+    assert.deepEqual(
+      JSON.parse((await asked("/api/v1/applications", user)).text).map((app) => [app.id, app.name]),
+      [["app-real", "small"]],
+    );
+    assert.equal((await asked("/api/v1/applications/app-real/99/jobs", user)).status, 404);
+    assert.equal((await asked("/api/v1/applications/app-real/logs", user)).status, 200);
+    assert.match((await asked("/history/app-real/jobs/", user)).headers.location, /\/a\/app-real\//);
+    // Each row of the list leads to its own run.
+    for (const item of (await own("apps", user)).items) assert.equal((await own(`apps/${item.ref}`, user)).key, item.key);
+  }
+  assert.equal((await own("apps", "alice")).total, 1);
+  assert.equal((await own("apps", "root")).total, 3);
+  assert.equal((await asked(`/api/afterglow/v1/apps/${copies[0]}`, "alice")).status, 403);
+  assert.equal((await asked("/api/afterglow/v1/apps/app-real", "mallory")).status, 403);
+  assert.equal((await own(`apps/${copies[0]}`, "mallory")).name, "forged");
+
+  await t.test("nor does one in the way of another added one", async () => {
+    await add("mallory", larger({ id: "app-both", user: "mallory", name: "forged" }));
+    await add("alice", smallLog({ id: "app-both", user: "alice", name: "mine" }));
+    assert.equal((await own("apps/app-both", "alice")).name, "mine");
+    assert.equal((await own("apps/app-both", "mallory")).name, "forged");
+    assert.equal(JSON.parse((await asked("/api/v1/applications/app-both", "alice")).text).name, "mine");
+    assert.equal((await asked("/api/v1/applications/app-both/jobs", "alice")).status, 200);
+  });
+});
