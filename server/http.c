@@ -36,6 +36,8 @@
 #define IDLE_SECONDS 30u                     /* without a byte in either direction */
 #define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
 #define ANSWER_SECONDS 3600                  /* for an answer of known length, and for a log that is sent to us; streams (zips of any size) end by idling only */
+#define WINDOW_SECONDS 30                    /* in each such time of a log that is sent to us comes so much of it, or it holds its place for nothing and is cut off */
+#define WINDOW_BYTES ((int64_t)30 << 10)
 #define REFUSED_BYTES ((int64_t)64 << 20)    /* of a log that is refused, as much is dropped: a browser that is cut off while it sends shows no answer */
 #define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
@@ -58,6 +60,7 @@ struct connection {
     int fd;
     enum phase phase;
     int64_t since_ns;                        /* of the phase */
+    int64_t window_ns, window_bytes;         /* of a log that comes: since when, and what came since then */
 };
 
 struct http {
@@ -162,15 +165,32 @@ enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_add
 
 /* ---- connections and their total times ---- */
 
-static void set_phase(struct http *self, struct MHD_Connection *connection, enum phase phase)
+/* NULL: there was no memory for it. */
+static struct connection *state_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct connection *c = info ? info->socket_context : NULL;
+    return info ? info->socket_context : NULL;
+}
+
+static void set_phase(struct http *self, struct MHD_Connection *connection, enum phase phase)
+{
+    struct connection *c = state_of(connection);
     if (!c)
         return;
     pthread_mutex_lock(&self->lock);
     c->phase = phase;
-    c->since_ns = time_monotonic_ns();
+    c->since_ns = c->window_ns = time_monotonic_ns();
+    c->window_bytes = 0;
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void count_received(struct http *self, struct MHD_Connection *connection, size_t bytes)
+{
+    struct connection *c = state_of(connection);
+    if (!c)
+        return;
+    pthread_mutex_lock(&self->lock);
+    c->window_bytes += (int64_t)bytes;
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -221,7 +241,13 @@ static void cut_overdue(struct http *self)
     int64_t now = time_monotonic_ns();
     for (struct connection *c = self->connections; c; c = c->next) {
         int64_t seconds = (now - c->since_ns) / SECOND_NS;
-        if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
+        bool slow = false;
+        if (c->phase == PHASE_RECEIVING && now - c->window_ns >= WINDOW_SECONDS * SECOND_NS) {
+            slow = c->window_bytes < WINDOW_BYTES;
+            c->window_ns = now;
+            c->window_bytes = 0;
+        }
+        if (slow || (c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
             shutdown(c->fd, SHUT_RDWR);
     }
 }
@@ -469,8 +495,9 @@ static bool begin_upload(struct http *self, struct MHD_Connection *connection, s
         return true;
     if (!(exchange->receives = str_is(request->raw_path, UPLOADS_ADDRESS)))
         return false;
-    const struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .origin = header(connection, "Origin"), .site = header(connection, "Sec-Fetch-Site"),
+    struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .origin = header(connection, "Origin"), .site = header(connection, "Sec-Fetch-Site"),
                                      .forwarded_host = header(connection, "X-Forwarded-Host"), .bytes = announced_bytes(connection)};
+    peer_address(connection, head.peer);
     if (upload_begin(server_uploads(self->server), request, &head, &exchange->upload, exchange->response))
         set_phase(self, connection, PHASE_RECEIVING);
     return true;
@@ -619,6 +646,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
             return MHD_YES;
     } else if (exchange->receives && *upload_data_size) {
         bool goes_on = receive(exchange, upload_data, *upload_data_size);
+        count_received(self, connection, *upload_data_size);
         *upload_data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }

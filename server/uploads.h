@@ -24,7 +24,8 @@
 #define UPLOADS_ADDRESS "/api/afterglow/v1/uploads"
 #define UPLOAD_ID_BYTES 33
 #define UPLOAD_NAME_BYTES 201
-#define UPLOADS_AT_ONCE 8      /* each holds a connection as long as its client likes */
+#define UPLOADS_AT_ONCE 8      /* each holds a connection for as long as its log needs */
+#define UPLOADS_OF_ONE 4       /* of those from one sender, so that others find a place: a user where one is named, else an address */
 #define UPLOAD_MOST_FILES 4096 /* of one rolling log: half a terabyte at Spark's 128 MiB a file */
 
 /* All borrowed. */
@@ -49,6 +50,7 @@ struct upload_head {
     struct str marker;         /* X-Afterglow-Upload */
     struct str origin, site;   /* Origin, Sec-Fetch-Site */
     struct str forwarded_host; /* X-Forwarded-Host */
+    unsigned char peer[16];    /* address of the connection, as for access_identify */
     int64_t bytes;             /* Content-Length; UNKNOWN: in chunks */
 };
 
