@@ -54,6 +54,11 @@ void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms);
  * finding_grade(columns of table finding, wall_ms of table analysis; see api.c), and executor_lost(active, remove_ms, remove_reason, end_ms): 1, it went before its time. */
 enum err_code api_register_grades(struct db *db, struct err *err) WARN_UNUSED;
 
+/* SQL: bytes of shuffles that table `t` read, from other machines and its own; unknown where both are, and at most what 64 bits hold. */
+#define API_SHUFFLE_READ(t) \
+    "CASE WHEN " t ".shuffle_remote_read_bytes IS NOT NULL OR " t ".shuffle_local_read_bytes IS NOT NULL" \
+    " THEN min(ifnull(" t ".shuffle_remote_read_bytes, 0) + ifnull(" t ".shuffle_local_read_bytes, 0), 9223372036854775807) END"
+
 /* Path argument as a number; the router has seen that it is digits. A longer one than an id can be gives UNKNOWN, which is nobody's. */
 int64_t api_path_id(const struct request *request, size_t index);
 

@@ -9,9 +9,7 @@
     "CASE WHEN s.completion_ms >= coalesce(s.first_task_launch_ms, s.submission_ms) THEN s.completion_ms - coalesce(s.first_task_launch_ms, s.submission_ms) END"
 const char stage_duration_sql[] = DURATION;
 
-#define SHUFFLE_READ \
-    "CASE WHEN s.shuffle_remote_read_bytes IS NOT NULL OR s.shuffle_local_read_bytes IS NOT NULL" \
-    " THEN ifnull(s.shuffle_remote_read_bytes, 0) + ifnull(s.shuffle_local_read_bytes, 0) END"
+#define SHUFFLE_READ API_SHUFFLE_READ("s")
 
 /* Findings about stages that lists show: the worst grade and the largest saving, by key. */
 #define FINDINGS \
