@@ -138,7 +138,7 @@ static enum err_code open_handle(struct db *self, const char *path, enum db_mode
     static const char *const pragmas[] = {
         [DB_READ] = "PRAGMA query_only = ON; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -2000;",
         [DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
-        [DB_BULK] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
+        [DB_BULK] = "PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
 #define ALONE "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;"
         [DB_NEW] = ALONE,
         [DB_NEW_LARGE] = "PRAGMA page_size = 16384;" ALONE,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,14 @@
 
 /* The pages of a block of some size are huge ones where the kernel has them: one fault instead of 512, and one entry of the TLB. Its neighbours on the heap share them. */
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
-#define LARGE_BYTES ((size_t)2 << 20)
 
 static atomic_uint_fast64_t counted, fail_nth;
 static atomic_int fail_forever;
+
+void mem_begin(void)
+{
+    mallopt(M_MMAP_THRESHOLD, (int)MEM_LARGE_BYTES);
+}
 
 void mem_fail_at(uint64_t nth, int forever)
 {
@@ -36,7 +41,7 @@ static int must_fail(void)
 
 static void *ask_for_huge_pages(void *block, size_t bytes)
 {
-    if (UNLIKELY(block && bytes >= LARGE_BYTES)) {
+    if (UNLIKELY(block && bytes >= MEM_LARGE_BYTES)) {
         size_t before = (uintptr_t)block & (HUGE_PAGE_BYTES - 1);
         madvise((char *)block - before, (before + bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1), MADV_HUGEPAGE);
     }
@@ -47,7 +52,7 @@ void *mem_alloc(size_t bytes)
 {
     if (must_fail())
         return NULL;
-    return ask_for_huge_pages(bytes < LARGE_BYTES ? malloc(bytes ? bytes : 1) : aligned_alloc(HUGE_PAGE_BYTES, (bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1)), bytes);
+    return ask_for_huge_pages(bytes < MEM_LARGE_BYTES ? malloc(bytes ? bytes : 1) : aligned_alloc(HUGE_PAGE_BYTES, (bytes + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1)), bytes);
 }
 
 void *mem_zalloc(size_t bytes)

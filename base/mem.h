@@ -11,6 +11,11 @@
 
 #include "base/attributes.h"
 
+/* Before the first thread: makes glibc's malloc ready, which two threads must not do at once (under a sanitizer, which brings a malloc of its own, nothing else does it), and lets blocks
+ * of MEM_LARGE_BYTES and more go back to the system when they are freed instead of staying with the thread that had them. */
+#define MEM_LARGE_BYTES ((size_t)2 << 20)
+void mem_begin(void);
+
 void *mem_alloc(size_t bytes) WARN_UNUSED;
 void *mem_zalloc(size_t bytes) WARN_UNUSED;                            /* zeroed */
 void *mem_array(size_t count, size_t each_bytes) WARN_UNUSED;          /* zeroed; NULL when the product overflows */

@@ -8,6 +8,7 @@
 #include "base/db.h"
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -54,6 +55,7 @@ int cmd_settings(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    mem_begin();
     const char *word = argc > 1 ? argv[1] : NULL;
     if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)) {
         print_help(stdout);

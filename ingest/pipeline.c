@@ -517,6 +517,7 @@ void load_free(struct load *self)
     mem_free(self->path);
     mem_free(self->loading_path);
     mem_free(self);
+    malloc_trim(0);    /* the next log is read by another thread, out of another arena: what this one took would lie beside it */
 }
 
 static void load_freep(struct load **load)

@@ -2,7 +2,6 @@
 #include "ingest/worker_crew.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,8 +114,6 @@ enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, i
     for (size_t i = 0; i < ARRAY_LENGTH(faults); i++)
         sigdelset(&sent, faults[i]);
     pthread_sigmask(SIG_SETMASK, &sent, &before);
-    /* glibc's malloc makes itself ready at its first call, which two threads must not make at once. A sanitizer brings a malloc of its own, so that without this the first call would be the malloc_trim of two loaders. */
-    malloc_trim(0);
     int failed = 0;
     while (self->count < wanted && !failed) {
         struct job *job = &self->jobs[self->count];

@@ -21,7 +21,6 @@
 #include "server/http.h"
 
 #define PROGRAM "/proc/self/exe"
-#define LARGE_ARRAY_BYTES (1 << 20)
 #define KEPT_FREE_BYTES (2 << 20) /* of each thread */
 
 struct server {
@@ -115,8 +114,6 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
         return rc;
     /* SQLite counts its memory under one lock for all threads, which nobody reads here. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    /* The columns of a large stage are some arrays of megabytes for some milliseconds: they go back to the system, instead of staying with each thread. */
-    mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY_BYTES);
     /* What one answer freed the next one needs: below this it is not given back in between, page by page. */
     mallopt(M_TRIM_THRESHOLD, KEPT_FREE_BYTES);
     struct server *self = mem_zalloc(sizeof *self);

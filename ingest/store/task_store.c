@@ -43,6 +43,7 @@ _Static_assert(sizeof(struct task_row) == ALL_COLUMNS * sizeof(int64_t), "struct
 #define PAGE_CELLS ((size_t)4096 / sizeof(int64_t))   /* from here on columns would lie whole pages apart */
 #define LINE_CELLS ((size_t)64 / sizeof(int64_t))     /* of a cache line */
 #define ROWS_AT_ONCE ((size_t)32)                /* a statement of 32 × 46 values: what SQLite does once a statement is shared, its 110 kB still lie in the cache */
+#define SPARE_BELOW_BYTES (TASK_STORE_BYTES / 4)       /* of open chunks: with many stages open at once a small one must not sit in a large chunk's memory */
 #define MAX_STAGES ((size_t)50 << 20)
 #define MAX_STAGE_TASKS ((size_t)1 << 28)        /* for quantiles: 2 GiB of values; Spark's ids are 32-bit */
 
@@ -73,6 +74,8 @@ struct task_store {
     sqlite3_stmt *insert_accumulable, *put_column, *drop_chunk, *drop_chunks, *get_column, *put_quantile, *drop_rows;
     struct imap chunks;              /* stage_ref → struct chunk, owned */
     size_t open_bytes;
+    int64_t *spare;                  /* cells of a chunk that was let go, for the next that needs room: fresh memory costs as much as what is written into it; owned */
+    size_t spare_capacity;
     struct buf blob;
     int64_t first_provisional;
     int64_t *values, *other;         /* scratch of summarise, owned */
@@ -175,10 +178,22 @@ static size_t cells_bytes(size_t capacity)
     return stride_of(capacity) * ALL_COLUMNS * sizeof(int64_t);
 }
 
+/* The larger one becomes, or stays, the spare. */
+static void keep_spare(struct task_store *self, int64_t *cells, size_t capacity)
+{
+    if (capacity > self->spare_capacity) {
+        mem_free(self->spare);
+        self->spare = cells;
+        self->spare_capacity = capacity;
+    } else {
+        mem_free(cells);
+    }
+}
+
 static void let_cells_go(struct task_store *self, struct chunk *chunk)
 {
     self->open_bytes -= cells_bytes(chunk->capacity);
-    mem_free(chunk->cells);
+    keep_spare(self, chunk->cells, chunk->capacity);
     chunk->cells = NULL;
     chunk->count = chunk->capacity = 0;
     chunk->dirty = false;
@@ -200,9 +215,11 @@ enum err_code task_store_attach(struct task_store *self, struct db *db, struct e
     return prepare(self, err);
 }
 
-/* Some 17 bytes a task of the largest stage. */
+/* The spare, and some 17 bytes a task of the largest stage. */
 static void let_scratch_go(struct task_store *self)
 {
+    mem_free(TAKE(self->spare));
+    self->spare_capacity = 0;
     mem_free(TAKE(self->values));
     mem_free(TAKE(self->other));
     mem_free(TAKE(self->keep));
@@ -243,14 +260,19 @@ static struct chunk *chunk_get(struct task_store *self, int64_t stage_ref)
 
 static int grow_cells(struct task_store *self, struct chunk *chunk)
 {
-    size_t capacity = chunk->capacity ? chunk->capacity * 2 : 16;
-    int64_t *cells = mem_alloc(cells_bytes(capacity));
+    bool take_spare = self->spare_capacity > chunk->capacity && self->open_bytes < SPARE_BELOW_BYTES;
+    size_t capacity = take_spare ? self->spare_capacity : chunk->capacity ? chunk->capacity * 2 : 16;
+    int64_t *cells = take_spare ? self->spare : mem_alloc(cells_bytes(capacity));
     if (!cells)
         return -1;
+    if (take_spare) {
+        self->spare = NULL;
+        self->spare_capacity = 0;
+    }
     for (size_t c = 0; c < ALL_COLUMNS && chunk->count; c++)
         memcpy(cells + c * stride_of(capacity), chunk->cells + c * stride_of(chunk->capacity), chunk->count * sizeof *cells);
-    mem_free(chunk->cells);
     self->open_bytes += cells_bytes(capacity) - cells_bytes(chunk->capacity);
+    keep_spare(self, chunk->cells, chunk->capacity);
     chunk->cells = cells;
     chunk->capacity = capacity;
     return 0;

@@ -112,6 +112,11 @@ export function KeyHelp({ close }) {
   useEffect(() => {
     ref.current?.showModal();
   }, []);
+  // As in palette.jsx: the dialog's own event comes too late for the next key.
+  const shut = () => {
+    ref.current?.close();
+    close();
+  };
   /** @type {[string, string][]} */
   const rows = [
     ["/", t("keys.search")],
@@ -130,10 +135,11 @@ export function KeyHelp({ close }) {
     <dialog
       class="keys"
       ref={ref}
+      onCancel={shut}
       onClose={close}
       aria-labelledby="keys-title"
       onClick={(e) => {
-        if (e.target === ref.current) ref.current?.close();
+        if (e.target === ref.current) shut();
       }}
     >
       <div class="keys-body">
@@ -150,7 +156,7 @@ export function KeyHelp({ close }) {
             </div>
           ))}
         </dl>
-        <button type="button" class="btn" onClick={() => ref.current?.close()}>
+        <button type="button" class="btn" onClick={shut}>
           {t("keys.close")}
         </button>
       </div>

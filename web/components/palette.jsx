@@ -78,6 +78,11 @@ export function Palette({ appRef, version, entries, close }) {
   // Before the next key comes: what is typed behind the one that opens it belongs here.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => document.getElementById(`palette-${here}`)?.scrollIntoView({ block: "nearest" }), [here]);
+  // The dialog's own event comes a moment later: the next key would find neither an open dialog nor a closed search.
+  const shut = () => {
+    dialog.current?.close();
+    close();
+  };
   /** @param {Option} option @param {boolean} [apart] in a tab of its own */
   const open = (option, apart) => {
     prefs.save({ recent: remember(prefs.list("recent"), option) });
@@ -85,7 +90,7 @@ export function Palette({ appRef, version, entries, close }) {
       window.open(option.to, "_blank", "noopener");
       return;
     }
-    dialog.current?.close();
+    shut();
     go(option.to);
   };
   /** @param {KeyboardEvent} e */
@@ -104,9 +109,10 @@ export function Palette({ appRef, version, entries, close }) {
       class="palette"
       ref={dialog}
       aria-label={t("palette.title")}
+      onCancel={shut}
       onClose={close}
       onClick={(e) => {
-        if (e.target === dialog.current) dialog.current?.close();
+        if (e.target === dialog.current) shut();
       }}
     >
       <input
