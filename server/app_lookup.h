@@ -20,7 +20,7 @@ struct app_ref {
 };
 
 /* The History Server's rule (spec/core.md §3.2): an application whose attempts have ids is addressed with `attempt`, one without is addressed without (STR_NONE).
- * Of copies in several places the best counts: complete, then larger, then newer. ERR_NOT_FOUND: no such. ERR_BUSY: known but nothing of it is readable yet
+ * Of copies in several places the best counts: complete, then larger, then newer; of added logs APP_ANSWERS_TO_ID tells. ERR_NOT_FOUND: no such. ERR_BUSY: known but nothing of it is readable yet
  * (it was marked wanted); *ret then holds everything but the lease. Dispose in every case. */
 enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, struct app_ref *ret, struct err *err) WARN_UNUSED;
 

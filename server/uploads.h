@@ -7,7 +7,7 @@
  * DIR/.receiving-ID, which no scan looks into; with the last one that becomes DIR/ID, and the child scans. Names are the client's only as far as they are harmless (upload_name), paths
  * never are. What breaks off is removed: with its connection, after an hour, or when the server starts.
  *
- * Limits, each with its answer: bytes of an upload (413), of all that lies in the directory (413), uploads a minute and at a time (429), files of one (413), the disk (507). Only
+ * Limits, each with its answer: bytes of an upload (413), of all that lies in the directory (413), uploads a minute, at a time and of one sender at a time (429), files of one (413), the disk (507). Only
  * pages of this very server may send (403): a header of ours, which other sites cannot set without being asked for it, and what the browser says of the origin.
  *
  * Threads: safe; one upload belongs to the thread of its connection. */

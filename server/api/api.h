@@ -18,6 +18,8 @@ struct api_app {
 
 /* Opens the run that path argument 0 names. True: go on, and api_app_close it. False: the answer is made (404, 409 not_loaded, 304) or *ret_rc is not ERR_OK. */
 bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err);
+/* The same behind the reading of parameters: `unsound` says that err holds what is wrong with one, and the answer is 400. */
+bool api_app_open_for(struct api_ctx *ctx, const struct request *request, struct response *response, bool unsound, struct api_app *ret, enum err_code *ret_rc, struct err *err);
 /* The same for the run that `ref` names, without a tag: for answers that depend on more than this run. */
 bool api_run_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct str ref, struct api_app *ret, enum err_code *ret_rc, struct err *err);
 void api_app_close(struct api_ctx *ctx, struct api_app *app);

@@ -198,13 +198,10 @@ enum err_code api_stages(struct api_ctx *ctx, const struct request *request, str
 {
     struct list list;
     struct filters filters;
-    if (list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_list(&app, &list, &filters, request, response, err);
     api_app_close(ctx, &app);

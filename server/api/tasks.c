@@ -453,15 +453,12 @@ enum err_code api_tasks(struct api_ctx *ctx, const struct request *request, stru
     list.list.descending = list.sort.ptr[0] == '-';
     if (list.list.descending)
         list.sort = (struct str){list.sort.ptr + 1, list.sort.len - 1};
-    if (list_read_page(&list.list, request, err) || read_filters(&list.filters, request, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     struct task_columns *columns = NULL;
     int64_t stage_ref;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read_page(&list.list, request, err) || read_filters(&list.filters, request, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = stage_find(app.db, request, &stage_ref, err);
     if (!rc && !known(stage_ref))
