@@ -79,7 +79,7 @@ static enum err_code create(struct db *self, const char *schema, int application
 /* ---- sum() ---- */
 
 /* What a log holds is anything up to 2^63, and SQLite's own sum() fails where the result does not fit. This one is exact and stops at the ends of the range. */
-__extension__ typedef __int128 whole_sum;
+__extension__ typedef __int128 whole_sum __attribute__((aligned(8))); /* as SQLite aligns its memory */
 
 struct sum {
     whole_sum whole;
