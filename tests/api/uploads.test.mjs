@@ -389,6 +389,8 @@ test("an added log that says it is another's run stands in nobody's way", async 
     // Each row of the list leads to its own run.
     for (const item of (await own("apps", user)).items) assert.equal((await own(`apps/${item.ref}`, user)).key, item.key);
   }
+  const listed = (await own("apps?history=20", "root")).items;
+  assert.deepEqual(listed.map((item) => [item.key, item.history?.total ?? null]).sort(), [[real, 1], [copies[0], null], [copies[1], null]].sort()); // in nobody's history
   assert.equal((await own("apps", "alice")).total, 1);
   assert.equal((await own("apps", "root")).total, 3);
   assert.equal((await asked(`/api/afterglow/v1/apps/${copies[0]}`, "alice")).status, 403);
