@@ -254,17 +254,17 @@ static void cut_overdue(struct http *self)
 
 /* Everybody who stands there. The library deals connections out to its threads by their descriptors, which follow each other: its own threads, who accept what they see, may leave nearly all of a burst
  * to one of them, and then its clients wait for each other while other processors have nothing to do. */
-static void let_in(struct http *self)
+static void let_in(struct MHD_Daemon *daemon, int listen_fd)
 {
     for (int i = 0; i < BACKLOG; i++) {
         struct sockaddr_storage peer;
         socklen_t len = sizeof peer;
-        int fd = accept4(self->listen_fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = accept4(listen_fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
             nanosleep(&(struct timespec){.tv_nsec = FULL_MS * NS_PER_MS}, NULL);
-        if (fd < 0 || MHD_add_connection(self->daemon, fd, (struct sockaddr *)&peer, len) != MHD_YES) /* closes it when it says no */
+        if (fd < 0 || MHD_add_connection(daemon, fd, (struct sockaddr *)&peer, len) != MHD_YES) /* closes it when it says no */
             return;
     }
 }
@@ -291,7 +291,7 @@ static void *keep_door(void *context)
         if (fds[0].revents)
             eventfd_read(self->wake_fd, &told);
         if (fds[1].revents)
-            let_in(self);
+            let_in(self->daemon, self->listen_fd);
     }
 }
 
