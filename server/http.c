@@ -91,7 +91,7 @@ struct exchange {
     struct str address;                      /* as in the request line */
     bool too_long, met, seen, answered;
     bool receives;                           /* a log is sent to us: uploads.h */
-    struct upload *upload;                   /* owned; NULL: it was refused, and the answer is made */
+    struct upload *upload;                   /* owned, until its end or that of the connection; NULL: it was refused, and the answer is made */
     int64_t begin_ns, body_bytes;            /* body_bytes: of the request, so far */
     int status;
     int64_t bytes;
@@ -286,7 +286,6 @@ static void exchange_free(struct exchange *self)
 {
     if (!self)
         return;
-    upload_abort(self->upload);
     response_free(self->response);
     arena_dispose(&self->arena);
     mem_free(self);
@@ -343,6 +342,8 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     if (!exchange)
         return;
     *context = NULL;
+    if (exchange->upload && upload_abort(TAKE(exchange->upload)))
+        server_scan_uploads(self->server);
     if (exchange->answered)
         record_answer(self, exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK, !only_leads(self, connection));
     exchange_free(exchange);
@@ -587,21 +588,25 @@ static bool begin_upload(struct http *self, struct MHD_Connection *connection, s
 }
 
 /* One piece. False: the connection is cut. */
-static bool receive(struct exchange *exchange, const char *bytes, size_t len)
+static bool receive(struct http *self, struct exchange *exchange, const char *bytes, size_t len)
 {
-    if (exchange->upload)
-        return upload_write(exchange->upload, bytes, len);
+    if (exchange->upload) {
+        bool goes_on = upload_write(exchange->upload, bytes, len);
+        if (upload_has_news(exchange->upload))
+            server_scan_uploads(self->server);
+        return goes_on;
+    }
     exchange->body_bytes += (int64_t)len;
     return exchange->body_bytes <= REFUSED_BYTES;
 }
 
 static void end_upload(struct http *self, struct exchange *exchange)
 {
-    bool complete = false;
+    bool changed = false;
     if (exchange->upload)
-        upload_finish(TAKE(exchange->upload), exchange->response, &complete);
-    if (complete)
-        server_scan(self->server);
+        upload_finish(TAKE(exchange->upload), exchange->response, &changed);
+    if (changed)
+        server_scan_uploads(self->server);
 }
 
 static bool finish_answer(struct http *self, struct exchange *exchange, struct response_parts *parts)
@@ -723,7 +728,7 @@ static enum MHD_Result go_on(struct http *self, struct MHD_Connection *connectio
         if (exchange->upload || known_or(announced_bytes(connection), 0) <= REFUSED_BYTES)
             return MHD_YES;
     } else if (exchange->receives && *upload_data_size) {
-        bool goes_on = receive(exchange, upload_data, *upload_data_size);
+        bool goes_on = receive(self, exchange, upload_data, *upload_data_size);
         *upload_data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "server/answer_cache.h"
 #include "server/api/api.h"
@@ -25,6 +27,8 @@
 #include "server/login.h"
 
 #define PROGRAM "/proc/self/exe"
+#define OPENED_SLOTS 256             /* runs whose last opening is remembered: telling of it once a minute is enough */
+#define OPENED_MINUTES 1024
 
 struct server {
     const struct server_settings *settings;
@@ -39,6 +43,7 @@ struct server {
     struct tls *tls;                 /* NULL: no https */
     struct login *login;             /* NULL: nobody is asked for a password */
     struct audit *audit;             /* NULL: off */
+    atomic_int_fast64_t opened[OPENED_SLOTS];    /* by log_id: log_id and minute of the last opening that was told, as one number */
     int listen_fd, plain_fd;         /* -1: http has it; there is none */
     const char *temp_dir;
     char program[4096];              /* real path of this program: /proc/self/exe would be the child's own view of itself otherwise */
@@ -328,8 +333,15 @@ void server_want(struct server *self, int64_t log_id)
         supervise_want(self->supervisor, log_id);
 }
 
-void server_scan(struct server *self)
+void server_opened(struct server *self, int64_t log_id)
+{
+    int64_t minute = time_monotonic_ns() / NS_PER_MS / 60000, note = log_id * OPENED_MINUTES + minute % OPENED_MINUTES;
+    if (self->supervisor && atomic_exchange_explicit(&self->opened[(uint64_t)log_id % OPENED_SLOTS], note, memory_order_relaxed) != note)
+        supervise_opened(self->supervisor, log_id);
+}
+
+void server_scan_uploads(struct server *self)
 {
     if (self->supervisor)
-        supervise_scan(self->supervisor);
+        supervise_scan(self->supervisor, self->settings->place_count); /* the last place: make_ingest_argv */
 }
