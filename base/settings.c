@@ -112,7 +112,7 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Where /api/v1 shall answer as the History Server does although we would not: lists (its lists of runs show every run to everybody, whatever the access lists say), "
         "wait (a request for a run that is not loaded waits for it, a minute at most, instead of a 503 at once)."},
     [SETTING_UPLOADS_DIR] = {"afterglow.uploads.dir", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_UPLOADS", NULL, {NULL},
-        "Directory for logs that are added in the browser. It is made where it is missing, and watched like the log directories. Without it nobody can add a log."},
+        "Directory for logs that are added in the browser. It is made where it is missing, and watched like the log directories; a log is read while it arrives. Without it nobody can add a log."},
     [SETTING_UPLOADS_MAX_BYTES] = {"afterglow.uploads.maxBytes", SETTING_KIND_SIZE, "2g", NULL, 1, INT64_MAX, NULL, NULL, {NULL},
         "Largest log that can be added; a rolling log counts as one."},
     [SETTING_UPLOADS_MAX_TOTAL_BYTES] = {"afterglow.uploads.maxTotalBytes", SETTING_KIND_SIZE, "20g", NULL, 1, INT64_MAX, NULL, NULL, {NULL},

@@ -30,6 +30,7 @@ export const findings = {
   "find.do": "怎么做",
   "find.evidence": "证据",
   "find.what": "对象",
+  "find.tasks": "在阶段的任务列表中查看这些任务",
   "find.role.peer": "供比较",
   "find.role.context": "相关",
   "find.priced": (scenario, ms, low, high) => `估价：在“${scenario}”的模拟中，运行缩短 ${ms}（${low} 到 ${high}）。`,
