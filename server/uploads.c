@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "server/origin.h"
 
 #define RECEIVING ".receiving-"
-#define ARRIVING ".inprogress"   /* as Spark calls a log that it is writing */
-#define ROLLING "eventlog_v2_"   /* a directory of this name is one log whatever is in it */
+#define ARRIVING ".inprogress" /* as Spark calls a log that it is writing */
+#define ROLLING "eventlog_v2_" /* a directory of this name is one log whatever is in it */
 #define PATH_BYTES 4600
 #define ABANDONED_SECONDS 3600 /* between two files of one upload */
 #define MINUTE_NS ((int64_t)60 * 1000 * NS_PER_MS)
@@ -46,12 +47,13 @@ struct upload {
     struct uploads *uploads; /* borrowed */
     char id[UPLOAD_ID_BYTES];
     char name[UPLOAD_NAME_BYTES];
+    uint64_t sender;         /* hash of the user, or of the address where no user is named */
     char receiving[PATH_BYTES - 8], place[PATH_BYTES - 8]; /* DIR/.receiving-ID, DIR/ID */
     char path[PATH_BYTES + 2 * UPLOAD_NAME_BYTES];         /* of the file, without ARRIVING */
     int fd;
-    bool last, is_shown;   /* is_shown: it is read while it arrives */
-    bool is_renamed;       /* the file has ARRIVING behind its name until it is whole */
-    int64_t told_bytes, told_ns; /* at the last news */
+    bool last, is_shown;          /* is_shown: it is read while it arrives */
+    bool is_renamed;              /* the file has ARRIVING behind its name until it is whole */
+    int64_t told_bytes, told_ns;  /* at the last news */
     int64_t earlier_bytes, bytes; /* of the files before, of this one */
     int64_t dropped_bytes;
     int status; /* of the answer; 0: all is well */
@@ -132,6 +134,15 @@ static bool is_active(const struct uploads *self, const char *id)
         if (self->active[i] && strcmp(self->active[i]->id, id) == 0)
             return true;
     return false;
+}
+
+/* Under the lock. */
+static size_t count_of(const struct uploads *self, uint64_t sender)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < UPLOADS_AT_ONCE; i++)
+        count += self->active[i] && self->active[i]->sender == sender;
+    return count;
 }
 
 /* Under the lock. Uploads whose client went away between two files. */
@@ -266,9 +277,8 @@ static bool make_file(struct upload *self, const char *folder, struct response *
         say_not_written(response);
         return false;
     }
-    self->fd = self->is_renamed && lstat(self->path, &st) == 0
-        ? (errno = EEXIST, -1)
-        : open(arriving_path(self, arriving, sizeof arriving), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+    self->fd = self->is_renamed && lstat(self->path, &st) == 0 ? (errno = EEXIST, -1)
+                                                               : open(arriving_path(self, arriving, sizeof arriving), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (self->fd < 0 && errno == EEXIST)
         response_error(response, 409, "file_exists", "this upload has a file %s already", self->name);
     else if (self->fd < 0)
@@ -299,6 +309,8 @@ static bool admit(struct uploads *self, struct upload *upload, const struct uplo
         response_error(response, 413, "too_many_files", "an upload may have %d files", UPLOAD_MOST_FILES);
     else if (place == UPLOADS_AT_ONCE)
         say_later(response, 5, "as many uploads as may be are under way");
+    else if (count_of(self, upload->sender) >= UPLOADS_OF_ONE)
+        say_later(response, 5, "as many of your uploads as may be are under way");
     else if (files == 0 && (wait_seconds = wait_for_rate(self)) > 0)
         say_later(response, wait_seconds, "so many uploads have begun within a minute as may (afterglow.uploads.perMinute)");
     else {
@@ -347,6 +359,7 @@ bool upload_begin(struct uploads *self, const struct request *request, const str
         return false;
     }
     upload_name(request_param(request, "name"), upload->name);
+    upload->sender = request->viewer.user.len ? hash_bytes(request->viewer.user.ptr, request->viewer.user.len) : hash_bytes(head->peer, sizeof head->peer);
     if (folder.len)
         upload_name(folder, folder_name);
     upload->last = request_param_true(request, "last", !folder.len);
@@ -483,7 +496,8 @@ enum upload_state upload_state_of(const struct uploads *self, struct str path)
     char place[PATH_BYTES];
     struct stat st;
     size_t len = self ? strlen(self->dir) : 0;
-    if (!self || !str_starts(path, self->dir) || path.len < len + UPLOAD_ID_BYTES || path.ptr[len] != '/' || (path.len > len + UPLOAD_ID_BYTES && path.ptr[len + UPLOAD_ID_BYTES] != '/'))
+    if (!self || !str_starts(path, self->dir) || path.len < len + UPLOAD_ID_BYTES || path.ptr[len] != '/' ||
+        (path.len > len + UPLOAD_ID_BYTES && path.ptr[len + UPLOAD_ID_BYTES] != '/'))
         return UPLOAD_NONE;
     const char *id = path.ptr + len + 1;
     char known_id[UPLOAD_ID_BYTES];

@@ -31,7 +31,6 @@ HOMES = {
     "gnutls/abstract.h": ["server/tls.h"],
     "gnutls/x509.h": ["server/tls.c"],
     "gnutls/pkcs12.h": ["server/tls.c"],
-    "gnutls/crypto.h": ["server/keyed_hash.c"],
     "crypt.h": ["server/login.c"],
     "cjson/cJSON.h": [],
     "zstd.h": ["ingest/source/codec_zstd.c", "base/packed_text.c"],
