@@ -22,30 +22,30 @@
 struct lane {
     struct lookout *lookout;
     pthread_t thread;
-    bool running;                        /* the thread was made */
-    bool looking, poked, done;           /* under the lock */
-    char finds[FINDS][LOOKOUT_FIND_BYTES];   /* under the lock */
+    bool running;                          /* the thread was made */
+    bool looking, poked, done;             /* under the lock */
+    char finds[FINDS][LOOKOUT_FIND_BYTES]; /* under the lock */
     size_t find_count;
     atomic_bool has_finds;
 };
 
 struct watched {
-    const char *address;                 /* borrowed */
+    const char *address; /* borrowed */
     size_t lane;
-    bool wanted;                         /* at once; under the lock */
-    struct place_view *view;             /* owned; made by its lane */
+    bool wanted;             /* at once; under the lock */
+    struct place_view *view; /* owned; made by its lane */
     bool has_view;
-    struct imap seen[2];                 /* of the last look and of this one: keys → a_log, or why it is none */
+    struct imap seen[2]; /* of the last look and of this one: keys → a_log, or why it is none */
 };
 
 struct lookout {
     struct lookout_options options;
     pthread_mutex_t lock;
-    pthread_cond_t room, news;           /* monotonic clock; for lanes: the queue has room; something is to be done */
-    atomic_bool ending;                  /* set under the lock */
-    struct seen *queue;                  /* a ring */
+    pthread_cond_t room, news; /* monotonic clock; for lanes: the queue has room; something is to be done */
+    atomic_bool ending;        /* set under the lock */
+    struct seen *queue;        /* a ring */
     size_t first, count;
-    struct imap known;                   /* read-only once the lanes run */
+    struct imap known; /* read-only once the lanes run */
     struct watched *places;
     struct lane lanes[1 + LOOKOUT_REMOTE_LANES];
     size_t lane_count;
@@ -210,7 +210,7 @@ struct look {
     size_t index;
 };
 
-static const char a_log[] = "";          /* what a key of a log leads to; one of a reject leads to its reason, which is static */
+static const char a_log[] = ""; /* what a key of a log leads to; one of a reject leads to its reason, which is static */
 
 static bool is_known(void *context, const char *path, const char *fingerprint, const char **ret_reason)
 {
@@ -249,8 +249,13 @@ static enum err_code on_entry(void *context, struct log_entry *entry)
 static enum err_code on_reject(void *context, const struct log_reject *reject)
 {
     struct look *look = context;
-    struct seen seen = {.kind = SEEN_REJECT, .place = look->index, .reject = reject->kind, .bytes = reject->bytes, .modified_ms = reject->modified_ms,
-                        .path = mem_strndup(reject->path, strlen(reject->path)), .reason = mem_strndup(reject->reason, strlen(reject->reason))};
+    struct seen seen = {.kind = SEEN_REJECT,
+                        .place = look->index,
+                        .reject = reject->kind,
+                        .bytes = reject->bytes,
+                        .modified_ms = reject->modified_ms,
+                        .path = mem_strndup(reject->path, strlen(reject->path)),
+                        .reason = mem_strndup(reject->reason, strlen(reject->reason))};
     if (!seen.path || !seen.reason || (reject->fingerprint && remember(look, reject->path, reject->fingerprint, reject->reason))) {
         seen_dispose(&seen);
         return ERR_NOMEM;
@@ -267,7 +272,7 @@ static enum err_code look_at(struct lookout *self, size_t index)
     struct seen end = {.kind = SEEN_END, .place = index};
     int64_t began_ns = time_monotonic_ns();
     struct place_child child;
-    if (place_is_remote(place->address)) {   /* what lies in it will show what it is; to ask now would be to wait twice */
+    if (place_is_remote(place->address)) { /* what lies in it will show what it is; to ask now would be to wait twice */
         begin.is_there = begin.is_directory = self->options.again;
     } else if ((begin.is_there = place_stat(place->address, &child, NULL) == ERR_OK)) {
         begin.is_directory = child.kind == CHILD_DIRECTORY;
@@ -284,7 +289,7 @@ static enum err_code look_at(struct lookout *self, size_t index)
         end.rc = log_scan(place->address, &scan, &end.err);
     if (end.rc && !end.err.message[0])
         err_set(&end.err, end.rc, "%s", err_code_name(end.rc));
-    if (!end.rc) {                       /* of a look that broke off the earlier one still tells */
+    if (!end.rc) { /* of a look that broke off the earlier one still tells */
         imap_dispose(&place->seen[0]);
         place->seen[0] = place->seen[1];
         imap_init(&place->seen[1], KNOWN_MAX);

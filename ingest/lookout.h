@@ -18,24 +18,24 @@
 #include "ingest/source/log_entry.h"
 
 #define LOOKOUT_REMOTE_LANES 16
-#define LOOKOUT_FIND_BYTES 256           /* of an application's id; no scheduler's is longer */
+#define LOOKOUT_FIND_BYTES 256 /* of an application's id; no scheduler's is longer */
 
 enum seen_kind {
-    SEEN_BEGIN,                          /* a place is looked at from now on */
-    SEEN_LOG,                            /* `entry` */
-    SEEN_REJECT,                         /* `path`, `reject`, `reason`, `bytes`, `modified_ms` */
-    SEEN_END,                            /* `rc`, `err`, `duration_ms` */
-    SEEN_FOUND,                          /* `entry`: a log that was asked for by name, outside a look at the whole place */
+    SEEN_BEGIN,  /* a place is looked at from now on */
+    SEEN_LOG,    /* `entry` */
+    SEEN_REJECT, /* `path`, `reject`, `reason`, `bytes`, `modified_ms` */
+    SEEN_END,    /* `rc`, `err`, `duration_ms` */
+    SEEN_FOUND,  /* `entry`: a log that was asked for by name, outside a look at the whole place */
 };
 
 struct seen {
     enum seen_kind kind;
-    size_t place;                        /* index of the place */
-    struct log_entry entry;              /* owned */
-    char *path, *reason;                 /* owned */
+    size_t place;           /* index of the place */
+    struct log_entry entry; /* owned */
+    char *path, *reason;    /* owned */
     enum reject_kind reject;
     int64_t bytes, modified_ms;
-    bool is_directory, is_there;         /* BEGIN; of a remote place both are taken for granted while watching, else neither */
+    bool is_directory, is_there; /* BEGIN; of a remote place both are taken for granted while watching, else neither */
     enum err_code rc;
     struct err err;
     int64_t duration_ms;
@@ -44,11 +44,11 @@ struct seen {
 struct lookout;
 
 struct lookout_options {
-    const char *const *places;           /* addresses (place.h); borrowed */
+    const char *const *places; /* addresses (place.h); borrowed */
     size_t place_count;
-    bool again;                          /* look again and again */
+    bool again; /* look again and again */
     int64_t interval_ms;
-    int wake_fd;                         /* a byte is written when there is something to take */
+    int wake_fd; /* a byte is written when there is something to take */
 };
 
 /* `known` are hashes of paths and fingerprints (lookout_key) that need no look; its entries are taken over (the map is empty then). Starts the lanes. */
@@ -56,14 +56,14 @@ struct imap;
 enum err_code lookout_start(struct lookout **ret, const struct lookout_options *options, struct imap *known, struct err *err) WARN_UNUSED;
 int64_t lookout_key(const char *path, const char *fingerprint);
 
-bool lookout_next(struct lookout *self, struct seen *ret);     /* false: nothing now; dispose of what came */
+bool lookout_next(struct lookout *self, struct seen *ret); /* false: nothing now; dispose of what came */
 void seen_dispose(struct seen *self);
-bool lookout_has_news(struct lookout *self);                   /* something is to be taken */
-bool lookout_is_busy(struct lookout *self);                    /* a lane looks, or something is to be taken */
+bool lookout_has_news(struct lookout *self); /* something is to be taken */
+bool lookout_is_busy(struct lookout *self);  /* a lane looks, or something is to be taken */
 #define LOOKOUT_ALL SIZE_MAX
-void lookout_poke(struct lookout *self, size_t place);         /* look at that place now, or at all; when the next look is due stays as it is */
+void lookout_poke(struct lookout *self, size_t place); /* look at that place now, or at all; when the next look is due stays as it is */
 /* Logs of that application by the names that Spark gives them, in all places; they come as SEEN_FOUND. Too many at a time: dropped, the next scan finds them as well. */
 void lookout_find(struct lookout *self, const char *app_id);
-void lookout_stop(struct lookout *self);                       /* ends all looking, waits, frees; NULL is fine */
+void lookout_stop(struct lookout *self); /* ends all looking, waits, frees; NULL is fine */
 
 #endif

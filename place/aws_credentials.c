@@ -21,7 +21,7 @@
 #define EARLY_MS ((int64_t)5 * 60 * 1000)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct aws_credentials fetched;           /* from STS or a container; expires_ms 0: none */
+static struct aws_credentials fetched; /* from STS or a container; expires_ms 0: none */
 
 const char *aws_setting(struct str bucket, const char *key)
 {
@@ -100,7 +100,7 @@ static bool read_sts(struct str body, struct aws_credentials *ret)
             field = event == XML_OPEN ? xml.name : STR_NONE;
             continue;
         }
-        struct str value = xml_trim(xml.raw);    /* base 64 and dates: no references */
+        struct str value = xml_trim(xml.raw); /* base 64 and dates: no references */
         if (str_is(field, "AccessKeyId"))
             access = value;
         else if (str_is(field, "SecretAccessKey"))
@@ -139,8 +139,12 @@ static enum err_code from_web_identity(const char *token_file, const char *role,
     explicit_bzero(token, sizeof token);
     if (buf_failed(&form) || buf_failed(&url))
         return err_nomem(err);
-    const struct fetch_request request = {.method = "POST", .url = url.data, .what = "AssumeRoleWithWebIdentity", .headers = {"Content-Type: application/x-www-form-urlencoded"}, .header_count = 1,
-                                         .body = buf_str(&form)};
+    const struct fetch_request request = {.method = "POST",
+                                          .url = url.data,
+                                          .what = "AssumeRoleWithWebIdentity",
+                                          .headers = {"Content-Type: application/x-www-form-urlencoded"},
+                                          .header_count = 1,
+                                          .body = buf_str(&form)};
     struct fetch_head head;
     enum err_code rc = fetch_whole(&request, &head, &body, err);
     if (rc)

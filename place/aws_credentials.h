@@ -13,9 +13,9 @@
 #include "base/str.h"
 
 struct aws_credentials {
-    char access_key[256], secret_key[256];       /* empty: unsigned */
-    char token[4096];                            /* of a session; empty: none */
-    int64_t expires_ms;                          /* epoch; UNKNOWN: never */
+    char access_key[256], secret_key[256]; /* empty: unsigned */
+    char token[4096];                      /* of a session; empty: none */
+    int64_t expires_ms;                    /* epoch; UNKNOWN: never */
 };
 
 enum err_code aws_credentials(struct str bucket, const char *region, struct aws_credentials *ret, struct err *err) WARN_UNUSED;

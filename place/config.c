@@ -15,10 +15,10 @@
 #include "place/xml.h"
 
 #define KEYS_MAX_BYTES ((size_t)16 << 20)
-#define SITE_MAX_BYTES ((size_t)16 << 20)    /* hdfs-site.xml of a large cluster has some 100 kB */
+#define SITE_MAX_BYTES ((size_t)16 << 20) /* hdfs-site.xml of a large cluster has some 100 kB */
 #define KEY_BYTES 512
 
-static struct smap values;                   /* key → text, which `texts` owns */
+static struct smap values; /* key → text, which `texts` owns */
 static struct arena texts;
 static bool ready;
 

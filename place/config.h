@@ -11,8 +11,8 @@
 #define PLACE_CONFIG_MAX 20000
 
 enum err_code place_config_set(struct str key, struct str value, struct err *err) WARN_UNUSED;
-const char *place_config(const char *key);                                   /* NULL: not set */
-const char *place_config_f(const char *fmt, ...) PRINTF_LIKE(1, 2);          /* of the key that is printed */
+const char *place_config(const char *key);                          /* NULL: not set */
+const char *place_config_f(const char *fmt, ...) PRINTF_LIKE(1, 2); /* of the key that is printed */
 bool place_config_true(const char *key, bool otherwise);
 
 /* The properties of a Hadoop *-site.xml. ERR_CORRUPT, ERR_LIMIT: it is none; ERR_NOT_FOUND and others: it cannot be read. ${…} in values is left as it is. */

@@ -14,24 +14,24 @@
 #include "base/units.h"
 #include "place/config.h"
 
-#define POLL_MS 200                  /* how soon fetch_stop is noticed */
-#define KEPT_STREAMS 32              /* with their connections, between two requests */
-#define CONNECTIONS_KEPT 8L          /* of one stream: a name node and the data nodes it sent us to */
+#define POLL_MS 200         /* how soon fetch_stop is noticed */
+#define KEPT_STREAMS 32     /* with their connections, between two requests */
+#define CONNECTIONS_KEPT 8L /* of one stream: a name node and the data nodes it sent us to */
 #define BUFFER_FIRST_BYTES ((size_t)64 << 10)
 #define TIMEOUT_MS 10000
 
 struct fetch_stream {
     CURLM *multi;
     CURL *easy;
-    struct fetch_stream *next;        /* in the pool */
+    struct fetch_stream *next; /* in the pool */
     struct curl_slist *headers;
     char what[128];
     struct fetch_head head;
     size_t head_bytes;
     bool negotiates, head_whole, body_whole, paused, attached;
-    enum err_code failed;            /* of a callback */
-    CURLcode result;                 /* once body_whole */
-    char *data;                      /* what came and was not taken: data[begin … begin + len) */
+    enum err_code failed; /* of a callback */
+    CURLcode result;      /* once body_whole */
+    char *data;           /* what came and was not taken: data[begin … begin + len) */
     size_t begin, len, capacity;
     char curl_error[CURL_ERROR_SIZE];
 };
@@ -42,7 +42,7 @@ static struct fetch_stream *pool;
 static size_t pool_count;
 static atomic_bool stopped;
 
-static _Thread_local int64_t brief_ms;      /* 0: it has all the patience there is */
+static _Thread_local int64_t brief_ms; /* 0: it has all the patience there is */
 
 void fetch_be_brief(int64_t ms)
 {
@@ -148,9 +148,9 @@ static size_t on_header(char *bytes, size_t one, size_t len, void *context)
         self->failed = ERR_LIMIT;
         return 0;
     }
-    if (len > 5 && strncmp(bytes, "HTTP/", 5) == 0)     /* of the answer, after one that only said to go on, or asked who we are */
+    if (len > 5 && strncmp(bytes, "HTTP/", 5) == 0) /* of the answer, after one that only said to go on, or asked who we are */
         forget_head(&self->head);
-    else if (len <= 2 && !self->negotiates)             /* else it counts once there is a body, or the end: libcurl may ask again */
+    else if (len <= 2 && !self->negotiates) /* else it counts once there is a body, or the end: libcurl may ask again */
         note_head(self);
     else
         read_header(&self->head, (struct str){bytes, len});
@@ -366,7 +366,7 @@ static enum err_code await(struct fetch_stream *self, bool body, struct err *err
                 self->result = message->data.result;
                 self->body_whole = true;
                 if (self->result == CURLE_OK)
-                    note_head(self);             /* an answer without a body */
+                    note_head(self); /* an answer without a body */
             }
         if (self->body_whole)
             break;

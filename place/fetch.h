@@ -26,23 +26,23 @@
 #define FETCH_LOCATION_BYTES 8192
 
 struct fetch_request {
-    const char *method;              /* NULL: GET */
-    const char *url;                 /* borrowed, as the others, for the call */
-    const char *what;                /* for messages: which question to whom */
-    const char *headers[FETCH_HEADERS];   /* "Name: value" */
+    const char *method;                 /* NULL: GET */
+    const char *url;                    /* borrowed, as the others, for the call */
+    const char *what;                   /* for messages: which question to whom */
+    const char *headers[FETCH_HEADERS]; /* "Name: value" */
     size_t header_count;
-    struct str body;                 /* STR_NONE: none */
-    bool negotiate;                  /* SPNEGO, with the credentials of the process */
+    struct str body; /* STR_NONE: none */
+    bool negotiate;  /* SPNEGO, with the credentials of the process */
 };
 
 struct fetch_head {
     int status;
-    int64_t length;                  /* of the body, as announced; UNKNOWN */
+    int64_t length;                      /* of the body, as announced; UNKNOWN */
     int64_t range_begin, range_total;    /* of Content-Range; UNKNOWN */
-    int64_t modified_ms;             /* of Last-Modified; UNKNOWN */
-    char etag[256];                  /* with quotes; empty: none, or too long */
-    char location[FETCH_LOCATION_BYTES];  /* empty: none, or too long */
-    char region[64];                 /* x-amz-bucket-region */
+    int64_t modified_ms;                 /* of Last-Modified; UNKNOWN */
+    char etag[256];                      /* with quotes; empty: none, or too long */
+    char location[FETCH_LOCATION_BYTES]; /* empty: none, or too long */
+    char region[64];                     /* x-amz-bucket-region */
 };
 
 struct fetch_stream;
@@ -52,7 +52,7 @@ enum err_code fetch_open(struct fetch_stream **ret, const struct fetch_request *
 const struct fetch_head *fetch_head(const struct fetch_stream *self);
 /* ERR_OK: *ret_len > 0. ERR_EOF: the body is over. */
 enum err_code fetch_read(struct fetch_stream *self, void *into, size_t room, size_t *ret_len, struct err *err) WARN_UNUSED;
-void fetch_close(struct fetch_stream *self);           /* NULL is fine */
+void fetch_close(struct fetch_stream *self); /* NULL is fine */
 
 /* The rest of the body into `body`, whose maximum is that of buf_init; it is cleared first, and JSON_PADDING zero bytes stand behind it. Closes the stream in all cases. */
 enum err_code fetch_take(struct fetch_stream *self, struct buf *body, struct err *err) WARN_UNUSED;

@@ -145,7 +145,7 @@ static enum err_code local_address(const char *path, char **ret, struct err *err
     memcpy(*ret, here, here_len);
     append_path(*ret, here_len, path[0] == '/' ? 0 : here_len, path);
     if (here_len > 0 && (*ret)[strlen(*ret) - 1] == '/')
-        (*ret)[strlen(*ret) - 1] = '\0';         /* "." */
+        (*ret)[strlen(*ret) - 1] = '\0'; /* "." */
     return ERR_OK;
 }
 
@@ -154,7 +154,8 @@ static enum err_code remote_address(const char *text, char **ret, struct err *er
     const struct place_driver *driver = driver_of(text);
     struct place_uri uri = place_uri_of(text);
     if (!driver)
-        return err_set(err, ERR_UNSUPPORTED, "%.*s is no kind of place that can be read: directories, hdfs, webhdfs, swebhdfs, s3, s3a are", (int)MIN(uri.scheme.len, (size_t)30), text);
+        return err_set(err, ERR_UNSUPPORTED, "%.*s is no kind of place that can be read: directories, hdfs, webhdfs, swebhdfs, s3, s3a are", (int)MIN(uri.scheme.len, (size_t)30),
+                       text);
     if (memchr(uri.authority.ptr, '@', uri.authority.len))
         return err_set(err, ERR_INVALID, "an address must not hold a user or a secret");
     if (has_parent_part(uri.path) || strlen(text) > PATH_MAX)
@@ -227,7 +228,7 @@ static struct away {
     uint64_t servers;
     int64_t until_ns;
     char message[sizeof((struct err *)0)->message];
-} away[64];                          /* by the hash of scheme and authority; two that meet in a place cost a question more */
+} away[64]; /* by the hash of scheme and authority; two that meet in a place cost a question more */
 
 static struct away *away_slot(const struct place_uri *uri, uint64_t *ret_servers)
 {
@@ -314,8 +315,8 @@ enum err_code place_probe(const char *address, struct place_child *ret, struct e
 
 struct place_view {
     const struct place_driver *driver;
-    char *address;                   /* of the root; owned */
-    void *state;                     /* the driver's */
+    char *address; /* of the root; owned */
+    void *state;   /* the driver's */
 };
 
 enum err_code place_view_new(const char *root, struct place_view **ret, struct err *err)
@@ -443,13 +444,13 @@ enum err_code place_remove(const char *address, struct err *err)
 struct place_file {
     const struct place_driver *driver;
     char *address;
-    struct place_uri uri;            /* into address */
-    struct place_child child;        /* once it was asked for */
+    struct place_uri uri;     /* into address */
+    struct place_child child; /* once it was asked for */
     bool has_child;
-    struct fetch_stream *stream;      /* NULL: none runs */
-    int64_t next, stream_end;        /* offset of the stream's next byte; where its answer was asked to end */
-    int64_t ask;                     /* bytes of the next answer */
-    int64_t end;                     /* the present end; UNKNOWN: not met yet */
+    struct fetch_stream *stream; /* NULL: none runs */
+    int64_t next, stream_end;    /* offset of the stream's next byte; where its answer was asked to end */
+    int64_t ask;                 /* bytes of the next answer */
+    int64_t end;                 /* the present end; UNKNOWN: not met yet */
     char validator[PLACE_VALIDATOR_BYTES];
 };
 
@@ -515,14 +516,14 @@ enum err_code place_file_read(struct place_file *self, int64_t offset, void *int
         if (!rc)
             rc = fetch_read(self->stream, into, (size_t)MIN((int64_t)MIN(room, (size_t)INT64_MAX), self->stream_end - self->next), ret_len, &why);
         else if (rc != ERR_EOF)
-            return err_set(err, rc, "%s", why.message);      /* the driver had its patience */
+            return err_set(err, rc, "%s", why.message); /* the driver had its patience */
         if (!rc) {
             self->next += (int64_t)*ret_len;
             if (self->next == self->stream_end)
-                end_stream(self);                            /* whole: the connection can be used again */
+                end_stream(self); /* whole: the connection can be used again */
             return ERR_OK;
         }
-        if (rc == ERR_EOF) {                                 /* a shorter answer than was asked for ends where the file does */
+        if (rc == ERR_EOF) { /* a shorter answer than was asked for ends where the file does */
             self->end = offset;
             end_stream(self);
             continue;

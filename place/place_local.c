@@ -70,7 +70,7 @@ enum err_code place_local_list(const char *path, struct place_children *ret, str
             break;
         }
         look_at_child(dirfd(dir), &child);
-        if (child.kind == CHILD_UNREADABLE && child.error == ENOENT)     /* gone while we looked */
+        if (child.kind == CHILD_UNREADABLE && child.error == ENOENT) /* gone while we looked */
             mem_free(child.name);
         else
             rc = place_children_add(ret, &child, err);

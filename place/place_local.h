@@ -6,7 +6,7 @@
 
 #include "place/place.h"
 
-enum err_code place_local_stat(const char *path, struct place_child *ret, struct err *err) WARN_UNUSED;        /* all but the name */
-enum err_code place_local_list(const char *path, struct place_children *ret, struct err *err) WARN_UNUSED;     /* visible names, unsorted */
+enum err_code place_local_stat(const char *path, struct place_child *ret, struct err *err) WARN_UNUSED;    /* all but the name */
+enum err_code place_local_list(const char *path, struct place_children *ret, struct err *err) WARN_UNUSED; /* visible names, unsorted */
 
 #endif

@@ -21,10 +21,10 @@
 #include "place/sigv4.h"
 #include "place/xml.h"
 
-#define ANSWER_MAX_BYTES ((size_t)16 << 20)      /* a thousand keys of 1,024 bytes, each byte escaped, and their element names */
+#define ANSWER_MAX_BYTES ((size_t)16 << 20) /* a thousand keys of 1,024 bytes, each byte escaped, and their element names */
 #define URL_BYTES ((size_t)16 << 10)
-#define KEY_BYTES 4097                           /* of 1,024 characters of UTF-8 */
-#define KEYS_MAX ((size_t)20 << 20)              /* below one root; some 4 GB of memory */
+#define KEY_BYTES 4097              /* of 1,024 characters of UTF-8 */
+#define KEYS_MAX ((size_t)20 << 20) /* below one root; some 4 GB of memory */
 #define REGION "us-east-1"
 
 /* ---- questions */
@@ -49,7 +49,8 @@ static const char *endpoint_of(struct str bucket)
 static bool is_bucket_name(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (!((s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= 'A' && s.ptr[i] <= 'Z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9') || s.ptr[i] == '-' || s.ptr[i] == '.' || s.ptr[i] == '_'))
+        if (!((s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= 'A' && s.ptr[i] <= 'Z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9') || s.ptr[i] == '-' || s.ptr[i] == '.' ||
+              s.ptr[i] == '_'))
             return false;
     return s.len > 0 && s.len <= 255;
 }
@@ -87,9 +88,9 @@ static void locate(struct str bucket, const char *region, struct buf *origin, st
 
 struct question {
     const struct place_uri *uri;
-    const char *method, *query;      /* the query sorted and encoded */
-    const char *key;                 /* begins with a slash; empty: the bucket */
-    char range[80], match[PLACE_VALIDATOR_BYTES + 16];   /* whole headers; empty: none */
+    const char *method, *query;                        /* the query sorted and encoded */
+    const char *key;                                   /* begins with a slash; empty: the bucket */
+    char range[80], match[PLACE_VALIDATOR_BYTES + 16]; /* whole headers; empty: none */
 };
 
 /* What goes into the head of a signed request. The lines are headers as they are sent; the first, of the host, libcurl sends itself. */
@@ -110,8 +111,16 @@ static enum err_code sign(struct signature *self, const struct question *q, cons
     snprintf(self->lines[1], sizeof self->lines[1], "x-amz-content-sha256:%s", hash);
     snprintf(self->lines[2], sizeof self->lines[2], "x-amz-date:%s", date);
     snprintf(self->lines[3], sizeof self->lines[3], "x-amz-security-token:%s", who->token);
-    struct sigv4_request to_sign = {.method = q->method, .path = path, .query = q->query, .header_count = who->token[0] ? 4 : 3, .body_hash = hash, .date = date, .region = region,
-                                    .service = "s3", .access_key = who->access_key, .secret_key = who->secret_key};
+    struct sigv4_request to_sign = {.method = q->method,
+                                    .path = path,
+                                    .query = q->query,
+                                    .header_count = who->token[0] ? 4 : 3,
+                                    .body_hash = hash,
+                                    .date = date,
+                                    .region = region,
+                                    .service = "s3",
+                                    .access_key = who->access_key,
+                                    .secret_key = who->secret_key};
     for (size_t i = 0; i < to_sign.header_count; i++)
         to_sign.headers[i] = str_of(self->lines[i]);
     if ((rc = sigv4_sign(&to_sign, &self->authorization, err)))
@@ -152,7 +161,10 @@ static enum err_code refused(const char *what, struct fetch_stream *stream, bool
         return err_set(err, ERR_INVALID, "%s: the bucket lies in %s: set fs.s3a.endpoint.region", what, head->region);
     if (head->status == 412)
         return err_set(err, ERR_IO, "%s: it was replaced while it was read", what);
-    enum err_code rc = head->status == 404 ? ERR_NOT_FOUND : head->status == 401 || head->status == 403 ? ERR_PERMISSION : head->status >= 500 || head->status == 429 ? ERR_AWAY : ERR_IO;
+    enum err_code rc = head->status == 404                          ? ERR_NOT_FOUND
+                       : head->status == 401 || head->status == 403 ? ERR_PERMISSION
+                       : head->status >= 500 || head->status == 429 ? ERR_AWAY
+                                                                    : ERR_IO;
     return err_set(err, rc, "%s: HTTP status %d%s%s%s", what, head->status, word[0] ? ", " : "", word, rc == ERR_PERMISSION && !is_signed ? " (no credentials were found)" : "");
 }
 
@@ -219,13 +231,13 @@ static uint64_t device_of(const struct place_uri *uri)
 }
 
 struct object {
-    char *key;                       /* owned */
+    char *key; /* owned */
     int64_t bytes, modified_ms;
     uint64_t id;
 };
 
 struct objects {
-    struct object *items;            /* owned */
+    struct object *items; /* owned */
     size_t count, capacity;
 };
 
@@ -404,9 +416,9 @@ static enum err_code s3_stat(const struct place_uri *uri, struct place_child *re
 /* ---- listing */
 
 struct s3_view {
-    struct place_uri root;           /* into address */
-    char *address;                   /* owned */
-    struct objects objects;          /* below the root, sorted */
+    struct place_uri root;  /* into address */
+    char *address;          /* owned */
+    struct objects objects; /* below the root, sorted */
 };
 
 static int compare_keys(const void *a, const void *b)

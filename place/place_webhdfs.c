@@ -32,16 +32,16 @@
 
 #define NODES_MAX 8
 #define NODE_BYTES 300
-#define ANSWER_MAX_BYTES ((size_t)256 << 20)     /* a listing without batches: 100,000 names take 35 MB */
+#define ANSWER_MAX_BYTES ((size_t)256 << 20) /* a listing without batches: 100,000 names take 35 MB */
 #define SMALL_ANSWER_BYTES ((size_t)1 << 20)
 #define URL_BYTES ((size_t)32 << 10)
 #define SCRATCH_BYTES ((size_t)8 << 20)
 #define TOKEN_BYTES 8192
 #define BATCHES_MAX 1000000
-#define REDIRECTS 2                              /* name node to data node; a gateway adds one */
+#define REDIRECTS 2 /* name node to data node; a gateway adds one */
 
 struct cluster {
-    char nodes[NODES_MAX][NODE_BYTES];           /* http://host:port */
+    char nodes[NODES_MAX][NODE_BYTES]; /* http://host:port */
     size_t count;
 };
 
@@ -247,7 +247,8 @@ static void read_exception(struct str text, struct remote_exception *ret)
             for (int part; (part = json_next(&in, &e)) >= 0;) {
                 struct str value = part == EXCEPTION || part == MESSAGE ? json_str(&in) : (json_skip(&in), STR_NONE);
                 if (value.ptr)
-                    snprintf(part == EXCEPTION ? ret->name : ret->message, part == EXCEPTION ? sizeof ret->name : sizeof ret->message, "%.*s", (int)MIN(value.len, (size_t)159), value.ptr);
+                    snprintf(part == EXCEPTION ? ret->name : ret->message, part == EXCEPTION ? sizeof ret->name : sizeof ret->message, "%.*s", (int)MIN(value.len, (size_t)159),
+                             value.ptr);
             }
         }
     arena_dispose(&scratch);
@@ -335,14 +336,9 @@ static enum err_code ask(const struct place_uri *uri, const char *method, const 
 
 /* ---- answers */
 
-struct file_status {
-    struct place_child child;
-    bool last;
-};
-
 enum { STATUS_NAME, STATUS_TYPE, STATUS_LENGTH, STATUS_TIME, STATUS_ID };
-static const struct json_key status_keys[] = {JSON_KEY("fileId", STATUS_ID), JSON_KEY("length", STATUS_LENGTH), JSON_KEY("modificationTime", STATUS_TIME), JSON_KEY("pathSuffix", STATUS_NAME),
-                                              JSON_KEY("type", STATUS_TYPE)};
+static const struct json_key status_keys[] = {JSON_KEY("fileId", STATUS_ID), JSON_KEY("length", STATUS_LENGTH), JSON_KEY("modificationTime", STATUS_TIME),
+                                              JSON_KEY("pathSuffix", STATUS_NAME), JSON_KEY("type", STATUS_TYPE)};
 
 /* The reader stands before a FileStatus. The name is owned; NULL: out of memory, or none was said. */
 static struct place_child read_status(struct json_pull *in, uint64_t device)
@@ -472,8 +468,8 @@ static enum err_code webhdfs_stat(const struct place_uri *uri, struct place_chil
 struct listing_answer {
     struct place_children *children;
     const struct place_uri *dir;
-    int64_t remaining;               /* names that follow; UNKNOWN: it was no batch */
-    size_t before;                   /* children of earlier batches */
+    int64_t remaining; /* names that follow; UNKNOWN: it was no batch */
+    size_t before;     /* children of earlier batches */
 };
 
 static enum err_code add_statuses(struct listing_answer *self, struct json_pull *in, struct err *err)
@@ -594,8 +590,8 @@ static enum err_code list_names(const struct place_uri *dir, struct place_childr
 /* What scans remember. Finished rolling logs: their directory's time changes with every name in it, and their files do not grow, so what is in them is asked once. Files that may be
  * open: how long a data node said they are; those that nobody writes any more (killed applications) are not asked for again and again. */
 struct webhdfs_view {
-    struct imap finished;            /* fileId of a directory → struct kept_directory */
-    struct imap lengths;             /* fileId of a file → struct kept_length */
+    struct imap finished; /* fileId of a directory → struct kept_directory */
+    struct imap lengths;  /* fileId of a file → struct kept_length */
     int64_t scan_no;
 };
 
@@ -606,12 +602,12 @@ struct kept_directory {
 
 struct kept_length {
     int64_t reported, bytes, scan_no;
-    int quiet;                       /* times in a row that a data node knew no more than the name node */
+    int quiet; /* times in a row that a data node knew no more than the name node */
 };
 
 #define VIEW_MAX ((size_t)10 << 20)
 #define QUIET_ENOUGH 3
-#define QUIET_EVERY 60               /* scans until a quiet file is asked for again: ten minutes at the usual interval */
+#define QUIET_EVERY 60 /* scans until a quiet file is asked for again: ten minutes at the usual interval */
 
 static enum err_code view_new(const struct place_uri *root, void **ret, struct err *err)
 {
@@ -702,7 +698,7 @@ static enum err_code measure(struct webhdfs_view *view, const struct place_uri *
     }
     kept->quiet = child->bytes > kept->bytes || (child->bytes > reported && child->bytes != kept->bytes) ? 0 : kept->quiet + 1;
     if (child->bytes > reported)
-        kept->quiet = 0;             /* more can be read than the name node knows: its writer lives */
+        kept->quiet = 0; /* more can be read than the name node knows: its writer lives */
     kept->reported = reported;
     kept->bytes = child->bytes;
     kept->scan_no = view->scan_no;

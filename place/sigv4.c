@@ -82,12 +82,12 @@ enum err_code sigv4_sign(const struct sigv4_request *request, struct buf *out, s
     if (buf_failed(&text) || len < 0 || (size_t)len >= sizeof first)
         return err_set(err, ERR_LIMIT, "the secret key is too long");
     int failed = keyed(first, (size_t)len, day, key) || keyed(key, sizeof key, request->region, key) || keyed(key, sizeof key, request->service, key) ||
-        keyed(key, sizeof key, "aws4_request", key) || keyed(key, sizeof key, text.data, key);
+                 keyed(key, sizeof key, "aws4_request", key) || keyed(key, sizeof key, text.data, key);
     explicit_bzero(first, sizeof first);
     if (failed)
         return err_set(err, ERR_IO, "HMAC-SHA-256 is not to be had");
     to_hex(key, signature);
-    buf_printf(out, "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s/%s/%s/aws4_request,SignedHeaders=%s,Signature=%s", request->access_key, day, request->region, request->service,
-               names.data ? names.data : "", signature);
+    buf_printf(out, "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s/%s/%s/aws4_request,SignedHeaders=%s,Signature=%s", request->access_key, day, request->region,
+               request->service, names.data ? names.data : "", signature);
     return buf_failed(out) ? err_nomem(err) : ERR_OK;
 }

@@ -10,17 +10,17 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#define SIGV4_DATE_BYTES 17          /* 20130524T000000Z */
-#define SIGV4_HASH_BYTES 65          /* hexadecimal */
+#define SIGV4_DATE_BYTES 17 /* 20130524T000000Z */
+#define SIGV4_HASH_BYTES 65 /* hexadecimal */
 
 struct sigv4_request {
     const char *method;
-    const char *path;                /* encoded once, as in the URL; begins with a slash */
-    const char *query;               /* as in the URL: names sorted, names and values encoded; empty: none */
-    struct str headers[8];           /* "name:value" to be signed, names in lower case and sorted, no blanks around the value; host must be there */
+    const char *path;      /* encoded once, as in the URL; begins with a slash */
+    const char *query;     /* as in the URL: names sorted, names and values encoded; empty: none */
+    struct str headers[8]; /* "name:value" to be signed, names in lower case and sorted, no blanks around the value; host must be there */
     size_t header_count;
-    const char *body_hash;           /* sigv4_hash of the body */
-    const char *date;                /* as x-amz-date */
+    const char *body_hash; /* sigv4_hash of the body */
+    const char *date;      /* as x-amz-date */
     const char *region, *service;
     const char *access_key, *secret_key;
 };

@@ -17,17 +17,17 @@ enum xml_event { XML_FAILED = -1, XML_END, XML_OPEN, XML_CLOSE, XML_TEXT };
 
 struct xml {
     const char *p, *end;
-    struct str name;             /* of the element that opened or closed, without prefix; borrowed */
-    struct str raw;              /* the text, with references as they stand; borrowed */
+    struct str name; /* of the element that opened or closed, without prefix; borrowed */
+    struct str raw;  /* the text, with references as they stand; borrowed */
     int depth;
-    bool closes_itself;          /* <a/>: its end comes next */
+    bool closes_itself; /* <a/>: its end comes next */
 };
 
-void xml_init(struct xml *self, struct str text);        /* text: borrowed */
+void xml_init(struct xml *self, struct str text); /* text: borrowed */
 /* XML_FAILED sticks: not well formed, or deeper than XML_DEPTH_MAX. XML_END: all elements are closed. */
 enum xml_event xml_next(struct xml *self);
 /* Appends the present text with references replaced. -1: a reference that is none, or `out` failed. */
 int xml_text(const struct xml *self, struct buf *out);
-struct str xml_trim(struct str text);                    /* without blanks around */
+struct str xml_trim(struct str text); /* without blanks around */
 
 #endif

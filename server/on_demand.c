@@ -32,7 +32,7 @@ static bool is_plausible(struct str ref)
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
             return false;
     }
-    return digit && ref.len <= REF_MAX_BYTES;        /* schedulers count or tell the time in their ids */
+    return digit && ref.len <= REF_MAX_BYTES; /* schedulers count or tell the time in their ids */
 }
 
 /* Not within the last seconds. */

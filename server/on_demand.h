@@ -10,7 +10,7 @@
 
 #define ON_DEMAND_AGAIN_MS 10000
 #define ON_DEMAND_WAIT_MS 2000
-#define ON_DEMAND_WAITERS 2          /* each holds a thread of HTTP */
+#define ON_DEMAND_WAITERS 2 /* each holds a thread of HTTP */
 
 /* `ref` is a run's key, an application's id, or "id.attempt". Returns when the list has it, or when it will not. Before anybody is asked whether the viewer may see it. */
 void on_demand(struct api_ctx *ctx, const struct request *request, struct str ref);

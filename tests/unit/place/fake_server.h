@@ -18,17 +18,17 @@
 #include "base/buf.h"
 
 struct fake_request {
-    char method[16], target[9000];       /* as they came; the target with its query */
-    char head[16000];                    /* all header lines */
-    int number;                          /* of the connection, from 1 */
+    char method[16], target[9000]; /* as they came; the target with its query */
+    char head[16000];              /* all header lines */
+    int number;                    /* of the connection, from 1 */
 };
 
 struct fake_server {
     int fd, port;
     pthread_t thread;
     atomic_int count;
-    void (*answer)(const struct fake_request *request, struct buf *out);      /* the raw bytes that are sent; the connection ends behind them */
-    int pause_ms;                        /* before an answer */
+    void (*answer)(const struct fake_request *request, struct buf *out); /* the raw bytes that are sent; the connection ends behind them */
+    int pause_ms;                                                        /* before an answer */
 };
 
 static inline void fake_reply(struct buf *out, int status, const char *headers, const char *body)

@@ -53,9 +53,16 @@ static void addresses_that_make_no_sense_are_refused_without_their_secrets(void 
         const char *text;
         enum err_code code;
     } cases[] = {
-        {"gs://bucket/x", ERR_UNSUPPORTED}, {"http://host/x", ERR_UNSUPPORTED}, {"ftp://x/y", ERR_UNSUPPORTED},      {"s3a://KEY:hunter2@bucket/x", ERR_INVALID},
-        {"s3a:///x", ERR_INVALID},          {"s3a://b?x/y", ERR_INVALID},       {"hdfs://prod/a/../b", ERR_INVALID}, {"file://host/x", ERR_INVALID},
-        {"file:x", ERR_INVALID},            {"hdfs:///x", ERR_INVALID},
+        {"gs://bucket/x", ERR_UNSUPPORTED},
+        {"http://host/x", ERR_UNSUPPORTED},
+        {"ftp://x/y", ERR_UNSUPPORTED},
+        {"s3a://KEY:hunter2@bucket/x", ERR_INVALID},
+        {"s3a:///x", ERR_INVALID},
+        {"s3a://b?x/y", ERR_INVALID},
+        {"hdfs://prod/a/../b", ERR_INVALID},
+        {"file://host/x", ERR_INVALID},
+        {"file:x", ERR_INVALID},
+        {"hdfs:///x", ERR_INVALID},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *ret;
@@ -131,7 +138,7 @@ static void local_directories_are_listed(void **state)
     struct place_children children;
     assert_int_equal(place_list(NULL, root, NULL, &children, &err), ERR_OK);
     assert_int_equal(children.count, 3);
-    assert_string_equal(children.items[0].name, "a\nb");     /* what the file system has is no server's invention */
+    assert_string_equal(children.items[0].name, "a\nb"); /* what the file system has is no server's invention */
     assert_int_equal(children.items[1].kind, CHILD_FILE);
     assert_int_equal(children.items[1].bytes, 4);
     assert_int_equal(children.items[2].kind, CHILD_LINKED_DIRECTORY);
@@ -151,9 +158,10 @@ static void hadoops_files_are_read(void **state)
     char path[] = "/tmp/afterglow-site-XXXXXX";
     struct err err = {0};
     FILE *file = fdopen(mkstemp(path), "w");
-    fputs("<?xml version=\"1.0\"?>\n<?xml-stylesheet href=\"x\"?>\n<configuration>\n<property>\n <name> fs.defaultFS </name>\n <value>hdfs://a&amp;b</value>\n <final>true</final>\n"
-          "</property><property><name>empty</name><value/></property></configuration>",
-          file);
+    fputs(
+        "<?xml version=\"1.0\"?>\n<?xml-stylesheet href=\"x\"?>\n<configuration>\n<property>\n <name> fs.defaultFS </name>\n <value>hdfs://a&amp;b</value>\n <final>true</final>\n"
+        "</property><property><name>empty</name><value/></property></configuration>",
+        file);
     fclose(file);
     assert_int_equal(place_config_set(STR_LIT("fs.defaultFS"), STR_LIT("weaker"), NULL), ERR_OK);
     assert_int_equal(place_config_read_site(path, &err), ERR_OK);

@@ -39,7 +39,8 @@ static int set_up(void **state)
 {
     (void)state;
     err = (struct err){0};
-    static const char *const names[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE"};
+    static const char *const names[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",       "AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE",
+                                        "AWS_ROLE_ARN",      "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unsetenv(names[i]);
     setenv("HOME", "/nonexistent", 1);
@@ -72,9 +73,9 @@ static void answer_flat(const struct fake_request *request, struct buf *out)
         fake_reply(out, 200, "", LIST_HEAD OBJECT("p/eventlog_v2_app-2/events_1_app-2", "5") OBJECT("p/eventlog_v2_app-2/sub/x", "5") OBJECT("p/z%2B%C3%BC+z", "9") LIST_END);
     else
         fake_reply(out, 200, "",
-                   LIST_HEAD OBJECT("p/", "0") OBJECT("p/app-1", "3") OBJECT("p/bad%0Aname", "1") OBJECT("p//empty", "1") OBJECT("p/eventlog_v2_app-2/appstatus_app-2",
-                                                                                                                                  "0") "<IsTruncated>true</IsTruncated><NextContinuationToken>t/+1</"
-                                                                                                                                       "NextContinuationToken></ListBucketResult>");
+                   LIST_HEAD OBJECT("p/", "0") OBJECT("p/app-1", "3") OBJECT("p/bad%0Aname", "1") OBJECT("p//empty", "1")
+                       OBJECT("p/eventlog_v2_app-2/appstatus_app-2", "0") "<IsTruncated>true</IsTruncated><NextContinuationToken>t/+1</"
+                                                                          "NextContinuationToken></ListBucketResult>");
 }
 
 static void a_scan_asks_once_and_finds_the_directories_in_the_keys(void **state)
@@ -315,9 +316,10 @@ static void answer_sts(const struct fake_request *request, struct buf *out)
 {
     if (strcmp(request->method, "POST") == 0) {
         exchanged++;
-        fake_reply(out, 200, "",
-                   "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>STS</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"
-                   "<SessionToken>T</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>");
+        fake_reply(
+            out, 200, "",
+            "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>STS</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"
+            "<SessionToken>T</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>");
         return;
     }
     answer_and_remember(request, out);

@@ -15,8 +15,8 @@
 #include "place/place.h"
 #include "tests/unit/place/fake_server.h"
 
-#define STATUS(name, type, length, time, id)                                                                                                                                        \
-    "{\"accessTime\":1,\"blockSize\":134217728,\"childrenNum\":0,\"fileId\":" id ",\"group\":\"g\",\"length\":" length ",\"modificationTime\":" time                                \
+#define STATUS(name, type, length, time, id)                                                                                                         \
+    "{\"accessTime\":1,\"blockSize\":134217728,\"childrenNum\":0,\"fileId\":" id ",\"group\":\"g\",\"length\":" length ",\"modificationTime\":" time \
     ",\"owner\":\"o\",\"pathSuffix\":\"" name "\",\"permission\":\"644\",\"replication\":1,\"storagePolicy\":0,\"type\":\"" type "\"}"
 #define EXCEPTION(name, message) "{\"RemoteException\":{\"exception\":\"" name "\",\"javaClassName\":\"x." name "\",\"message\":\"" message "\"}}"
 
@@ -56,11 +56,12 @@ static bool asks(const struct fake_request *request, const char *part)
 static void answer_batches(const struct fake_request *request, struct buf *out)
 {
     if (asks(request, "startAfter=b%2Fx"))
-        fake_reply(out, 200, "", "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[" STATUS("c%41", "DIRECTORY", "0", "3", "13") "]}},\"remainingEntries\":0}}");
+        fake_reply(out, 200, "",
+                   "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[" STATUS("c%41", "DIRECTORY", "0", "3", "13") "]}},\"remainingEntries\":0}}");
     else if (asks(request, "op=LISTSTATUS_BATCH") && asks(request, "/webhdfs/v1/a%20dir?") && asks(request, "&user.name=me"))
         fake_reply(out, 200, "",
-                   "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[\n" STATUS("a", "FILE", "7", "1", "11") "," STATUS(".crc", "FILE", "7", "1", "14") "," STATUS(
-                       "b\\/x", "FILE", "7", "2", "12") "]}},\"remainingEntries\":1}}");
+                   "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[\n" STATUS("a", "FILE", "7", "1", "11") "," STATUS(
+                       ".crc", "FILE", "7", "1", "14") "," STATUS("b\\/x", "FILE", "7", "2", "12") "]}},\"remainingEntries\":1}}");
     else
         fake_reply(out, 500, "", "");
 }
@@ -242,7 +243,7 @@ static void what_is_away_keeps_nobody_waiting_until_it_is_probed(void **state)
     (void)state;
     struct place_child child;
     fake_start(&one, answer_standby);
-    place_be_brief();                    /* one try: the patience itself is seconds */
+    place_be_brief(); /* one try: the patience itself is seconds */
     assert_int_equal(place_stat(at("/logs"), &child, &err), ERR_AWAY);
     assert_int_equal(place_stat(at("/logs/x"), &child, &err), ERR_AWAY);
     assert_non_null(strstr(err.message, "StandbyException"));
@@ -259,7 +260,7 @@ static void what_is_away_keeps_nobody_waiting_until_it_is_probed(void **state)
 /* ---- reading */
 
 static char stored[300000];
-static size_t reported, visible;         /* what the name node and what the data node know */
+static size_t reported, visible; /* what the name node and what the data node know */
 static int opens;
 
 static int64_t number(const struct fake_request *request, const char *key)
@@ -276,7 +277,7 @@ static void answer_file(const struct fake_request *request, struct buf *out)
         snprintf(body, sizeof body, "{\"FileStatus\":{\"fileId\":9,\"length\":%zu,\"modificationTime\":5,\"pathSuffix\":\"\",\"type\":\"FILE\"}}", reported);
         fake_reply(out, 200, "", body);
     } else if (!asks(request, "/datanode")) {
-        if (offset < 0 || (reported > 0 && (size_t)offset >= reported)) {      /* as NamenodeWebHdfsMethods does */
+        if (offset < 0 || (reported > 0 && (size_t)offset >= reported)) { /* as NamenodeWebHdfsMethods does */
             fake_reply(out, 403, "", EXCEPTION("IOException", "Offset is out of the range; OPEN"));
             return;
         }
@@ -304,7 +305,7 @@ static void answer_broken(const struct fake_request *request, struct buf *out)
 {
     answer_file(request, out);
     if (asks(request, "/datanode") && opens % 2 == 1)
-        out->len -= out->len / 3;        /* the connection ends early */
+        out->len -= out->len / 3; /* the connection ends early */
 }
 
 static size_t read_all(const char *name, int64_t from)
@@ -336,7 +337,7 @@ static void a_file_is_read_in_growing_answers(void **state)
     reported = visible = sizeof stored;
     fake_start(&one, answer_file);
     assert_int_equal(read_all("/f", 0), sizeof stored);
-    assert_int_equal(opens, 2);          /* 64 KiB, then the rest */
+    assert_int_equal(opens, 2); /* 64 KiB, then the rest */
     assert_int_equal(read_all("/f", 299990), 10);
     fake_stop(&one);
 }
@@ -348,7 +349,7 @@ static void a_connection_that_breaks_is_begun_again_where_it_broke(void **state)
     reported = visible = sizeof stored;
     fake_start(&one, answer_broken);
     assert_int_equal(read_all("/f", 0), sizeof stored);
-    assert_int_equal(opens, 2);          /* two thirds of 64 KiB, then the rest, which fits 256 KiB */
+    assert_int_equal(opens, 2); /* two thirds of 64 KiB, then the rest, which fits 256 KiB */
     fake_stop(&one);
 }
 
@@ -425,8 +426,8 @@ static void answer_tree(const struct fake_request *request, struct buf *out)
     } else if (asks(request, "running?op=LIST")) {
         listed_running++;
         fake_reply(out, 200, "",
-                   "{\"FileStatuses\":{\"FileStatus\":[" STATUS("appstatus_b.inprogress", "FILE", "0", "1", "31") "," STATUS("events_9_b", "FILE", "100", "1", "32") "," STATUS(
-                       "events_10_b", "FILE", "0", "1", "33") "]}}");
+                   "{\"FileStatuses\":{\"FileStatus\":[" STATUS("appstatus_b.inprogress", "FILE", "0", "1",
+                                                                "31") "," STATUS("events_9_b", "FILE", "100", "1", "32") "," STATUS("events_10_b", "FILE", "0", "1", "33") "]}}");
     } else if (asks(request, "events_10_b?op=OPEN")) {
         buf_text(out, "HTTP/1.1 200 OK\r\nContent-Length: 4242\r\nConnection: close\r\n\r\n");
     } else {
@@ -444,7 +445,7 @@ static void finished_rolling_logs_are_asked_for_once_and_growing_ones_measured(v
     assert_int_equal(place_view_new(at("/logs"), &view, &err), ERR_OK);
     for (int scan = 0; scan < 3; scan++) {
         if (scan == 2)
-            finished.modified_ms = 6;    /* a name in it changed */
+            finished.modified_ms = 6; /* a name in it changed */
         assert_int_equal(place_view_begin(view, &err), ERR_OK);
         assert_int_equal(place_list(view, at("/logs/finished"), &finished, &children, &err), ERR_OK);
         assert_int_equal(children.count, 2);
