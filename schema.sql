@@ -31,12 +31,14 @@ CREATE TABLE log (
     bytes INTEGER NOT NULL,              -- stored size, all files
     modified_ms INTEGER NOT NULL,        -- newest file
     fingerprint TEXT NOT NULL,           -- device, inode, size, time of each file, in short: unchanged means nothing to do
-    state TEXT NOT NULL,                 -- waiting | loading | loaded | partial | failed | skipped | gone
+    state TEXT NOT NULL,                 -- waiting | loading | loaded | partial | listed (its run is loaded when somebody opens it) | failed | skipped | gone
     reason TEXT,                         -- one line: why failed, partial or skipped
-    flags TEXT NOT NULL DEFAULT '',      -- blank-separated: cut lines gap name empty unreadable not-a-log notice
+    flags TEXT NOT NULL DEFAULT '',      -- blank-separated: cut lines gap name empty unreadable not-a-log notice abandoned (no end, and it did not grow for long)
     app_key TEXT,                        -- the run it holds, once known
     first_seen_ms INTEGER NOT NULL,
     changed_ms INTEGER NOT NULL,         -- when this row last changed
+    grown_ms INTEGER,                    -- when its size was last seen to change; NULL: not since it was first seen
+    removing_ms INTEGER,                 -- when the cleaner began to delete it, and has not ended; NULL: it did not. Such a log is gone, whatever is still there of it
     wanted_ms INTEGER,                   -- when somebody last opened it before it was loaded: goes first
     tries INTEGER NOT NULL DEFAULT 0,    -- loads that killed the worker; set aside after the second
     read_bytes INTEGER,                  -- progress of the running load, stored bytes
@@ -60,7 +62,7 @@ CREATE TABLE app (
     complete INTEGER NOT NULL,           -- 1: an ApplicationEnd record was read
     log_id INTEGER NOT NULL REFERENCES log,   -- the log it comes from (several copies: complete, then larger, then newer)
     loaded INTEGER NOT NULL,             -- 1: apps/<app_key>.db is there and whole
-    generation INTEGER NOT NULL,         -- grows with every load; part of ETags
+    generation INTEGER NOT NULL,         -- grows with every load; part of ETags; 0: it never was loaded. Not loaded and above 0: put away to make room, what the load told stays
     view_users TEXT, view_groups TEXT,   -- who else may see it: spark.ui.view.acls and spark.admin.acls, their .groups, comma-separated, as logged; NULL: the log names nobody
     -- The rest is NULL until loaded.
     outcome TEXT,                        -- succeeded | failed | unknown (no job ended, or no end): from jobs and exit code
@@ -74,6 +76,13 @@ CREATE TABLE app (
 ) STRICT;
 CREATE INDEX app_by_id ON app (app_id);
 CREATE INDEX app_by_log ON app (log_id);
+CREATE INDEX app_without_end ON app (log_id) WHERE complete = 0;
+
+-- One row: a run that somebody opened, and when last. Beside app, whose changes make lists anew.
+CREATE TABLE run_use (
+    app_key TEXT PRIMARY KEY,
+    opened_ms INTEGER NOT NULL
+) STRICT;
 
 -- One row: a run that changed, or its log's state, flags or place, and when last: readers that hold the list in memory read again what has a number above the newest they know.
 -- Kept by the triggers below, whoever writes. A run that is not in app any more was deleted.
@@ -144,6 +153,7 @@ CREATE TABLE run_summary (
 CREATE TRIGGER app_judgement_deleted AFTER DELETE ON app BEGIN
     DELETE FROM run_history WHERE app_key = old.app_key;
     DELETE FROM run_summary WHERE app_key = old.app_key;
+    DELETE FROM run_use WHERE app_key = old.app_key;
 END;
 
 -- PART: apps/<key>.db

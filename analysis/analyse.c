@@ -27,6 +27,7 @@ struct analysis {
     struct facts facts;
     struct accounts accounts;
     struct account_times times;
+    struct lost_tasks lost;
     struct completeness log;
     struct stage_desks desks;
     struct looked_at nothing, *looked_at; /* by place among those that are looked at */
@@ -62,6 +63,7 @@ static void analysis_free(struct analysis *self)
     stage_desks_dispose(&self->desks);
     queue_dispose(&self->made);
     queue_dispose(&self->calibrated);
+    lost_tasks_dispose(&self->lost);
     account_times_dispose(&self->times);
     accounts_dispose(&self->accounts);
     facts_dispose(&self->facts);
@@ -160,24 +162,30 @@ static enum err_code choose_stages(struct analysis *self, struct worked **ret, s
 struct takers {
     struct account_pass account;
     struct stage_samples *samples; /* NULL: it is not looked at */
+    struct lost_tasks *lost;       /* NULL: it loses no work */
+    const struct facts *facts;
+    uint32_t stage;
 };
 
 static enum err_code take_values(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
 {
     struct takers *self = to;
     account_pass_add(&self->account, values, places);
-    return self->samples ? stage_samples_add(self->samples, values, places, err) : ERR_OK;
+    enum err_code rc = self->lost ? lost_tasks_add(self->lost, self->facts, self->stage, values, places, err) : ERR_OK;
+    return rc || !self->samples ? rc : stage_samples_add(self->samples, values, places, err);
 }
 
 static enum err_code pass_stage(struct analysis *self, uint32_t stage, struct stage_samples *samples, struct err *err)
 {
-    struct takers takers = {.samples = samples};
+    struct takers takers = {.samples = samples, .facts = &self->facts, .stage = stage};
+    takers.lost = stage_loses_work(&self->facts.stages[stage]) ? &self->lost : NULL;
     enum err_code rc = samples ? stage_samples_begin(samples, &self->facts, stage, self->accounts.stages[stage].slots, err) : ERR_OK;
     if (rc)
         return rc;
     account_pass_begin(&takers.account, &self->accounts, &self->facts, stage);
-    rc = facts_value_batches(&self->facts, stage, ACCOUNT_VALUES | (samples ? SAMPLE_VALUES : 0), take_values, &takers, err);
+    rc = facts_value_batches(&self->facts, stage, ACCOUNT_VALUES | (samples ? SAMPLE_VALUES : 0) | (takers.lost ? LOST_VALUES : 0), take_values, &takers, err);
     account_pass_end(&takers.account);
+    lost_tasks_end_stage(&self->lost, &self->facts, stage);
     if (samples)
         stage_samples_end(samples);
     return rc;
@@ -292,6 +300,7 @@ static enum err_code run_both(struct analysis *self, struct err *err)
         return rc;
     judged->facts = &self->facts;
     judged->accounts = &self->accounts;
+    judged->lost = &self->lost;
     judged->stages = self->stages;
     judged->extras = self->extras;
     judged->chain = &self->chain;

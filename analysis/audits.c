@@ -11,7 +11,7 @@ enum err_code audits_make(struct audits *ret, const struct judged *judged, struc
     if (!rc)
         rc = stream_health_make(&ret->streams, facts, err);
     if (!rc)
-        rc = failure_signatures_make(&ret->failures, facts, err);
+        rc = failure_signatures_make(&ret->failures, facts, judged->lost, err);
     if (!rc)
         rc = ledger_make(&ret->ledger, judged, &ret->failures, err);
     if (!rc)

@@ -161,63 +161,19 @@ static bool has_failed(const struct attempt *attempt)
     return attempt->kind == LOST_FAILED || attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_FETCH;
 }
 
-static bool has_failures(const struct facts *facts, const struct stage_fact *stage)
-{
-    for (size_t i = 0; i < stage->attempt_count; i++)
-        if (has_failed(&facts->attempts[stage->first_attempt + i]))
-            return true;
-    return false;
-}
-
-/* Failed attempts of one stage, with what their texts are. */
-struct failed {
-    uint32_t place; /* among the stage's attempts */
-    int64_t text_id;
-};
-
-struct failed_list {
-    const struct attempt *attempts; /* of the stage */
-    struct failed *items;           /* owned */
-    size_t count, capacity;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct failed *x = a, *y = b;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-static enum err_code collect_failed(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
-{
-    struct failed_list *self = to;
-    for (size_t i = 0; i < values->count; i++) {
-        if (!has_failed(&self->attempts[places[i]]))
-            continue;
-        if (mem_grow((void **)&self->items, &self->capacity, self->count + 1, FACTS_MAX_ATTEMPTS, sizeof *self->items))
-            return err_nomem(err);
-        self->items[self->count++] = (struct failed){places[i], values->of[VALUE_ERROR_TEXT_ID][i]};
-    }
-    return ERR_OK;
-}
-
-static enum err_code failed_tasks(struct collector *self, uint32_t position, struct err *err)
+static enum err_code failed_tasks(struct collector *self, const struct lost_tasks *lost, struct err *err)
 {
     const struct facts *facts = self->facts;
-    const struct stage_fact *stage = &facts->stages[position];
-    struct failed_list failed = {.attempts = facts->attempts + stage->first_attempt};
-    if (!has_failures(facts, stage))
-        return ERR_OK;
-    enum err_code rc = facts_value_batches(facts, position, 1U << VALUE_ERROR_TEXT_ID, collect_failed, &failed, err);
-    if (failed.count)
-        qsort(failed.items, failed.count, sizeof *failed.items, by_place);
-    for (size_t i = 0; i < failed.count && !rc; i++) {
-        const struct attempt *attempt = &failed.attempts[failed.items[i].place];
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < lost->count && !rc; i++) {
+        const struct attempt *attempt = &facts->attempts[lost->items[i].attempt];
         char key[24];
+        if (!has_failed(attempt))
+            continue;
         snprintf(key, sizeof key, "%lld", (long long)attempt->task_id);
-        struct failure failure = {FAILED_TASKS, failed.items[i].text_id, STR_LIT(""), attempt->finish_ms, SUBJECT_TASK, key, facts->executors[attempt->executor].host};
+        struct failure failure = {FAILED_TASKS, lost->items[i].error_text_id, STR_LIT(""), attempt->finish_ms, SUBJECT_TASK, key, facts->executors[attempt->executor].host};
         rc = note(self, &failure, err);
     }
-    mem_free(failed.items);
     return rc;
 }
 
@@ -292,15 +248,15 @@ static enum err_code sort_rows(struct failure_signatures *self, struct err *err)
     return ERR_OK;
 }
 
-enum err_code failure_signatures_make(struct failure_signatures *ret, const struct facts *facts, struct err *err)
+enum err_code failure_signatures_make(struct failure_signatures *ret, const struct facts *facts, const struct lost_tasks *lost, struct err *err)
 {
     *ret = (struct failure_signatures){0};
     arena_init(&ret->arena, ARENA_BYTES);
     imap_init(&ret->by_text, MAX_TEXTS);
     struct collector self = {.out = ret, .facts = facts};
     enum err_code rc = db_prepare(facts->db, &self.text, "SELECT body FROM text WHERE text_id = ?1", err);
-    for (uint32_t i = 0; i < facts->stage_count && !rc; i++)
-        rc = failed_tasks(&self, i, err);
+    if (!rc)
+        rc = failed_tasks(&self, lost, err);
     if (!rc)
         rc = failed_executors(&self, err);
     if (!rc)

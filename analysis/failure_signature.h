@@ -8,6 +8,7 @@
 #include "analysis/error_text.h"
 #include "analysis/facts.h"
 #include "analysis/finding.h"
+#include "analysis/lost_tasks.h"
 
 enum failure_source { FAILED_TASKS, FAILED_EXECUTORS, FAILED_STAGES, FAILED_JOBS, FAILED_SQLS, FAILURE_SOURCE_COUNT };
 
@@ -35,7 +36,7 @@ struct failure_signatures {
 /* Different signatures that are told apart; what comes behind them counts with the last. */
 #define FAILURES_MAX 500
 
-enum err_code failure_signatures_make(struct failure_signatures *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
+enum err_code failure_signatures_make(struct failure_signatures *ret, const struct facts *facts, const struct lost_tasks *lost, struct err *err) WARN_UNUSED;
 void failure_signatures_dispose(struct failure_signatures *self);
 /* Position in rows of the failure with this text; NO_ENTITY: nothing failed with it. */
 uint32_t failure_of_text(const struct failure_signatures *self, int64_t text_id);

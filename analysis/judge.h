@@ -10,6 +10,7 @@
 #include "analysis/completeness.h"
 #include "analysis/facts.h"
 #include "analysis/finding.h"
+#include "analysis/lost_tasks.h"
 #include "analysis/simulate.h"
 #include "analysis/stage_extra.h"
 #include "analysis/stage_stats.h"
@@ -23,6 +24,7 @@ struct audits;
 struct judged {
     const struct facts *facts;
     const struct accounts *accounts;
+    const struct lost_tasks *lost;
     /* By position of stage, never NULL. Of stages without winners, and of those behind the STAGES_LOOKED_AT with most work, all counts 0 and numbers NaN, verdict muted. */
     const struct stage_stats *const *stages;
     const struct stage_extra *const *extras; /* what rules ask beyond that */

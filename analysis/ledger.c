@@ -27,7 +27,7 @@ struct keeper {
     const struct facts *facts;
     const struct failure_signatures *failures;
     struct entry *entries;
-    size_t count, capacity;
+    size_t count;
     sqlite3_stmt *text;
 };
 
@@ -102,45 +102,20 @@ static enum err_code find_cause(struct keeper *self, const struct attempt *attem
     return rc;
 }
 
-static bool loses_work(const struct facts *facts, const struct stage_fact *stage)
+static enum err_code enter_lost(struct keeper *self, const struct lost_tasks *lost, struct err *err)
 {
-    for (size_t i = 0; i < stage->attempt_count; i++)
-        if (facts->attempts[stage->first_attempt + i].kind != WINNER)
-            return true;
-    return false;
-}
-
-struct stage_entries {
-    struct keeper *keeper;
-    size_t first_attempt;
-};
-
-static enum err_code enter_batch(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
-{
-    const struct stage_entries *stage = to;
-    struct keeper *self = stage->keeper;
     enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < values->count && !rc; i++) {
-        const struct attempt *attempt = &self->facts->attempts[stage->first_attempt + places[i]];
-        if (attempt->kind == WINNER)
-            continue;
-        if (mem_grow((void **)&self->entries, &self->capacity, self->count + 1, FACTS_MAX_ATTEMPTS, sizeof *self->entries))
-            return err_nomem(err);
+    self->entries = mem_array(lost->count + 1, sizeof *self->entries);
+    if (!self->entries)
+        return err_nomem(err);
+    for (size_t i = 0; i < lost->count && !rc; i++) {
+        const struct lost_task *task = &lost->items[i];
         struct entry *entry = &self->entries[self->count++];
-        double read = (double)known_or(values->of[VALUE_INPUT_BYTES][i], 0) + (double)known_or(values->of[VALUE_SHUFFLE_READ_BYTES][i], 0);
-        *entry = (struct entry){.attempt = (uint32_t)stage->first_attempt + places[i], .read_bytes = MAX(read, 0.0)};
-        rc = find_cause(self, attempt, values->of[VALUE_ERROR_TEXT_ID][i], &entry->cause, err);
+        double read = (double)known_or(task->input_bytes, 0) + (double)known_or(task->shuffle_read_bytes, 0);
+        *entry = (struct entry){.attempt = task->attempt, .read_bytes = MAX(read, 0.0)};
+        rc = find_cause(self, &self->facts->attempts[task->attempt], task->error_text_id, &entry->cause, err);
     }
     return rc;
-}
-
-static enum err_code enter_stage(struct keeper *self, uint32_t position, struct err *err)
-{
-    const struct stage_fact *stage = &self->facts->stages[position];
-    struct stage_entries entries = {self, stage->first_attempt};
-    if (!loses_work(self->facts, stage))
-        return ERR_OK;
-    return facts_value_batches(self->facts, position, 1U << VALUE_ERROR_TEXT_ID | 1U << VALUE_INPUT_BYTES | 1U << VALUE_SHUFFLE_READ_BYTES, enter_batch, &entries, err);
 }
 
 /* ---- rows out of entries */
@@ -289,8 +264,8 @@ enum err_code ledger_make(struct ledger *ret, const struct judged *judged, const
     *ret = (struct ledger){0};
     struct keeper keeper = {.judged = judged, .facts = judged->facts, .failures = failures};
     enum err_code rc = db_prepare(judged->facts->db, &keeper.text, "SELECT body FROM text WHERE text_id = ?1", err);
-    for (uint32_t i = 0; i < judged->facts->stage_count && !rc; i++)
-        rc = enter_stage(&keeper, i, err);
+    if (!rc)
+        rc = enter_lost(&keeper, judged->lost, err);
     if (keeper.count)
         qsort(keeper.entries, keeper.count, sizeof *keeper.entries, by_cause);
     if (!rc)

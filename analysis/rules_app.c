@@ -336,7 +336,7 @@ static enum err_code most_at_once(const struct judged *judged, int64_t *ret, str
 {
     const struct facts *facts = judged->facts;
     CLEANUP(mem_freep) int32_t *step = mem_array(BUSY_PIECES + 2, sizeof *step);
-    double piece = MAX((double)judged->wall_ms / BUSY_PIECES, 1.0);
+    double pieces_a_ms = MIN(BUSY_PIECES / MAX((double)judged->wall_ms, 1.0), 1.0);
     int64_t now = 0;
     *ret = 0;
     if (!step)
@@ -346,8 +346,8 @@ static enum err_code most_at_once(const struct judged *judged, int64_t *ret, str
         if (attempt->occupancy_ms <= 0)
             continue;
         double from = (double)(attempt->begin_ms - facts->begin_ms), to = from + (double)attempt->occupancy_ms - 1;
-        step[(size_t)MIN(MAX(from / piece, 0.0), (double)BUSY_PIECES)]++;
-        step[(size_t)MIN(MAX(to / piece, 0.0), (double)BUSY_PIECES) + 1]--;
+        step[(size_t)MIN(MAX(from * pieces_a_ms, 0.0), (double)BUSY_PIECES)]++;
+        step[(size_t)MIN(MAX(to * pieces_a_ms, 0.0), (double)BUSY_PIECES) + 1]--;
     }
     for (size_t i = 0; i <= BUSY_PIECES; i++) {
         now += step[i];

@@ -97,21 +97,17 @@ static int by_count(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->signature, y->signature);
 }
 
-static enum err_code read_failures(const struct facts *facts, uint32_t stage, struct arena *texts, struct failures *ret, struct err *err)
+static enum err_code read_failures(const struct facts *facts, struct lost_slice lost, struct arena *texts, struct failures *ret, struct err *err)
 {
-    const struct stage_fact *fact = &facts->stages[stage];
-    struct task_values values;
     struct imap by_text; /* text id → its group's place + 1 */
+    enum err_code rc = ERR_OK;
     ret->group_count = ret->failed = ret->out_of_memory = 0;
-    enum err_code rc = facts_values(facts, stage, 1U << VALUE_ERROR_TEXT_ID, &values, err);
-    if (rc)
-        return rc;
     imap_init(&by_text, TEXTS_MAX);
-    for (size_t i = 0; i < fact->attempt_count && !rc; i++) {
-        const struct attempt *attempt = &facts->attempts[fact->first_attempt + i];
+    for (size_t i = 0; i < lost.count && !rc; i++) {
+        const struct attempt *attempt = &facts->attempts[lost.items[i].attempt];
         if (!is_failure(attempt))
             continue;
-        int64_t text_id = values.of[VALUE_ERROR_TEXT_ID] ? values.of[VALUE_ERROR_TEXT_ID][i] : UNKNOWN;
+        int64_t text_id = lost.items[i].error_text_id;
         size_t place = (size_t)(uintptr_t)imap_get(&by_text, text_id);
         if (!place) {
             struct group like = {.example = attempt, .kind = ERROR_OTHER};
@@ -130,7 +126,6 @@ static enum err_code read_failures(const struct facts *facts, uint32_t stage, st
         ret->out_of_memory += error_is_oom(group->kind);
     }
     imap_dispose(&by_text);
-    task_values_dispose(&values);
     qsort(ret->groups, ret->group_count, sizeof *ret->groups, by_count);
     return rc;
 }
@@ -161,13 +156,13 @@ static void say_failures(struct findings *findings, const struct failures *failu
     }
 }
 
-static void task_failures(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, const struct failures *failures)
+static void task_failures(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, struct lost_slice lost, const struct failures *failures)
 {
     const struct stage_fact *fact = &judged->facts->stages[stage];
     double all = (double)fact->attempt_count, failed = (double)failures->failed, lost_ms = 0;
-    for (size_t i = 0; i < fact->attempt_count; i++)
-        if (is_failure(&judged->facts->attempts[fact->first_attempt + i]))
-            lost_ms += (double)judged->facts->attempts[fact->first_attempt + i].occupancy_ms;
+    for (size_t i = 0; i < lost.count; i++)
+        if (is_failure(&judged->facts->attempts[lost.items[i].attempt]))
+            lost_ms += (double)judged->facts->attempts[lost.items[i].attempt].occupancy_ms;
     struct finding *finding =
         findings_consider(findings, rule, MUTE_NONE, failed / all, lost_ms / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
     if (!finding)
@@ -212,10 +207,10 @@ struct lost_executor {
     size_t attempts;
 };
 
-static void work_lost(const struct facts *facts, struct lost_executor *self)
+static void work_lost(const struct judged *judged, struct lost_executor *self)
 {
-    for (size_t i = 0; i < facts->attempt_count; i++) {
-        const struct attempt *attempt = &facts->attempts[i];
+    for (size_t i = 0; i < judged->lost->count; i++) {
+        const struct attempt *attempt = &judged->facts->attempts[judged->lost->items[i].attempt];
         if (attempt->executor == self->executor && (attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED)) {
             self->work_ms += (double)attempt->occupancy_ms;
             self->attempts++;
@@ -224,14 +219,16 @@ static void work_lost(const struct facts *facts, struct lost_executor *self)
 }
 
 /* Attempts that would not have been lost had it stayed: on it, and failed fetches soon after it went. NULL: out of memory. */
-static bool *lost_with(const struct facts *facts, struct arena *arena, uint32_t executor)
+static bool *lost_with(const struct judged *judged, struct arena *arena, uint32_t executor)
 {
+    const struct facts *facts = judged->facts;
     bool *lost = arena_zalloc(arena, facts->attempt_count + 1, sizeof *lost);
     int64_t removed = facts->executors[executor].remove_ms;
-    for (size_t i = 0; lost && i < facts->attempt_count; i++) {
-        const struct attempt *attempt = &facts->attempts[i];
-        lost[i] = attempt->executor == executor ? attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED
-                                                : attempt->kind == LOST_FETCH && known(removed) && attempt->finish_ms >= removed && attempt->finish_ms - removed <= FETCH_AFTER_MS;
+    for (size_t i = 0; lost && i < judged->lost->count; i++) {
+        uint32_t at = judged->lost->items[i].attempt;
+        const struct attempt *attempt = &facts->attempts[at];
+        lost[at] = attempt->executor == executor ? attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED
+                                                 : attempt->kind == LOST_FETCH && known(removed) && attempt->finish_ms >= removed && attempt->finish_ms - removed <= FETCH_AFTER_MS;
     }
     return lost;
 }
@@ -240,7 +237,7 @@ static void executor_lost(const struct judged *judged, struct findings *findings
 {
     const struct facts *facts = judged->facts;
     const struct executor_fact *executor = &facts->executors[lost.executor];
-    work_lost(facts, &lost);
+    work_lost(judged, &lost);
     struct finding *finding = findings_add(findings, "EXEC.LOST", SUBJECT_EXECUTOR, "%.*s", (int)MIN(executor->id.len, (size_t)255), executor->id.ptr ? executor->id.ptr : "");
     finding->executor = lost.executor;
     finding->measure = (double)lost_count;
@@ -260,10 +257,10 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     struct change change = {.kind = CHANGE_NO_LOST, .stage = NO_ENTITY, .lost_kinds = 1U << LOST_EXECUTOR | 1U << LOST_FETCH | 1U << LOST_RECOMPUTED};
     bool some = lost.attempts > 0;
     if (lost_count <= LOST_PRICED_ALONE) {
-        bool *with = lost_with(facts, findings->arena, lost.executor);
+        bool *with = lost_with(judged, findings->arena, lost.executor);
         findings->out_of_memory |= !with;
-        for (size_t i = 0; with && i < facts->attempt_count; i++)
-            some |= with[i];
+        for (size_t i = 0; with && i < judged->lost->count; i++)
+            some |= with[judged->lost->items[i].attempt];
         change.lost_attempts = with;
     }
     /* One that held nothing and ran nothing is worth a word, however few executors there are. */
@@ -282,9 +279,10 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
     size_t count = 0, executors = 0;
     if (!lost || !implied)
         return err_nomem(err);
-    for (size_t i = 0; i < facts->attempt_count; i++)
-        if (facts->attempts[i].kind == LOST_EXECUTOR)
-            implied[facts->attempts[i].executor] = true;
+    for (size_t i = 0; i < judged->lost->count; i++) {
+        const struct attempt *attempt = &facts->attempts[judged->lost->items[i].attempt];
+        implied[attempt->executor] |= attempt->kind == LOST_EXECUTOR;
+    }
     for (uint32_t i = 0; i < facts->executor_count; i++) {
         const struct executor_fact *executor = &facts->executors[i];
         if (executor->is_driver)
@@ -374,16 +372,14 @@ static enum err_code retries(const struct judged *judged, struct findings *findi
     return rc;
 }
 
-static void speculation(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage)
+static void speculation(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, struct lost_slice lost)
 {
     const struct facts *facts = judged->facts;
     const struct stage_fact *fact = &facts->stages[stage];
     double wasted = 0, copies = 0, won = 0, all = judged->accounts->stages[stage].occupancy_ms;
     const struct attempt *worst = NULL;
-    for (size_t i = 0; i < fact->attempt_count; i++) {
-        const struct attempt *attempt = &facts->attempts[fact->first_attempt + i];
-        copies += attempt->speculative;
-        won += attempt->speculative && attempt->kind == WINNER;
+    for (size_t i = 0; i < lost.count; i++) {
+        const struct attempt *attempt = &facts->attempts[lost.items[i].attempt];
         if (attempt->kind != LOST_SPECULATIVE)
             continue;
         wasted += (double)attempt->occupancy_ms;
@@ -392,6 +388,11 @@ static void speculation(const struct judged *judged, struct findings *findings, 
     }
     if (!worst || all <= 0)
         return;
+    for (size_t i = 0; i < fact->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[fact->first_attempt + i];
+        copies += attempt->speculative;
+        won += attempt->speculative && attempt->kind == WINNER;
+    }
     enum mute common = mute_of(judged, rule, stage);
     struct finding *finding =
         findings_consider(findings, rule, common, wasted / all, wasted / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
@@ -430,15 +431,6 @@ static enum err_code excluded(const struct judged *judged, struct findings *find
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static bool has_failures(const struct facts *facts, uint32_t stage)
-{
-    const struct stage_fact *fact = &facts->stages[stage];
-    for (size_t i = 0; i < fact->attempt_count; i++)
-        if (is_failure(&facts->attempts[fact->first_attempt + i]))
-            return true;
-    return false;
-}
-
 enum err_code rules_failure(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
@@ -450,15 +442,14 @@ enum err_code rules_failure(const struct judged *judged, struct findings *findin
     for (uint32_t i = 0; i < facts->stage_count && !rc; i++) {
         if (!facts->stages[i].attempt_count)
             continue;
-        failures->failed = failures->group_count = failures->out_of_memory = 0;
-        if (has_failures(facts, i))
-            rc = read_failures(facts, i, &texts, failures, err);
+        struct lost_slice lost = lost_tasks_of(judged->lost, &facts->stages[i]);
+        rc = read_failures(facts, lost, &texts, failures, err);
         arena_reset(&texts);
         if (rc)
             break;
-        task_failures(judged, findings, failing, i, failures);
+        task_failures(judged, findings, failing, i, lost, failures);
         task_oom(judged, findings, memory, i, failures);
-        speculation(judged, findings, copies, i);
+        speculation(judged, findings, copies, i, lost);
     }
     arena_dispose(&texts);
     if (!rc)

@@ -178,7 +178,7 @@ static void tiny_tasks(const struct judged *judged, struct findings *findings, c
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
     formula_share(findings, rule, overhead, view->occupancy_ms + wait);
-    finding_change(findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = view->position, .number = tasks});
+    finding_change(findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = view->position, .number = tasks, .overhead_ms = view->extra->overhead_p50_ms});
 }
 
 static void big_partition(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)

@@ -65,7 +65,8 @@ static void small_files_read(struct sql_pass *pass, const struct plan_node *node
     evidence_stage_of(pass, stage, "context");
     FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     if (stage != NO_ENTITY)
-        finding_change(pass->findings, "W7", BAND_NORMAL, (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks});
+        finding_change(pass->findings, "W7", BAND_NORMAL,
+                       (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks, .overhead_ms = pass->judged->extras[stage]->overhead_p50_ms});
 }
 
 static bool is_empty_list(struct str text)

@@ -111,10 +111,8 @@ static enum err_code change_node(struct scenario *self, uint32_t id)
 {
     const struct sim_node *node = &self->sim->nodes[id];
     struct sim_override *override = &self->overrides[self->override_count];
-    struct sim_work work;
-    enum err_code rc = sim_work_load(self->sim, node, &work, self->err);
-    if (rc)
-        return rc;
+    struct sim_work work = sim_work_of(self->sim, node);
+    enum err_code rc = ERR_OK;
     bool no_lag = false;
     for (size_t i = 0; i < self->count && !rc; i++) {
         if (!concerns(&self->changes[i], node))

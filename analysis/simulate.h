@@ -28,6 +28,7 @@ struct change {
     const bool *lost_attempts;       /* NO_LOST, may be NULL: only these, by position of attempt */
     enum bucket part;                /* PART, FACTOR */
     double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); SPILL: ms a byte on disk; FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
+    double overhead_ms;              /* SPLIT, MERGE: v of 6.5 where it is known already (stage_extra.h), else 0 */
     int64_t executors;               /* SLOTS: executors of the usual size more or less instead of a factor, when not 0; one stays */
     const size_t *gaps;              /* GAPS: positions in accounts->gaps */
     size_t gap_count;
@@ -38,7 +39,7 @@ struct simulated {
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
     size_t items;                    /* that it went through: its cost, for budgets. Some 0.1 µs each */
 };
-/* PART, SPILL, FACTOR, SPLIT and MERGE read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
+/* PART, SPILL and FACTOR, and SPLIT and MERGE without their overhead, read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
 
 /* The run without any lost work (W4), simulated once: what-ifs ask for it, and the ledger of a run that lost all for one cause. Any thread; who comes second waits. */

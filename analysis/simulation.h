@@ -134,14 +134,14 @@ struct sim_run {
 };
 enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, struct err *err) WARN_UNUSED;
 
-/* Items of a node while they are changed. As observed where the arrays are NULL: all attempts of its stage. */
+/* Items of a node while they are changed. What is as observed has no array: all attempts of its stage, what each took. */
 struct sim_work {
-    double *cost_ms;
+    double *cost_ms, less_ms; /* less: than observed, each; 0 where there are costs */
     uint32_t *attempt; /* position in facts */
     size_t count;
     bool no_copies; /* speculative copies stand for the attempts they outran */
 };
-enum err_code sim_work_load(const struct simulation *sim, const struct sim_node *node, struct sim_work *ret, struct err *err) WARN_UNUSED;
+struct sim_work sim_work_of(const struct simulation *sim, const struct sim_node *node); /* as observed */
 void sim_work_dispose(struct sim_work *self);
 enum err_code sim_work_change(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err) WARN_UNUSED;
 enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node *node, const struct sim_work *work, struct arena *arena, struct sim_costs *ret,

@@ -27,20 +27,34 @@ static bool is_winner(const struct simulation *sim, const struct sim_work *work,
     return attempt_of(sim, work, i)->kind == WINNER;
 }
 
-enum err_code sim_work_load(const struct simulation *sim, const struct sim_node *node, struct sim_work *ret, struct err *err)
+struct sim_work sim_work_of(const struct simulation *sim, const struct sim_node *node)
 {
-    const struct stage_fact *stage = &sim->facts->stages[node->stage];
-    *ret = (struct sim_work){.count = stage->attempt_count,
-                             .cost_ms = mem_alloc(stage->attempt_count * sizeof(double)),
-                             .attempt = mem_alloc(stage->attempt_count * sizeof(uint32_t))};
-    if (!ret->cost_ms || !ret->attempt) {
-        sim_work_dispose(ret);
+    return (struct sim_work){.count = sim->facts->stages[node->stage].attempt_count};
+}
+
+/* For changes that leave some out. */
+static enum err_code own_attempts(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, struct err *err)
+{
+    if (work->attempt)
+        return ERR_OK;
+    if (!(work->attempt = mem_alloc((work->count + 1) * sizeof *work->attempt)))
         return err_nomem(err);
-    }
-    for (size_t i = 0; i < ret->count; i++) {
-        ret->attempt[i] = (uint32_t)(stage->first_attempt + i);
-        ret->cost_ms[i] = (double)sim->facts->attempts[ret->attempt[i]].occupancy_ms + node->gap_ms;
-    }
+    for (size_t i = 0; i < work->count; i++)
+        work->attempt[i] = (uint32_t)(sim->facts->stages[node->stage].first_attempt + i);
+    return ERR_OK;
+}
+
+/* For changes that treat them differently. */
+static enum err_code own_costs(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, struct err *err)
+{
+    enum err_code rc = own_attempts(sim, node, work, err);
+    if (rc || work->cost_ms)
+        return rc;
+    if (!(work->cost_ms = mem_alloc((work->count + 1) * sizeof *work->cost_ms)))
+        return err_nomem(err);
+    for (size_t i = 0; i < work->count; i++)
+        work->cost_ms[i] = (double)attempt_of(sim, work, i)->occupancy_ms + node->gap_ms - work->less_ms;
+    work->less_ms = 0;
     return ERR_OK;
 }
 
@@ -184,11 +198,20 @@ static enum err_code overhead_of(const struct simulation *sim, const struct sim_
     return rc;
 }
 
-/* W6: each item becomes some, which share its work and have its overhead each. */
-static enum err_code split(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, double pieces, struct err *err)
+/* The rule may know it already. */
+static enum err_code overhead_for(const struct simulation *sim, const struct sim_node *node, const struct change *change, double *ret, struct err *err)
 {
-    double overhead;
-    enum err_code rc = overhead_of(sim, node, &overhead, err);
+    if (!(change->overhead_ms > 0))
+        return overhead_of(sim, node, ret, err);
+    *ret = change->overhead_ms;
+    return ERR_OK;
+}
+
+/* W6: each item becomes some, which share its work and have its overhead each. */
+static enum err_code split(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
+{
+    double overhead, pieces = change->number;
+    enum err_code rc = overhead_for(sim, node, change, &overhead, err);
     if (rc || !work->count || !(pieces > 1))
         return rc;
     double most = fmax(1, floor((double)SPLIT_PIECES / (double)work->count));
@@ -211,14 +234,18 @@ static enum err_code split(const struct simulation *sim, const struct sim_node *
 }
 
 /* W7: of n tasks m are left: the overhead of the others goes, their work stays. What an item cannot give is taken from those behind it (sim_work_seal). */
-static enum err_code merge(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, double tasks, struct err *err)
+static enum err_code merge(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
 {
-    double overhead, count = (double)work->count;
-    enum err_code rc = overhead_of(sim, node, &overhead, err);
+    double overhead, count = (double)work->count, tasks = change->number;
+    enum err_code rc = overhead_for(sim, node, change, &overhead, err);
     if (rc || !(tasks < count))
         return rc;
-    for (size_t i = 0; i < work->count; i++)
-        work->cost_ms[i] -= (count - fmax(1, tasks)) / count * (overhead + node->gap_ms);
+    double less_ms = (count - fmax(1, tasks)) / count * (overhead + node->gap_ms);
+    if (work->less_ms > 0 && (rc = own_costs(sim, node, work, err))) /* merged before */
+        return rc;
+    for (size_t i = 0; i < work->count && work->cost_ms; i++)
+        work->cost_ms[i] -= less_ms;
+    work->less_ms = work->cost_ms ? 0 : less_ms;
     return ERR_OK;
 }
 
@@ -235,11 +262,16 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
     const struct stage_fact *stages = facts->stages, *stage = &stages[node->stage];
     bool merge_retries = !change->lost_attempts && (!change->lost_kinds || change->lost_kinds & 1U << LOST_RECOMPUTED);
     size_t kept = 0;
+    enum err_code rc = own_attempts(sim, node, work, err);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < work->count; i++) {
         if (is_dropped(change, attempt_of(sim, work, i), work->attempt[i]))
             continue;
         work->attempt[kept] = work->attempt[i];
-        work->cost_ms[kept++] = work->cost_ms[i];
+        if (work->cost_ms)
+            work->cost_ms[kept] = work->cost_ms[i];
+        kept++;
     }
     work->count = kept;
     work->no_copies = !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
@@ -256,6 +288,8 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
         more += stages[end].attempt_count;
     if (!more)
         return ERR_OK;
+    if ((rc = own_costs(sim, node, work, err)))
+        return rc;
     double *costs = mem_realloc(work->cost_ms, (work->count + more) * sizeof *costs);
     if (costs)
         work->cost_ms = costs;
@@ -276,8 +310,18 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
     return ERR_OK;
 }
 
+/* What is done to an item depends on the item. */
+static bool of_single_items(enum change_kind kind)
+{
+    return kind == CHANGE_DROP || kind == CHANGE_ZERO || kind == CHANGE_HOST || kind == CHANGE_CAP || kind == CHANGE_SPREAD || kind == CHANGE_PART || kind == CHANGE_SPILL ||
+           kind == CHANGE_FACTOR || kind == CHANGE_SPLIT;
+}
+
 enum err_code sim_work_change(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
 {
+    enum err_code rc = of_single_items(change->kind) ? own_costs(sim, node, work, err) : ERR_OK;
+    if (rc)
+        return rc;
     switch (change->kind) {
     case CHANGE_NO_LOST: return no_lost(sim, node, work, change, err);
     case CHANGE_DROP:
@@ -298,8 +342,8 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
     case CHANGE_PART:
     case CHANGE_SPILL:
     case CHANGE_FACTOR: return part(sim, node, work, change, err);
-    case CHANGE_SPLIT: return split(sim, node, work, change->number, err);
-    case CHANGE_MERGE: return merge(sim, node, work, change->number, err);
+    case CHANGE_SPLIT: return split(sim, node, work, change, err);
+    case CHANGE_MERGE: return merge(sim, node, work, change, err);
     case CHANGE_LAG: /* of the node, not of its items */
     case CHANGE_GAPS:
     case CHANGE_SLOTS:
@@ -384,7 +428,8 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
     double carry = 0; /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = work->attempt ? attempts + work->attempt[i] : first + i;
-        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms, exact = MIN(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
+        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms - work->less_ms,
+               exact = MIN(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;
         int64_t gates = attempt->kind != LOST_SPECULATIVE, item = cost * 2 + gates, offset = 0;

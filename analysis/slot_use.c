@@ -60,25 +60,21 @@ static void exact_steps(struct slot_use *self, const struct facts *facts)
 /* ---- many: means over equal parts */
 
 struct parts {
-    int64_t begin_ms, wall_ms, count;
+    int64_t count, begins_ms[SLOT_USE_STEPS + 1]; /* of each, and the end */
+    double of_a_ms;                               /* parts */
     struct {
         double alive_ms, busy_ms; /* of what covers a part of it */
         double alive, busy;       /* differences of what covers it whole, to the part before */
     } of[SLOT_USE_STEPS + 1];
 };
 
-static int64_t part_begin(const struct parts *self, int64_t i)
-{
-    return self->begin_ms + (int64_t)((double)self->wall_ms * (double)i / (double)self->count);
-}
-
 static int64_t part_at(const struct parts *self, int64_t time_ms)
 {
-    int64_t i = (int64_t)((double)(time_ms - self->begin_ms) / (double)self->wall_ms * (double)self->count);
+    int64_t i = (int64_t)((double)(time_ms - self->begins_ms[0]) * self->of_a_ms);
     i = MAX(0, MIN(i, self->count - 1));
-    while (i > 0 && part_begin(self, i) > time_ms)
+    while (i > 0 && self->begins_ms[i] > time_ms)
         i--;
-    while (i + 1 < self->count && part_begin(self, i + 1) <= time_ms)
+    while (i + 1 < self->count && self->begins_ms[i + 1] <= time_ms)
         i++;
     return i;
 }
@@ -87,12 +83,12 @@ static void add_to_parts(void *into, int64_t from_ms, int64_t to_ms, int64_t ali
 {
     struct parts *self = into;
     int64_t first = part_at(self, from_ms), last = part_at(self, to_ms);
-    double in_first = (double)(MIN(to_ms, part_begin(self, first + 1)) - from_ms);
+    double in_first = (double)(MIN(to_ms, self->begins_ms[first + 1]) - from_ms);
     self->of[first].alive_ms += in_first * (double)alive;
     self->of[first].busy_ms += in_first * (double)busy;
     if (first == last)
         return;
-    double in_last = (double)(to_ms - part_begin(self, last));
+    double in_last = (double)(to_ms - self->begins_ms[last]);
     self->of[last].alive_ms += in_last * (double)alive;
     self->of[last].busy_ms += in_last * (double)busy;
     self->of[first + 1].alive += (double)alive;
@@ -105,10 +101,10 @@ static void write_means(struct slot_use *self, const struct parts *parts)
 {
     double alive = 0, busy = 0;
     for (int64_t i = 0; i < parts->count; i++) {
-        double length = (double)(part_begin(parts, i + 1) - part_begin(parts, i));
+        double length = (double)(parts->begins_ms[i + 1] - parts->begins_ms[i]);
         alive += parts->of[i].alive;
         busy += parts->of[i].busy;
-        struct slot_step step = {part_begin(parts, i), alive + parts->of[i].alive_ms / length, busy + parts->of[i].busy_ms / length};
+        struct slot_step step = {parts->begins_ms[i], alive + parts->of[i].alive_ms / length, busy + parts->of[i].busy_ms / length};
         struct slot_step *last = self->count ? &self->steps[self->count - 1] : NULL;
         if (!last || last->alive < step.alive || last->alive > step.alive || last->busy < step.busy || last->busy > step.busy)
             self->steps[self->count++] = step;
@@ -120,9 +116,11 @@ static enum err_code mean_steps(struct slot_use *self, const struct facts *facts
     CLEANUP(mem_freep) struct parts *parts = mem_zalloc(sizeof *parts);
     if (!parts)
         return err_nomem(err);
-    parts->begin_ms = facts->begin_ms;
-    parts->wall_ms = facts->end_ms - facts->begin_ms;
-    parts->count = MIN(parts->wall_ms, SLOT_USE_STEPS);
+    int64_t wall_ms = facts->end_ms - facts->begin_ms;
+    parts->count = MIN(wall_ms, SLOT_USE_STEPS);
+    parts->of_a_ms = (double)parts->count / (double)wall_ms;
+    for (int64_t i = 0; i <= parts->count; i++)
+        parts->begins_ms[i] = facts->begin_ms + (int64_t)((double)wall_ms * (double)i / (double)parts->count);
     each_interval(facts, add_to_parts, parts);
     write_means(self, parts);
     return ERR_OK;

@@ -20,7 +20,7 @@
 
 /* PRAGMA user_version. A file of another version is rebuilt from its log (app) or from apps/ and the log directories (catalog). */
 #define DB_APP_VERSION 6
-#define DB_CATALOG_VERSION 7
+#define DB_CATALOG_VERSION 8
 
 /* The two parts of schema.sql, compiled in. */
 extern const char schema_app_sql[];

@@ -29,14 +29,62 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Pause between the end of one look at the log directories and the next."},
     [SETTING_JOBS] = {"spark.history.fs.numReplayThreads", SETTING_KIND_NUMBER, NULL, NULL, 1, 256, "AFTERGLOW_JOBS", "--jobs", {"afterglow.jobs", NULL},
         "How many logs are loaded at the same time. Without it: half the processors, at least two."},
+    [SETTING_LOAD] = {"afterglow.load", SETTING_KIND_WORD, "all", "all opened", 0, 0, "AFTERGLOW_LOAD", NULL, {NULL},
+        "all: every log is loaded as it comes. opened: a run is only listed, from the first and last lines of its log, until somebody opens it or asks /api for it; then it is loaded, and followed while it grows."},
+    [SETTING_LOAD_MAX_MEMORY] = {"afterglow.load.maxMemory", SETTING_KIND_SIZE, NULL, NULL, 1, INT64_MAX, NULL, NULL, {NULL},
+        "While the process that loads has more than this in memory, no load begins beside another, and growing logs are read anew instead of being kept open. One load always runs, whatever it "
+        "takes. Without it as many run as spark.history.fs.numReplayThreads says."},
+    [SETTING_STORE_MAX_BYTES] = {"afterglow.store.maxBytes", SETTING_KIND_SIZE, NULL, NULL, 1, INT64_MAX, "AFTERGLOW_STORE_MAX_BYTES", NULL, {"spark.history.store.maxDiskUsage", NULL},
+        "What the loaded runs may take on disk. Above it runs are put away, the least useful first: those that nobody opened, the oldest of them first, then those opened longest ago; last of all "
+        "runs whose log is gone. Their row, verdict and findings stay in the list, and opening one loads it again. Without it everything stays. spark.history.store.maxDiskUsage is the same setting."},
+    [SETTING_STORE_MAX_AGE] = {"afterglow.store.maxAge", SETTING_KIND_TIME, NULL, "s", 1, 36500 * DAY_MS, NULL, NULL, {NULL},
+        "Runs that nobody opened for so long are put away in the same way, also where there is room; not those whose log is gone. Without it they stay."},
+    [SETTING_CLEANER] = {"spark.history.fs.cleaner.enabled", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},
+        "Whether old event logs are deleted from the log directories, by the rules of the History Server. Runs that were read stay. `afterglow clean` says what would go."},
+    [SETTING_CLEANER_INTERVAL] = {"spark.history.fs.cleaner.interval", SETTING_KIND_TIME, "1d", "s", 100, 36500 * DAY_MS, NULL, NULL, {"spark.history.fs.cleaner.interval.seconds", NULL},
+        "How often that is done; the first time at the start."},
+    [SETTING_CLEANER_MAX_AGE] = {"spark.history.fs.cleaner.maxAge", SETTING_KIND_TIME, "7d", "s", 0, 36500 * DAY_MS, NULL, NULL, {"spark.history.fs.cleaner.maxAge.seconds", NULL},
+        "Logs that ended, and logs that hold no run, go when they did not change for so long."},
+    [SETTING_CLEANER_MAX_NUM] = {"spark.history.fs.cleaner.maxNum", SETTING_KIND_NUMBER, NULL, NULL, 0, INT64_MAX, NULL, NULL, {NULL},
+        "Where there are more logs than that, ended ones go, application by application, the oldest first. Without it any number may stay."},
+    [SETTING_CLEANER_ABANDONED] = {"afterglow.cleaner.abandoned", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},
+        "Whether logs of abandoned runs go, too. The History Server deletes logs without an end after its maxAge; here they stay unless this is on."},
+    [SETTING_ABANDONED_AGE] = {"afterglow.abandoned.age", SETTING_KIND_TIME, "7d", "s", 1, 36500 * DAY_MS, NULL, NULL, {NULL},
+        "A run without an end whose log did not grow for so long is called abandoned."},
     [SETTING_LISTEN] = {"afterglow.listen", SETTING_KIND_TEXT, "127.0.0.1", NULL, 0, 0, "AFTERGLOW_LISTEN", "--listen", {NULL},
         "Address on which the server answers: HOST, HOST:PORT, :PORT (every address) or [IPv6]:PORT."},
     [SETTING_PORT] = {"spark.history.ui.port", SETTING_KIND_NUMBER, "18080", NULL, 0, 65535, NULL, NULL, {NULL},
         "Port on which the server answers, where the address does not name one; 0: any free one."},
+    [SETTING_LISTEN_INSECURE] = {"afterglow.listen.insecure", SETTING_KIND_SWITCH, "false", NULL, 0, 0, "AFTERGLOW_LISTEN_INSECURE", NULL, {NULL},
+        "Whether the server may answer on an address that other machines reach although it does not know who asks: neither https with a login, nor a proxy that says the user. For places that are closed by other means, a container's network for one."},
+    [SETTING_TLS_CERTIFICATE] = {"afterglow.tls.certificate", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_TLS_CERTIFICATE", NULL, {NULL},
+        "File with the server's certificate and those between it and its authority, in PEM: the server answers https with it. It is read again when it changes."},
+    [SETTING_TLS_KEY] = {"afterglow.tls.key", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_TLS_KEY", NULL, {NULL},
+        "File with its private key, in PEM. Without it the key is in the certificate's file."},
+    [SETTING_SSL_ENABLED] = {"spark.ssl.historyServer.enabled", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},
+        "Whether https is answered on a port of its own and the other port leads there. As all of spark.ssl.historyServer.* but the port it is spark.ssl.* where it is not set."},
+    [SETTING_SSL_PORT] = {"spark.ssl.historyServer.port", SETTING_KIND_NUMBER, NULL, NULL, 0, 65535, NULL, NULL, {NULL},
+        "That port; 0: any free one. Without it: 400 above the other one."},
+    [SETTING_SSL_KEYSTORE] = {"spark.ssl.historyServer.keyStore", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "PKCS#12 file with certificate and key, where afterglow.tls.certificate is not set. A keystore of Java's own old kind (JKS) is refused, with the command that converts it."},
+    [SETTING_SSL_KEYSTORE_PASSWORD] = {"spark.ssl.historyServer.keyStorePassword", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Its password, and that of the key in it."},
+    [SETTING_SSL_CERTIFICATE] = {"spark.ssl.historyServer.certChain", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Certificates in PEM, where there is no keystore."},
+    [SETTING_SSL_PRIVATE_KEY] = {"spark.ssl.historyServer.privateKey", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Their private key in PEM."},
+    [SETTING_SSL_PRIVATE_KEY_PASSWORD] = {"spark.ssl.historyServer.privateKeyPassword", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Its password; of afterglow.tls.key, too."},
+    [SETTING_SSL_CLIENTS] = {"spark.ssl.historyServer.needClientAuth", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},
+        "Clients are not asked for certificates: with true the server does not start, rather than let in who should not be."},
+    [SETTING_LOGIN_USERS_FILE] = {"afterglow.login.usersFile", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_LOGIN_USERS_FILE", NULL, {NULL},
+        "File with users and passwords, as htpasswd -B writes it (bcrypt): everybody is asked for a name and a password then. It is read again when it changes."},
+    [SETTING_FILTERS] = {"spark.ui.filters", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Classes of Java that ask users of a History Server who they are. They are not run: where there are any, and neither a login nor a proxy's header, the server warns."},
     [SETTING_PROXY_BASE] = {"spark.ui.proxyBase", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "APPLICATION_WEB_PROXY_BASE", NULL, {NULL},
         "Path under which a proxy shows the server, for example /history."},
     [SETTING_ACLS] = {"spark.history.ui.acls.enable", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},
-        "Whether the access lists in the logs (spark.ui.view.acls and its kin) decide who sees a run. They need afterglow.auth.header: where nobody is named, everything is shown."},
+        "Whether the access lists in the logs (spark.ui.view.acls and its kin) decide who sees a run. They need a login or afterglow.auth.header: where nobody is named, everything is shown."},
     [SETTING_ADMINS] = {"spark.history.ui.admin.acls", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Users who see every run; * is everybody."},
     [SETTING_ADMIN_GROUPS] = {"spark.history.ui.admin.acls.groups", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
@@ -44,15 +92,17 @@ const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_AUTH_HEADER] = {"afterglow.auth.header", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Header in which a proxy that asks for passwords says who the user is, for example X-Forwarded-User. The proxy must remove it from what clients send."},
     [SETTING_AUTH_PROXIES] = {"afterglow.auth.proxies", SETTING_KIND_LIST, "127.0.0.0/8,::1", NULL, 0, 0, NULL, NULL, {NULL},
-        "Addresses or networks of proxies whose header is believed. While access lists decide, requests from elsewhere see no run."},
+        "Addresses or networks of proxies that are believed: in that header, and in X-Forwarded-For and X-Request-Id. While the header is set, requests from elsewhere see no run, unless they log in (afterglow.login.usersFile)."},
     [SETTING_AUTH_GROUPS_HEADER] = {"afterglow.auth.groupsHeader", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Header in which the proxy says the user's groups, comma-separated. Without it they come from afterglow.auth.groupsFile or from the system."},
     [SETTING_AUTH_GROUPS_FILE] = {"afterglow.auth.groupsFile", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "File in the form of /etc/group that says the groups of users. Without it the system is asked (NSS)."},
+    [SETTING_AUDIT_FILE] = {"afterglow.audit.file", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_AUDIT_FILE", NULL, {NULL},
+        "File to which a line of JSON is added for every page, answer and download: when, who, from where, which run, allowed or not. Opened anew when it was renamed, and on SIGHUP."},
     [SETTING_FRAMING] = {"spark.ui.allowFramingFrom", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Address of a site that may show the pages in a frame, for example https://portal.example."},
     [SETTING_TRANSPORT_SECURITY] = {"spark.ui.strictTransportSecurity", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
-        "Value of the header Strict-Transport-Security, sent where a proxy says that it was reached by https (X-Forwarded-Proto)."},
+        "Value of the header Strict-Transport-Security, sent with https, ours or that of a proxy that says so (X-Forwarded-Proto)."},
     [SETTING_LOG_ADDRESS] = {"spark.history.custom.executor.log.url", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Where the logs of executors are instead of where they were while the run went on. {{NAME}} is the executor's attribute NAME, {{FILE_NAME}} each file in its LOG_FILES. "
         "Executors without these attributes keep the addresses in the log."},
@@ -62,7 +112,7 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Where /api/v1 shall answer as the History Server does although we would not: lists (its lists of runs show every run to everybody, whatever the access lists say), "
         "wait (a request for a run that is not loaded waits for it, a minute at most, instead of a 503 at once)."},
     [SETTING_UPLOADS_DIR] = {"afterglow.uploads.dir", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_UPLOADS", NULL, {NULL},
-        "Directory for logs that are added in the browser. It is made where it is missing, and watched like the log directories. Without it nobody can add a log."},
+        "Directory for logs that are added in the browser. It is made where it is missing, and watched like the log directories; a log is read while it arrives. Without it nobody can add a log."},
     [SETTING_UPLOADS_MAX_BYTES] = {"afterglow.uploads.maxBytes", SETTING_KIND_SIZE, "2g", NULL, 1, INT64_MAX, NULL, NULL, {NULL},
         "Largest log that can be added; a rolling log counts as one."},
     [SETTING_UPLOADS_MAX_TOTAL_BYTES] = {"afterglow.uploads.maxTotalBytes", SETTING_KIND_SIZE, "20g", NULL, 1, INT64_MAX, NULL, NULL, {NULL},
@@ -82,10 +132,13 @@ const struct setting setting_table[SETTING_COUNT] = {
         "One more of these."},
     [SETTING_LOG_LEVEL] = {"afterglow.log.level", SETTING_KIND_WORD, "info", "error warning info debug", 0, 0, "AFTERGLOW_LOG_LEVEL", "--log-level", {NULL},
         "Least important kind of line on standard error: error, warning, info or debug."},
+    [SETTING_LOG_FORMAT] = {"afterglow.log.format", SETTING_KIND_WORD, "text", "text json", 0, 0, "AFTERGLOW_LOG_FORMAT", NULL, {NULL},
+        "Form of these lines: text (key=value where there are keys) or json (an object a line)."},
 };
 
 struct value {
     enum setting_origin origin;
+    bool general;                /* from a key for all of Spark's services, which the own key of this one replaces */
     const char *text;            /* arena; lists: NULL */
     int64_t number;
     const char **items;          /* owned; texts in the arena */
@@ -236,7 +289,15 @@ static enum err_code add_list(struct settings *self, struct value *value, const 
     }
 }
 
-enum err_code settings_set(struct settings *self, enum setting_id id, const char *text, enum setting_origin origin, struct err *err)
+/* Whether a value from there gives way to the one that is there. */
+static bool is_weaker(enum setting_origin origin, bool general, const struct value *there)
+{
+    if (there->origin == FROM_DEFAULT || general == there->general)
+        return origin < there->origin;
+    return general;
+}
+
+static enum err_code set_value(struct settings *self, enum setting_id id, const char *text, enum setting_origin origin, bool general, struct err *err)
 {
     const struct setting *setting = &setting_table[id];
     struct value *value = &self->values[id];
@@ -244,16 +305,22 @@ enum err_code settings_set(struct settings *self, enum setting_id id, const char
     enum err_code rc = parse_value(setting, text, &number, err);
     if (rc)
         return rc;
-    if (origin < value->origin)
+    if (is_weaker(origin, general, value))
         return ERR_OK;
     char *copy = arena_strndup(&self->arena, text, strlen(text));
     if (!copy)
         return err_nomem(err);
     value->origin = origin;
+    value->general = general;
     value->text = copy;
     value->number = number;
     value->count = 0;
     return setting->kind == SETTING_KIND_LIST ? add_list(self, value, text, err) : ERR_OK;
+}
+
+enum err_code settings_set(struct settings *self, enum setting_id id, const char *text, enum setting_origin origin, struct err *err)
+{
+    return set_value(self, id, text, origin, false, err);
 }
 
 enum err_code settings_add(struct settings *self, enum setting_id id, const char *item, enum setting_origin origin, struct err *err)
@@ -312,6 +379,17 @@ static int find_key(struct str key)
     return -1;
 }
 
+/* spark.ssl.X: the key of every service's spark.ssl.SERVICE.X that is not set, but for the port (SSLOptions.parse). -1: none of ours. */
+static int find_general_key(struct str key)
+{
+    static const char all[] = "spark.ssl.", ours[] = "spark.ssl.historyServer.";
+    char own[128];
+    if (!str_starts(key, all) || str_is(key, "spark.ssl.port"))
+        return -1;
+    int len = snprintf(own, sizeof own, "%s%.*s", ours, (int)(key.len - strlen(all)), key.ptr + strlen(all));
+    return len > 0 && (size_t)len < sizeof own ? find_key(str_of(own)) : -1;
+}
+
 static void remark_unknown(struct settings *self, struct str key, const char *where)
 {
     if (self->remark_count == MAX_REMARKS || !str_starts(key, "afterglow."))
@@ -325,11 +403,12 @@ static void remark_unknown(struct settings *self, struct str key, const char *wh
 static enum err_code take_pair(struct settings *self, struct str key, const char *value, enum setting_origin origin, const char *where, struct err *err)
 {
     int id = find_key(key);
-    if (id < 0) {
+    bool general = id < 0;
+    if (general && (id = find_general_key(key)) < 0) {
         remark_unknown(self, key, where);
         return ERR_OK;
     }
-    enum err_code rc = settings_set(self, (enum setting_id)id, value, origin, err);
+    enum err_code rc = set_value(self, (enum setting_id)id, value, origin, general, err);
     if (rc)
         err_prefix(err, "%s", where);
     return rc;

@@ -4,6 +4,7 @@
  * README's table are made. Keys are Spark's own where Spark has one, so that the spark-defaults.conf of a History Server works as it is; the rest is afterglow.*.
  * Where several places name a setting: command line, then environment (the variable in the table, then the -D pairs of SPARK_HISTORY_OPTS), then the properties file, then the
  * default.
+ * spark.ssl.X stands for each of Spark's services whose own key, such as spark.ssl.historyServer.X, is not set, wherever either stands.
  * Unknown afterglow.* keys are remarked on (settings_remark), foreign spark.* keys are left alone: that file belongs to many programs.
  *
  *   settings_new(&s, &err); settings_set(s, SETTING_STORE, "/var/lib/afterglow", FROM_COMMAND_LINE, &err); settings_load(s, "spark-defaults.conf", &err);
@@ -38,8 +39,31 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_LOG_NAMES,
     SETTING_UPDATE_INTERVAL,
     SETTING_JOBS,
+    SETTING_LOAD,
+    SETTING_LOAD_MAX_MEMORY,
+    SETTING_STORE_MAX_BYTES,
+    SETTING_STORE_MAX_AGE,
+    SETTING_CLEANER,
+    SETTING_CLEANER_INTERVAL,
+    SETTING_CLEANER_MAX_AGE,
+    SETTING_CLEANER_MAX_NUM,
+    SETTING_CLEANER_ABANDONED,
+    SETTING_ABANDONED_AGE,
     SETTING_LISTEN,
     SETTING_PORT,
+    SETTING_LISTEN_INSECURE,
+    SETTING_TLS_CERTIFICATE,
+    SETTING_TLS_KEY,
+    SETTING_SSL_ENABLED,
+    SETTING_SSL_PORT,
+    SETTING_SSL_KEYSTORE,
+    SETTING_SSL_KEYSTORE_PASSWORD,
+    SETTING_SSL_CERTIFICATE,
+    SETTING_SSL_PRIVATE_KEY,
+    SETTING_SSL_PRIVATE_KEY_PASSWORD,
+    SETTING_SSL_CLIENTS,
+    SETTING_LOGIN_USERS_FILE,
+    SETTING_FILTERS,
     SETTING_PROXY_BASE,
     SETTING_ACLS,
     SETTING_ADMINS,
@@ -48,6 +72,7 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_AUTH_PROXIES,
     SETTING_AUTH_GROUPS_HEADER,
     SETTING_AUTH_GROUPS_FILE,
+    SETTING_AUDIT_FILE,
     SETTING_FRAMING,
     SETTING_TRANSPORT_SECURITY,
     SETTING_LOG_ADDRESS,
@@ -63,6 +88,7 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_REDACT_TEXTS,
     SETTING_REDACT_SQL_TEXTS,
     SETTING_LOG_LEVEL,
+    SETTING_LOG_FORMAT,
     SETTING_COUNT
 };
 

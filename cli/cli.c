@@ -159,7 +159,7 @@ static int parse(struct cli *self, int argc, char **argv)
     return -1;
 }
 
-static void set_log_level(const struct settings *settings)
+static void set_log(const struct settings *settings)
 {
     static const struct {
         const char *word;
@@ -168,6 +168,7 @@ static void set_log_level(const struct settings *settings)
     for (size_t i = 0; i < ARRAY_LENGTH(levels); i++)
         if (strcmp(settings_text(settings, SETTING_LOG_LEVEL), levels[i].word) == 0)
             log_set_level(levels[i].level);
+    log_set_format(strcmp(settings_text(settings, SETTING_LOG_FORMAT), "json") == 0 ? LOG_JSON : LOG_TEXT);
 }
 
 static enum err_code set_patterns(const struct settings *settings, struct err *err)
@@ -210,7 +211,7 @@ int cli_begin(struct cli *self, const struct cli_verb *verb, int argc, char **ar
         cli_end(self);
         return status;
     }
-    set_log_level(self->settings);
+    set_log(self->settings);
     for (size_t i = 0; settings_remark(self->settings, i); i++)
         log_warning("%s", settings_remark(self->settings, i));
     return -1;

@@ -70,10 +70,15 @@ const char *cli_store(const struct cli *self);
 /* A directory setting as a path: "file:/x", "file:///x" and "/x" are /x. NULL: another scheme, which this program does not read. */
 const char *cli_local_path(const char *uri);
 
+/* What the settings say of loading, keeping and deleting. */
+struct worker_policy;
+void cli_policy(const struct cli *self, struct worker_policy *ret);
+
 /* The verbs; main.c has their table. */
 int cmd_serve(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_clean(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);

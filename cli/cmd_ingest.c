@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
     {"--jobs", "N", SETTING_JOBS, "Load N logs at the same time (default: half the processors, at least two)."},
     {"--json", NULL, CLI_OWN, "Print one JSON object a log on standard output, as soon as it is done."},
     {"--control", NULL, CLI_OWN,
-     "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"scan\" looks for new logs now; its end stops the program. For 'afterglow serve'."},
+     "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"opened LOG_ID\" says that somebody opened its run, \"scan\" looks for new logs now, \"scan N\" in the Nth place, from 0; its end stops the program. For 'afterglow serve'."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -270,7 +270,7 @@ int cmd_ingest(int argc, char **argv)
         return status >= 0 ? status : EXIT_USAGE;
     }
     int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
-    const struct worker_options run = {.store_dir = store,
+    struct worker_options run = {.store_dir = store,
                                        .places = places,
                                        .place_count = count,
                                        .jobs = known(jobs) ? (int)jobs : worker_default_jobs(),
@@ -280,6 +280,7 @@ int cmd_ingest(int argc, char **argv)
                                        .on_result = on_result,
                                        .on_progress = on_progress,
                                        .context = &show};
+    cli_policy(&cli, &run.policy);
     struct worker_summary summary;
     struct err err = {0};
     enum err_code rc = worker_run(&run, &summary, &err);

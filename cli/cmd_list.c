@@ -21,9 +21,10 @@ static const struct cli_option options[] = {
 
 static const struct cli_verb verb = {
     "list", "list --store DIR [--json]", "Show every log the store knows, its state, and the run in it.", options,
-    "Most recent first. States: waiting (listed, not loaded yet), loading, loaded, partial (readable in part), failed\n"
-    "(nothing readable), skipped (no log, or another copy of a run that is shown), gone (the log is not there any more;\n"
-    "its run stays). What is wrong with a log stands at the end of its line. Times are UTC.\n",
+    "Most recent first. States: waiting (not loaded yet), loading, loaded, partial (readable in part), listed (loaded when\n"
+    "somebody opens it: afterglow.load, or put away to make room), failed (nothing readable), skipped (no log, or another\n"
+    "copy of a run that is shown), gone (the log is not there any more; its run stays). What is wrong with a log stands at\n"
+    "the end of its line. Times are UTC.\n",
 };
 
 /* The second part: runs whose log's place is taken by another run now. */
@@ -34,14 +35,16 @@ static const char *const list_sql =
     "a.spark_version, a.queue, a.start_ms, a.end_ms, a.last_event_ms, a.complete, a.loaded, a.generation, a.outcome, a.duration_ms, a.job_count, "
     "a.failed_job_count, a.stage_count, a.failed_stage_count, coalesce(a.task_count, l.task_count) AS task_count, a.failed_task_count, a.executor_count, "
     "a.lost_executor_count, a.task_time_ms, a.gc_time_ms, a.input_bytes, a.output_bytes, a.shuffle_read_bytes, a.shuffle_write_bytes, a.disk_spill_bytes, "
-    "a.skew_grade, a.gc_grade, a.exit_code, a.view_users, a.view_groups, a.vendor_version, a.start_inferred "
+    "a.skew_grade, a.gc_grade, a.exit_code, a.view_users, a.view_groups, a.vendor_version, a.start_inferred, l.grown_ms, l.removing_ms, "
+    "(SELECT u.opened_ms FROM run_use AS u WHERE u.app_key = a.app_key) AS opened_ms "
     "FROM log AS l LEFT JOIN app AS a ON a.app_key = l.app_key "
     "UNION ALL "
     "SELECT l.log_id, l.place_id, l.path, l.layout, l.finished_name, NULL, NULL, 'gone', 'another run has taken the place of this log', '', l.first_seen_ms, "
     "l.changed_ms, NULL, 0, NULL, NULL, NULL, NULL, a.app_key, a.app_id, a.attempt_id, a.name, a.user, a.spark_version, a.queue, a.start_ms, a.end_ms, "
     "a.last_event_ms, a.complete, a.loaded, a.generation, a.outcome, a.duration_ms, a.job_count, a.failed_job_count, a.stage_count, a.failed_stage_count, "
     "a.task_count, a.failed_task_count, a.executor_count, a.lost_executor_count, a.task_time_ms, a.gc_time_ms, a.input_bytes, a.output_bytes, "
-    "a.shuffle_read_bytes, a.shuffle_write_bytes, a.disk_spill_bytes, a.skew_grade, a.gc_grade, a.exit_code, a.view_users, a.view_groups, a.vendor_version, a.start_inferred "
+    "a.shuffle_read_bytes, a.shuffle_write_bytes, a.disk_spill_bytes, a.skew_grade, a.gc_grade, a.exit_code, a.view_users, a.view_groups, a.vendor_version, a.start_inferred, NULL, NULL, "
+    "(SELECT u.opened_ms FROM run_use AS u WHERE u.app_key = a.app_key) "
     "FROM app AS a JOIN log AS l ON l.log_id = a.log_id WHERE l.app_key IS NOT a.app_key) "
     "ORDER BY coalesce(start_ms, modified_ms) DESC, path, app_key";
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "server/server.h"
 
@@ -95,6 +96,35 @@ static const char **access_lists(const struct cli *cli, struct access_settings *
     return all;
 }
 
+/* As the History Server: 400 above the other port, and round within 1024 to 65535 (Utils.userPort); any free one where that is. */
+static int64_t https_port(int port)
+{
+    return port == 0 ? 0 : (port + 400 - 1024 + 64512) % 64512 + 1024;
+}
+
+/* False: what was asked for cannot be, which was told. */
+static bool tls_settings(const struct cli *cli, struct server_settings *settings)
+{
+    struct tls_settings *tls = &settings->tls;
+    *tls = (struct tls_settings){.certificate = text_setting(cli, SETTING_TLS_CERTIFICATE), .key = text_setting(cli, SETTING_TLS_KEY), .key_password = text_setting(cli, SETTING_SSL_PRIVATE_KEY_PASSWORD)};
+    settings->https_port = UNKNOWN;
+    if (settings_i64(cli->settings, SETTING_SSL_ENABLED) != 1)
+        return true;
+    settings->https_port = known_or(settings_i64(cli->settings, SETTING_SSL_PORT), https_port(settings->port));
+    if (!tls->certificate && !(tls->keystore = text_setting(cli, SETTING_SSL_KEYSTORE))) {
+        tls->certificate = text_setting(cli, SETTING_SSL_CERTIFICATE);
+        tls->key = text_setting(cli, SETTING_SSL_PRIVATE_KEY);
+    }
+    tls->keystore_password = text_setting(cli, SETTING_SSL_KEYSTORE_PASSWORD);
+    if (settings_i64(cli->settings, SETTING_SSL_CLIENTS) == 1)
+        cli_usage_error(cli->verb, "%s is true, and clients cannot be asked for certificates here: use afterglow.login.usersFile, or a proxy", setting_table[SETTING_SSL_CLIENTS].key);
+    else if (!tls->certificate && !tls->keystore)
+        cli_usage_error(cli->verb, "%s is true, and there is no certificate: set afterglow.tls.certificate, or %s", setting_table[SETTING_SSL_ENABLED].key, setting_table[SETTING_SSL_KEYSTORE].key);
+    else
+        return true;
+    return false;
+}
+
 static int run(const struct server_settings *settings)
 {
     struct err err = {0};
@@ -103,6 +133,8 @@ static int run(const struct server_settings *settings)
     sigemptyset(&stops);
     sigaddset(&stops, SIGTERM);
     sigaddset(&stops, SIGINT);
+    if (settings->audit_file) /* else it ends us, as it does when a terminal is closed */
+        sigaddset(&stops, SIGHUP);
     /* Before any thread is made: all of them inherit the mask, and only sigwait below sees the signals. */
     pthread_sigmask(SIG_BLOCK, &stops, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -112,8 +144,11 @@ static int run(const struct server_settings *settings)
         return EXIT_FAILED;
     }
     log_info("listening on %s", server_address(server));
+    if (server_plain_address(server))
+        log_info("%s leads there", server_plain_address(server));
     int signal_number = 0;
-    sigwait(&stops, &signal_number);
+    while (sigwait(&stops, &signal_number) == 0 && signal_number == SIGHUP)
+        server_reopen(server);
     log_info("stopping (%s)", strsignal(signal_number));
     server_free(server);
     return EXIT_DONE;
@@ -133,11 +168,15 @@ int cmd_serve(int argc, char **argv)
     const char **places = mem_array(place_count + 1, sizeof *places);
     struct server_settings settings = {.store_dir = cli_store(&cli),
                                        .host = host,
+                                       .listen_insecure = settings_i64(cli.settings, SETTING_LISTEN_INSECURE) == 1,
+                                       .login_users_file = text_setting(&cli, SETTING_LOGIN_USERS_FILE),
+                                       .audit_file = text_setting(&cli, SETTING_AUDIT_FILE),
                                        .proxy_base = settings_text(cli.settings, SETTING_PROXY_BASE),
                                        .access = {.enabled = settings_i64(cli.settings, SETTING_ACLS) == 1,
                                                   .header = text_setting(&cli, SETTING_AUTH_HEADER),
                                                   .groups_header = text_setting(&cli, SETTING_AUTH_GROUPS_HEADER),
-                                                  .groups_file = text_setting(&cli, SETTING_AUTH_GROUPS_FILE)},
+                                                  .groups_file = text_setting(&cli, SETTING_AUTH_GROUPS_FILE),
+                                                  .login = text_setting(&cli, SETTING_LOGIN_USERS_FILE) != NULL},
                                        .framing_from = text_setting(&cli, SETTING_FRAMING),
                                        .transport_security = text_setting(&cli, SETTING_TRANSPORT_SECURITY),
                                        .log_addresses = {.pattern = text_setting(&cli, SETTING_LOG_ADDRESS),
@@ -161,6 +200,8 @@ int cmd_serve(int argc, char **argv)
         status = cli_usage_error(&verb, "what is '%s'? directories of logs follow --logs", cli.arguments[0]);
     } else if (settings_listen(cli.settings, host, &settings.port, &err)) {
         status = cli_usage_error(&verb, "%s", err.message);
+    } else if (!tls_settings(&cli, &settings)) {
+        status = EXIT_USAGE;
     } else {
         for (size_t i = 0; i < place_count && status < 0; i++) {
             struct stat st;
@@ -171,8 +212,10 @@ int cmd_serve(int argc, char **argv)
             else if (stat(path, &st) != 0)
                 log_warning("%s: %s; it is looked for again at every scan", path, strerror(errno));
         }
-        if (settings.access.enabled && !settings.access.header)
-            log_warning("access lists are on and afterglow.auth.header is not set: nobody is named, so everything is shown to everybody");
+        if (settings.access.enabled && !settings.access.header && !settings.access.login)
+            log_warning("access lists are on and neither afterglow.login.usersFile nor afterglow.auth.header is set: nobody is named, so everything is shown to everybody");
+        if (settings_list_count(cli.settings, SETTING_FILTERS) && !settings.access.header && !settings.access.login)
+            log_warning("spark.ui.filters names Java classes, which are not run here: nobody is asked who they are; see afterglow.login.usersFile and afterglow.auth.header");
         if (status < 0) {
             settings.ingest_option_count = ingest_options(&cli, options_for_ingest);
             status = run(&settings);

@@ -22,6 +22,7 @@ static const struct {
     {"report", cmd_report, "Say what was wrong with a run, what it cost and what to change."},
     {"compare", cmd_compare, "Say where the difference between two runs of a job comes from."},
     {"list", cmd_list, "Show every log the store knows, its state, and the run in it."},
+    {"clean", cmd_clean, "Say which logs and which loaded runs would go, and why; or delete them."},
     {"dump", cmd_dump, "Print the stored tables of one run as sorted text."},
     {"settings", cmd_settings, "Print the table of all settings as Markdown."},
 };

@@ -44,6 +44,17 @@ void kept_loads_drop(struct kept_loads *self, int64_t log_id)
         load_free(TAKE(kept->load));
 }
 
+bool kept_loads_drop_oldest(struct kept_loads *self)
+{
+    struct kept_load *oldest = NULL;
+    for (size_t i = 0; i < KEPT_LOADS_MAX; i++)
+        if (self->slots[i].load && (!oldest || self->slots[i].used_ns < oldest->used_ns))
+            oldest = &self->slots[i];
+    if (oldest)
+        load_free(TAKE(oldest->load));
+    return oldest != NULL;
+}
+
 struct load *kept_loads_take(struct kept_loads *self, int64_t log_id, const char *app_key)
 {
     struct load *load = NULL;

@@ -25,6 +25,7 @@ void kept_loads_keep(struct kept_loads *self, int64_t log_id, const char *app_ke
 bool kept_loads_has(struct kept_loads *self, int64_t log_id);
 void kept_loads_rename(struct kept_loads *self, int64_t from_log_id, int64_t to_log_id);                   /* nothing where it is not in here */
 void kept_loads_drop(struct kept_loads *self, int64_t log_id);
+bool kept_loads_drop_oldest(struct kept_loads *self);       /* the one that was not used for longest; false: there is none */
 /* The log is to be read: hands its load over (NULL: there is none) and ends those of other copies of the run. */
 struct load *kept_loads_take(struct kept_loads *self, int64_t log_id, const char *app_key) WARN_UNUSED;
 void kept_loads_dispose(struct kept_loads *self);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_loop.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_unjudged.h"
 #include "ingest/worker_state.h"
 
@@ -51,6 +52,7 @@ static void tear_down(struct worker *self)
     if (self->crew.store_dir)
         crew_dispose(&self->crew);
     worker_unjudged_dispose(self);
+    worker_policy_dispose(self);
     kept_loads_dispose(&self->kept);
     catalog_close(self->catalog);
     for (int i = 0; i < 2; i++)
@@ -76,6 +78,7 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
     self->options = options;
     self->summary = ret;
     self->wake[0] = self->wake[1] = self->marker.fd = -1;
+    self->policy.clock_offset_ms = UNKNOWN;
     enum err_code rc = set_up(self, err);
     if (!rc) {
         struct stop_signals before;

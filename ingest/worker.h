@@ -8,7 +8,7 @@
  *
  * With `watch` it goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most KEPT_LOADS_MAX of them,
  * kept_loads.h), loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line
- * "want LOG_ID" puts that log in front, "scan" looks at the places now, and the end of input means that the server has ended: stop.
+ * "want LOG_ID" puts that log in front, "opened LOG_ID" says that somebody opened its run, "scan" looks at the places now, "scan N" at the Nth of them, from 0, and the end of input means that the server has ended: stop.
  *
  * This header is for those who run a worker; worker_state.h says what its files share. */
 #ifndef INGEST_WORKER_H
@@ -20,7 +20,9 @@
 
 #include "base/db.h"
 #include "base/err.h"
+#include "ingest/clean_rules.h"
 #include "ingest/store/catalog.h"
+#include "ingest/store_budget.h"
 
 struct worker_place {
     const char *path;                /* a log or a directory; borrowed */
@@ -46,6 +48,16 @@ struct worker_progress {
     const char *path;                /* largest log that is loading now; NULL: none */
 };
 
+/* What is loaded, kept and deleted (README.md: afterglow.load, afterglow.store.*, spark.history.fs.cleaner.*). */
+struct worker_policy {
+    bool load_opened;                /* while watching: runs are only listed until somebody opens them */
+    bool cleaner;                    /* while watching: old logs are deleted */
+    int64_t clean_interval_ms;
+    struct clean_rules clean;        /* abandoned_after_ms holds for the list, too; 0: nothing is called abandoned */
+    struct budget_limits store;
+    int64_t max_memory_bytes;        /* 0: no limit. While this process has more in memory, no load begins beside another, and growing logs are not followed with an open load */
+};
+
 struct worker_options {
     const char *store_dir;
     const struct worker_place *places;
@@ -53,6 +65,7 @@ struct worker_options {
     int jobs;
     bool watch, control;
     int64_t interval_ms;
+    struct worker_policy policy;
     void (*on_result)(void *context, const struct worker_result *result);        /* may be NULL, as the next */
     void (*on_progress)(void *context, const struct worker_progress *progress);  /* a few times a second */
     void *context;

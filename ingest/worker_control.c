@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "ingest/store/catalog_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 
@@ -18,22 +19,27 @@ static enum err_code want(struct worker *self, int64_t log_id, struct err *err)
         worker_look_again(self, &row);
         return ERR_OK;
     }
-    if (row.state != LOG_WAITING)
+    if (row.state != LOG_WAITING && row.state != LOG_LISTED)
         return ERR_OK;
-    if ((rc = catalog_want(self->catalog, log_id, err)))
+    if ((rc = catalog_want(self->catalog, log_id, err)) || (rc = catalog_get(self->catalog, log_id, &row, err)))
         return rc;
     return worker_put_in_front(self, &row, err);
 }
 
 static void obey(struct worker *self, const char *line)
 {
-    int64_t log_id;
+    int64_t log_id, place;
     struct err err = {0};
     if (strcmp(line, "scan") == 0)
         self->next_scan_ns = 0;
+    else if (strncmp(line, "scan ", 5) == 0 && str_to_i64(str_of(line + 5), &place) && place >= 0 && (size_t)place < self->options->place_count)
+        self->places[place].wanted = true;
     else if (strncmp(line, "want ", 5) == 0 && str_to_i64(str_of(line + 5), &log_id)) {
         if (want(self, log_id, &err))
             log_warning("log %lld could not be put in front: %s", (long long)log_id, err.message);
+    } else if (strncmp(line, "opened ", 7) == 0 && str_to_i64(str_of(line + 7), &log_id)) {
+        if (catalog_opened(self->catalog, log_id, &err))
+            log_warning("log %lld: that it was opened could not be noted: %s", (long long)log_id, err.message);
     } else {
         log_warning("not understood on standard input: %.60s", line);
     }

@@ -10,6 +10,7 @@
 #include "ingest/stop_signals.h"
 #include "ingest/worker_control.h"
 #include "ingest/worker_outcome.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
@@ -78,11 +79,14 @@ enum err_code worker_pump(struct worker *self, struct err *err)
 static enum err_code scan_when_due(struct worker *self, struct err *err)
 {
     struct err why = {0};
-    if (time_monotonic_ns() < self->next_scan_ns)
+    bool due = time_monotonic_ns() >= self->next_scan_ns, wanted = false;
+    for (size_t i = 0; i < self->options->place_count; i++)
+        wanted |= self->places[i].wanted;
+    if (!due && !wanted)
         return ERR_OK;
     if (!catalog_in_place(self->catalog))   /* whoever starts the worker again has it made anew */
         return err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
-    enum err_code rc = worker_scan(self, &why);
+    enum err_code rc = due ? worker_scan(self, &why) : worker_scan_wanted(self, &why);
     if (rc && self->options->watch && worker_error_passes(rc)) {
         log_error("the log directories could not be looked at: %s", why.message);
         return ERR_OK;
@@ -100,7 +104,7 @@ static void wait_for_news(struct worker *self)
         until_ns = MIN(until_ns, self->next_progress_ns);
     if (self->quiet_until_ns > now_ns)
         until_ns = MIN(MAX(until_ns, now_ns + WORKER_PUMP_NS), self->quiet_until_ns);
-    else if (self->unjudged.count)
+    else if (self->unjudged.count || worker_policy_is_busy(self))
         until_ns = now_ns;
     int64_t pause_ms = until_ns == INT64_MAX ? 60000 : MAX(0, MIN((until_ns - now_ns) / NS_PER_MS + 1, 60000));
     struct pollfd fds[2] = {{.fd = self->wake[0], .events = POLLIN}, {.fd = self->options->control ? STDIN_FILENO : -1, .events = POLLIN}};
@@ -125,10 +129,18 @@ enum err_code worker_loop(struct worker *self, struct err *err)
             rc = worker_pump(self, err);
         if (!rc)
             rc = worker_unjudged_some(self, err);
+        if (!rc)
+            rc = worker_apply_policy(self, err);
         if (!rc && !self->options->watch && worker_is_idle(self) && !self->unjudged.count)
             break;
         if (!rc && !stop_signals_came() && !self->stop)
             wait_for_news(self);
+    }
+    if (!rc && !self->options->watch) {      /* the last loads */
+        self->policy.next_budget_ns = self->policy.next_mark_ns = 0;
+        do
+            rc = worker_apply_policy(self, err);
+        while (!rc && worker_policy_is_busy(self) && !stop_signals_came());
     }
     return rc;
 }

@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "ingest/store/catalog_policy.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
@@ -106,8 +108,15 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
     enum err_code rc = catalog_listed(self->catalog, job->item.log_id, key, &run, &chosen, err);
     if (rc)
         return rc;
-    if (chosen)
-        return worker_push_load(self, &job->item, err);
+    struct catalog_row row;
+    if (chosen) {
+        if ((rc = catalog_get(self->catalog, job->item.log_id, &row, err)))
+            return rc;
+        if (!worker_only_lists(self, &row, run.complete))
+            return worker_push_load(self, &job->item, err);
+        if ((rc = catalog_list_only(self->catalog, job->item.log_id, err)))
+            return rc;
+    }
     if ((rc = worker_tell_log(self, job->item.log_id, true, false, err)))
         return rc;
     worker_finish(self, &job->item);
@@ -165,6 +174,7 @@ static enum err_code load_done(struct worker *self, struct job *job, struct err 
     if (job->load && self->options->watch && !job->entry.finished_name)
         kept_loads_keep(&self->kept, job->item.log_id, job->app_key, TAKE(job->load));
     worker_finish(self, &job->item);
+    worker_store_grew(self);
     const struct worker_result told = {.path = job->path, .app_key = state == LOG_LOADED || state == LOG_PARTIAL ? job->app_key : NULL,
         .app_id = text_or_null(run.app_id), .attempt_id = run.attempt_id, .state = state, .complete = report->complete, .flags = flags, .bytes = report->stored_bytes,
         .line_count = report->line_count, .bad_line_count = report->bad_line_count, .task_count = report->task_count, .load_ms = report->load_ms,

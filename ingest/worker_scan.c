@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_loop.h"
+#include "ingest/worker_policy.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
 
@@ -41,7 +42,7 @@ static bool is_known(void *context, const char *path, const char *fingerprint)
 /* Remembers a log that is loaded, or was found unreadable. Copies that are skipped may be wanted without having changed: they are asked for each time. */
 static enum err_code note_settled(struct worker *self, const struct catalog_row *row, struct err *err)
 {
-    if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_FAILED)
+    if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_LISTED && row->state != LOG_FAILED)
         return ERR_OK;
     if (self->settled.count > 4 * self->scan.seen_count + 10000)
         imap_clear(&self->settled);          /* old fingerprints of growing logs; the next scan fills it again */
@@ -66,6 +67,10 @@ enum err_code worker_see(struct worker *self, const struct catalog_sighting *sig
         kept_loads_rename(&self->kept, renamed_from, row.log_id);
     /* Set aside for having ended the worker twice: a person who asks for it gets another try, last and alone; a server is spared. */
     if (row.state == LOG_FAILED && row.tries > 0 && !self->options->watch && !(rc = catalog_load_put_off(self->catalog, row.log_id, row.reason, err)))
+        row.state = LOG_WAITING;
+    /* Listed while only what somebody opened was loaded; what was put away stays so, unless it is named. */
+    bool wanted = row.put_away ? !self->options->watch && !known(sighting->place_id) : !worker_only_lists(self, &row, true);
+    if (!rc && row.state == LOG_LISTED && wanted && !(rc = catalog_load_put_off(self->catalog, row.log_id, NULL, err)))
         row.state = LOG_WAITING;
     if (rc)
         return rc;
@@ -256,15 +261,29 @@ static enum err_code scan_place(struct worker *self, size_t index, struct err *e
     return catalog_place_scanned(self->catalog, self->scan.place_id, (time_monotonic_ns() - began_ns) / NS_PER_MS, self->scan.entry_count, NULL, err);
 }
 
-enum err_code worker_scan(struct worker *self, struct err *err)
+static enum err_code scan_places(struct worker *self, bool all, struct err *err)
 {
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->options->place_count && !rc; i++) {
+        if (!all && !self->places[i].wanted)
+            continue;
+        self->places[i].wanted = false;
         rc = scan_place(self, i, err);
         forget_scan(self);
     }
-    self->next_scan_ns = time_monotonic_ns() + self->options->interval_ms * NS_PER_MS;
     return rc == ERR_CANCELLED ? ERR_OK : rc;
+}
+
+enum err_code worker_scan(struct worker *self, struct err *err)
+{
+    enum err_code rc = scan_places(self, true, err);
+    self->next_scan_ns = time_monotonic_ns() + self->options->interval_ms * NS_PER_MS;
+    return rc;
+}
+
+enum err_code worker_scan_wanted(struct worker *self, struct err *err)
+{
+    return scan_places(self, false, err);
 }
 
 void worker_look_again(struct worker *self, const struct catalog_row *row)

@@ -10,6 +10,8 @@
 
 /* All places, one after the other; finished jobs are looked after meanwhile (worker_pump). A stop ends it early, without an error. Sets the time of the next scan. */
 enum err_code worker_scan(struct worker *self, struct err *err) WARN_UNUSED;
+/* Those alone that are wanted. Likewise, but the next scan comes when it would have come. */
+enum err_code worker_scan_wanted(struct worker *self, struct err *err) WARN_UNUSED;
 /* The database of a loaded log was found missing or unreadable: the next scan looks at the file, once for each scan however often it is asked for. */
 void worker_look_again(struct worker *self, const struct catalog_row *row);
 

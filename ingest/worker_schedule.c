@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/time.h"
@@ -133,6 +134,29 @@ static void settled_elsewhere(struct worker *self, const struct load_item *item,
     worker_tell_row(self, row, false, false);
 }
 
+static int64_t resident_bytes(void)
+{
+    long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%*d %lld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Open loads of growing logs go before anything waits: they can be made anew. */
+static bool memory_is_short(struct worker *self)
+{
+    const int64_t most = self->options->policy.max_memory_bytes;
+    if (!most)
+        return false;
+    while (resident_bytes() > most)
+        if (!kept_loads_drop_oldest(&self->kept))
+            return true;
+    return false;
+}
+
 enum err_code worker_give_loads(struct worker *self, struct err *err)
 {
     struct load_item held[8];
@@ -147,7 +171,7 @@ enum err_code worker_give_loads(struct worker *self, struct err *err)
         if (!job || alone || !load_queue_pop(&self->queue, &item))
             break;
         bool listing = self->to_list.count || crew_started_count(&self->crew, JOB_LIST);
-        bool must_wait = (item.tries > 0 && at_work) || (listing && !known(item.wanted_ms)) ||
+        bool must_wait = (item.tries > 0 && at_work) || (at_work && memory_is_short(self)) || (listing && !known(item.wanted_ms)) ||
             (self->options->watch && loaders > 1 && item.bytes >= LARGE_BYTES && !known(item.wanted_ms) && large >= loaders - 1);
         if (must_wait) {                     /* all that follow must wait for the same reason */
             held[held_count++] = item;

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "ingest/cleaner.h"
 #include "ingest/kept_loads.h"
 #include "ingest/list_queue.h"
 #include "ingest/load_queue.h"
@@ -48,6 +49,7 @@ struct worker {
     struct imap settled; /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
     struct place_state {
         bool scanned;                        /* once, in this process */
+        bool wanted;                         /* a command asked to look at it now */
         int64_t place_id;                    /* UNKNOWN: not a directory, or not known yet */
     } *places;                               /* owned; as options->places */
     struct {                                 /* the scan that is running */
@@ -68,6 +70,27 @@ struct worker {
     int64_t quiet_until_ns;                  /* after a failure: nothing is tried before */
     int64_t next_scan_ns;                    /* set by worker_scan; 0, at once, by a command */
     int64_t next_progress_ns;
+
+    /* worker_policy.c; times are monotonic */
+    struct {
+        int64_t next_mark_ns, next_clean_ns, next_budget_ns;     /* 0: at once */
+        int64_t budget_not_before_ns;
+        struct {                             /* what is being done, some at a time: finished loads and scans do not wait for it */
+            struct clean_plan plan;          /* owned */
+            size_t at, deleted_count, stuck_count;
+            int64_t deleted_bytes;
+            bool made;
+        } logs;
+        struct {
+            struct budget_plan plan;         /* owned */
+            size_t at, put_away_count;
+            int64_t freed_bytes;
+            bool made;                       /* there is a plan, and be it that nothing goes */
+        } runs;
+        int64_t clock_offset_ms;             /* clean_clock_was_set */
+        bool swept;                          /* files that a killed process should have removed were looked for */
+        bool told_over_budget;
+    } policy;
 
     /* worker_unjudged.c */
     struct {

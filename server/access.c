@@ -158,6 +158,15 @@ static bool in_network(const struct network *network, const unsigned char addres
     return rest == 0 || ((network->address[whole] ^ address[whole]) >> (8 - rest)) == 0;
 }
 
+const char *access_address_text(const unsigned char address[16], char out[ACCESS_ADDRESS_BYTES])
+{
+    static const unsigned char mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+    bool four = memcmp(address, mapped, sizeof mapped) == 0;
+    if (!inet_ntop(four ? AF_INET : AF_INET6, four ? address + sizeof mapped : address, out, ACCESS_ADDRESS_BYTES))
+        out[0] = '\0';
+    return out;
+}
+
 /* ---- groups ---- */
 
 static void add_group(char *out, size_t *len, struct str name)
@@ -330,12 +339,44 @@ static enum err_code groups_of(struct access *self, struct str user, struct aren
 
 /* ---- who asks ---- */
 
-static bool believed(const struct access *self, const unsigned char peer[16])
+bool access_believes(const struct access *self, const unsigned char peer[16])
 {
     for (size_t i = 0; i < self->settings.proxy_count; i++)
         if (in_network(&self->proxies[i], peer))
             return true;
     return false;
+}
+
+/* An item of X-Forwarded-For: an address, some write a port behind it ("10.0.0.7:4711", "[::1]:4711"). */
+static bool parse_forwarded(struct str item, unsigned char out[16])
+{
+    char text[64];
+    if (item.len >= sizeof text || item.len == 0)
+        return false;
+    bool bracket = item.ptr[0] == '[';
+    memcpy(text, item.ptr + bracket, item.len - bracket);
+    text[item.len - bracket] = '\0';
+    char *colon = strchr(text, ':'), *end = bracket ? strchr(text, ']') : colon && colon == strrchr(text, ':') ? colon : NULL; /* an IPv6 address has two colons at least */
+    if (end)
+        *end = '\0';
+    return access_parse_address(text, out);
+}
+
+void access_client(const struct access *self, const unsigned char peer[16], struct str forwarded_for, unsigned char ret[16])
+{
+    memcpy(ret, peer, 16);
+    /* From the last to the first: each proxy adds whom it was asked by, and only those that are believed are asked on. */
+    while (forwarded_for.len && access_believes(self, ret)) {
+        size_t begin = forwarded_for.len;
+        while (begin > 0 && forwarded_for.ptr[begin - 1] != ',')
+            begin--;
+        struct str item = trimmed(forwarded_for.ptr + begin, forwarded_for.ptr + forwarded_for.len);
+        forwarded_for.len = begin ? begin - 1 : 0;
+        unsigned char address[16];
+        if (!parse_forwarded(item, address))
+            return;
+        memcpy(ret, address, sizeof address);
+    }
 }
 
 static bool sound_name(struct str name)
@@ -354,9 +395,9 @@ static bool any_in(const char *const *items, size_t count, struct str list)
     return false;
 }
 
-static enum err_code find_groups(struct access *self, struct str header, struct arena *arena, struct viewer *viewer, struct err *err)
+static enum err_code find_groups(struct access *self, bool said, struct str header, struct arena *arena, struct viewer *viewer, struct err *err)
 {
-    if (!self->settings.groups_header)
+    if (!said)
         return groups_of(self, viewer->user, arena, &viewer->groups, err);
     header.len = MIN(header.len, GROUPS_MAX_BYTES);
     return arena_str(arena, str_known(header) ? header : STR_LIT(""), &viewer->groups) ? err_nomem(err) : ERR_OK;
@@ -367,30 +408,33 @@ static bool is_admin(const struct access *self, const struct viewer *viewer)
     return any_in(self->settings.admins, self->settings.admin_count, viewer->user) || any_in(self->settings.admin_groups, self->settings.admin_group_count, viewer->groups);
 }
 
-enum err_code access_identify(struct access *self, const unsigned char peer[16], struct str header, struct str groups_header, struct str do_as, struct arena *arena,
+
+enum err_code access_identify(struct access *self, const unsigned char peer[16], struct str login, struct str header, struct str groups_header, struct str do_as, struct arena *arena,
                               struct viewer *ret, struct err *err)
 {
-    *ret = (struct viewer){.sees_all = !self->settings.enabled, .user = STR_NONE, .groups = STR_LIT("")};
-    if (ret->sees_all)
-        return ERR_OK;
-    bool trusted = self->settings.header && believed(self, peer);
-    if (trusted && str_known(header)) {
-        if (header.len && !sound_name(header)) {
-            ret->refusal = "the name of the user is not one";
-            return ERR_OK;
-        }
-        if (arena_str(arena, header, &ret->user))
-            return err_nomem(err);
-    }
-    if (self->settings.header && !trusted) {
-        ret->refusal = "this address is not one of afterglow.auth.proxies";
+    *ret = (struct viewer){.user = STR_NONE, .asker = STR_NONE, .groups = STR_LIT("")};
+    /* An empty name is one, as there; but where passwords are asked for nobody gets in without. */
+    bool from_proxy = self->settings.header && access_believes(self, peer), by_proxy = from_proxy && str_known(header) && (header.len || !self->settings.login);
+    bool named = by_proxy || str_known(login), groups_are_said = self->settings.groups_header && (by_proxy || !named);
+    if (by_proxy && header.len && !sound_name(header)) {
+        ret->refusal = "the name of the user is not one";
         return ERR_OK;
     }
+    if (named && arena_str(arena, by_proxy ? header : login, &ret->user))
+        return err_nomem(err);
+    ret->asker = ret->user;
+    if (!named && (self->settings.login || (self->settings.header && !from_proxy))) {
+        ret->must_log_in = self->settings.login;
+        ret->refusal = ret->must_log_in ? "a name and a password are needed" : "this address is not one of afterglow.auth.proxies";
+        return ERR_OK;
+    }
+    if ((ret->sees_all = !self->settings.enabled))
+        return ERR_OK;
     enum err_code rc;
-    if (str_known(ret->user) && (rc = find_groups(self, groups_header, arena, ret, err)))
+    if (named && (rc = find_groups(self, groups_are_said, groups_header, arena, ret, err)))
         return rc;
     if (str_known(do_as) && !str_eq(do_as, ret->user)) {
-        if (str_known(ret->user) && !is_admin(self, ret)) {
+        if (named && !is_admin(self, ret)) {
             const char *text = arena_printf(arena, "User %.*s is not allowed to impersonate others.", (int)ret->user.len, ret->user.ptr);
             ret->refusal = text;
             return text ? ERR_OK : err_nomem(err);
@@ -402,7 +446,7 @@ enum err_code access_identify(struct access *self, const unsigned char peer[16],
         ret->user = do_as;
         ret->groups = STR_LIT("");
         /* A header with groups speaks of who asked, not of whom they speak for. */
-        if (!self->settings.groups_header && (rc = groups_of(self, do_as, arena, &ret->groups, err)))
+        if (!groups_are_said && (rc = groups_of(self, do_as, arena, &ret->groups, err)))
             return rc;
     }
     ret->sees_all = !str_known(ret->user) || is_admin(self, ret);

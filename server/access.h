@@ -5,8 +5,9 @@
  * A run may be seen when any of these holds: access lists are off (spark.history.ui.acls.enable); nobody is named; the user is an administrator of this server, the run's own user, or
  * in its spark.ui.view.acls or spark.admin.acls; one of the user's groups is in the lists of groups; a list holds *.
  *
- * The name comes from a header (afterglow.auth.header) that a proxy sets after it has asked for a password. It is believed from the addresses in afterglow.auth.proxies only; a request
- * from elsewhere went past the proxy and sees no run at all. doAs=NAME speaks for another: administrators may, and everybody for themselves.
+ * The name comes from a header (afterglow.auth.header) that a proxy sets after it has asked for a password, or from a password that we asked for (login.h); the proxy's word goes first. The header is believed from the
+ * addresses in afterglow.auth.proxies only. Whether access lists are on or off: while there is a header, a request from elsewhere went past the proxy and sees no run at all, unless it comes with a password;
+ * and where passwords are asked for, who has none sees nothing. doAs=NAME speaks for another: administrators may, and everybody for themselves.
  *
  * Groups come from a second header, else from a file, else from the system (getgrouplist, in a thread of its own with a time limit); never from a shell. What was found is kept for a
  * minute. A lookup that fails gives no groups. Threads: safe. */
@@ -28,6 +29,7 @@ struct access_settings {
     size_t admin_count, admin_group_count, proxy_count;
     const char *header, *groups_header; /* names of headers; NULL: none */
     const char *groups_file;            /* lines as in /etc/group; NULL: the system is asked */
+    bool login;                         /* passwords are asked for */
 };
 
 struct access;
@@ -39,17 +41,23 @@ void access_free(struct access *self);
 bool access_enabled(const struct access *self);
 const char *access_header(const struct access *self); /* NULL: none, and nobody is ever named */
 const char *access_groups_header(const struct access *self);
+bool access_believes(const struct access *self, const unsigned char peer[16]); /* it is a proxy of afterglow.auth.proxies */
+
+/* Who sent the request, as the proxies that are believed say: the last address in X-Forwarded-For that is none of theirs, else the peer. STR_NONE: no such header. */
+void access_client(const struct access *self, const unsigned char peer[16], struct str forwarded_for, unsigned char ret[16]);
 
 /* Who asks. Texts in the request's arena. */
 struct viewer {
     bool sees_all;
+    bool must_log_in;    /* with a refusal: a password would help */
     const char *refusal; /* not NULL: sees nothing, and why */
     struct str user;     /* STR_NONE: nobody is named */
+    struct str asker;    /* the same, but who it was that spoke for `user` (doAs) */
     struct str groups;   /* comma-separated */
 };
 
-/* peer: the address of the connection, 16 bytes, IPv4 as ::ffff:a.b.c.d. Header values and doAs: STR_NONE where absent. */
-enum err_code access_identify(struct access *self, const unsigned char peer[16], struct str header, struct str groups_header, struct str do_as, struct arena *arena,
+/* peer: the address of the connection, 16 bytes, IPv4 as ::ffff:a.b.c.d. login: whose password was right. Header values and doAs: STR_NONE where absent. */
+enum err_code access_identify(struct access *self, const unsigned char peer[16], struct str login, struct str header, struct str groups_header, struct str do_as, struct arena *arena,
                               struct viewer *ret, struct err *err) WARN_UNUSED;
 
 /* What table app says of a run. */
@@ -65,5 +73,9 @@ enum err_code access_register(struct db *db, struct err *err) WARN_UNUSED;
 
 /* The address of a text ("10.0.0.1", "::1") as 16 bytes; false: it is none. */
 bool access_parse_address(const char *text, unsigned char out[16]);
+
+/* The other way. */
+#define ACCESS_ADDRESS_BYTES 48
+const char *access_address_text(const unsigned char address[16], char out[ACCESS_ADDRESS_BYTES]);
 
 #endif

@@ -46,8 +46,10 @@ static enum err_code find(struct db *catalog, const struct request *request, con
 static enum err_code open_app(struct api_ctx *ctx, struct app_ref *ret, struct err *err)
 {
     enum err_code rc = db_pool_app(ctx->pool, ret->key, &ret->lease, err);
-    if (rc == ERR_OK && ret->loaded)
+    if (rc == ERR_OK && ret->loaded) {
+        server_opened(ctx->server, ret->log_id);
         return ERR_OK;
+    }
     server_want(ctx->server, ret->log_id);
     /* Gone, written by another version, or not yet begun: ingest makes it anew from the log. */
     if (rc == ERR_NOT_FOUND || rc == ERR_UNSUPPORTED || (rc == ERR_INVALID && !ret->loaded))
@@ -213,6 +215,11 @@ enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *requ
         rc = name_of(catalog.db, request, &found, ret, err);
     db_pool_return(ctx->pool, &catalog);
     return rc;
+}
+
+bool app_ref_is_lost(const struct app_ref *ref)
+{
+    return ref->generation > 0 && !ref->loaded && str_is(ref->state, "gone");
 }
 
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref)

@@ -89,6 +89,23 @@ enum err_code dispatch_forbid(const struct request *request, struct response *re
     return ERR_OK;
 }
 
+enum err_code dispatch_ask_login(const struct request *request, struct response *response, struct err *err)
+{
+    static const char sentence[] = "A name and a password are needed.";
+    enum err_code rc;
+    if (str_starts(request->raw_path, "/api/"))
+        dispatch_refuse(request->path, response, 401, "unauthorized", sentence);
+    else if ((rc = response_page(request, response, 401, "Log in", str_of(sentence), err)))
+        return rc;
+    response_header(response, "WWW-Authenticate", STR_LIT("Basic realm=\"Afterglow\", charset=\"UTF-8\""));
+    return ERR_OK;
+}
+
+bool dispatch_is_open(const struct request *request)
+{
+    return str_is(request->path, "/healthz") || str_is(request->path, "/readyz");
+}
+
 /* *ret_answered: the viewer may not, and that is said. Lists leave out by themselves what may not be seen. */
 static enum err_code check_access(struct api_ctx *ctx, const struct request *request, struct str pattern, struct response *response, bool *ret_answered, struct err *err)
 {

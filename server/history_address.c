@@ -124,7 +124,7 @@ static const struct page {
 } pages[] = {
     {"", "", NO_ID, NULL, NULL, NULL},
     {"jobs", "jobs", NO_ID, job_tables, NULL, NULL},
-    {"jobs/job", "jobs", ONE_ID, NULL, "id", NULL},
+    {"jobs/job", "jobs", ONE_ID, stage_tables, "id", NULL},
     {"stages", "stages", NO_ID, stage_tables, NULL, NULL},
     {"stages/stage", "stages", STAGE_ID, task_tables, "id", NULL},
     {"stages/pool", "stages", NO_ID, NULL, NULL, NULL},                           /* live only */

@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,11 +21,16 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "server/answer_cache.h"
+#include "server/audit.h"
 #include "server/dispatch.h"
+#include "server/http_text.h"
+#include "server/login.h"
 #include "server/negotiate.h"
 #include "server/proxy.h"
+#include "server/request_id.h"
 #include "server/response_body.h"
 #include "server/server.h"
+#include "server/tls.h"
 #include "server/uploads.h"
 
 #define MAX_CONNECTIONS 1024u                /* over all threads; each costs CONNECTION_BYTES while it is open */
@@ -38,6 +44,10 @@
 #define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
 #define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
+#define REFRESH_SECONDS 2                    /* between two looks at files that may have changed */
+#define PLAIN_THREADS 2u                     /* that answer where https is */
+#define FIRST_BYTES_SECONDS 10               /* a connection for https that says nothing so long is taken without */
+#define TLS_FIRST_BYTE 0x16                  /* of a handshake (RFC 8446, 5.1); no request of HTTP begins with it */
 #define BACKLOG 511
 #define DESCRIPTORS 8192                     /* connections, databases with their -wal and -shm, temporary files */
 
@@ -57,8 +67,9 @@ struct connection {
 
 struct http {
     struct server *server;
-    struct MHD_Daemon *daemon;
-    int listen_fd;
+    struct MHD_Daemon *daemon, *plain;       /* plain NULL: there is none */
+    int listen_fd, plain_fd;
+    int https_port;                          /* where `plain` leads to */
     const char *temp_dir, *proxy_base, *transport_security;
     char frame_options[FRAMING_BYTES + 16], page_policy[FRAMING_BYTES + sizeof PAGE_POLICY], data_policy[FRAMING_BYTES + sizeof DATA_POLICY];
     atomic_int running;                      /* answers being made or sent */
@@ -73,17 +84,22 @@ struct http {
 
 /* One request, from its first line to the end of its answer. */
 struct exchange {
+    struct http *http;
     struct arena arena;
     struct request request;
     struct response *response;
     struct str address;                      /* as in the request line */
-    bool too_long, seen, answered;
+    bool too_long, met, seen, answered;
     bool receives;                           /* a log is sent to us: uploads.h */
-    struct upload *upload;                   /* owned; NULL: it was refused, and the answer is made */
+    struct upload *upload;                   /* owned, until its end or that of the connection; NULL: it was refused, and the answer is made */
     int64_t begin_ns, body_bytes;            /* body_bytes: of the request, so far */
     int status;
     int64_t bytes;
     const char *method;                      /* arena */
+    unsigned char peer[16], client[16];      /* who has the connection, and for whom: access_client */
+    char id[REQUEST_ID_BYTES];               /* request_id.h */
+    struct login_words words;                /* arena; STR_NONE: none came, or nobody asks for them */
+    struct login_waiter login;               /* what became of them */
     struct MHD_Connection *suspended;
     struct exchange *next_waiting;
 };
@@ -109,7 +125,7 @@ static enum err_code bind_one(const struct addrinfo *at, int *ret_fd)
     return ERR_OK;
 }
 
-static void address_text(int fd, const char *host, char *out)
+static unsigned port_of(int fd)
 {
     struct sockaddr_storage real;
     socklen_t len = sizeof real;
@@ -121,7 +137,7 @@ static void address_text(int fd, const char *host, char *out)
         memcpy(&four, &real, sizeof four);
         port = ntohs(real.ss_family == AF_INET6 ? six.sin6_port : four.sin_port);
     }
-    snprintf(out, HTTP_ADDRESS_BYTES, strchr(host, ':') ? "[%.64s]:%u" : "%.64s:%u", host[0] ? host : "localhost", port);
+    return port;
 }
 
 enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_address, struct err *err)
@@ -149,7 +165,7 @@ enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_add
                        host[0] ? host : "all addresses", port);
     if (*ret_fd < 0)
         return err_set_errno(err, first_errno, "cannot listen on %s port %d", host[0] ? host : "all addresses", port);
-    address_text(*ret_fd, host, ret_address);
+    snprintf(ret_address, HTTP_ADDRESS_BYTES, strchr(host, ':') ? "[%.64s]:%u" : "%.64s:%u", host[0] ? host : "localhost", port_of(*ret_fd));
     return ERR_OK;
 }
 
@@ -167,12 +183,42 @@ static void set_phase(struct http *self, struct MHD_Connection *connection, enum
     pthread_mutex_unlock(&self->lock);
 }
 
+static bool is_secure(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info && info->tls_session;
+}
+
+/* By the plain port, which only says where https is. */
+static bool only_leads(const struct http *self, struct MHD_Connection *connection)
+{
+    return self->plain && !is_secure(connection);
+}
+
+/* Somebody speaks HTTP where a handshake is waited for, which would only break off. What they sent is there already (TCP_DEFER_ACCEPT). */
+static void answer_in_clear(int fd)
+{
+    static const char answer[] = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain;charset=utf-8\r\nConnection: close\r\n\r\n"
+                                 "This address is answered by https only: write https:// instead of http://.\n";
+    char dropped[4096];
+    unsigned char first;
+    if (recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1 || first == TLS_FIRST_BYTE)
+        return;
+    while (recv(fd, dropped, sizeof dropped, MSG_DONTWAIT) == (ssize_t)sizeof dropped) /* else the system takes the answer back, too */
+        continue;
+    ssize_t sent = send(fd, answer, sizeof answer - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)sent;
+    shutdown(fd, SHUT_RDWR);
+}
+
 static void on_connection(void *cls, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode code)
 {
     struct http *self = cls;
     struct connection *c = *socket_context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (info && is_secure(connection))
+            answer_in_clear(info->connect_fd);
         if (!info || !(c = mem_zalloc(sizeof *c)))
             return;
         c->fd = info->connect_fd;
@@ -210,7 +256,7 @@ static void *watch(void *context)
 {
     struct http *self = context;
     pthread_mutex_lock(&self->lock);
-    while (self->watching) {
+    for (unsigned round = 1; self->watching; round++) {
         int64_t now = time_monotonic_ns();
         for (struct connection *c = self->connections; c; c = c->next) {
             int64_t seconds = (now - c->since_ns) / ((int64_t)1000 * NS_PER_MS);
@@ -218,6 +264,13 @@ static void *watch(void *context)
                 shutdown(c->fd, SHUT_RDWR);
         }
         resume_waiting(self);
+        if (round % REFRESH_SECONDS == 0) {
+            pthread_mutex_unlock(&self->lock);
+            server_refresh(self->server);
+            pthread_mutex_lock(&self->lock);
+            if (!self->watching)
+                break;
+        }
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec++;
@@ -233,7 +286,6 @@ static void exchange_free(struct exchange *self)
 {
     if (!self)
         return;
-    upload_abort(self->upload);
     response_free(self->response);
     arena_dispose(&self->arena);
     mem_free(self);
@@ -262,6 +314,26 @@ static void *on_address(void *cls, const char *address, struct MHD_Connection *c
     return exchange;
 }
 
+/* For those who read logs. */
+static void record_answer(struct http *self, const struct exchange *exchange, bool whole, bool opened)
+{
+    char peer[ACCESS_ADDRESS_BYTES], via[ACCESS_ADDRESS_BYTES], ms[32];
+    bool through_proxy = memcmp(exchange->peer, exchange->client, sizeof exchange->peer) != 0;
+    const struct request *request = &exchange->request;
+    const struct audit_record record = {.request = request, .id = exchange->id, .status = exchange->status, .peer = str_of(access_address_text(exchange->client, peer)),
+                                        .via = through_proxy ? str_of(access_address_text(exchange->peer, via)) : STR_NONE,
+                                        .claimed = exchange->login.verdict == LOGIN_RIGHT ? STR_NONE : exchange->words.user};
+    snprintf(ms, sizeof ms, "%.2f", (double)(time_monotonic_ns() - exchange->begin_ns) / NS_PER_MS);
+    const struct log_field fields[] = {{"method", str_of(exchange->method), UNKNOWN}, {"path", exchange->address, UNKNOWN}, {"status", STR_NONE, exchange->status}, {"bytes", STR_NONE, exchange->bytes},
+                                       {"ms", str_of(ms), UNKNOWN}, {"whole", str_of(whole ? "yes" : "no"), UNKNOWN}, {"peer", record.peer, UNKNOWN}, {"via", record.via, UNKNOWN},
+                                       {"user", request->viewer.user, UNKNOWN}};
+    log_set_request(exchange->id);
+    log_fields(LOG_DEBUG, "http", fields, ARRAY_LENGTH(fields));
+    log_set_request(NULL);
+    if (opened)
+        audit_write(server_audit(self->server), &record);
+}
+
 static void on_completed(void *cls, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode code)
 {
     struct http *self = cls;
@@ -270,9 +342,10 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     if (!exchange)
         return;
     *context = NULL;
+    if (exchange->upload && upload_abort(TAKE(exchange->upload)))
+        server_scan_uploads(self->server);
     if (exchange->answered)
-        log_debug("http method=%s path=\"%.*s\" status=%d bytes=%" PRId64 " ms=%.2f whole=%s", exchange->method, (int)MIN(exchange->address.len, 512), exchange->address.ptr,
-                  exchange->status, exchange->bytes, (double)(time_monotonic_ns() - exchange->begin_ns) / NS_PER_MS, code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "yes" : "no");
+        record_answer(self, exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK, !only_leads(self, connection));
     exchange_free(exchange);
     atomic_fetch_sub(&self->running, 1);
 }
@@ -300,7 +373,8 @@ static void make_failure(struct exchange *exchange, enum err_code code, const st
 {
     bool later = code == ERR_BUSY || code == ERR_NOMEM;
     log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err->message);
-    dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", err->message);
+    const char *text = arena_printf(&exchange->arena, "%s (request %s)", err->message, exchange->id);
+    dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", text ? text : err->message);
 }
 
 static void peer_address(struct MHD_Connection *connection, unsigned char out[16])
@@ -343,12 +417,49 @@ static struct str sole_header(struct MHD_Connection *connection, const char *nam
     return found.count > 1 ? STR_LIT(",") : header(connection, name);
 }
 
-static enum err_code identify(struct http *self, struct MHD_Connection *connection, struct request *request, struct err *err)
+/* ---- who sends it ---- */
+
+/* From the thread that checks passwords. The lock: not before the connection was laid aside. */
+static void on_login(void *context)
+{
+    struct exchange *exchange = context;
+    pthread_mutex_lock(&exchange->http->lock);
+    MHD_resume_connection(exchange->suspended);
+    pthread_mutex_unlock(&exchange->http->lock);
+}
+
+/* The head is there: its sender, and whether the password, where one comes, is right. False: that is being looked at, and the library calls again. */
+static bool meet(struct http *self, struct MHD_Connection *connection, struct exchange *exchange)
 {
     struct access *access = server_access(self->server);
-    unsigned char peer[16];
-    peer_address(connection, peer);
-    return access_identify(access, peer, sole_header(connection, access_header(access)), sole_header(connection, access_groups_header(access)), request_param(request, "doAs"),
+    struct login *login = server_login(self->server);
+    exchange->http = self;
+    peer_address(connection, exchange->peer);
+    access_client(access, exchange->peer, sole_header(connection, "X-Forwarded-For"), exchange->client);
+    bool believed = access_believes(access, exchange->peer);
+    request_id(header(connection, "X-Request-Id"), believed, exchange->id);
+    bool by_proxy = believed && access_header(access) && header(connection, access_header(access)).len;
+    if (!login || by_proxy || !login_parse(header(connection, "Authorization"), &exchange->arena, &exchange->words)) {
+        exchange->words = (struct login_words){STR_NONE, STR_NONE};
+        exchange->login.verdict = LOGIN_WRONG;
+        return true;
+    }
+    exchange->suspended = connection;
+    exchange->login = (struct login_waiter){.done = on_login, .context = exchange};
+    pthread_mutex_lock(&self->lock);
+    bool waits = login_ask(login, &exchange->words, exchange->client, &exchange->login) == LOGIN_PENDING;
+    if (waits)
+        MHD_suspend_connection(connection);
+    pthread_mutex_unlock(&self->lock);
+    return !waits;
+}
+
+static enum err_code identify(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, struct err *err)
+{
+    struct access *access = server_access(self->server);
+    struct request *request = &exchange->request;
+    struct str login = exchange->login.verdict == LOGIN_RIGHT ? exchange->words.user : STR_NONE;
+    return access_identify(access, exchange->peer, login, sole_header(connection, access_header(access)), sole_header(connection, access_groups_header(access)), request_param(request, "doAs"),
                            request->arena, &request->viewer, err);
 }
 
@@ -362,11 +473,51 @@ static bool read_head(struct http *self, struct MHD_Connection *connection, stru
     request->accept_language = header(connection, "Accept-Language");
     request->cookies = header(connection, "Cookie");
     request->host = header(connection, "Host");
+    request->origin = header(connection, "Origin");
+    request->site = header(connection, "Sec-Fetch-Site");
+    request->forwarded_host = header(connection, "X-Forwarded-Host");
+    request->secure = is_secure(connection);
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
     request->address = request->path = request->raw_path = exchange->address;
     *ret_prefix = proxy_prefix(str_of(self->proxy_base), header(connection, "X-Forwarded-Context"), header(connection, "X-Forwarded-Prefix"));
     response_free(TAKE(exchange->response));                 /* of a try before */
     return response_new(&exchange->response, &exchange->arena, request->accepts_gzip, self->temp_dir, NULL) == ERR_OK;
+}
+
+/* False: the answer asks for a password, or to wait with the next one. */
+static bool may_enter(struct exchange *exchange)
+{
+    struct request *request = &exchange->request;
+    struct err err = {0};
+    char seconds[16];
+    if (!request->viewer.must_log_in || dispatch_is_open(request))
+        return true;
+    if (str_known(exchange->words.user) && exchange->login.verdict == LOGIN_LATER) {
+        snprintf(seconds, sizeof seconds, "%d", exchange->login.wait_seconds);
+        dispatch_refuse(request->raw_path, exchange->response, 429, "too_many_attempts", "passwords were wrong too often, or too many are being checked; try again later");
+        response_header(exchange->response, "Retry-After", str_of(seconds));
+        return false;
+    }
+    enum err_code rc = dispatch_ask_login(request, exchange->response, &err);
+    if (rc)
+        make_failure(exchange, rc, &err);
+    return false;
+}
+
+/* The plain port leads to the other one, as the History Server's does. */
+static void lead_to_https(struct http *self, struct exchange *exchange)
+{
+    struct str host = exchange->request.host;
+    const char *port = host.len ? memrchr(host.ptr, ':', host.len) : NULL;
+    if (port && !memchr(port, ']', (size_t)(host.ptr + host.len - port)))
+        host.len = (size_t)(port - host.ptr);
+    bool sound = host.len > 0 && host.len < 256;
+    for (size_t i = 0; i < host.len && sound; i++)
+        sound = strchr("[]:.-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", host.ptr[i]) != NULL;
+    const char *to = sound ? arena_printf(&exchange->arena, "https://%.*s:%d%.*s", (int)host.len, host.ptr, self->https_port, (int)exchange->address.len, exchange->address.ptr) : NULL;
+    response_plain(exchange->response, to ? 302 : 400, "%s", to ? "this is answered by https" : "the request has no Host that could be led to https");
+    if (to)
+        response_header(exchange->response, "Location", str_of(to));
 }
 
 /* Who asks, and for what. False: the answer says why not. */
@@ -375,12 +526,12 @@ static bool parse_head(struct http *self, struct MHD_Connection *connection, str
     struct err err = {0};
     enum err_code rc = request_parse(&exchange->request, exchange->address, prefix, &err);
     if (!rc)
-        rc = identify(self, connection, &exchange->request, &err);
+        rc = identify(self, connection, exchange, &err);
     if (rc == ERR_INVALID || rc == ERR_LIMIT)
         dispatch_refuse(exchange->address, exchange->response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
     else if (rc)
         make_failure(exchange, rc, &err);
-    return !rc;
+    return !rc && may_enter(exchange);
 }
 
 /* Fills the exchange's response, whatever happens; false: not even that was possible. */
@@ -392,7 +543,9 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         return false;
     struct request *request = &exchange->request;
     struct response *response = exchange->response;
-    if (exchange->too_long) {
+    if (only_leads(self, connection)) {
+        lead_to_https(self, exchange);
+    } else if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
     } else if (!method_known(method)) {
         dispatch_refuse(request->path, response, 405, "method_not_allowed", "only " HTTP_METHODS " are answered");
@@ -420,36 +573,40 @@ static bool begin_upload(struct http *self, struct MHD_Connection *connection, s
 {
     struct str prefix;
     struct request *request = &exchange->request;
-    if (exchange->too_long || !memmem(exchange->address.ptr, exchange->address.len, UPLOADS_ADDRESS, strlen(UPLOADS_ADDRESS)) || !read_head(self, connection, exchange, &prefix))
+    if (only_leads(self, connection) || exchange->too_long || !memmem(exchange->address.ptr, exchange->address.len, UPLOADS_ADDRESS, strlen(UPLOADS_ADDRESS)) ||
+        !read_head(self, connection, exchange, &prefix))
         return false;
     exchange->receives = true;
     if (!parse_head(self, connection, exchange, prefix))
         return true;
     if (!(exchange->receives = str_is(request->raw_path, UPLOADS_ADDRESS)))
         return false;
-    const struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .origin = header(connection, "Origin"), .site = header(connection, "Sec-Fetch-Site"),
-                                     .forwarded_host = header(connection, "X-Forwarded-Host"), .bytes = announced_bytes(connection)};
+    const struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .bytes = announced_bytes(connection)};
     if (upload_begin(server_uploads(self->server), request, &head, &exchange->upload, exchange->response))
         set_phase(self, connection, PHASE_RECEIVING);
     return true;
 }
 
 /* One piece. False: the connection is cut. */
-static bool receive(struct exchange *exchange, const char *bytes, size_t len)
+static bool receive(struct http *self, struct exchange *exchange, const char *bytes, size_t len)
 {
-    if (exchange->upload)
-        return upload_write(exchange->upload, bytes, len);
+    if (exchange->upload) {
+        bool goes_on = upload_write(exchange->upload, bytes, len);
+        if (upload_has_news(exchange->upload))
+            server_scan_uploads(self->server);
+        return goes_on;
+    }
     exchange->body_bytes += (int64_t)len;
     return exchange->body_bytes <= REFUSED_BYTES;
 }
 
 static void end_upload(struct http *self, struct exchange *exchange)
 {
-    bool complete = false;
+    bool changed = false;
     if (exchange->upload)
-        upload_finish(TAKE(exchange->upload), exchange->response, &complete);
-    if (complete)
-        server_scan(self->server);
+        upload_finish(TAKE(exchange->upload), exchange->response, &changed);
+    if (changed)
+        server_scan_uploads(self->server);
 }
 
 static bool finish_answer(struct http *self, struct exchange *exchange, struct response_parts *parts)
@@ -525,7 +682,8 @@ static void vary(struct http *self, const struct response_parts *parts, bool by_
 {
     struct access *access = server_access(self->server);
     const char *const words[] = {parts->varies || by_proxy ? "Accept-Encoding" : NULL, parts->html ? "Accept-Language" : NULL, by_proxy ? "X-Forwarded-Context, X-Forwarded-Prefix" : NULL,
-                                 access_enabled(access) ? access_header(access) : NULL, access_enabled(access) ? access_groups_header(access) : NULL};
+                                 access_enabled(access) ? access_header(access) : NULL, access_enabled(access) ? access_groups_header(access) : NULL,
+                                 server_login(self->server) ? "Authorization" : NULL};
     size_t len = 0;
     out[0] = '\0';
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
@@ -533,10 +691,10 @@ static void vary(struct http *self, const struct response_parts *parts, bool by_
             len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "", words[i]);
 }
 
-static bool add_headers(struct http *self, struct MHD_Connection *connection, struct MHD_Response *out, const struct response_parts *parts)
+static bool add_headers(struct http *self, struct MHD_Connection *connection, const struct exchange *exchange, struct MHD_Response *out, const struct response_parts *parts)
 {
-    bool for_one = access_enabled(server_access(self->server)) && strcmp(parts->cache_control, "no-cache") == 0;
-    bool secure = str_is(header(connection, "X-Forwarded-Proto"), "https");
+    bool for_one = (access_enabled(server_access(self->server)) || server_login(self->server)) && strcmp(parts->cache_control, "no-cache") == 0;
+    bool secure = exchange->request.secure || str_is(header(connection, "X-Forwarded-Proto"), "https");
     char varies[512];
     vary(self, parts, parts->html || parts->status == 302, varies, sizeof varies);
     const struct response_header fixed[] = {
@@ -544,6 +702,7 @@ static bool add_headers(struct http *self, struct MHD_Connection *connection, st
         {"Content-Encoding", parts->gzip ? "gzip" : NULL}, {"Vary", varies[0] ? varies : NULL},
         {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", self->frame_options}, {"X-XSS-Protection", "1; mode=block"}, {"Referrer-Policy", "same-origin"},
         {"Content-Security-Policy", parts->html ? self->page_policy : self->data_policy}, {"Strict-Transport-Security", secure ? self->transport_security : NULL},
+        {"X-Request-Id", exchange->id},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(fixed); i++)
         if (fixed[i].value && MHD_add_response_header(out, fixed[i].name, fixed[i].value) != MHD_YES)
@@ -554,15 +713,8 @@ static bool add_headers(struct http *self, struct MHD_Connection *connection, st
     return true;
 }
 
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method, const char *version, const char *upload_data,
-                                  size_t *upload_data_size, void **context)
+static enum MHD_Result go_on(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, const char *method, const char *upload_data, size_t *upload_data_size)
 {
-    (void)url;
-    (void)version;
-    struct http *self = cls;
-    struct exchange *exchange = *context;
-    if (!exchange)
-        return MHD_NO;               /* there was no memory to begin with */
     if (exchange->answered) {        /* rest of a refused body */
         *upload_data_size = 0;
         return MHD_YES;
@@ -576,7 +728,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         if (exchange->upload || known_or(announced_bytes(connection), 0) <= REFUSED_BYTES)
             return MHD_YES;
     } else if (exchange->receives && *upload_data_size) {
-        bool goes_on = receive(exchange, upload_data, *upload_data_size);
+        bool goes_on = receive(self, exchange, upload_data, *upload_data_size);
         *upload_data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
@@ -609,9 +761,27 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     /* The library ends a body of unknown length with an empty chunk, even where only the head goes out; as for HTTP 1.0 the end of the connection is its end. */
     if (parts.kind == RESPONSE_STREAM && strcmp(method, "HEAD") == 0)
         MHD_set_response_options(out, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
-    enum MHD_Result queued = add_headers(self, connection, out, &parts) ? MHD_queue_response(connection, (unsigned)parts.status, out) : MHD_NO;
+    enum MHD_Result queued = add_headers(self, connection, exchange, out, &parts) ? MHD_queue_response(connection, (unsigned)parts.status, out) : MHD_NO;
     MHD_destroy_response(out);
     return queued;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url UNUSED, const char *method, const char *version UNUSED, const char *upload_data,
+                                  size_t *upload_data_size, void **context)
+{
+    struct http *self = cls;
+    struct exchange *exchange = *context;
+    if (!exchange)
+        return MHD_NO;               /* there was no memory to begin with */
+    if (!exchange->met) {
+        exchange->met = true;
+        if (!meet(self, connection, exchange))
+            return MHD_YES;
+    }
+    log_set_request(exchange->id);
+    enum MHD_Result result = go_on(self, connection, exchange, method, upload_data, upload_data_size);
+    log_set_request(NULL);
+    return result;
 }
 
 /* ---- life ---- */
@@ -657,15 +827,34 @@ static void allow_framing(struct http *self, const char *from)
     snprintf(self->data_policy, sizeof self->data_policy, sound ? DATA_POLICY " %s" : DATA_POLICY, from);
 }
 
+/* What both daemons have. */
+#define DAEMON_OPTIONS(self, fd, threads) \
+    MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, (fd), MHD_OPTION_THREAD_POOL_SIZE, (threads), MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, \
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, \
+        MHD_OPTION_URI_LOG_CALLBACK, on_address, (self), MHD_OPTION_NOTIFY_COMPLETED, on_completed, (self), MHD_OPTION_NOTIFY_CONNECTION, on_connection, (self)
+
+static struct MHD_Daemon *start_daemon(struct http *self, int fd, unsigned threads, bool tls)
+{
+    bool suspends = server_exact(self->server, EXACT_WAIT) || server_login(self->server);
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | (suspends ? MHD_ALLOW_SUSPEND_RESUME : 0u) | (tls ? MHD_USE_TLS : 0u);
+    return tls ? MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, DAEMON_OPTIONS(self, fd, threads), MHD_OPTION_HTTPS_CERT_CALLBACK, tls_retrieve, MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES,
+                                  MHD_OPTION_END)
+               : MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, DAEMON_OPTIONS(self, fd, threads), MHD_OPTION_END);
+}
+
 enum err_code http_start(struct http **ret, const struct http_settings *settings, struct server *server, struct err *err)
 {
     struct http *self = *ret = mem_zalloc(sizeof *self);
     if (!self) {
         close(settings->listen_fd);
+        if (settings->plain_fd >= 0)
+            close(settings->plain_fd);
         return err_nomem(err);
     }
     self->server = server;
     self->listen_fd = settings->listen_fd;
+    self->plain_fd = settings->plain_fd;
+    self->https_port = (int)port_of(self->listen_fd);
     self->temp_dir = settings->temp_dir;
     self->proxy_base = settings->proxy_base;
     self->transport_security = settings->transport_security;
@@ -677,12 +866,13 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | (server_exact(server, EXACT_WAIT) ? MHD_ALLOW_SUSPEND_RESUME : 0u);
-    self->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, self->listen_fd,
-                                    MHD_OPTION_THREAD_POOL_SIZE, settings->threads, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                                    MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-                                    MHD_OPTION_URI_LOG_CALLBACK, on_address, self, MHD_OPTION_NOTIFY_COMPLETED, on_completed, self, MHD_OPTION_NOTIFY_CONNECTION,
-                                    on_connection, self, MHD_OPTION_END);
+    int wait_seconds = FIRST_BYTES_SECONDS;
+    if (settings->tls)
+        setsockopt(self->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &wait_seconds, sizeof wait_seconds);
+    if (self->plain_fd >= 0)
+        self->plain = start_daemon(self, self->plain_fd, PLAIN_THREADS, false);
+    if (self->plain || self->plain_fd < 0)
+        self->daemon = start_daemon(self, self->listen_fd, settings->threads, settings->tls);
     self->watching = self->daemon != NULL;
     if (!self->daemon || pthread_create(&self->watcher, NULL, watch, self)) {
         self->watching = false;
@@ -698,11 +888,15 @@ void http_stop(struct http *self)
         return;
     if (self->daemon)
         MHD_quiesce_daemon(self->daemon);    /* accept no more; the descriptor is ours again */
+    if (self->plain)
+        MHD_quiesce_daemon(self->plain);
     pthread_mutex_lock(&self->lock);
     self->stopping = true;
     if (self->daemon)
         resume_waiting(self);
     pthread_mutex_unlock(&self->lock);
+    if (server_login(self->server))
+        login_stop(server_login(self->server));
     for (int tenths = 0; tenths < STOP_SECONDS * 10 && atomic_load(&self->running) > 0; tenths++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     if (self->watching) {
@@ -712,9 +906,13 @@ void http_stop(struct http *self)
         pthread_mutex_unlock(&self->lock);
         pthread_join(self->watcher, NULL);
     }
+    if (self->plain)
+        MHD_stop_daemon(self->plain);
     if (self->daemon)
         MHD_stop_daemon(self->daemon);
     close(self->listen_fd);
+    if (self->plain_fd >= 0)
+        close(self->plain_fd);
     pthread_cond_destroy(&self->stop_watching);
     pthread_mutex_destroy(&self->lock);
     mem_free(self);

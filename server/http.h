@@ -6,6 +6,8 @@
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "server/server.h"
 
@@ -13,6 +15,8 @@ struct http;
 
 struct http_settings {
     int listen_fd;                   /* owned by http from http_start on, also when that fails */
+    int plain_fd;                    /* the same; answers by http, that https is on listen_fd's port; -1: none */
+    bool tls;                        /* https on listen_fd, with the certificate of tls.h */
     unsigned threads;
     const char *temp_dir;            /* borrowed: for long answers */
     const char *proxy_base;          /* borrowed; NULL: none */

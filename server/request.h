@@ -35,6 +35,8 @@ struct request {
     size_t path_arg_count;
     struct viewer viewer;            /* who asks */
     struct str if_none_match, accept, accept_language, cookies, host;       /* headers as they came; STR_NONE: absent */
+    struct str origin, site, forwarded_host; /* Origin, Sec-Fetch-Site, X-Forwarded-Host: origin.h */
+    bool secure;                     /* it came by https of ours */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };

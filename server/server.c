@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,23 @@
 #include <unistd.h>
 
 #include "base/db.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/time.h"
+#include "base/units.h"
 #include "server/answer_cache.h"
 #include "server/api/api.h"
 #include "server/api/app_table.h"
+#include "server/audit.h"
 #include "server/db_pool.h"
+#include "server/exposure.h"
 #include "server/http.h"
+#include "server/login.h"
 
 #define PROGRAM "/proc/self/exe"
+#define OPENED_SLOTS 256             /* runs whose last opening is remembered: telling of it once a minute is enough */
+#define OPENED_MINUTES 1024
 
 struct server {
     const struct server_settings *settings;
@@ -31,11 +40,15 @@ struct server {
     struct http *http;
     struct supervisor *supervisor;   /* NULL: no places to watch */
     const char **ingest_argv;        /* owned array of borrowed texts */
-    int listen_fd;
+    struct tls *tls;                 /* NULL: no https */
+    struct login *login;             /* NULL: nobody is asked for a password */
+    struct audit *audit;             /* NULL: off */
+    atomic_int_fast64_t opened[OPENED_SLOTS];    /* by log_id: log_id and minute of the last opening that was told, as one number */
+    int listen_fd, plain_fd;         /* -1: http has it; there is none */
     const char *temp_dir;
     char program[4096];              /* real path of this program: /proc/self/exe would be the child's own view of itself otherwise */
     char build[SERVER_BUILD_BYTES];
-    char address[HTTP_ADDRESS_BYTES + 16];
+    char address[HTTP_ADDRESS_BYTES + 16], plain_address[HTTP_ADDRESS_BYTES + 16];
 };
 
 /* The program file's content and the settings that are in answers, in short: what changes makes changed tags, the same program built twice does not. */
@@ -104,6 +117,36 @@ static enum err_code make_ingest_argv(struct server *self, struct err *err)
     return ERR_OK;
 }
 
+static bool wants_tls(const struct server_settings *settings)
+{
+    return settings->tls.certificate || settings->tls.keystore;
+}
+
+/* Who may come in, and where. */
+static enum err_code open_doors(struct server *self, struct err *err)
+{
+    const struct server_settings *s = self->settings;
+    const struct exposure exposure = {.tls = wants_tls(s), .login = s->login_users_file, .proxy = s->access.header, .insecure = s->listen_insecure};
+    char real[HTTP_ADDRESS_BYTES];
+    bool run_out = false, two_ports = wants_tls(s) && known(s->https_port);
+    enum err_code rc;
+    if (wants_tls(s) && (rc = tls_new(&self->tls, &s->tls, &run_out, err)))
+        return rc;
+    if ((s->login_users_file && (rc = login_new(&self->login, s->login_users_file, err))) || (s->audit_file && (rc = audit_new(&self->audit, s->audit_file, err))))
+        return rc;
+    if (run_out)
+        log_warning("the certificate has run out, or is not valid yet");
+    if (two_ports) {
+        if ((rc = http_listen(s->host, s->port, &self->plain_fd, real, err)))
+            return rc;
+        snprintf(self->plain_address, sizeof self->plain_address, "http://%s/", real);
+    }
+    if ((rc = http_listen(s->host, two_ports ? (int)s->https_port : s->port, &self->listen_fd, real, err)))
+        return rc;
+    snprintf(self->address, sizeof self->address, "%s://%s/", wants_tls(s) ? "https" : "http", real);
+    return exposure_check(self->listen_fd, real, &exposure, err);
+}
+
 enum err_code server_new(struct server **ret, const struct server_settings *settings, struct err *err)
 {
     *ret = NULL;
@@ -116,18 +159,16 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     if (!self)
         return err_nomem(err);
     self->settings = settings;
-    self->listen_fd = -1;
+    self->listen_fd = self->plain_fd = -1;
     self->temp_dir = find_temp_dir();
     name_build(settings, self->build);
-    char real[HTTP_ADDRESS_BYTES];
     if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) ||
         (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (rc = uploads_new(&self->uploads, &settings->uploads, err)) ||
         ((settings->place_count || self->uploads) && (rc = make_ingest_argv(self, err))) ||
-        (rc = http_listen(settings->host, settings->port, &self->listen_fd, real, err))) {
+        (rc = open_doors(self, err))) {
         server_free(self);
         return rc;
     }
-    snprintf(self->address, sizeof self->address, "http://%s/", real);
     *ret = self;
     return ERR_OK;
 }
@@ -145,14 +186,15 @@ enum err_code server_start(struct server *self, struct err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = self->settings->threads ? self->settings->threads : (unsigned)MAX(MIN(cores, 64L) * 2, 4L);
-    struct http_settings http = {.listen_fd = self->listen_fd, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base,
+    struct http_settings http = {.listen_fd = self->listen_fd, .plain_fd = self->plain_fd, .tls = self->tls != NULL, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base,
                                  .framing_from = self->settings->framing_from, .transport_security = self->settings->transport_security};
-    self->listen_fd = -1;
+    self->listen_fd = self->plain_fd = -1;
     read_apps(self);
     if (self->ingest_argv) {
         enum err_code rc = supervise_start(&self->supervisor, self->ingest_argv, err);
         if (rc) {
-            close(http.listen_fd);
+            self->listen_fd = http.listen_fd;
+            self->plain_fd = http.plain_fd;
             return rc;
         }
     }
@@ -164,11 +206,46 @@ const char *server_address(const struct server *self)
     return self->address;
 }
 
+const char *server_plain_address(const struct server *self)
+{
+    return self->plain_address[0] ? self->plain_address : NULL;
+}
+
+static void tell_refresh(bool changed, const char *what, enum err_code rc, const struct err *err)
+{
+    if (rc)
+        log_error("%s; the old %s stays", err->message, what);
+    else if (changed)
+        log_info("the %s changed and was read", what);
+}
+
+void server_refresh(struct server *self)
+{
+    struct err err = {0};
+    bool changed = false;
+    enum err_code rc = self->tls ? tls_refresh(self->tls, &changed, &err) : ERR_OK;
+    tell_refresh(changed, "certificate", rc, &err);
+    changed = false;
+    rc = self->login ? login_refresh(self->login, &changed, &err) : ERR_OK;
+    tell_refresh(changed, "file of users", rc, &err);
+    if (self->audit && audit_refresh(self->audit, &err))
+        log_error("%s", err.message);
+}
+
+void server_reopen(struct server *self)
+{
+    if (self->audit)
+        audit_reopen(self->audit);
+}
+
 void server_free(struct server *self)
 {
     if (!self)
         return;
     http_stop(self->http);
+    login_free(self->login);
+    tls_free(self->tls);
+    audit_free(self->audit);
     supervise_free(self->supervisor);
     answer_cache_free(self->answers);
     uploads_free(self->uploads);
@@ -177,6 +254,8 @@ void server_free(struct server *self)
     access_free(self->access);
     if (self->listen_fd >= 0)
         close(self->listen_fd);
+    if (self->plain_fd >= 0)
+        close(self->plain_fd);
     mem_free(self->ingest_argv);
     mem_free(self);
 }
@@ -194,6 +273,16 @@ bool server_exact(const struct server *self, enum server_exact what)
 struct access *server_access(struct server *self)
 {
     return self->access;
+}
+
+struct login *server_login(struct server *self)
+{
+    return self->login;
+}
+
+struct audit *server_audit(struct server *self)
+{
+    return self->audit;
 }
 
 struct app_table *server_apps(struct server *self)
@@ -244,8 +333,15 @@ void server_want(struct server *self, int64_t log_id)
         supervise_want(self->supervisor, log_id);
 }
 
-void server_scan(struct server *self)
+void server_opened(struct server *self, int64_t log_id)
+{
+    int64_t minute = time_monotonic_ns() / NS_PER_MS / 60000, note = log_id * OPENED_MINUTES + minute % OPENED_MINUTES;
+    if (self->supervisor && atomic_exchange_explicit(&self->opened[(uint64_t)log_id % OPENED_SLOTS], note, memory_order_relaxed) != note)
+        supervise_opened(self->supervisor, log_id);
+}
+
+void server_scan_uploads(struct server *self)
 {
     if (self->supervisor)
-        supervise_scan(self->supervisor);
+        supervise_scan(self->supervisor, self->settings->place_count); /* the last place: make_ingest_argv */
 }

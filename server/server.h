@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "server/access.h"
 #include "server/supervise.h"
+#include "server/tls.h"
 #include "server/uploads.h"
 
 #define SERVER_BUILD_BYTES 32
@@ -34,6 +35,10 @@ struct server_settings {
     const char *store_dir;
     const char *host;                /* to listen on: name, IPv4 or bare IPv6 address; "": all */
     int port;                        /* 0: a free one */
+    int64_t https_port;              /* a port of its own for https, to which the other one leads; 0: a free one; UNKNOWN: https, where there is any, is on `port` */
+    bool listen_insecure;            /* exposure.h */
+    struct tls_settings tls;         /* neither certificate nor keystore: no https */
+    const char *login_users_file, *audit_file;           /* NULL: none */
     const char *proxy_base;          /* spark.ui.proxyBase; NULL or "": none */
     const char *assets_dir;          /* pages from disk while developing; NULL: from the binary */
     const char *const *places;       /* logs for the ingest child; none: no child, only what the store holds is served */
@@ -51,7 +56,9 @@ struct server_settings {
 
 struct answer_cache;
 struct app_table;
+struct audit;
 struct db_pool;
+struct login;
 struct server;
 
 /* Opens the store and binds the address; nothing is answered yet. ERR_BUSY: the port is taken. ERR_NOT_FOUND: no store there and no places that could make one. */
@@ -60,8 +67,14 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
 /* Starts the child (if any) and the HTTP threads. */
 enum err_code server_start(struct server *self, struct err *err) WARN_UNUSED;
 
-/* "http://127.0.0.1:18080/", static in self; with the real port after server_new. */
+/* "http://127.0.0.1:18080/", static in self; with the real port after server_new. The second: the one that leads to it; NULL: none. */
 const char *server_address(const struct server *self);
+const char *server_plain_address(const struct server *self);
+
+/* Files that may have changed are looked at: certificate, users, audit log. What changed or went wrong is logged. Called every few seconds by http.c, by one thread. */
+void server_refresh(struct server *self);
+/* Files that are written on are opened anew with the next server_refresh. */
+void server_reopen(struct server *self);
 
 /* Stops accepting, lets running answers finish for some seconds, ends the child gracefully, frees. NULL is fine. */
 void server_free(struct server *self);
@@ -69,6 +82,8 @@ void server_free(struct server *self);
 /* For dispatch.c. */
 struct db_pool *server_pool(struct server *self);                 /* borrowed */
 struct access *server_access(struct server *self);                /* borrowed */
+struct login *server_login(struct server *self);                  /* borrowed; NULL: nobody is asked for a password */
+struct audit *server_audit(struct server *self);                  /* borrowed; NULL: none */
 bool server_exact(const struct server *self, enum server_exact what);
 const char *server_assets_dir(const struct server *self);        /* NULL: pages come from the binary */
 
@@ -84,7 +99,9 @@ struct uploads *server_uploads(struct server *self);              /* borrowed; N
 
 /* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */
 void server_want(struct server *self, int64_t log_id);
-/* There is a new log: tells the child to look for it. Likewise. */
-void server_scan(struct server *self);
+/* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
+void server_opened(struct server *self, int64_t log_id);
+/* A log that is added has come, grown or gone: tells the child to look at the place of uploads. Likewise. */
+void server_scan_uploads(struct server *self);
 
 #endif

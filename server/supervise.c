@@ -186,9 +186,18 @@ void supervise_want(struct supervisor *self, int64_t log_id)
     tell(self, line);
 }
 
-void supervise_scan(struct supervisor *self)
+void supervise_opened(struct supervisor *self, int64_t log_id)
 {
-    tell(self, "scan\n");
+    char line[40];
+    snprintf(line, sizeof line, "opened %" PRId64 "\n", log_id);
+    tell(self, line);
+}
+
+void supervise_scan(struct supervisor *self, size_t place)
+{
+    char line[40];
+    snprintf(line, sizeof line, "scan %zu\n", place);
+    tell(self, line);
 }
 
 void supervise_free(struct supervisor *self)

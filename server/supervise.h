@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The ingest child: `afterglow ingest --watch --control --store S PLACES…`, the same program file. It is started again, ever more slowly, when it dies: a log that kills the
- * worker costs the worker, not the server. The only channel to it is a pipe on its standard input: lines "want LOG_ID" and "scan". When the server ends, however it ends, the child
+ * worker costs the worker, not the server. The only channel to it is a pipe on its standard input: lines "want LOG_ID", "opened LOG_ID" and "scan PLACE". When the server ends, however it ends, the child
  * reads end of file there and stops. A thread of its own watches; all functions may be called from any thread. */
 #ifndef SERVER_SUPERVISE_H
 #define SERVER_SUPERVISE_H
@@ -29,8 +29,9 @@ struct supervisor;
 /* argv is borrowed until supervise_free; argv[0] is the file to run; ends with NULL. */
 enum err_code supervise_start(struct supervisor **ret, const char *const *argv, struct err *err) WARN_UNUSED;
 void supervise_status(struct supervisor *self, struct ingest_status *ret);
+void supervise_opened(struct supervisor *self, int64_t log_id);   /* as supervise_want; a lost one is made good by the next */
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
-void supervise_scan(struct supervisor *self);                     /* look at the places now; as above */
+void supervise_scan(struct supervisor *self, size_t place);       /* look at that one of the places now, by its position in argv, from 0; as above */
 void supervise_free(struct supervisor *self);                     /* closes the pipe, asks with SIGTERM, waits, at last kills; NULL is fine */
 
 #endif

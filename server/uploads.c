@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,13 +19,18 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "server/origin.h"
 
 #define RECEIVING ".receiving-"
+#define ARRIVING ".inprogress"   /* as Spark calls a log that it is writing */
+#define ROLLING "eventlog_v2_"   /* a directory of this name is one log whatever is in it */
 #define PATH_BYTES 4600
 #define ABANDONED_SECONDS 3600 /* between two files of one upload */
 #define MINUTE_NS ((int64_t)60 * 1000 * NS_PER_MS)
 #define DROPPED_BYTES ((int64_t)64 << 20) /* of a body behind an error, as much is read so that the client can be told; a longer one is cut off */
 #define WALK_DEPTH 16                     /* open directories while sizes are summed up */
+#define NEWS_BYTES ((int64_t)64 << 10)    /* the head of a log, with which it can be listed, is smaller in all known ones but for their class path */
+#define NEWS_NS ((int64_t)2000 * NS_PER_MS)
 
 struct uploads {
     struct upload_settings settings;
@@ -42,9 +46,12 @@ struct upload {
     struct uploads *uploads; /* borrowed */
     char id[UPLOAD_ID_BYTES];
     char name[UPLOAD_NAME_BYTES];
-    char receiving[PATH_BYTES - 8], path[PATH_BYTES + 2 * UPLOAD_NAME_BYTES];
+    char receiving[PATH_BYTES - 8], place[PATH_BYTES - 8]; /* DIR/.receiving-ID, DIR/ID */
+    char path[PATH_BYTES + 2 * UPLOAD_NAME_BYTES];         /* of the file, without ARRIVING */
     int fd;
-    bool last;
+    bool last, is_shown;   /* is_shown: it is read while it arrives */
+    bool is_renamed;       /* the file has ARRIVING behind its name until it is whole */
+    int64_t told_bytes, told_ns; /* at the last news */
     int64_t earlier_bytes, bytes; /* of the files before, of this one */
     int64_t dropped_bytes;
     int status; /* of the answer; 0: all is well */
@@ -140,8 +147,10 @@ static void remove_abandoned(struct uploads *self, int64_t age_seconds)
             now - st.st_mtime < age_seconds)
             continue;
         char path[PATH_BYTES];
-        snprintf(path, sizeof path, "%s/%s", self->dir, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", self->dir, entry->d_name + strlen(RECEIVING));
         remove_tree(path);
+        snprintf(path, sizeof path, "%s/%s", self->dir, entry->d_name);
+        remove_tree(path); /* last: without it the other one would count as whole */
     }
     closedir(dir);
 }
@@ -204,24 +213,6 @@ bool uploads_may(const struct uploads *self, const struct viewer *viewer)
 
 /* ---- the head of a request ---- */
 
-/* "https://host:port" of our own host. */
-static bool is_own_origin(struct str origin, struct str host)
-{
-    const char *slashes = origin.len ? memmem(origin.ptr, origin.len, "://", 3) : NULL;
-    struct str named = slashes ? (struct str){slashes + 3, origin.len - (size_t)(slashes + 3 - origin.ptr)} : STR_NONE;
-    return slashes && host.len && named.len == host.len && strncasecmp(named.ptr, host.ptr, host.len) == 0;
-}
-
-/* What a browser says of the page that sends is the browser's word, not the page's. A client that is none says nothing of this. */
-static bool is_from_here(const struct request *request, const struct upload_head *head)
-{
-    if (!head->marker.len)
-        return false;
-    if (str_known(head->site))
-        return str_is(head->site, "same-origin");
-    return !str_known(head->origin) || is_own_origin(head->origin, request->host) || is_own_origin(head->origin, head->forwarded_host);
-}
-
 /* Under the lock. Seconds until another one may begin; 0: now, and it is counted. */
 static int64_t wait_for_rate(struct uploads *self)
 {
@@ -246,16 +237,38 @@ static void say_not_written(struct response *response)
     response_error(response, errno == ENOSPC || errno == EDQUOT ? 507 : 500, "cannot_write", "the upload cannot be kept: %s", strerror(errno));
 }
 
+/* Where files come. */
+static const char *into(const struct upload *self)
+{
+    return self->is_shown ? self->place : self->receiving;
+}
+
+/* The file's name while it arrives. */
+static const char *arriving_path(const struct upload *self, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s", self->path, self->is_renamed ? ARRIVING : "");
+    return out;
+}
+
+static bool make_directory(const char *path)
+{
+    return mkdir(path, 0770) == 0 || errno == EEXIST;
+}
+
 static bool make_file(struct upload *self, const char *folder, struct response *response)
 {
-    char below[PATH_BYTES + UPLOAD_NAME_BYTES];
-    snprintf(below, sizeof below, "%s%s%s", self->receiving, folder[0] ? "/" : "", folder);
+    char below[PATH_BYTES + UPLOAD_NAME_BYTES], arriving[sizeof self->path + sizeof ARRIVING];
+    struct stat st;
+    snprintf(below, sizeof below, "%s%s%s", into(self), folder[0] ? "/" : "", folder);
     snprintf(self->path, sizeof self->path, "%s/%s", below, self->name);
-    if ((mkdir(self->receiving, 0770) && errno != EEXIST) || (folder[0] && mkdir(below, 0770) && errno != EEXIST)) {
+    /* Touched: an upload is not abandoned as long as its files come. */
+    if (!make_directory(self->receiving) || utimensat(AT_FDCWD, self->receiving, NULL, 0) || !make_directory(into(self)) || !make_directory(below)) {
         say_not_written(response);
         return false;
     }
-    self->fd = open(self->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+    self->fd = self->is_renamed && lstat(self->path, &st) == 0
+        ? (errno = EEXIST, -1)
+        : open(arriving_path(self, arriving, sizeof arriving), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (self->fd < 0 && errno == EEXIST)
         response_error(response, 409, "file_exists", "this upload has a file %s already", self->name);
     else if (self->fd < 0)
@@ -267,17 +280,15 @@ static bool make_file(struct upload *self, const char *folder, struct response *
 static bool admit(struct uploads *self, struct upload *upload, const struct upload_head *head, struct response *response)
 {
     int64_t files = 0, all_files = 0, announced = known_or(head->bytes, 0), wait_seconds;
-    char done[PATH_BYTES];
     struct stat st;
     size_t place = 0;
     remove_abandoned(self, ABANDONED_SECONDS);
     self->used_bytes = 0;
     count_tree(self->dir, 2, &self->used_bytes, &all_files);
-    count_tree(upload->receiving, 1, &upload->earlier_bytes, &files);
-    snprintf(done, sizeof done, "%s/%s", self->dir, upload->id);
+    count_tree(into(upload), 1, &upload->earlier_bytes, &files);
     while (place < UPLOADS_AT_ONCE && self->active[place])
         place++;
-    if (is_active(self, upload->id) || lstat(done, &st) == 0)
+    if (is_active(self, upload->id) || (lstat(upload->place, &st) == 0 && lstat(upload->receiving, &st)))
         response_error(response, 409, "upload_exists", "there is an upload of this id already");
     else if (announced > self->settings.most_bytes - upload->earlier_bytes)
         response_error(response, 413, "log_too_large", "an upload may have %" PRId64 " bytes (afterglow.uploads.maxBytes)", self->settings.most_bytes);
@@ -320,7 +331,7 @@ bool upload_begin(struct uploads *self, const struct request *request, const str
         response_error(response, 403, "forbidden", "you may not add logs (afterglow.uploads.users)");
         return false;
     }
-    if (!is_from_here(request, head)) {
+    if (!origin_may_change(request, head->marker)) {
         response_error(response, 403, "wrong_origin", "logs are added by pages of this server, or by programs that send the header X-Afterglow-Upload");
         return false;
     }
@@ -339,6 +350,9 @@ bool upload_begin(struct uploads *self, const struct request *request, const str
     if (folder.len)
         upload_name(folder, folder_name);
     upload->last = request_param_true(request, "last", !folder.len);
+    upload->is_shown = folder.len ? str_starts(str_of(folder_name), ROLLING) : !str_ends(str_of(upload->name), ".zip");
+    upload->is_renamed = upload->is_shown && !folder.len && !str_ends(str_of(upload->name), ARRIVING);
+    snprintf(upload->place, sizeof upload->place, "%s/%s", self->dir, upload->id);
     snprintf(upload->receiving, sizeof upload->receiving, "%s/" RECEIVING "%s", self->dir, upload->id);
     pthread_mutex_lock(&self->lock);
     bool admitted = admit(self, upload, head, response);
@@ -400,23 +414,37 @@ bool upload_write(struct upload *self, const void *bytes, size_t len)
     return true;
 }
 
+bool upload_has_news(struct upload *self)
+{
+    int64_t now_ns = time_monotonic_ns();
+    if (!self->is_shown || self->status || self->bytes - self->told_bytes < NEWS_BYTES || (self->told_ns && now_ns - self->told_ns < NEWS_NS))
+        return false;
+    self->told_bytes = self->bytes;
+    self->told_ns = now_ns;
+    return true;
+}
+
+/* The file is whole, and with the last one the upload. */
 static void put_in_place(struct upload *self)
 {
-    char done[PATH_BYTES];
-    snprintf(done, sizeof done, "%s/%s", self->uploads->dir, self->id);
-    if (rename(self->receiving, done))
+    char arriving[sizeof self->path + sizeof ARRIVING];
+    if ((self->is_renamed && rename(arriving_path(self, arriving, sizeof arriving), self->path)) ||
+        (self->last && (self->is_shown ? rmdir(self->receiving) : rename(self->receiving, self->place))))
         fail(self, 500, "cannot_write", strerror(errno));
 }
 
-void upload_finish(struct upload *self, struct response *response, bool *ret_complete)
+void upload_finish(struct upload *self, struct response *response, bool *ret_changed)
 {
     int fd = self->fd;
     self->fd = -1;
+    /* One that keeps its name must look changed, or no scan would tell that it is whole. */
+    if (self->is_shown && !self->is_renamed && futimens(fd, NULL) && !self->status)
+        fail(self, 500, "cannot_write", strerror(errno));
     if (close(fd) && !self->status)
         fail(self, errno == ENOSPC || errno == EDQUOT ? 507 : 500, "cannot_write", strerror(errno));
-    if (!self->status && self->last)
+    if (!self->status)
         put_in_place(self);
-    *ret_complete = !self->status && self->last;
+    *ret_changed = self->is_shown || (!self->status && self->last);
     if (self->status) {
         response_error(response, self->status, self->error, "%s", self->why);
         upload_abort(self);
@@ -435,13 +463,35 @@ void upload_finish(struct upload *self, struct response *response, bool *ret_com
     mem_free(self);
 }
 
-void upload_abort(struct upload *self)
+bool upload_abort(struct upload *self)
 {
-    if (!self)
-        return;
+    bool is_shown = self->is_shown;
     if (self->fd >= 0)
         close(self->fd);
-    remove_tree(self->receiving);
+    remove_tree(self->place);
+    remove_tree(self->receiving); /* last: without it the other one would count as whole */
+    log_info("upload %s: broke off after %" PRId64 " bytes", self->id, self->earlier_bytes + self->bytes);
     leave(self);
     mem_free(self);
+    return is_shown;
+}
+
+const char *const upload_state_names[] = {[UPLOAD_NONE] = NULL, [UPLOAD_ARRIVING] = "arriving", [UPLOAD_WHOLE] = "whole", [UPLOAD_GONE] = "gone"};
+
+enum upload_state upload_state_of(const struct uploads *self, struct str path)
+{
+    char place[PATH_BYTES];
+    struct stat st;
+    size_t len = self ? strlen(self->dir) : 0;
+    if (!self || !str_starts(path, self->dir) || path.len < len + UPLOAD_ID_BYTES || path.ptr[len] != '/' || (path.len > len + UPLOAD_ID_BYTES && path.ptr[len + UPLOAD_ID_BYTES] != '/'))
+        return UPLOAD_NONE;
+    const char *id = path.ptr + len + 1;
+    char known_id[UPLOAD_ID_BYTES];
+    if (!upload_id((struct str){id, UPLOAD_ID_BYTES - 1}, known_id))
+        return UPLOAD_NONE;
+    snprintf(place, sizeof place, "%s/" RECEIVING "%s", self->dir, known_id);
+    if (lstat(place, &st) == 0)
+        return UPLOAD_ARRIVING;
+    snprintf(place, sizeof place, "%s/%s", self->dir, known_id);
+    return lstat(place, &st) == 0 ? UPLOAD_WHOLE : UPLOAD_GONE;
 }

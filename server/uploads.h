@@ -3,12 +3,14 @@
  * Logs that come through the browser: bodies of POST /api/afterglow/v1/uploads, written into a directory of their own (afterglow.uploads.dir), which is one more place that the ingest
  * child watches. Off where no directory is set.
  *
- * One upload is a log: a file, or the files of a rolling log's directory, each in a request of its own. It has an id that the client draws (32 hex digits). Files come into
- * DIR/.receiving-ID, which no scan looks into; with the last one that becomes DIR/ID, and the child scans. Names are the client's only as far as they are harmless (upload_name), paths
- * never are. What breaks off is removed: with its connection, after an hour, or when the server starts.
+ * One upload is a log: a file, or the files of a rolling log's directory, each in a request of its own. It has an id that the client draws (32 hex digits), and lies in DIR/ID. It is read
+ * while it arrives, as a log that is being written: a file is DIR/ID/NAME.inprogress until it is whole, a folder eventlog_v2_… grows by files. What only shows what it is when it is whole (a
+ * zip archive, any other folder) comes into DIR/.receiving-ID, which no scan looks into, and becomes DIR/ID with its last file. Names are the client's only as far as they are harmless
+ * (upload_name), paths never are. While an upload is not whole there is a DIR/.receiving-ID in any case: what breaks off is known by that, and removed with its connection, after an hour, or
+ * when the server starts.
  *
  * Limits, each with its answer: bytes of an upload (413), of all that lies in the directory (413), uploads a minute and at a time (429), files of one (413), the disk (507). Only
- * pages of this very server may send (403): a header of ours, which other sites cannot set without being asked for it, and what the browser says of the origin.
+ * pages of this very server may send (403): origin.h.
  *
  * Threads: safe; one upload belongs to the thread of its connection. */
 #ifndef SERVER_UPLOADS_H
@@ -46,10 +48,8 @@ bool uploads_may(const struct uploads *self, const struct viewer *viewer); /* se
 
 /* What the head of the request says besides its address. STR_NONE: absent. */
 struct upload_head {
-    struct str marker;         /* X-Afterglow-Upload */
-    struct str origin, site;   /* Origin, Sec-Fetch-Site */
-    struct str forwarded_host; /* X-Forwarded-Host */
-    int64_t bytes;             /* Content-Length; UNKNOWN: in chunks */
+    struct str marker; /* X-Afterglow-Upload */
+    int64_t bytes;     /* Content-Length; UNKNOWN: in chunks */
 };
 
 struct upload;
@@ -60,11 +60,19 @@ bool upload_begin(struct uploads *self, const struct request *request, const str
 /* A piece of the body. What goes wrong is kept for the end: there is no answer in the middle of a body. False: so much more came than may, that it is not waited for. */
 bool upload_write(struct upload *self, const void *bytes, size_t len);
 
-/* The body is there: the answer is made. *ret_complete: the log is in its place, and a scan will find it. Frees. */
-void upload_finish(struct upload *self, struct response *response, bool *ret_complete);
+/* So much more came that a scan should look at it: not more often than every two seconds, and never of what scans do not look into. */
+bool upload_has_news(struct upload *self);
 
-/* The connection broke: what came is removed. Frees; NULL is fine. */
-void upload_abort(struct upload *self);
+/* The body is there: the answer is made. *ret_changed: a scan will find something new. Frees. */
+void upload_finish(struct upload *self, struct response *response, bool *ret_changed);
+
+/* The connection broke: what came is removed. Frees. True: a scan may have seen it. */
+bool upload_abort(struct upload *self);
+
+/* What became of the upload that a log belongs to. UPLOAD_NONE: the log was not added here. */
+enum upload_state { UPLOAD_NONE, UPLOAD_ARRIVING, UPLOAD_WHOLE, UPLOAD_GONE };
+extern const char *const upload_state_names[]; /* UPLOAD_NONE: NULL */
+enum upload_state upload_state_of(const struct uploads *self, struct str path); /* self may be NULL; path: of a log, or of the directory DIR/ID */
 
 /* The last part of a name or path, of letters, digits, '.', '_' and '-', others as '_', not beginning with '.'; what is too long loses its begin. "log" where nothing is left. */
 void upload_name(struct str text, char out[UPLOAD_NAME_BYTES]);

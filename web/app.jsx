@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { apiPath } from "./api.js";
+import { UploadList, useUploads } from "./components/add-log.jsx";
 import { AppHead } from "./components/app-head.jsx";
 import { Boundary } from "./components/boundary.jsx";
 import { FindingsOfRun, isRead } from "./components/findings.jsx";
@@ -53,7 +54,8 @@ function Root() {
   const route = current();
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
   const ref = compares ? route.query.get("b") : route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
-  const frame = { prefs, change, keys: () => setHelp(true), search: () => setSearching(true), searching, searched: () => setSearching(false) };
+  const uploads = useUploads();
+  const frame = { uploads, prefs, change, keys: () => setHelp(true), search: () => setSearching(true), searching, searched: () => setSearching(false) };
   return (
     <>
       {ref !== null ? (
@@ -66,11 +68,11 @@ function Root() {
   );
 }
 
-/** @typedef {{ prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void, search: () => void, searching: boolean,
+/** @typedef {{ uploads: import("./components/add-log.jsx").Uploads, prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void, search: () => void, searching: boolean,
  *   searched: () => void }} Frame searching: the search over everything is open */
 
-/** @param {{ class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
-function Shell({ class: c, bar, rail, children }) {
+/** @param {{ frame: Frame, class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
+function Shell({ frame, class: c, bar, rail, children }) {
   return (
     <div class={"frame " + (c ?? "")}>
       <a
@@ -86,6 +88,7 @@ function Shell({ class: c, bar, rail, children }) {
       {bar}
       {rail}
       <main id="main" tabIndex={-1}>
+        <UploadList uploads={frame.uploads} />
         {children}
       </main>
     </div>
@@ -105,11 +108,11 @@ function PlainFrame({ here, path, frame }) {
     document.title = `${t("nav.apps")} · Afterglow`;
   });
   return (
-    <Shell class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} {...frame} />}>
+    <Shell frame={frame} class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} {...frame} />}>
       {frame.searching ? <Palette appRef={null} version="" entries={[{ id: "apps", to: paths.apps() }]} close={frame.searched} /> : null}
       {here === "apps" ? (
         <Boundary>
-          <Apps />
+          <Apps uploads={frame.uploads} />
         </Boundary>
       ) : (
         <NotFound what={path} />
@@ -125,7 +128,7 @@ function AppFrame({ appRef, rest, frame }) {
   const app = asked.data && settled(asked.data);
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;
-  usePoll(notLoaded || app?.loading ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  usePoll(notLoaded || app?.loading || app?.log.upload === "arriving" ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
   // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
   const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
   return (
@@ -190,6 +193,7 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
   };
   return (
     <Shell
+      frame={frame}
       bar={<TopBar crumbs={crumbs} {...frame} />}
       rail={<Rail entries={list} here={page?.rail ?? ""} foot={app?.sparkVersion ? `Spark ${app.sparkVersion}` : null} />}
     >

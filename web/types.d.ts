@@ -19,7 +19,7 @@ export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Te
 /** Of those who do not see every run, store, places and logs are null. */
 export interface Status {
   version: string; build: string; store: Text; nowMs: number; places: Place[] | null;
-  logs: { waiting: number; loading: number; loaded: number; partial: number; failed: number; skipped: number; gone: number } | null;
+  logs: { waiting: number; loading: number; loaded: number; partial: number; listed: number; failed: number; skipped: number; gone: number } | null;
   uploads: { enabled: boolean; allowed: boolean; maxBytes: Num };
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
@@ -33,7 +33,7 @@ export interface History { total: number; runs: RunOfJob[] }
 export interface AppItem {
   ref: Text; key: Text; appId: Text; attemptId: Text; name: Text; user: Text; queue: Text; sparkVersion: Text;
   startMs: Num; endMs: Num; lastEventMs: Num; durationMs: Num; complete: boolean | null; outcome: "succeeded" | "failed" | "unknown" | null;
-  state: "waiting" | "loading" | "loaded" | "partial" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
+  state: "waiting" | "loading" | "loaded" | "partial" | "listed" | "failed" | "skipped" | "gone"; loaded: boolean; reason: Text; flags: string[]; readBytes: Num; totalBytes: Num;
   jobCount: Num; failedJobCount: Num; stageCount: Num; failedStageCount: Num; taskCount: Num; failedTaskCount: Num; executorCount: Num; lostExecutorCount: Num;
   taskTimeMs: Num; gcTimeMs: Num; inputBytes: Num; outputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; diskSpillBytes: Num;
   skewGrade: Grade; gcGrade: Grade; logId: Num; logPath: Text; place: Text; layout: Text; generation: Num;
@@ -45,7 +45,7 @@ export interface AppItem {
 export interface AppList extends List<AppItem> { counts: { all: number; loading: number; waiting: number; partial: number; failed: number } }
 
 // -- uploads/{id}: where a log that was added stands; state null: it was not seen yet.
-export interface Upload { upload: string; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
+export interface Upload { upload: string; is: "arriving" | "whole" | "gone"; state: AppItem["state"] | null; reason?: Text; ref?: Text; readBytes?: Num; totalBytes?: Num; mayNotBeSeen?: boolean }
 
 // -- facets
 export interface Facet { value: string; name?: Text; runCount: number }
@@ -65,11 +65,11 @@ export interface Loading { readBytes: Num; totalBytes: Num; lines: Num }
 export interface App extends AppItem {
   ref: string;
   loading?: Loading | null;
-  log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; codecs: string[] | null; path: Text };
+  log: { files: Num; bytes: Num; textBytes: Num; lines: Num; layout: Text; upload: "arriving" | "whole" | "gone" | null; codecs: string[] | null; path: Text };
   /** null: the log is still being read, and its end has not been seen. */
   health: Health | null; exitCode: Num; cores: { max: Num };
   slowestStages: StageItem[]; failedJobs: JobItem[]; failedStages: StageItem[]; master: Text; deployMode: Text; schedulerMode: Text;
-  sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number;
+  sqlExecutionCount: number; streamingQueryCount: number; sessionCount: number; operationCount: number; dstreamBatchCount: number; processCount: number; driverAddress: Text;
 }
 
 /** In the first moments of a load the server knows little more than the name. model/app.js makes an App of it. */
@@ -90,7 +90,7 @@ export interface JobItem {
   sqlExecutionId: Num; failure: Text;
 }
 // -- apps/{ref}/jobs/{id}
-export interface Job extends JobItem { stages: StageItem[]; properties: [string, Text][] }
+export interface Job extends JobItem { stages: StageItem[]; killReasons: { reason: Text; count: number }[]; properties: [string, Text][] }
 
 // -- apps/{ref}/jobs/{id}/graph, apps/{ref}/stages/{id}.{attempt}/graph
 export interface GraphRdd {
@@ -133,7 +133,7 @@ export interface Stage extends StageItem {
   locality: { process: Num; node: Num; none: Num; rack: Num; any: Num } | null;
   speculation: { tasks: Num; active: Num; completed: Num; failed: Num; killed: Num } | null;
   quantiles: Quantile[]; histogram: { edgesMs: number[]; counts: number[] } | null; executors: StageExecutor[];
-  errors: { text: string; count: number; firstTaskId: Num }[]; killReasons: { reason: string; count: number }[]; accumulables: { id: string; name: Text; value: Text }[];
+  errors: { text: string; count: number; firstTaskId: Num; host: Text; hostTasks: number; hostCount: number }[]; killReasons: { reason: string; count: number }[]; accumulables: { id: string; name: Text; value: Text }[];
 }
 // -- apps/{ref}/stages/{id}.{attempt}/tasks: besides these, the metrics of schema.sql's table `task`, camelCased.
 export interface TaskItem {
@@ -177,7 +177,8 @@ export interface SqlCore {
   planChangeCount: Num;
 }
 export interface SqlItem extends SqlCore {
-  runningJobIds: number[]; succeededJobIds: number[]; failedJobIds: number[]; nestedCount: number; worstGrade: FindingGrade | null; savingMs: Num; findingCount: Num;
+  runningJobIds: number[]; succeededJobIds: number[]; failedJobIds: number[]; nestedCount: number; worstGrade: FindingGrade | null; savingMs: Num; findingCount: Num; stageCount: number;
+  planNodeCount: Num;
 }
 // -- apps/{ref}/sql/{id}
 export interface SqlStageTime { stageId: number; attempt: number; numTasks: Num; taskTimeMs: Num; durationMs: Num }
@@ -224,7 +225,7 @@ export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; hos
 export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
 // -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
 export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
-export interface ExecutorTimeline extends List<ExecutorLine> { fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
 // -- apps/{ref}/hosts
 export interface HostItem {
   host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;

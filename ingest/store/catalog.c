@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "ingest/store/catalog_carry.h"
 #include "ingest/store/catalog_rebuild.h"
 #include "ingest/store/catalog_statements.h"
 
@@ -83,7 +84,7 @@ static enum err_code open_or_rebuild(struct catalog *self, struct err *err)
     struct err why = {0};
     struct stat file;
     bool missing = stat(path, &file) != 0 && errno == ENOENT;
-    int64_t now_ms = time_now_ms(), count = 0;
+    int64_t now_ms = time_now_ms(), count = 0, carried_count = 0;
     enum err_code rc = open_checked(&self->db, path, &why);
     if (rc != ERR_UNSUPPORTED && rc != ERR_INVALID && rc != ERR_CORRUPT) {
         if (rc && err)
@@ -96,10 +97,13 @@ static enum err_code open_or_rebuild(struct catalog *self, struct err *err)
             snprintf(self->remark, sizeof self->remark, "catalog.db was missing: %lld runs read back from apps/", (long long)count);
         return ERR_OK;
     }
-    if ((rc = set_aside(path, now_ms, err)) || (rc = open_checked(&self->db, path, err)) || (rc = catalog_rebuild(&self->db, self->store_dir, &count, err)))
+    char old_path[4300];
+    snprintf(old_path, sizeof old_path, "%s.old-%lld", path, (long long)now_ms);
+    if ((rc = set_aside(path, now_ms, err)) || (rc = open_checked(&self->db, path, err)) || (rc = catalog_rebuild(&self->db, self->store_dir, &count, err)) ||
+        (rc = catalog_carry_over(&self->db, old_path, &carried_count, err)))
         return rc;
-    snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/", why.message,
-        (long long)now_ms, (long long)count);
+    snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/, %lld that were put away from it",
+        why.message, (long long)now_ms, (long long)count, (long long)carried_count);
     return ERR_OK;
 }
 

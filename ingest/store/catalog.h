@@ -6,6 +6,9 @@
  * The life of a log row:
  *
  *   seen ──► waiting ──► loading ──► loaded | partial | failed          a log that changes is waiting again
+ *     │         │  ▲                        │
+ *     │         ▼  │ somebody opens it      ▼ put away
+ *     │        listed ◄─────────────────────┘
  *     └────► skipped  (no log, or another copy of a run that is shown)  a log that is not there any more is gone; its run stays
  *
  * A run (table app) is made from the head and tail of its log (catalog_listed), completed by the load (catalog_load_done) and never deleted, except when
@@ -36,7 +39,7 @@ bool catalog_in_place(const struct catalog *self);   /* false: catalog.db is ano
 struct db *catalog_db(struct catalog *self);         /* borrowed */
 const char *catalog_remark(const struct catalog *self);   /* one line for the log, borrowed; NULL: nothing happened */
 
-enum log_state { LOG_WAITING, LOG_LOADING, LOG_LOADED, LOG_PARTIAL, LOG_FAILED, LOG_SKIPPED, LOG_GONE };
+enum log_state { LOG_WAITING, LOG_LOADING, LOG_LOADED, LOG_PARTIAL, LOG_LISTED, LOG_FAILED, LOG_SKIPPED, LOG_GONE };
 const char *log_state_name(enum log_state state);
 /* A row whose state is none of ours was written by something else; waiting makes us look at it. */
 enum log_state log_state_of(struct str name);
@@ -55,6 +58,8 @@ struct catalog_row {
     const char *app_id, *attempt_id;
     bool complete, loaded;
     bool is_source;                  /* the run is taken from this log */
+    bool put_away;                   /* it was loaded, and its file in the store was removed to make room */
+    int64_t removing_ms;             /* as in schema.sql */
 };
 
 /* ERR_NOT_FOUND: no such row; err is left as it was. */
@@ -91,7 +96,7 @@ enum err_code catalog_each_present(struct catalog *self, int64_t place_id, catal
 /* The log is not there any more. Its run stays; copies of it are looked at again by the next scan. */
 enum err_code catalog_gone(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
 
-/* Somebody wants to see what is in this log: it goes first. */
+/* Somebody wants to see what is in this log: it goes first. A listed one is waiting from then on. */
 enum err_code catalog_want(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
 
 /* A run as its log tells it. Texts NULL and numbers UNKNOWN where the log does not say. */

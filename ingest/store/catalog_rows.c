@@ -5,7 +5,7 @@
 
 #include "ingest/store/catalog_statements.h"
 
-static const char *const state_names[] = {"waiting", "loading", "loaded", "partial", "failed", "skipped", "gone"};
+static const char *const state_names[] = {"waiting", "loading", "loaded", "partial", "listed", "failed", "skipped", "gone"};
 
 const char *log_state_name(enum log_state state)
 {
@@ -60,7 +60,7 @@ static enum err_code read_row(struct catalog *self, sqlite3_stmt *stmt, struct c
         .tries = db_i64(stmt, 11), .line_count = db_i64(stmt, 12), .bad_line_count = db_i64(stmt, 13), .task_count = db_i64(stmt, 14), .load_ms = db_i64(stmt, 15),
         .finished_name = db_i64(stmt, 16) == 1, .state = log_state_of(db_str(stmt, 17)),
         .app_key = keep(self, stmt, 18, &out_of_memory), .app_id = keep(self, stmt, 19, &out_of_memory), .attempt_id = keep(self, stmt, 20, &out_of_memory),
-        .complete = db_i64(stmt, 21) == 1, .loaded = db_i64(stmt, 22) == 1, .is_source = db_i64(stmt, 23) == 1,
+        .complete = db_i64(stmt, 21) == 1, .loaded = db_i64(stmt, 22) == 1, .is_source = db_i64(stmt, 23) == 1, .removing_ms = db_i64(stmt, 24), .put_away = db_i64(stmt, 25) == 1,
     };
     db_reset(stmt);
     return out_of_memory ? err_nomem(err) : ERR_OK;

@@ -117,6 +117,8 @@ static enum err_code see_known(struct catalog *self, const struct catalog_sighti
     }
     if (row->state == LOG_LOADING)
         return ERR_OK;               /* its worker compares again when it is done */
+    if (known(row->removing_ms) && s->modified_ms <= row->removing_ms)
+        return ERR_OK;               /* what the cleaner has not deleted yet */
     if (was_loaded && strcmp(row->fingerprint, CATALOG_REBUILT) == 0 && row->bytes == s->bytes && row->modified_ms == s->modified_ms) {
         if ((rc = catalog_exec_id_text_time(self, SQL_ADOPT_FINGERPRINT, log_id, s->fingerprint, err)))
             return rc;
@@ -125,6 +127,8 @@ static enum err_code see_known(struct catalog *self, const struct catalog_sighti
     /* A directory that was away for a while (not mounted) must not mean that everything is loaded again. */
     if (row->state == LOG_GONE && row->loaded && row->is_source && strcmp(row->fingerprint, s->fingerprint) == 0 && file_is_current(self, row->app_key))
         return catalog_exec_id_text_time(self, SQL_BACK, log_id, log_state_name(catalog_state_of_flags(row->flags)), err);
+    if (row->state == LOG_GONE && row->put_away && row->is_source && strcmp(row->fingerprint, s->fingerprint) == 0)
+        return catalog_exec_id_text_time(self, SQL_BACK, log_id, log_state_name(LOG_LISTED), err);
     if (same && was_loaded && check_file && row->is_source && !file_is_current(self, row->app_key)) {
         sqlite3_stmt *stmt;
         if ((rc = catalog_statement(self, SQL_NOT_LOADED, &stmt, err)))
@@ -178,6 +182,8 @@ enum err_code catalog_reject(struct catalog *self, const struct catalog_sighting
     enum err_code rc = catalog_find(self, s->path, ret_row, err);
     if (rc && rc != ERR_NOT_FOUND)
         return rc;
+    if (!rc && known(ret_row->removing_ms))
+        return ERR_OK;               /* what the cleaner has not deleted yet */
     if (!rc && ret_row->state == LOG_SKIPPED && ret_row->bytes == s->bytes && ret_row->modified_ms == s->modified_ms && ret_row->reason && strcmp(ret_row->reason, reason) == 0 &&
         strcmp(ret_row->flags, flags) == 0 && (known(ret_row->place_id) || !known(s->place_id)))
         return ERR_OK;

@@ -43,6 +43,14 @@ enum catalog_statement {
     SQL_UNLIST_LOG,
     SQL_PUT_OFF,
     SQL_NOT_LOADED,
+    SQL_LIST_ONLY,
+    SQL_OPENED,
+    SQL_ABANDONED,
+    SQL_REMOVING,
+    SQL_REMOVED,
+    SQL_NOT_REMOVED,
+    SQL_PUT_AWAY,
+    SQL_PUT_AWAY_LOG,
     CATALOG_STATEMENT_COUNT
 };
 
@@ -53,7 +61,7 @@ struct catalog {
     ino_t inode;                                          /* of catalog.db when it was opened */
     sqlite3_stmt *statements[CATALOG_STATEMENT_COUNT];    /* prepared when first used */
     struct arena row_arena;                               /* texts of the last catalog_row */
-    char remark[256];
+    char remark[320];
 };
 
 /* The statement, prepared when first used: owned by the catalogue, ready to be bound. It is reset by whoever runs it (db_run, or db_step to the end, or db_reset). */

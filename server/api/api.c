@@ -23,7 +23,9 @@ static void not_loaded(struct response *response, const struct app_ref *ref)
     json_object_begin(json);
     json_kv_i64(json, "status", 409);
     json_kv_text(json, "error", "not_loaded");
-    if (failed && str_known(ref->reason))
+    if (app_ref_is_lost(ref))
+        json_kv_text(json, "detail", "this application was put away to hold the budget of the store, and its log is gone: only its row in the list is left");
+    else if (failed && str_known(ref->reason))
         json_kv_str(json, "detail", ref->reason);
     else
         json_kv_text(json, "detail", failed ? "the log of this application could not be loaded" : detail);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/handlers.h"
 #include "server/db_pool.h"
+#include "server/server.h"
+#include "server/uploads.h"
 
 #define FEW 5                        /* rows of the short lists on an application's page */
 
@@ -11,7 +13,7 @@ static const char log_sql[] =
     "       (SELECT count(*) FROM log_file) AS files, l.stored_bytes AS bytes, l.text_bytes, l.line_count AS lines, l.log_path AS path, l.read_bytes, l.state"
     "  FROM load l LIMIT 1";
 
-static enum err_code write_log(struct json_writer *json, const struct api_app *app, struct err *err)
+static enum err_code write_log(struct json_writer *json, const struct api_app *app, const struct uploads *uploads, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(app->db, &stmt, log_sql, err);
@@ -24,6 +26,7 @@ static enum err_code write_log(struct json_writer *json, const struct api_app *a
     json_object_begin(json);
     api_columns(json, stmt, 2, 7);
     json_kv_text(json, "layout", API_WORD(layouts, db_i64(stmt, 0)));
+    json_kv_text(json, "upload", upload_state_names[upload_state_of(uploads, db_str(stmt, 6))]);
     api_words(json, "codecs", db_str(stmt, 1), ' ');
     json_object_end(json);
     json_key(json, "loading");
@@ -119,7 +122,11 @@ static const char facts_sql[] =
     "       (SELECT value FROM environment WHERE section = 1 AND name = 'spark.scheduler.mode') AS scheduler_mode,"
     "       (SELECT count(*) FROM sql_execution) AS sql_execution_count, (SELECT count(*) FROM streaming_query) AS streaming_query_count,"
     "       (SELECT count(*) FROM server_session) AS session_count, (SELECT count(*) FROM server_operation) AS operation_count,"
-    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count";
+    "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count, (SELECT count(*) FROM process) AS process_count,"
+       /* Spark's usual port where none was set; the driver takes the next one where that is taken, and no log says so. 0 is any. */
+    "       (SELECT d.value || ':' || coalesce((SELECT value FROM environment WHERE section = 1 AND name = 'spark.ui.port'), '4040')"
+    "          FROM environment d WHERE d.section = 1 AND d.name = 'spark.driver.host' AND NOT EXISTS"
+    "               (SELECT 1 FROM environment WHERE section = 1 AND (name, value) IN (VALUES ('spark.ui.port', '0'), ('spark.ui.enabled', 'false')))) AS driver_address";
 
 static enum err_code write_facts(struct json_writer *json, struct db *db, struct err *err)
 {
@@ -176,7 +183,7 @@ enum err_code api_app(struct api_ctx *ctx, const struct request *request, struct
     struct json_writer *json = response_json(response, false);
     struct arena *arena = request->arena;
     json_object_begin(json);
-    if (!(rc = db_pool_catalog(ctx->pool, &catalog, err)) && !(rc = app_item(json, catalog.db, app.ref.key, lang, err)) && !(rc = write_log(json, &app, err)) &&
+    if (!(rc = db_pool_catalog(ctx->pool, &catalog, err)) && !(rc = app_item(json, catalog.db, app.ref.key, lang, err)) && !(rc = write_log(json, &app, server_uploads(ctx->server), err)) &&
         !(rc = health_object(json, &app, err)) && !(rc = write_facts(json, app.db, err)) && !(rc = write_slowest(json, &app, arena, err)) &&
         !(rc = write_few(json, &app, arena, "failedJobs", job_items, " WHERE j.status = 2", " ORDER BY j.job_id", err)))
         rc = write_few(json, &app, arena, "failedStages", stage_items, " WHERE s.status = 3", " ORDER BY s.stage_id, s.attempt", err);

@@ -39,7 +39,7 @@ static const struct list_sort sorts[] = {
     {NULL, NULL},
 };
 
-static const char *const states[] = {"waiting", "loading", "loaded", "partial", "failed", "gone", "skipped"};
+static const char *const states[] = {"waiting", "loading", "loaded", "partial", "listed", "failed", "gone", "skipped"};
 static const char *const truths[] = {"false", "true"};
 static const char *const outcomes[] = {"succeeded", "failed", "unknown"};
 static const char *const groups[] = {"job"};

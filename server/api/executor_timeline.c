@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Slots over time: how many were there and how many had a task, of all executors and of a page of them one by one, in equal bins from the begin of the run to its end. Every task that was
+ * Slots over time: how many were there and how many had a task, of all executors and of a page of them one by one, in equal bins over the run or a part of it. Every task that was
  * logged counts: a million of them are read by column and cost two additions each, however many bins they fill. A task without an end runs until its executor goes. */
 #include "base/int_column.h"
 #include "base/map.h"
@@ -26,7 +26,8 @@ struct line {
 };
 
 struct timeline {
-    int64_t from_ms, to_ms, bin_ms, bin_count; /* the last bin may reach beyond the end */
+    int64_t begin_ms, end_ms;                  /* of the run */
+    int64_t from_ms, to_ms, bin_ms, bin_count; /* of the part that is shown; the last bin may reach beyond its end */
     struct track alive, busy;
     struct imap lines;   /* executor_ref → struct line */
     struct arena *arena; /* borrowed: the request's */
@@ -68,8 +69,15 @@ static void track_write(const struct timeline *timeline, struct json_writer *jso
     json_array_end(json);
 }
 
-/* From the begin of the run to its end; a log that says neither has one bin. */
-static enum err_code read_span(struct timeline *self, struct db *db, int64_t bins, struct err *err)
+/* What is asked for. `limit`: executors with bins of their own. `from_ms`, `to_ms`: of the run's time (request_run_part). */
+struct wish {
+    struct list list;
+    struct executor_filter filter;
+    int64_t bins, from_ms, to_ms;
+};
+
+/* The part that is asked for, as far as it lies in the run; a log that says neither begin nor end has one bin. */
+static enum err_code read_span(struct timeline *self, struct db *db, const struct wish *wish, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(db, &stmt, "SELECT coalesce(start_ms, first_event_ms), max(coalesce(end_ms, 0), coalesce(last_event_ms, 0)) FROM application LIMIT 1", err);
@@ -79,9 +87,12 @@ static enum err_code read_span(struct timeline *self, struct db *db, int64_t bin
     db_finalize(stmt);
     if (__builtin_sub_overflow(to, from, &span) || span < 1 || span > INT64_MAX / 4)
         span = 1;
-    self->from_ms = from;
-    self->to_ms = from + span;
-    self->bin_ms = (span + bins - 1) / bins;
+    self->begin_ms = from;
+    self->end_ms = from + span;
+    self->from_ms = from + MIN(wish->from_ms, span - 1);
+    self->to_ms = from + (known(wish->to_ms) ? MIN(wish->to_ms, span) : span);
+    span = self->to_ms - self->from_ms;
+    self->bin_ms = (span + wish->bins - 1) / wish->bins;
     self->bin_count = (span + self->bin_ms - 1) / self->bin_ms;
     return rc == ERR_EOF ? ERR_OK : rc;
 }
@@ -97,8 +108,8 @@ static enum err_code read_executors(struct timeline *self, struct db *db, struct
             db_finalize(stmt);
             return err_nomem(err);
         }
-        line->begin_ms = known_or(db_i64(stmt, 1), self->from_ms);
-        line->end_ms = known_or(db_i64(stmt, 2), self->to_ms);
+        line->begin_ms = known_or(db_i64(stmt, 1), self->begin_ms);
+        line->end_ms = known_or(db_i64(stmt, 2), self->end_ms);
         line->slots = MIN(MAX(known_or(db_i64(stmt, 3), 0), (int64_t)0), (int64_t)INT32_MAX);
         track_add(self, &self->alive, line->begin_ms, line->end_ms, line->slots);
     }
@@ -112,7 +123,7 @@ static void take_task(struct timeline *self, int64_t launch_ms, int64_t finish_m
     if (!known(launch_ms))
         return;
     if (!known(finish_ms))
-        finish_ms = line ? line->end_ms : self->to_ms;
+        finish_ms = line ? line->end_ms : self->end_ms;
     track_add(self, &self->busy, launch_ms, finish_ms, 1);
     if (line && line->track.partial)
         track_add(self, &line->track, launch_ms, finish_ms, 1);
@@ -214,33 +225,35 @@ static enum err_code write_lines(struct timeline *self, struct db *db, const str
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code read_all(struct timeline *self, const struct api_app *app, const struct executor_filter *filter, const struct list *list, int64_t bins, struct err *err)
+static enum err_code read_all(struct timeline *self, const struct api_app *app, const struct wish *wish, struct err *err)
 {
     enum err_code rc;
-    if ((rc = read_span(self, app->db, bins, err)) || (rc = track_init(self, &self->alive, err)) || (rc = track_init(self, &self->busy, err)) ||
-        (rc = read_executors(self, app->db, err)) || (rc = mark_page(self, app->db, filter, list, err)) || (rc = read_columns(self, app->db, err)))
+    if ((rc = read_span(self, app->db, wish, err)) || (rc = track_init(self, &self->alive, err)) || (rc = track_init(self, &self->busy, err)) ||
+        (rc = read_executors(self, app->db, err)) || (rc = mark_page(self, app->db, &wish->filter, &wish->list, err)) || (rc = read_columns(self, app->db, err)))
         return rc;
     return app->ref.loaded ? ERR_OK : read_rows(self, app->db, err);
 }
 
-static enum err_code answer(const struct api_app *app, struct list *list, const struct executor_filter *filter, int64_t bins, const struct request *request,
-                            struct response *response, struct err *err)
+static enum err_code answer(const struct api_app *app, struct wish *wish, const struct request *request, struct response *response, struct err *err)
 {
+    struct list *list = &wish->list;
     CLEANUP(query_dispose) struct query count;
     struct timeline timeline = {.arena = request->arena};
     int64_t total;
     query_init(&count, request->arena);
     query_add(&count, "SELECT count(*) FROM executor e");
-    executor_filter_where(&count, filter);
+    executor_filter_where(&count, &wish->filter);
     enum err_code rc = query_i64(&count, app->db, &total, err);
     if (rc)
         return rc;
     list_total(list, total);
     imap_init(&timeline.lines, MOST_EXECUTORS);
-    if (!(rc = read_all(&timeline, app, filter, list, bins, err))) {
+    if (!(rc = read_all(&timeline, app, wish, err))) {
         struct json_writer *json = list_begin(list, response);
-        rc = write_lines(&timeline, app->db, filter, list, json, err);
+        rc = write_lines(&timeline, app->db, &wish->filter, list, json, err);
         list_end(list, json);
+        json_kv_i64(json, "beginMs", timeline.begin_ms);
+        json_kv_i64(json, "endMs", timeline.end_ms);
         json_kv_i64(json, "fromMs", timeline.from_ms);
         json_kv_i64(json, "binMs", timeline.bin_ms);
         track_write(&timeline, json, "aliveMs", &timeline.alive);
@@ -253,12 +266,10 @@ static enum err_code answer(const struct api_app *app, struct list *list, const 
 
 enum err_code api_executor_timeline(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    struct list list = {0};
-    struct executor_filter filter;
-    int64_t bins;
-    if (list_read_page(&list, request, err) || (list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) ||
-        request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &list.limit, err) || request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &bins, err) ||
-        executor_filter_read(&filter, request, err)) {
+    struct wish wish = {0};
+    if (list_read_page(&wish.list, request, err) || (wish.list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) ||
+        request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &wish.list.limit, err) || request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &wish.bins, err) ||
+        executor_filter_read(&wish.filter, request, err) || request_run_part(request, &wish.from_ms, &wish.to_ms, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }
@@ -266,7 +277,7 @@ enum err_code api_executor_timeline(struct api_ctx *ctx, const struct request *r
     enum err_code rc;
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
-    rc = answer(&app, &list, &filter, bins, request, response, err);
+    rc = answer(&app, &wish, request, response, err);
     api_app_close(ctx, &app);
     return rc;
 }

@@ -62,8 +62,7 @@ static bool is_ladder(const struct ladder *ladder)
     return true;
 }
 
-/* The default ladders with those of parameters threshold.RULE. *ret NULL: no parameter names one. In the request's arena. */
-static enum err_code ladders_of(const struct request *request, struct ladder **ret, struct err *err)
+enum err_code request_ladders(const struct request *request, struct ladder **ret, struct err *err)
 {
     *ret = NULL;
     for (size_t i = 0; i < request->param_count; i++) {
@@ -261,7 +260,7 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
     struct ladder *ladders;
     struct wish wish;
     enum err_code rc;
-    if (request_lang(request, &wish.lang, err) || ladders_of(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &wish.limit, err) ||
+    if (request_lang(request, &wish.lang, err) || request_ladders(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &wish.limit, err) ||
         request_param_i64(request, "sql", UNKNOWN, 0, INT64_MAX, &wish.sql, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;

@@ -54,6 +54,13 @@ bool usual_tag(struct api_ctx *ctx, const struct request *request, const struct 
 /* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
 enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
 
+struct ladder; /* analysis/rules.h */
+/* The default ladders with those of parameters threshold.RULE, as many as there are rules, in the request's arena. *ret NULL: no parameter names one. ERR_INVALID: not a ladder, or no such rule. */
+enum err_code request_ladders(const struct request *request, struct ladder **ret, struct err *err) WARN_UNUSED;
+
+/* A part of the run, from parameters fromMs and toMs: ms from its begin. *ret_to_ms UNKNOWN: to its end. */
+enum err_code request_run_part(const struct request *request, int64_t *ret_from_ms, int64_t *ret_to_ms, struct err *err) WARN_UNUSED;
+
 /* What the comparison of an opened run with `base` (empty: with the earlier runs of its job) says first. The viewer may see both. ERR_NOT_FOUND, ERR_BUSY: not there, or not judged yet. */
 enum err_code compare_sentence(struct api_ctx *ctx, const struct request *request, struct str base, const struct app_ref *run, enum lang lang, struct buf *out, struct err *err)
     WARN_UNUSED;

@@ -122,6 +122,28 @@ static enum err_code write_stages(struct json_writer *json, const struct api_app
     return rc;
 }
 
+/* As a stage's: stage.c. */
+static enum err_code write_kills(struct json_writer *json, struct db *db, int64_t job_id, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt,
+                                  "SELECT t.body AS reason, k.task_count AS count FROM kill_reason k LEFT JOIN text t ON t.text_id = k.reason_text_id"
+                                  " WHERE k.owner_kind = 0 AND k.owner = ?1 ORDER BY k.task_count DESC, t.body",
+                                  err);
+    json_key(json, "killReasons");
+    json_array_begin(json);
+    if (!rc)
+        db_bind_i64(stmt, 1, job_id);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        json_object_begin(json);
+        api_columns(json, stmt, 0, 2);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static enum err_code write_job(const struct api_app *app, int64_t job_id, const struct request *request, struct response *response, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -137,7 +159,7 @@ static enum err_code write_job(const struct api_app *app, int64_t job_id, const 
         struct json_writer *json = response_json(response, false);
         json_object_begin(json);
         write_item(json, stmt, app->ended);
-        if (!(rc = write_stages(json, app, job_id, request->arena, err)))
+        if (!(rc = write_stages(json, app, job_id, request->arena, err)) && !(rc = write_kills(json, app->db, job_id, err)))
             rc = api_pairs(json, app->db, "properties", "SELECT name, value FROM job_property WHERE job_id = ?1 ORDER BY name", job_id, err);
         json_object_end(json);
     }

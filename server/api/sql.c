@@ -64,12 +64,14 @@ static void write_item(struct json_writer *json, sqlite3_stmt *stmt, int end, bo
     /* an index on an expression has no affinity, and is of use only where neither side has one: + takes it off */ \
     "   (SELECT count(*) FROM sql_execution n WHERE coalesce(n.root_execution_id, 0) = +e.execution_id AND coalesce(n.root_execution_id, 0) <> n.execution_id" \
     "       AND n.root_execution_id = e.execution_id AND +n.execution_id > e.execution_id) AS nested_count," \
-    "   g.saving_ms, iif(?, coalesce(g.finding_count, 0), NULL) AS finding_count, iif(?, coalesce(c.change_count, 0), NULL) AS plan_change_count"
+    "   g.saving_ms, iif(?, coalesce(g.finding_count, 0), NULL) AS finding_count, iif(?, coalesce(c.change_count, 0), NULL) AS plan_change_count," \
+    "   (SELECT count(DISTINCT s.stage_id) FROM job j JOIN job_stage s ON s.job_id = j.job_id WHERE j.sql_execution_id = e.execution_id AND s.ran) AS stage_count," \
+    "   (SELECT max(n.node_id) + 1 FROM sql_plan p JOIN sql_node n ON n.plan_id = p.graph_plan_id WHERE p.plan_id = e.plan_id) AS plan_node_count"
 /* clang-format on */
 #define LIST_FIRST_JOB_IDS 18
 #define LIST_GRADE 21
 #define LIST_FIRST_MORE 22
-#define LIST_END 26
+#define LIST_END 28
 /* Of single rows; all of them, to choose or sort by what was found, come from `everyone`: a join of many with many would be read by pairs. */
 #define JUDGED " LEFT JOIN judged g ON g.execution_id = e.execution_id"
 #define EVERYONE " FROM everyone g JOIN sql_execution e ON e.execution_id = g.execution_id"
@@ -180,7 +182,9 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
 enum err_code api_sql_list(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct sql_list self;
-    if (list_read(&self.list, request, sorts, "-duration", err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) ||
+    struct profile profile = {NULL};
+    struct ladder *ladders;
+    if (list_read(&self.list, request, sorts, "-duration", err) || request_ladders(request, &ladders, err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) ||
         param_word(request, "grade", grade_names, GRADE_COUNT, &self.grade, err) || request_param_i64(request, "root", -1, 0, INT64_MAX, &self.root, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
@@ -191,7 +195,8 @@ enum err_code api_sql_list(struct api_ctx *ctx, const struct request *request, s
     if (!api_app_open(ctx, request, response, &app, &rc, err))
         return rc;
     buf_init(&self.findings, FINDINGS_BYTES);
-    rc = sql_findings_json(app.db, &self.findings, &self.judged, err);
+    profile.ladders = ladders;
+    rc = sql_findings_json(app.db, &profile, &self.findings, &self.judged, err);
     if (!rc)
         rc = write_list(&app, &self, request, response, err);
     buf_dispose(&self.findings);

@@ -71,10 +71,10 @@ static enum err_code write_shown(const struct report *report, struct buf *out, s
     return buf_failed(out) ? err_nomem(err) : ERR_OK;
 }
 
-enum err_code sql_findings_json(struct db *db, struct buf *ret, bool *ret_known, struct err *err)
+enum err_code sql_findings_json(struct db *db, const struct profile *profile, struct buf *ret, bool *ret_known, struct err *err)
 {
     struct report report;
-    enum err_code rc = report_load(&report, db, NULL, err);
+    enum err_code rc = report_load(&report, db, profile, err);
     *ret_known = !rc;
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;

@@ -11,7 +11,7 @@
 /* UNKNOWN: it is about none. */
 enum err_code sql_of_finding(struct db *db, const struct finding *finding, int64_t *ret_execution_id, struct err *err) WARN_UNUSED;
 
-/* Findings about executions that lists show, as JSON for statements: [[execution, grade (enum grade), saving in ms or null], …]. STR_NONE: the run has not been judged. */
-enum err_code sql_findings_json(struct db *db, struct buf *ret, bool *ret_known, struct err *err) WARN_UNUSED;
+/* Findings about executions that lists show, graded by the profile (NULL: as usual), as JSON for statements: [[execution, grade (enum grade), saving in ms or null], …]. STR_NONE: the run has not been judged. */
+enum err_code sql_findings_json(struct db *db, const struct profile *profile, struct buf *ret, bool *ret_known, struct err *err) WARN_UNUSED;
 
 #endif

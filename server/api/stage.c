@@ -165,8 +165,10 @@ static enum err_code write_slowest(struct json_writer *json, struct task_columns
     return ERR_OK;
 }
 
+/* Tasks that failed with one text. host_ref: the machine where most of them did (of several the first that the log names), UNKNOWN: none says where. */
 struct error_group {
     int64_t text_id, count, first_task_id;
+    int64_t host_ref, host_task_count, host_count;
 };
 
 static int more_frequent(const void *a, const void *b)
@@ -191,7 +193,7 @@ static enum err_code group_errors(struct task_columns *columns, struct error_gro
         if (!at) {
             if (mem_grow((void **)groups, &capacity, *group_count + 1, MAX_ERRORS, sizeof **groups))
                 return err_nomem(err);
-            (*groups)[*group_count] = (struct error_group){text[i], 0, task[i]};
+            (*groups)[*group_count] = (struct error_group){.text_id = text[i], .first_task_id = task[i], .host_ref = UNKNOWN};
             at = ++*group_count;
             if (imap_put(by_text, text[i], (void *)(uintptr_t)at))
                 return err_nomem(err);
@@ -200,27 +202,67 @@ static enum err_code group_errors(struct task_columns *columns, struct error_gro
         group->count++;
         group->first_task_id = MIN(group->first_task_id, task[i]);
     }
-    if (*group_count)
-        qsort(*groups, *group_count, sizeof **groups, more_frequent);
+    return ERR_OK;
+}
+
+struct failure_place {
+    int64_t text_id, host_ref;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct failure_place *x = a, *y = b;
+    if (x->text_id != y->text_id)
+        return x->text_id < y->text_id ? -1 : 1;
+    return (x->host_ref > y->host_ref) - (x->host_ref < y->host_ref);
+}
+
+/* Whether a failure is one machine's: by_text leads to the groups, as group_errors made them. */
+static enum err_code count_hosts(struct task_columns *columns, struct error_group *groups, struct imap *by_text, struct err *err)
+{
+    CLEANUP(mem_freep) struct failure_place *places = NULL;
+    const int64_t *text, *host;
+    size_t count = 0;
+    enum err_code rc;
+    if ((rc = task_columns_get(columns, "error_text_id", &text, err)) || (rc = task_columns_get(columns, "host_ref", &host, err)))
+        return rc;
+    if (!(places = mem_array(task_columns_count(columns) + 1, sizeof *places)))
+        return err_nomem(err);
+    for (size_t i = 0; i < task_columns_count(columns); i++)
+        if (known(text[i]) && known(host[i]))
+            places[count++] = (struct failure_place){text[i], host[i]};
+    qsort(places, count, sizeof *places, compare_places);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && compare_places(&places[i], &places[next]) == 0;)
+            next++;
+        struct error_group *group = &groups[(size_t)(uintptr_t)imap_get(by_text, places[i].text_id) - 1];
+        group->host_count++;
+        if ((int64_t)(next - i) > group->host_task_count) {
+            group->host_task_count = (int64_t)(next - i);
+            group->host_ref = places[i].host_ref;
+        }
+    }
     return ERR_OK;
 }
 
 static enum err_code write_groups(struct json_writer *json, struct db *db, const struct error_group *groups, size_t group_count, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(db, &stmt, "SELECT body FROM text WHERE text_id = ?", err);
+    enum err_code rc = db_prepare(db, &stmt, "SELECT (SELECT body FROM text WHERE text_id = ?1), (SELECT name FROM host WHERE host_ref = ?2)", err);
     for (size_t i = 0; i < group_count && !rc; i++) {
         db_bind_i64(stmt, 1, groups[i].text_id);
-        rc = db_step(stmt, err);
-        if (rc && rc != ERR_EOF)
+        db_bind_i64(stmt, 2, groups[i].host_ref);
+        if ((rc = db_step(stmt, err)))
             break;
         json_object_begin(json);
-        json_kv_str(json, "text", rc ? STR_NONE : db_str(stmt, 0));
+        json_kv_str(json, "text", db_str(stmt, 0));
         json_kv_i64(json, "count", groups[i].count);
         json_kv_i64(json, "firstTaskId", groups[i].first_task_id);
+        json_kv_str(json, "host", db_str(stmt, 1));
+        json_kv_i64(json, "hostTasks", groups[i].host_task_count);
+        json_kv_i64(json, "hostCount", groups[i].host_count);
         json_object_end(json);
         db_reset(stmt);
-        rc = ERR_OK;
     }
     db_finalize(stmt);
     return rc;
@@ -233,6 +275,8 @@ static enum err_code write_errors(struct json_writer *json, struct db *db, struc
     size_t group_count = 0;
     imap_init(&by_text, MAX_ERRORS);
     enum err_code rc = group_errors(columns, &groups, &group_count, &by_text, err);
+    if (!rc && group_count && !(rc = count_hosts(columns, groups, &by_text, err)))
+        qsort(groups, group_count, sizeof *groups, more_frequent);
     json_key(json, "errors");
     json_array_begin(json);
     if (!rc)

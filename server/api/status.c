@@ -25,8 +25,8 @@ static enum err_code write_places(struct json_writer *json, struct db *catalog, 
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-#define STATE_COUNT 7
-static const char *const states[STATE_COUNT] = {"waiting", "loading", "loaded", "partial", "failed", "skipped", "gone"};
+#define STATE_COUNT 8
+static const char *const states[STATE_COUNT] = {"waiting", "loading", "loaded", "partial", "listed", "failed", "skipped", "gone"};
 
 static enum err_code write_states(struct json_writer *json, struct db *catalog, struct err *err)
 {

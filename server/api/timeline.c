@@ -15,7 +15,7 @@
 #define DENSITY_PARTS 400
 #define LONGEST_MS INT64_C(10000000000000) /* three centuries: no run is longer, and sums stay sound */
 
-/* ?1 and ?2 in all of them: from and to, epoch ms. */
+/* ?1 and ?2 in all of them: from and to, epoch ms; ?3: most rows; ?4: the only job, or NULL. */
 static const char slots_sql[] = "SELECT from_ms, round(alive, 3) AS alive, round(busy, 3) AS busy FROM slot_use"
                                 " WHERE from_ms < ?2 AND from_ms >= coalesce((SELECT max(from_ms) FROM slot_use WHERE from_ms <= ?1), 0) ORDER BY from_ms";
 
@@ -31,24 +31,26 @@ static const char gaps_sql[] = "SELECT * FROM (SELECT *" GAPS " ORDER BY to_ms -
 static const char executor_count_sql[] = "SELECT count(*)" EXECUTORS;
 static const char executors_sql[] = "SELECT executor_id, add_ms, remove_ms, remove_reason" EXECUTORS " ORDER BY coalesce(add_ms, remove_ms), executor_ref LIMIT ?3";
 
-#define JOBS " FROM job j WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1"
+#define JOB_WHERE " WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1 AND (?4 IS NULL OR j.job_id = ?4)"
+#define JOBS " FROM job j" JOB_WHERE
 static const char job_count_sql[] = "SELECT count(*)" JOBS;
 static const char jobs_sql[] = "SELECT j.job_id, j.name, j.description, j.submission_ms AS from_ms, j.completion_ms AS to_ms, j.sql_execution_id,"
                                "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id) AS num_stages,"
                                "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id AND s.skipped AND NOT s.ran) AS skipped_stages, p.ms AS on_path_ms, j.status = 2"
                                "  FROM job j LEFT JOIN (SELECT job_id, sum(to_ms - from_ms) AS ms FROM chain_segment GROUP BY job_id) p ON p.job_id = j.job_id"
-                               " WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1 ORDER BY j.submission_ms, j.job_id LIMIT ?3";
+                               JOB_WHERE " ORDER BY j.submission_ms, j.job_id LIMIT ?3";
 #define JOB_PLAIN 9
 
 #define STAGE_FROM "coalesce(s.submission_ms, s.first_task_launch_ms)"
 #define STAGE_TO "CASE WHEN s.completed_seen THEN max(coalesce(s.completion_ms, 0), coalesce(s.last_task_finish_ms, 0)) END"
-#define STAGES " FROM stage s WHERE s.task_rows > 0 AND " STAGE_FROM " < ?2 AND coalesce(" STAGE_TO ", ?2) >= ?1"
+#define STAGES " FROM stage s WHERE s.task_rows > 0 AND " STAGE_FROM " < ?2 AND coalesce(" STAGE_TO ", ?2) >= ?1" \
+               " AND (?4 IS NULL OR s.stage_id IN (SELECT stage_id FROM job_stage WHERE job_id = ?4))"
 static const char stage_count_sql[] = "SELECT count(*)" STAGES;
 /* Slack: how much later the stage could have ended before a stage that reads it, or its job, would have waited. The last task is the one that the run waited for. */
 static const char stages_sql[] =
     "WITH task AS (SELECT stage_ref, max(task_id) AS task_id, min(from_ms) AS from_ms, max(to_ms) AS to_ms FROM chain_segment WHERE label = 'task' GROUP BY stage_ref),"
     "     shown AS (SELECT s.*, " STAGE_FROM " AS from_ms, " STAGE_TO " AS to_ms,"
-    "                      (SELECT job_id FROM job_stage j WHERE j.stage_id = s.stage_id ORDER BY j.ran DESC, j.skipped, j.job_id LIMIT 1) AS job_id" STAGES
+    "                      (SELECT job_id FROM job_stage j WHERE j.stage_id = s.stage_id AND (?4 IS NULL OR j.job_id = ?4) ORDER BY j.ran DESC, j.skipped, j.job_id LIMIT 1) AS job_id" STAGES
     " ORDER BY from_ms, s.stage_ref LIMIT ?3),"
     "     reader AS (SELECT s.stage_ref, min(c.submission_ms) AS at_ms FROM stage_parent p JOIN shown s ON s.stage_id = p.parent_id JOIN stage c ON c.stage_id = p.stage_id"
     "                 WHERE c.submission_ms >= s.to_ms GROUP BY s.stage_ref)"
@@ -62,7 +64,7 @@ static const char stages_sql[] =
 #define STAGE_PLAIN 13
 
 struct span {
-    int64_t from_ms, to_ms;
+    int64_t from_ms, to_ms, job; /* job: the only one; UNKNOWN: all */
 };
 
 /* A statement over the span with at most `most` rows; UNKNOWN: the statement has no ?3. */
@@ -75,6 +77,8 @@ static enum err_code prepare(struct db *db, const char *sql, const struct span *
     db_bind_i64(*ret, 2, span->to_ms);
     if (known(most))
         db_bind_i64(*ret, 3, most);
+    if (sqlite3_bind_parameter_count(*ret) >= 4)
+        db_bind_i64(*ret, 4, span->job);
     return ERR_OK;
 }
 
@@ -165,7 +169,7 @@ static enum err_code write_density(struct json_writer *json, struct db *db, cons
     density->span = *span;
     enum err_code rc = prepare(db, "SELECT j.submission_ms, coalesce(j.completion_ms, ?2), j.status = 2" JOBS, span, UNKNOWN, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
-        add_job(density, (struct span){db_i64(stmt, 0), MAX(db_i64(stmt, 0), db_i64(stmt, 1))}, db_i64(stmt, 2) == 1);
+        add_job(density, (struct span){db_i64(stmt, 0), MAX(db_i64(stmt, 0), db_i64(stmt, 1)), UNKNOWN}, db_i64(stmt, 2) == 1);
     db_finalize(stmt);
     double part_ms = (double)(span->to_ms - span->from_ms) / DENSITY_PARTS;
     json_key(json, "density");
@@ -202,6 +206,22 @@ static enum err_code write_jobs(struct json_writer *json, struct db *db, const s
     return rc;
 }
 
+/* Of a job alone its own time is shown; one that there is not leaves the span as it is. */
+static enum err_code span_of_job(struct db *db, struct span *span, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt, "SELECT submission_ms, completion_ms FROM job WHERE job_id = ?1 AND submission_ms IS NOT NULL", err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, span->job);
+    if ((rc = db_step(stmt, err)) == ERR_OK) {
+        span->from_ms = MIN(MAX(span->from_ms, db_i64(stmt, 0)), span->to_ms);
+        span->to_ms = MIN(span->to_ms, MAX(span->from_ms, known_or(db_i64(stmt, 1), span->to_ms)));
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static enum err_code answer(struct db *db, const struct span *asked, enum lang lang, struct response *response, struct err *err)
 {
     static const char *const gap_keys[] = {"gapCount", "gaps"}, *const gap_queries[] = {gap_count_sql, gaps_sql};
@@ -214,11 +234,15 @@ static enum err_code answer(struct db *db, const struct span *asked, enum lang l
         db_finalize(stmt);
         return rc;
     }
-    struct json_writer *json = response_json(response, false);
     int64_t begin_ms = db_i64(stmt, 0), end_ms = db_i64(stmt, 1);
-    struct span span = {MIN(begin_ms + asked->from_ms, end_ms), end_ms};
+    struct span span = {MIN(begin_ms + asked->from_ms, end_ms), end_ms, asked->job};
     if (known(asked->to_ms))
         span.to_ms = MIN(begin_ms + asked->to_ms, end_ms);
+    else if (known(asked->job) && (rc = span_of_job(db, &span, err))) {
+        db_finalize(stmt);
+        return rc;
+    }
+    struct json_writer *json = response_json(response, false);
     json_object_begin(json);
     api_columns(json, stmt, 0, 3);
     db_finalize(stmt);
@@ -236,15 +260,22 @@ static enum err_code answer(struct db *db, const struct span *asked, enum lang l
     return rc;
 }
 
+enum err_code request_run_part(const struct request *request, int64_t *ret_from_ms, int64_t *ret_to_ms, struct err *err)
+{
+    enum err_code rc;
+    if ((rc = request_param_i64(request, "fromMs", 0, 0, LONGEST_MS, ret_from_ms, err)) || (rc = request_param_i64(request, "toMs", UNKNOWN, 1, LONGEST_MS, ret_to_ms, err)))
+        return rc;
+    return known(*ret_to_ms) && *ret_to_ms <= *ret_from_ms ? err_set(err, ERR_INVALID, "toMs is greater than fromMs") : ERR_OK;
+}
+
 enum err_code api_timeline(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct api_app app;
     struct span asked;
     enum lang lang;
     enum err_code rc;
-    if (request_lang(request, &lang, err) || request_param_i64(request, "fromMs", 0, 0, LONGEST_MS, &asked.from_ms, err) ||
-        request_param_i64(request, "toMs", UNKNOWN, 1, LONGEST_MS, &asked.to_ms, err) ||
-        (known(asked.to_ms) && asked.to_ms <= asked.from_ms && err_set(err, ERR_INVALID, "toMs is greater than fromMs"))) {
+    if (request_lang(request, &lang, err) || request_run_part(request, &asked.from_ms, &asked.to_ms, err) ||
+        request_param_i64(request, "job", UNKNOWN, 0, INT32_MAX, &asked.job, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }

@@ -2,13 +2,16 @@
  *
  * What became of a log that was added (uploads.h): where it stands in the queue, and the run that it holds. */
 #include "server/uploads.h"
+
+#include <stdio.h>
+
 #include "server/api/handlers.h"
 #include "server/db_pool.h"
 #include "server/server.h"
 
 /* The log, or of several in a folder the one with a run; a copy of a run that is known leads to that. */
 static const char log_sql[] = "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
-                              "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.log_id LIMIT 1";
+                              "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.state = 'gone', l.log_id LIMIT 1";
 enum { LOG_REF = 4, LOG_SEEN = 5 };
 
 static enum err_code write_log(struct json_writer *json, struct db *catalog, const struct request *request, const char *dir, const char *id, struct err *err)
@@ -42,16 +45,19 @@ enum err_code api_upload(struct api_ctx *ctx, const struct request *request, str
 {
     const struct uploads *uploads = server_uploads(ctx->server);
     char id[UPLOAD_ID_BYTES];
+    char place[4096 + UPLOAD_ID_BYTES];
     struct db_lease lease;
     if (!uploads_may(uploads, &request->viewer) || !upload_id(request->path_args[0], id)) {
         response_error(response, 404, "not_found", "there is no such upload");
         return ERR_OK;
     }
+    snprintf(place, sizeof place, "%s/%s", uploads_dir(uploads), id);
     enum err_code rc = api_catalog(ctx, &lease, err);
     if (!rc) {
         struct json_writer *json = response_json(response, false);
         json_object_begin(json);
         json_kv_text(json, "upload", id);
+        json_kv_text(json, "is", upload_state_names[upload_state_of(uploads, str_of(place))]);
         if (lease.db)
             rc = write_log(json, lease.db, request, uploads_dir(uploads), id, err);
         else

@@ -33,10 +33,10 @@ enum err_code v1_not_found(const struct request *request, struct response *respo
     return v1_error_page(request, response, 404, "Not Found", err);
 }
 
-/* Whether a run that is not there will be: what waits or is read now, and what was loaded and lost its file or has that of another version. */
+/* Whether a run that is not there will be: what waits or is read now, what is only listed until somebody asks, and what was loaded and lost its file or has that of another version. */
 static bool is_to_come(struct str state)
 {
-    static const char *const states[] = {"waiting", "loading", "loaded", "partial"};
+    static const char *const states[] = {"waiting", "loading", "loaded", "partial", "listed"};
     for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
         if (str_is(state, states[i]))
             return true;
@@ -66,7 +66,7 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
 
     struct app_ref ref;
     enum err_code rc = app_lookup_v1(ctx, request, scope.app, scope.attempt, &ref, err);
-    if (rc == ERR_NOT_FOUND)
+    if (rc == ERR_NOT_FOUND || (rc == ERR_BUSY && app_ref_is_lost(&ref)))
         rc = v1_no_such_app(&scope);
     else if (rc == ERR_BUSY || (rc == ERR_OK && !ref.loaded))
         rc = answer_not_loaded(&scope, &ref);

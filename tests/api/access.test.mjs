@@ -198,12 +198,15 @@ afterglow.auth.groupsHeader X-Groups
 test("a header from an address that is not believed", async (t) => {
   const store = makeStore(t, [makeLogs(t)]);
   const settings = join(makeFolder(t), "settings.conf");
-  writeFileSync(settings, "spark.history.ui.acls.enable=true\nafterglow.auth.header=X-User\nafterglow.auth.proxies=10.0.0.0/8, 2001:db8::1\nspark.history.ui.admin.acls=root\n");
-  const server = await startServer(t, ["--store", store, "--properties-file", settings]);
-  for (const who of [by("root"), by("alice"), by(null)])
-    for (const path of ["/", "/a/open", "/history/open", "/api/v1/applications", "/api/v1/applications/open", "/api/afterglow/v1/apps", "/api/afterglow/v1/apps/open"])
-      assert.equal((await server.get(path, who)).status, 403, path);
-  assert.equal((await server.get("/healthz")).status, 200);
+  for (const lists of [true, false]) {
+    writeFileSync(settings, `spark.history.ui.acls.enable=${lists}\nafterglow.auth.header=X-User\nafterglow.auth.proxies=10.0.0.0/8, 2001:db8::1\nspark.history.ui.admin.acls=root\n`);
+    const server = await startServer(t, ["--store", store, "--properties-file", settings]);
+    for (const who of [by("root"), by("alice"), by(null)])
+      for (const path of ["/", "/a/open", "/history/open", "/api/v1/applications", "/api/v1/applications/open", "/api/v1/applications/open/logs", "/api/afterglow/v1/apps", "/api/afterglow/v1/apps/open", "/api/afterglow/v1/status"])
+        assert.equal((await server.get(path, who)).status, 403, `${path}, lists ${lists}`);
+    assert.equal((await server.get("/healthz")).status, 200);
+    await server.stop();
+  }
 });
 
 test("without access lists, or without a header, everybody sees everything", async (t) => {

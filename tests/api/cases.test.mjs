@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people suffered from with other viewers, as logs of a few lines whose right answers are known by hand: ../shared/spec/pain.md, part B. Each test has its number and short name.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { event, stageInfo, START, taskEnd, taskInfo } from "./support/log.mjs";
-import { makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
 const at = (ms) => START + ms;
 
@@ -215,4 +215,62 @@ test("P050 skipped: skipped, shared and retried stages are counted where they ra
   const counts = new Map(items.map((each) => [`${each.stageId}.${each.attempt}`, each.completeTasks]));
   assert.deepEqual([counts.get("0.0"), counts.get("0.1"), counts.get("1.0"), counts.get("1.1"), counts.get("2.0"), counts.get("4.0")], [4, 1, 0, 2, 3, 1]);
   assert.equal((await server.json("apps?q=app-skip")).items[0].taskTimeMs, 12 * 100);
+});
+
+const DAY_SECONDS = 86400;
+
+/** Three runs as P021 has them; the first gets a line a second, and its modification time stays old, as a name node's does. */
+function retained(t) {
+  const folder = makeFolder(t);
+  const now = Date.now() / 1000;
+  const put = (name, days, lines) => {
+    const path = join(folder, name);
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    utimesSync(path, now - days * DAY_SECONDS, now - days * DAY_SECONDS);
+    return path;
+  };
+  const growing = put("app-1.inprogress", 15, head("app-1"));
+  const ended = put("app-2", 15, [...head("app-2"), applicationEnd(9000)]);
+  const untouched = put("app-3.inprogress", 60, head("app-3"));
+  const beat = setInterval(() => {
+    if (!existsSync(growing)) return; // it must not come back by our writing
+    appendFileSync(growing, `${event("ExecutorAdded", { Timestamp: at(2000), "Executor ID": "2", "Executor Info": { Host: "h2", "Total Cores": 2, "Log Urls": {}, Attributes: {} } })}\n`);
+    utimesSync(growing, now - 15 * DAY_SECONDS, now - 15 * DAY_SECONDS);
+  }, 1000);
+  t.after(() => clearInterval(beat));
+  const conf = join(makeFolder(t), "clean.conf");
+  const serveWith = (more) => {
+    const settings = { "update.interval": "500ms", "cleaner.enabled": "true", "cleaner.interval": "1s", "cleaner.maxAge": "14d" };
+    writeFileSync(conf, [...Object.entries(settings).map(([key, value]) => `spark.history.fs.${key}=${value}`), ...more].join("\n"));
+    return startServer(t, ["--store", join(makeFolder(t), "store"), "--logs", folder, "--properties-file", conf]);
+  };
+  return { growing, ended, untouched, serveWith };
+}
+
+const flagsOf = async (server) => new Map((await server.json("apps")).items.map((item) => [item.appId, item.flags]));
+
+test("P021 cleanlive: retention spares running jobs", async (t) => {
+  const { growing, ended, untouched, serveWith } = retained(t);
+  const server = await serveWith([]);
+  await eventually(() => !existsSync(ended));
+  const size = statSync(growing).size;
+  await eventually(() => statSync(growing).size > size);
+  await eventually(async () => {
+    const flags = await flagsOf(server);
+    return flags.get("app-3")?.includes("abandoned") && flags.get("app-1")?.includes("abandoned") === false;
+  });
+  assert.ok(existsSync(untouched));
+  const runs = (await server.json("apps")).items;
+  const states = new Map(runs.map((run) => [run.appId, run.state]));
+  assert.ok(["loaded", "waiting", "loading"].includes(states.get("app-1")), states.get("app-1")); // its new line may just be read
+  assert.deepEqual([states.size, states.get("app-2"), states.get("app-3")], [3, "gone", "loaded"]);
+  assert.equal((await server.get("/api/v1/applications/app-2/jobs")).status, 200); // its log went, the run did not
+});
+
+test("P021 cleanlive: abandoned logs go where that is asked for, growing ones stay", async (t) => {
+  const { growing, untouched, serveWith } = retained(t);
+  await serveWith(["afterglow.cleaner.abandoned=true", "afterglow.abandoned.age=4s"]);
+  await eventually(() => !existsSync(untouched));
+  const size = statSync(growing).size;
+  await eventually(() => statSync(growing).size > size + 300);
 });

@@ -37,7 +37,14 @@ test("executors", async (t) => {
     const page = await server.json("apps/app-1/executors/timeline?bins=5&limit=1&page=3");
     assert.deepEqual([page.items.map((each) => each.executorId), page.total, page.busyMs], [["2"], 4, all.busyMs]);
     assert.deepEqual((await server.json("apps/app-1/executors/timeline?exec=10&bins=5")).items.map((each) => each.executorId), ["10"]);
-    for (const wrong of ["bins=0", "bins=1001", "limit=201", "state=gone"]) await server.json(`apps/app-1/executors/timeline?${wrong}`, 400);
+    // A part of the run: 1 s to 3 s in bins of 1 s; the run's own ends stay said.
+    const part = await server.json("apps/app-1/executors/timeline?bins=2&fromMs=1000&toMs=3000");
+    assert.deepEqual([part.beginMs, part.endMs, part.fromMs, part.binMs], [START, at(5000), at(1000), 1000]);
+    assert.deepEqual([part.aliveMs, part.busyMs], [[12_000, 12_000], [2100, 700]]);
+    assert.deepEqual(part.items.find((each) => each.executorId === "1").busyMs, [500, 300]);
+    // What lies behind the end is cut off there.
+    assert.deepEqual((await server.json("apps/app-1/executors/timeline?bins=1&fromMs=4000&toMs=90000")).busyMs, [1000]);
+    for (const wrong of ["bins=0", "bins=1001", "limit=201", "state=gone", "fromMs=-1", "fromMs=5&toMs=5"]) await server.json(`apps/app-1/executors/timeline?${wrong}`, 400);
   });
 
   await t.test("a loss is told from a farewell, with its reason and exit code in words", async () => {

@@ -19,7 +19,7 @@ test("every column of the catalogue is a key", (t) => {
   const done = spawnSync(BINARY, ["list", "--store", makeStore(t, [join(LOGS, "tiny_app")]), "--json"], { encoding: "utf8" });
   assert.equal(done.status, 0, done.stderr);
   const row = JSON.parse(done.stdout);
-  const wanted = new Set([...columns("log"), ...columns("app")].filter((column) => !INTERNAL.includes(column)));
+  const wanted = new Set([...columns("log"), ...columns("app"), ...columns("run_use")].filter((column) => !INTERNAL.includes(column)));
   assert.ok(wanted.size > 40);
   assert.deepEqual(Object.keys(row).sort(), [...wanted].map((column) => column.replace(/_(.)/g, (_, letter) => letter.toUpperCase())).sort());
 });

@@ -189,10 +189,11 @@ test("lists", async (t) => {
     assert.deepEqual([duration.unit, duration.count, duration.min, duration.p50, duration.max, duration.sum], ["ms", 6, 100, 400, 600, 2100]);
     const failed = await server.json("apps/app-1/stages/1.0");
     assert.deepEqual(
-      failed.errors.map(({ count, firstTaskId }) => [count, firstTaskId]),
-      [[1, 7]],
+      failed.errors.map(({ count, firstTaskId, hostTasks, hostCount }) => [count, firstTaskId, hostTasks, hostCount]),
+      [[1, 7, 1, 1]],
     );
     assert.match(failed.errors[0].text, /boom/);
+    assert.equal(failed.errors[0].host, (await server.json("apps/app-1/stages/1.0/tasks?task=7")).items[0].host);
   });
 
   await t.test("stages by every order, and their filters", async () => {

@@ -146,6 +146,13 @@ test("sql", async (t) => {
     assert.equal((await server.json(`apps/${APP}/sql?grade=ok`)).total, list.total);
     const dearest = await server.json(`apps/${APP}/sql?sort=-saving&limit=1`);
     assert.equal(dearest.items[0].savingMs, Math.max(...list.items.map(({ savingMs }) => savingMs ?? 0)));
+    // Other thresholds grade the list as they grade the findings: here of one rule, out of reach.
+    const { rule, ladder } = findings.find((each) => execution(each.subject) !== null && each.grade !== "ok");
+    const moved = `threshold.${rule}=${Array(4).fill(ladder.down ? "-1e9" : "1e300").join(",")}`;
+    const fewer = (await server.json(`apps/${APP}/findings?limit=1000&${moved}`)).findings;
+    assert.ok(fewer.length < findings.length);
+    for (const item of (await server.json(`apps/${APP}/sql?limit=100&${moved}`)).items) assert.equal(item.findingCount, fewer.filter(({ subject }) => execution(subject) === item.id).length);
+    await server.json(`apps/${APP}/sql?threshold.${rule}=x`, 400);
     await server.json(`apps/${APP}/sql?grade=awful`, 400);
     await server.json(`apps/${APP}/findings?sql=x`, 400);
   });

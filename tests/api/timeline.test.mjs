@@ -164,3 +164,14 @@ test("a block of the account tells what holds it", async () => {
   assert.deepEqual((await get("nightly_sales", "account?holders=no_such_bucket")).holders, { stages: [], jobs: [], gaps: [] });
   assert.equal((await get("nightly_sales", "account?gaps=-1", 400)).error, "bad_parameter");
 });
+
+test("a job alone: its stages, over its own time or a part of it", async () => {
+  const one = await get("many", "timeline?job=7");
+  assert.deepEqual([one.fromMs, one.toMs], [START + 700, START + 760]);
+  assert.deepEqual([one.jobCount, one.jobs.map((j) => j.jobId), one.stages.map((s) => [s.stageId, s.jobId]), one.density], [1, [7], [[7, 7]], null]);
+  const part = await get("many", "timeline?job=7&fromMs=710&toMs=720");
+  assert.deepEqual([part.fromMs, part.toMs, part.jobs.map((j) => j.jobId)], [START + 710, START + 720, [7]]);
+  assert.deepEqual((await get("many", "timeline?job=7&fromMs=2000&toMs=3000")).jobs, []);
+  assert.deepEqual((await get("many", "timeline?job=99999")).jobs, []);
+  await get("many", "timeline?job=x", 400);
+});

@@ -31,11 +31,34 @@ async function start(t, settings = []) {
 
 /** All files below, without those of the directory itself. */
 const files = (dir) => readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
-const loadedRun = (server, id) =>
+const loadedRun = (server, id, is = "whole", state = "loaded") =>
   eventually(async () => {
     const upload = await server.json(`uploads/${id}`);
-    return upload.state === "loaded" && upload;
+    return upload.state === state && upload.is === is && upload;
   });
+/** What a page says of a run whose log was added. */
+const run = async (server, ref) => {
+  const app = await server.json(`apps/${ref}`);
+  return [app.appId, app.complete, app.log.upload];
+};
+
+/** Sends a body in pieces, when it is told to. */
+function slowly(server, query, bytes) {
+  const socket = connect(server.port, "127.0.0.1");
+  const said = new Promise((resolve) => {
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk)).on("close", () => resolve(text)).on("error", () => resolve(text));
+  });
+  socket.write(`POST ${ADDRESS}?${new URLSearchParams(query)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Afterglow-Upload: 1\r\nContent-Length: ${bytes}\r\n\r\n`);
+  return { write: (piece) => socket.write(piece), breakOff: () => socket.destroy(), said };
+}
+
+/** The lines of a log, in two parts of which the first is large enough to be looked at on its way. */
+function inTwo(id) {
+  const lines = smallLog({ id }).split(/(?<=\n)/);
+  const filler = JSON.stringify({ Event: "SparkListenerOfSomebody", text: "x".repeat(100_000) }) + "\n";
+  return [[...lines.slice(0, lines.length >> 1), filler].join(""), lines.slice(lines.length >> 1).join("")];
+}
 
 test("a log that is added", async (t) => {
   const { server, dir, put } = await start(t, ["afterglow.uploads.perMinute=1000"]);
@@ -54,18 +77,29 @@ test("a log that is added", async (t) => {
     assert.equal((statSync(run.logPath).mode & 0o137) === 0, true); // nobody executes it, others do not read it
   });
 
-  await t.test("may be a rolling log, file by file; until the last one nothing is seen", async () => {
+  await t.test("may be a rolling log, file by file, which is read from the first on", async () => {
     const rolling = newId();
     const lines = smallLog({ id: "app-rolled" }).split(/(?<=\n)/);
     const folder = "eventlog_v2_app-rolled";
     const half = lines.length >> 1;
     assert.equal((await put({ upload: rolling, folder, name: "events_1_app-rolled" }, lines.slice(0, half).join(""))).complete, false);
-    assert.equal(existsSync(join(dir, rolling)), false);
-    assert.equal((await server.json(`uploads/${rolling}`)).state, null);
+    const begun = await loadedRun(server, rolling, "arriving");
+    assert.deepEqual(await run(server, begun.ref), ["app-rolled", false, "arriving"]);
     assert.equal((await put({ upload: rolling, folder, name: "events_2_app-rolled" }, lines.slice(half).join(""))).complete, false);
     assert.equal((await put({ upload: rolling, folder, name: "appstatus_app-rolled", last: "true" }, "")).complete, true);
     const upload = await loadedRun(server, rolling);
+    assert.deepEqual([upload.is, upload.ref], ["whole", begun.ref]);
+    assert.deepEqual(await run(server, upload.ref), ["app-rolled", true, "whole"]);
     assert.equal((await server.json(`apps/${upload.ref}`)).layout, "rolling");
+  });
+
+  await t.test("may be a folder of another kind, of which nothing is seen before it is whole", async () => {
+    const upload = newId();
+    assert.equal((await put({ upload, folder: "some-logs", name: "app-below" }, smallLog({ id: "app-below" }))).complete, false);
+    assert.equal(existsSync(join(dir, upload)), false);
+    assert.deepEqual([(await server.json(`uploads/${upload}`)).is, (await server.json(`uploads/${upload}`)).state], ["arriving", null]);
+    assert.equal((await put({ upload, folder: "some-logs", name: "app-beside", last: "true" }, smallLog({ id: "app-beside" }))).complete, true);
+    assert.equal((await loadedRun(server, upload)).is, "whole");
   });
 
   await t.test("that is no log says so", async () => {
@@ -292,4 +326,49 @@ test("while access lists decide", async (t) => {
   assert.equal((await became(own, "alice", (now) => now.ref !== null && now.state)).mayNotBeSeen, false);
   assert.equal((await became(others, "alice", (now) => now.mayNotBeSeen)).ref, null);
   assert.ok((await became(others, "root", (now) => now.state)).ref);
+});
+
+test("a log that is read while it arrives", async (t) => {
+  const { server, dir, put } = await start(t);
+  const id = newId();
+  const [first, second] = inTwo("app-slow");
+  const upload = slowly(server, { upload: id, name: "app-slow" }, first.length + second.length);
+  upload.write(first);
+  const begun = await loadedRun(server, id, "arriving");
+  assert.deepEqual(await run(server, begun.ref), ["app-slow", false, "arriving"]);
+  assert.deepEqual(readdirSync(join(dir, id)), ["app-slow.inprogress"]);
+  upload.write(second);
+  assert.match(await upload.said, /^HTTP\/1.1 201 /);
+  const done = await loadedRun(server, id);
+  assert.deepEqual([done.is, done.ref], ["whole", begun.ref]);
+  assert.deepEqual(await run(server, done.ref), ["app-slow", true, "whole"]);
+  assert.equal((await server.json(`apps/${done.ref}`)).logPath, join(dir, id, "app-slow"));
+  assert.deepEqual(readdirSync(dir), [id]);
+
+  // A log that Spark was still writing keeps its name, and so what it means.
+  const open = newId();
+  assert.equal((await put({ upload: open, name: "app-open.inprogress" }, smallLog({ id: "app-open", ended: false }))).status, 201);
+  const running = await loadedRun(server, open);
+  assert.deepEqual(await run(server, running.ref), ["app-open", false, "whole"]);
+  assert.deepEqual(readdirSync(join(dir, open)), ["app-open.inprogress"]);
+});
+
+test("a log that breaks off while it is read", async (t) => {
+  const { server, dir, put } = await start(t);
+  const id = newId();
+  const [first, second] = inTwo("app-broken");
+  const upload = slowly(server, { upload: id, name: "app-broken" }, first.length + second.length);
+  upload.write(first);
+  const begun = await loadedRun(server, id, "arriving");
+  upload.breakOff();
+  await loadedRun(server, id, "gone", "gone");
+  assert.deepEqual(readdirSync(dir), []);
+  assert.deepEqual(await run(server, begun.ref), ["app-broken", false, "gone"]);
+  assert.equal((await server.json(`apps/${begun.ref}`)).state, "gone");
+  assert.equal((await server.json(`uploads/${id}`)).is, "gone");
+  // Sent once more it counts, whatever is left of the one before.
+  const again = newId();
+  assert.equal((await put({ upload: again, name: "app-broken" }, first + second)).status, 201);
+  const whole = await loadedRun(server, again);
+  assert.deepEqual(await run(server, whole.ref), ["app-broken", true, "whole"]);
 });

@@ -27,6 +27,11 @@ BELOW = {
 HOMES = {
     "sqlite3.h": ["base/db.h"],
     "microhttpd.h": ["server/http.c"],
+    "gnutls/abstract.h": ["server/tls.h"],
+    "gnutls/x509.h": ["server/tls.c"],
+    "gnutls/pkcs12.h": ["server/tls.c"],
+    "gnutls/crypto.h": ["server/keyed_hash.c"],
+    "crypt.h": ["server/login.c"],
     "cjson/cJSON.h": [],
     "zstd.h": ["ingest/source/codec_zstd.c", "base/packed_text.c"],
     "lz4.h": ["ingest/source/codec_lz4*.c"],

@@ -24,6 +24,7 @@ import tree
 
 SAMPLES = tree.ROOT / "tests/data/logs"
 KILLS = 15
+LOGS_TO_CLEAN = 150
 BINARY = tree.binary()
 
 
@@ -143,6 +144,79 @@ def case_killed_at_random(work):
             expect(runs.dump(BINARY, store, key) == wanted[key], f"kill {kill}: {key} is listed as loaded and is not whole")
     print(f"{KILLS} kills, {len(finished)} of {len(wanted)} finished before the clean run")
     expect_clean_load(store, SAMPLES, wanted, f"{KILLS} kills")
+
+
+def rolled_logs(folder, count):
+    """Rolling logs of five files each, eight days old."""
+    old = time.time() - 8 * 86400
+    head = ['{"Event":"SparkListenerLogStart","Spark Version":"3.5.7"}', '{"Event":"SparkListenerApplicationStart","App Name":"n","App ID":"APP","Timestamp":1700000000000,"User":"u"}']
+    executors = ['{"Event":"SparkListenerExecutorAdded","Timestamp":1700000001000,"Executor ID":"N","Executor Info":{"Host":"h","Total Cores":1,"Log Urls":{}}}'.replace("N", str(n)) for n in range(4)]
+    lines = [*head, *executors, '{"Event":"SparkListenerApplicationEnd","Timestamp":1700000009000}']
+    files = [lines[:2], lines[2:3], lines[3:4], lines[4:5], lines[5:]]
+    for i in range(count):
+        log = folder / f"eventlog_v2_app-{i}"
+        log.mkdir(parents=True)
+        for n, part in enumerate(files, 1):
+            (log / f"events_{n}_app-{i}").write_text("".join(line.replace("APP", f"app-{i}") + "\n" for line in part))
+        (log / f"appstatus_app-{i}").touch()
+        for file in log.iterdir():
+            os.utime(file, (old, old))
+
+
+def watch_and_kill(store, logs, settings, done, chance):
+    """Starts `ingest --watch` again and again and kills it, until `done`; yields after each kill. Returns when a run that was not killed had its time, too."""
+    conf = store.parent / "policy.conf"
+    conf.write_text("\n".join([f"{key}={value}" for key, value in {"spark.history.fs.update.interval": "100ms", "spark.history.fs.cleaner.interval": "100ms", **settings}.items()]))
+    for patience in [*[None] * 200, 20]:
+        process = subprocess.Popen([BINARY, "ingest", "--watch", "--properties-file", conf, "--store", store, logs], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        if patience is None:
+            time.sleep(chance.uniform(0.02, 0.15))
+        for _ in range((patience or 0) * 10):
+            if done():
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        yield
+        if done():
+            return
+
+
+def case_killed_while_cleaning(work):
+    """Logs that are deleted and runs that are put away, by workers that are killed all the time: no run is lost or read anew from half a log, no file is left."""
+    store, logs, chance = work / "store", work / "logs", random.Random(5)
+    rolled_logs(logs, LOGS_TO_CLEAN)
+    read = runs.ingest(BINARY, store, logs)
+    expect(read.returncode == 0, f"first load: {read.stderr[-300:]}")
+    before = {log["appKey"]: log["generation"] for log in runs.listed(BINARY, store)}
+    wanted = {key: runs.dump(BINARY, store, key) for key in chance.sample(sorted(before), 5)}
+    kills = halves = 0
+    for _ in watch_and_kill(store, logs, {"spark.history.fs.cleaner.enabled": "true"}, lambda: not any(logs.iterdir()), chance):
+        kills += 1
+        rows = runs.listed(BINARY, store)
+        expect({row["appKey"]: row["generation"] for row in rows} == before, f"kill {kills}: a run is lost, or was read anew")
+        for row in rows:
+            files = len(list(pathlib.Path(row["path"]).glob("*")))
+            halves += row["state"] == "gone" and files > 0
+            expect(row["state"] in ("gone", "loaded") and row["loaded"], f"kill {kills}: {row['path']} is {row['state']}")
+            expect(row["state"] == "gone" or files == 6, f"kill {kills}: {row['path']} is listed and has {files} files")
+    expect(not any(logs.iterdir()), "not all was deleted")
+    expect({key: runs.dump(BINARY, store, key) for key in wanted} == wanted, "a run is not what it was")
+    print(f"{LOGS_TO_CLEAN} logs deleted through {kills} kills, {halves} of them met half deleted")
+
+    def put_away():
+        return len(list((store / "apps").glob("*.db"))) == 0
+
+    kills = 0
+    for _ in watch_and_kill(store, logs, {"afterglow.store.maxBytes": "1"}, put_away, chance):
+        kills += 1
+        rows = {row["appKey"]: row for row in runs.listed(BINARY, store)}
+        expect(rows.keys() == before.keys(), f"kill {kills}: a row is lost")
+        missing = [key for key, row in rows.items() if row["loaded"] and not (store / f"apps/{key}.db").exists()]
+        expect(not missing, f"kill {kills}: listed as loaded and without a file: {missing}")
+    runs.ingest(BINARY, store, logs)  # sweeps
+    expect(put_away() and not list((store / "apps").iterdir()), f"left: {[file.name for file in (store / 'apps').iterdir()][:5]}")
+    print(f"{LOGS_TO_CLEAN} runs put away through {kills} kills")
 
 
 def case_memory_limit(work):

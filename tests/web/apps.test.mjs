@@ -8,7 +8,7 @@ import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
 import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
 import { HOSTILE, SKEWED, writeLogs } from "./support/log.mjs";
-import { startTaking } from "./support/server.mjs";
+import { startProxy, startTaking } from "./support/server.mjs";
 import { BINARY } from "./support/where.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -251,6 +251,52 @@ describe("adding a log", () => {
       await other.page.waitForURL(/\/a\//);
       assert.deepEqual(other.wrong, []);
       await other.page.close();
+    } finally {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("a log that arrives slowly", () => {
+  it("opens while it arrives, and says so when it breaks off", async (t) => {
+    if (!BINARY) return t.skip("no program to start");
+    const folder = mkdtempSync(join(tmpdir(), "afterglow-web-slow-"));
+    const server = await startTaking(folder);
+    try {
+      const proxy = await startProxy(server.url, "/gateway");
+      const { page: slow } = await openPage(browser.context);
+      await slow.goto(proxy.url, { waitUntil: "networkidle" });
+      const network = await browser.context.newCDPSession(slow);
+      await network.send("Network.enable");
+      const limit = (/** @type {{ uploadThroughput?: number }} */ how) =>
+        network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1, ...how });
+      const logs = writeLogs(join(folder, "logs"));
+      const name = readdirSync(logs).find((f) => f.includes(SKEWED)) ?? "";
+      // Behind its first events much that no page shows: it takes ten seconds to come.
+      const filler = (JSON.stringify({ Event: "SparkListenerOfSomebody", text: "x".repeat(1000) }) + "\n").repeat(3000);
+      const text = readFileSync(join(logs, name), "latin1") + filler;
+      await limit({ uploadThroughput: 300_000 });
+      await drop(slow, [{ name, text }]);
+      await slow.waitForURL(/\/a\//);
+      await slow.waitForSelector(".banner:has-text('still on its way')");
+      assert.match((await slow.textContent(".uploads")) ?? "", / sent/); // the page has left the list, and the log goes on coming
+      const run = new URL(slow.url()).pathname.replace("/gateway/", "");
+      await proxy.stop();
+      await slow.waitForSelector(".uploads [role=alert]:has-text('broke off')");
+      await slow.click(".uploads button");
+      await slow.waitForSelector(".uploads", { state: "detached" });
+      await limit({});
+      await slow.goto(server.url + run);
+      await slow.waitForSelector(".banner:has-text('did not arrive whole')");
+      // Sent again, it is whole, and the page that opened meanwhile says so by itself.
+      await slow.goto(server.url, { waitUntil: "networkidle" });
+      await limit({ uploadThroughput: 1_500_000 });
+      await drop(slow, [{ name, text }]);
+      await slow.waitForURL(/\/a\//);
+      await slow.waitForSelector(".head-meta:has-text('complete')");
+      await slow.waitForSelector(".uploads", { state: "detached" });
+      await slow.close();
     } finally {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -152,7 +152,7 @@ describe("the overview", () => {
     await page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
     const part = await api(`apps/${SKEWED}/timeline?fromMs=${from}&toMs=${to}`);
     assert.equal(await rows(), part.jobs.length + part.stages.length + part.jobs.filter((/** @type {any} */ j) => j.skippedStages).length);
-    await page.focus(".wf-zoom");
+    await page.focus(".zoomable");
     await page.keyboard.press("-");
     assert.ok(Number(query().get("to")) - Number(query().get("from")) > to - from);
     await page.keyboard.press("0");

@@ -71,7 +71,7 @@ describe("the page of a stage", () => {
     const shares = await page.$$eval(".acct-bar > *", (list) => list.length);
     assert.equal(shares, analysis.window.filter((/** @type {any} */ b) => b.slotMs > 0).length);
     await page.click("a:text-is('What it cost')");
-    await page.waitForURL(/view=cost/);
+    await page.waitForURL(/account=cost/);
     assert.equal(await page.$$eval(".acct-bar > *", (list) => list.length), analysis.cost.filter((/** @type {any} */ b) => b.slotMs > 0).length);
   });
 

@@ -108,6 +108,17 @@ describe("a page", () => {
     assert.equal(asked, 3);
   });
 
+  it("does not wait for a run that was put away and whose log is gone", async () => {
+    const row = { ...app, state: "gone", loaded: false };
+    await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { total: 1, page: 1, limit: 50, next: null, counts: {}, items: [row] } }));
+    await page.route(`${API}apps/${ref}`, (route) =>
+      route.fulfill({ status: 409, contentType: "application/json", body: JSON.stringify({ status: 409, error: "not_loaded", detail: "put away", state: "gone" }) }),
+    );
+    await page.goto(`${url}a/${ref}`);
+    await page.waitForSelector("text=Only the row of this run is left");
+    assert.equal(await page.$("[role=progressbar]"), null);
+  });
+
   it("follows a log that is being read without a jump, and stops when it is done", async () => {
     let asked = 0;
     await page.route(`${API}apps/${ref}`, (route) => {
@@ -272,7 +283,7 @@ describe("a page", () => {
           store: "/s",
           nowMs: 10_000,
           places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", entryCount: 0 }],
-          logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, failed: 0, skipped: 0, gone: 0 },
+          logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, listed: 0, failed: 0, skipped: 0, gone: 0 },
           uploads: { enabled: false, allowed: false, maxBytes: null },
           ingest: { running: true, restarts: 0, message: null },
         },
@@ -290,15 +301,18 @@ describe("a page", () => {
     await page.route(`${API}apps?**`, (route) =>
       route.fulfill({
         json: {
-          total: 3,
+          total: 6,
           page: 1,
           limit: 50,
           next: null,
-          counts: { all: 3, loading: 1, waiting: 1, failed: 1 },
+          counts: { all: 6, loading: 1, waiting: 1, failed: 1 },
           items: [
             { ...base, ref: "app-1", appId: "app-1", name: "loading_one", state: "loading", readBytes: 50, totalBytes: 200, logPath: "/l/app-1", logId: 1 },
             { ...base, ref: "app-2", appId: "app-2", name: "waiting_one", state: "waiting", totalBytes: 2048, logPath: "/l/app-2", logId: 2 },
             { ...base, ref: null, state: "failed", reason: "zstd: unknown frame", totalBytes: 10, logPath: "/l/broken.zstd", logId: 3 },
+            { ...base, ref: "app-4", appId: "app-4", name: "listed_one", state: "listed", complete: true, totalBytes: 10, logPath: "/l/app-4", logId: 4 },
+            { ...base, ref: "app-5", appId: "app-5", name: "away_one", state: "listed", complete: true, outcome: "succeeded", taskCount: 12, totalBytes: 10, logPath: "/l/app-5", logId: 5 },
+            { ...base, ref: "app-6", appId: "app-6", name: "lost_one", state: "loaded", loaded: true, flags: ["abandoned"], totalBytes: 10, logPath: "/l/app-6", logId: 6 },
           ],
         },
       }),
@@ -309,6 +323,9 @@ describe("a page", () => {
     assert.match(rows[0], /loading_one.*Being read.*25\u202f%/);
     assert.match(rows[1], /waiting_one.*Waiting.*2\.00\u202fKiB/);
     assert.match(rows[2], /broken\.zstd.*Not readable.*zstd: unknown frame/);
+    assert.match(rows[3], /listed_one.*Read when opened/);
+    assert.match(rows[4], /away_one.*Succeeded.*12/); // put away: what is known of it stays
+    assert.match(rows[5], /lost_one.*Abandoned/);
     assert.equal(await page.getAttribute("main tbody tr:first-child [role=progressbar]", "aria-valuenow"), "25");
   });
 });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Adding a log: a file, or the folder of a rolling log, from a button or dropped anywhere on the list. It is sent, read at once, and opens on its overview. */
+/**
+ * Adding a log: a file, or the folder of a rolling log, from a button or dropped anywhere on the list. It is read while it is sent, and opens on its overview as soon as it has one; what is
+ * on its way is shown above every page.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { apiPath, get, send } from "../api.js";
+import { ApiError, apiPath, get, send } from "../api.js";
 import { bytes, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { go } from "../lib/router.js";
+import { current, go } from "../lib/router.js";
 import { Progress } from "./app-head.jsx";
 import { Popover } from "./column-choice.jsx";
 import { useData } from "./use-data.js";
@@ -13,8 +16,8 @@ import { useData } from "./use-data.js";
 /** One log. @typedef {{ name: string, folder: string | null, files: File[] }} Log */
 /**
  * @typedef {{ id: number, name: string, bytes: number, sent: number, state: "sending" | "waiting" | "failed", why: string | null, stop: () => void }} Upload
- * @typedef {{ list: Upload[], allowed: boolean | null, enabled: boolean, maxBytes: number | null, add: (logs: Log[]) => void, drop: (id: number) => void }} Uploads
- *   allowed: null while it is not known
+ * @typedef {{ list: Upload[], add: (logs: Log[], maxBytes: number | null) => void, drop: (id: number) => void }} Uploads
+ * @typedef {{ allowed: boolean | null, enabled: boolean, maxBytes: number | null, add: (logs: Log[]) => void }} Adding allowed: null while it is not known
  */
 
 const LOOK_MS = 500;
@@ -22,76 +25,87 @@ const LOOK_MS = 500;
 /** 128 bits, so that nobody draws another's. */
 const drawId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
-/** @returns {Uploads} */
+/** What is on its way: of the frame, since it goes on whatever page is shown. @returns {Uploads} */
 export function useUploads() {
-  const asked = /** @type {import("./use-data.js").Asked<import("../types").Status>} */ (useData(apiPath(["status"])));
-  const may = asked.data?.uploads;
   const [list, setList] = useState(/** @type {Upload[]} */ ([]));
   const last = useRef(0);
-  const shown = useRef(true);
-  useEffect(
-    () => () => {
-      shown.current = false;
-    },
-    [],
-  );
+  const sends = list.some((u) => u.state === "sending");
+  useEffect(() => {
+    if (!sends) return undefined;
+    /** A page that goes takes what it sends with it: the browser asks. @param {BeforeUnloadEvent} e */
+    const ask = (e) => e.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [sends]);
   /** @param {number} id @param {Partial<Upload>} change */
   const change = (id, change) => setList((l) => l.map((u) => (u.id === id ? { ...u, ...change } : u)));
-  /** @param {Log} log */
-  const begin = async (log) => {
+  /** @param {Log} log @param {number | null} maxBytes */
+  const begin = async (log, maxBytes) => {
     const id = ++last.current;
     const size = log.files.reduce((n, f) => n + f.size, 0);
-    const abort = new AbortController();
+    const [abort, looking] = [new AbortController(), new AbortController()];
+    let sent = 0;
     const drop = () => setList((l) => l.filter((u) => u.id !== id));
     const stop = () => {
       abort.abort();
+      looking.abort();
       drop();
     };
     setList((l) => [...l, { id, name: log.name, bytes: size, sent: 0, state: "sending", why: null, stop }]);
     try {
-      if (may?.maxBytes && size > may.maxBytes) throw new Error(t("add.tooLarge", bytes(may.maxBytes)));
-      const key = await transfer(log, abort.signal, (sent) => change(id, { sent }));
-      change(id, { state: "waiting", sent: size });
-      const ref = await until(key, abort.signal);
-      drop();
+      if (maxBytes && size > maxBytes) throw new Error(t("add.tooLarge", bytes(maxBytes)));
+      const key = drawId();
       // Somebody who has gone elsewhere meanwhile stays there.
-      if (shown.current && !abort.signal.aborted) go(paths.app(ref));
+      const opened = until(key, looking.signal).then((ref) => {
+        if (!looking.signal.aborted && !current().parts.length) go(paths.app(ref));
+      });
+      opened.catch(() => {}); // told below, once all was sent
+      await transfer(log, key, abort.signal, (n) => change(id, { sent: (sent = n) }));
+      change(id, { state: "waiting", sent: size });
+      await opened;
+      drop();
     } catch (e) {
-      if (!abort.signal.aborted) change(id, { state: "failed", why: e instanceof Error ? e.message : String(e), stop: drop });
+      looking.abort();
+      if (abort.signal.aborted) return;
+      const why = e instanceof ApiError && e.status === 0 ? t("add.brokeOff", bytes(sent), bytes(size)) : e instanceof Error ? e.message : String(e);
+      change(id, { state: "failed", why, stop: drop });
     }
   };
-  return {
-    list,
-    allowed: may ? may.allowed : null,
-    enabled: Boolean(may?.enabled),
-    maxBytes: may?.maxBytes ?? null,
-    add: (logs) => logs.forEach((log) => void begin(log)),
-    drop: (id) => list.find((u) => u.id === id)?.stop(),
-  };
+  return { list, add: (logs, maxBytes) => logs.forEach((log) => void begin(log, maxBytes)), drop: (id) => list.find((u) => u.id === id)?.stop() };
 }
 
-/** Sends the files of a log, one after the other. @param {Log} log @param {AbortSignal} signal @param {(sent: number) => void} onProgress @returns {Promise<string>} its key */
-async function transfer(log, signal, onProgress) {
-  const upload = drawId();
+/** May logs be added, and how large? @param {Uploads} uploads @returns {Adding} */
+export function useAdding(uploads) {
+  const asked = /** @type {import("./use-data.js").Asked<import("../types").Status>} */ (useData(apiPath(["status"])));
+  const may = asked.data?.uploads;
+  const maxBytes = may?.maxBytes ?? null;
+  return { allowed: may ? may.allowed : null, enabled: Boolean(may?.enabled), maxBytes, add: (logs) => uploads.add(logs, maxBytes) };
+}
+
+/** Place of a file in its folder: what was written first comes first, so that it can be read as it comes, and the file that says "complete" last. @param {File} f */
+const place = (f) => (f.name.startsWith("appstatus_") ? Infinity : Number(/^events_(\d+)_/.exec(f.name)?.[1] ?? 0));
+
+/** Sends the files of a log, one after the other. @param {Log} log @param {string} upload its key @param {AbortSignal} signal @param {(sent: number) => void} onProgress */
+async function transfer(log, upload, signal, onProgress) {
   let before = 0;
-  for (const [i, file] of log.files.entries()) {
-    const last = i === log.files.length - 1;
+  const files = [...log.files].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+  for (const [i, file] of files.entries()) {
+    const last = i === files.length - 1;
     await send(apiPath(["uploads"], { upload, name: file.name, folder: log.folder, last: log.folder ? String(last) : null }), file, (sent) => onProgress(before + Math.min(sent, file.size)), signal);
     before += file.size;
   }
-  return upload;
 }
 
-/** Until the run of a log that was sent has a page. @param {string} key @param {AbortSignal} signal @returns {Promise<string>} */
+/** Until the run of a log that is sent has a page, which may be before all of it was. @param {string} key @param {AbortSignal} signal @returns {Promise<string>} */
 async function until(key, signal) {
   for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (signal.aborted) throw new Error();
     /** @type {import("../types").Upload} */
     const now = await get(apiPath(["uploads", key]), signal);
     if (now.ref) return now.ref;
     if (now.mayNotBeSeen) throw new Error(t("add.mayNotBeSeen"));
-    if (now.state === "failed" || now.state === "skipped") throw new Error(now.reason ?? t("apps.noReason"));
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    if (signal.aborted) throw new Error();
+    if (now.is !== "arriving" && (now.state === "failed" || now.state === "skipped")) throw new Error(now.reason ?? t("apps.noReason"));
   }
 }
 
@@ -138,24 +152,24 @@ async function dropped(data) {
 
 /* ---- the page's parts ---- */
 
-/** The button, where it may be used. @param {{ uploads: Uploads }} props */
-export function AddLog({ uploads }) {
-  if (!uploads.allowed) return null;
+/** The button, where it may be used. @param {{ adding: Adding }} props */
+export function AddLog({ adding }) {
+  if (!adding.allowed) return null;
   return (
     <Popover label={t("add.title")} class="add no-print" button="btn">
       {(close) => (
         <div class="add-box" role="group" aria-label={t("add.title")}>
-          <p>{t("add.text", uploads.maxBytes === null ? "" : bytes(uploads.maxBytes))}</p>
-          <Field label={t("add.files")} uploads={uploads} close={close} />
-          <Field label={t("add.folder")} folder uploads={uploads} close={close} />
+          <p>{t("add.text", adding.maxBytes === null ? "" : bytes(adding.maxBytes))}</p>
+          <Field label={t("add.files")} adding={adding} close={close} />
+          <Field label={t("add.folder")} folder adding={adding} close={close} />
         </div>
       )}
     </Popover>
   );
 }
 
-/** @param {{ label: string, folder?: boolean, uploads: Uploads, close: () => void }} props */
-function Field({ label, folder, uploads, close }) {
+/** @param {{ label: string, folder?: boolean, adding: Adding, close: () => void }} props */
+function Field({ label, folder, adding, close }) {
   return (
     <label class="btn">
       {label}
@@ -165,7 +179,7 @@ function Field({ label, folder, uploads, close }) {
         multiple
         {...(folder ? { webkitdirectory: true } : {})}
         onChange={(e) => {
-          uploads.add(chosen(e.currentTarget.files));
+          adding.add(chosen(e.currentTarget.files));
           close();
         }}
       />
@@ -199,12 +213,12 @@ export function UploadList({ uploads }) {
   );
 }
 
-/** Takes what is dropped anywhere on the page, or says why not: the browser would leave the page for it otherwise. @param {{ uploads: Uploads }} props */
-export function DropZone({ uploads }) {
+/** Takes what is dropped anywhere on the page, or says why not: the browser would leave the page for it otherwise. @param {{ adding: Adding }} props */
+export function DropZone({ adding }) {
   const [over, setOver] = useState(false);
   const [refused, setRefused] = useState(false);
-  const now = useRef(uploads);
-  now.current = uploads;
+  const now = useRef(adding);
+  now.current = adding;
   useEffect(() => {
     const holdsFiles = (/** @type {DragEvent} */ e) => Boolean(e.dataTransfer?.types.includes("Files"));
     /** @param {DragEvent} e */
@@ -237,10 +251,10 @@ export function DropZone({ uploads }) {
       removeEventListener("drop", take);
     };
   }, []);
-  const why = t(uploads.enabled ? "add.notYou" : "add.off");
+  const why = t(adding.enabled ? "add.notYou" : "add.off");
   return (
     <>
-      {over ? <div class="drop-zone">{uploads.allowed ? t("add.drop") : why}</div> : null}
+      {over ? <div class="drop-zone">{adding.allowed ? t("add.drop") : why}</div> : null}
       {refused ? (
         <div class="banner" role="alert">
           <span>{why}</span>

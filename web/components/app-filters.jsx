@@ -35,7 +35,7 @@ function Panel({ version }) {
   return (
     <div class="further-rows" role="group" aria-label={t("apps.filters")}>
       <Labelled text={t("col.state")}>
-        <Choice name="state" label={t("col.state")} any={t("apps.anyState")} options={words("state", ["loaded", "partial", "loading", "waiting", "failed", "gone", "skipped"])} />
+        <Choice name="state" label={t("col.state")} any={t("apps.anyState")} options={words("state", ["loaded", "partial", "loading", "waiting", "listed", "failed", "gone", "skipped"])} />
       </Labelled>
       <Labelled text={t("apps.data")}>
         <Choice name="data" label={t("apps.data")} any={t("apps.anyData")} options={words("apps.data", ["damaged", "incomplete"])} />

@@ -6,6 +6,7 @@ import { growing } from "../model/app.js";
 import { noted, wrong } from "../model/health.js";
 import { AppTools } from "./app-tools.jsx";
 import { Outcome } from "./chips.jsx";
+import { MovedThresholds } from "./moved-thresholds.jsx";
 import { Sentences } from "./sentences.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -19,7 +20,7 @@ export function AppHead({ app }) {
           <div class="head-title">
             <h1>{app.name ?? app.appId ?? app.ref}</h1>
             <Outcome app={app} />
-            {broken.length && !app.loading ? (
+            {broken.length && !app.loading && app.log.upload !== "arriving" ? (
               <a class="chip is-warn" href={paths.page(app.ref, "log")}>
                 {t("head.incomplete")}
               </a>
@@ -38,14 +39,16 @@ export function AppHead({ app }) {
             {app.executorCount ? (
               <span>{app.cores.max ? t("head.executorsCores", app.executorCount, app.cores.max) : t("head.executors", app.executorCount)}</span>
             ) : null}
-            {growing(app) ? <span class="head-grows">{t("head.grows")}</span> : null}
+            {growing(app) && app.log.upload !== "arriving" ? <span class="head-grows">{t("head.grows")}</span> : null}
+            {growing(app) && app.driverAddress ? <Driver address={app.driverAddress} /> : null}
             {!broken.length && !app.loading ? <span>{t("head.complete", count(app.log.lines), bytes(app.log.textBytes ?? app.log.bytes))}</span> : null}
           </div>
         </div>
         <AppTools app={app} />
       </div>
-      {app.loading ? <StillLoading app={app} loading={app.loading} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
-      {app.state === "gone" ? (
+      <MovedThresholds />
+      {app.loading ? <StillLoading app={app} loading={app.loading} /> : app.log.upload === "arriving" ? <Arriving app={app} /> : brokeOff(app) ? <BrokeOff app={app} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
+      {app.state === "gone" && !brokeOff(app) ? (
         <div class="banner is-quiet" role="note">
           <Severity level={1} />
           <div class="grow">
@@ -93,6 +96,44 @@ function QuietNote({ app }) {
       <a class="nowrap" href={paths.page(app.ref, "log")}>
         {t("nav.log")}
       </a>
+    </div>
+  );
+}
+
+/** Where the driver shows its own pages as long as it runs. @param {{ address: string }} props */
+function Driver({ address }) {
+  const to = paths.outside(`http://${address}/`);
+  return to === null ? null : (
+    <a href={to} target="_blank" rel="noopener noreferrer" title={t("head.driverTitle", address)}>
+      {t("head.driver")}
+    </a>
+  );
+}
+
+/** A log that was being added, and did not become whole. @param {import("../types").App} app */
+const brokeOff = (app) => app.log.upload === "gone" && !app.complete;
+
+/** @param {{ app: import("../types").App }} props */
+const BrokeOff = ({ app }) => (
+  <div class="banner" role="note">
+    <Severity level={2} />
+    <div class="grow">
+      <Sentences items={[<b>{t("head.brokeOff")}</b>, t("head.brokeOffEffect")]} />
+    </div>
+    <a class="nowrap" href={paths.page(app.ref, "log")}>
+      {t("banner.what")}
+    </a>
+  </div>
+);
+
+/** It is being added, and what has come so far was read. @param {{ app: import("../types").App }} props */
+function Arriving({ app }) {
+  const at = app.lastEventMs !== null && app.startMs !== null ? offset(app.lastEventMs - app.startMs) : null;
+  return (
+    <div class="banner is-info" role="status">
+      <div class="grow">
+        <Sentences items={[<b>{t("head.arriving")}</b>, t("head.arrivingSoFar", bytes(app.log.bytes), at), t("reading.effect")]} />
+      </div>
     </div>
   );
 }

@@ -11,6 +11,7 @@ const TONE = {
   killed: "is-warn",
   partial: "is-warn",
   noEnd: "is-warn",
+  abandoned: "is-warn",
   unreadable: "is-bad",
   loading: "is-info",
 };
@@ -23,6 +24,8 @@ export function Outcome({ app }) {
   if (app.state === "failed" && !app.ref) return <Chip of="outcome" state="unreadable" />;
   if (app.state === "waiting" || app.state === "loading") return <Chip of="state" state={app.state} />;
   if (app.outcome === "failed") return <Chip of="outcome" state="failed" />;
+  if (app.state === "listed" && app.outcome === null) return <Chip of="state" state="listed" />;
+  if (app.complete === false && app.flags.includes("abandoned")) return <Chip of="outcome" state="abandoned" />;
   if (app.complete === false) return <Chip of="outcome" state="noEnd" />;
   return <Chip of="outcome" state={app.outcome ?? "unknown"} />;
 }

@@ -6,6 +6,7 @@ import * as markdown from "../lib/markdown.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
 import { factorOf, findingId, isAny, movedSteps, passed, relations, stepsOf, thresholdKey } from "../model/findings.js";
 import { CopyButton } from "./copy.jsx";
+import { Fold } from "./fold.jsx";
 import { Place, placeName } from "./place.jsx";
 import { GradeMark } from "./severity.jsx";
 
@@ -20,11 +21,10 @@ export function FindingBody({ appRef, finding: f, all }) {
         <h3>{t("find.do")}</h3>
         <p>{f.advice}</p>
         {f.fixes.map((fix, i) => (
-          <details class="find-fix" key={fix.id} open={i === 0}>
-            <summary>{fix.title}</summary>
+          <Fold class="find-fix" key={fix.id} name={fix.id} usual={i === 0} title={fix.title}>
             <pre>{fix.code}</pre>
             <CopyButton label={t("copy.code")} text={() => fix.code} />
-          </details>
+          </Fold>
         ))}
       </div>
       <div class="find-why">

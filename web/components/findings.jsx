@@ -4,13 +4,13 @@
  * not show. Sentences, grades and prices are the server's; thresholds that a person moved stand in the address and go to the server with every question.
  */
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import { wordedPath } from "../api.js";
 import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { current, hrefWith, patchQuery } from "../lib/router.js";
-import { byRule, findingId, folded, level, ofPage, ruleOfKey, thresholds } from "../model/findings.js";
+import { cameByLink, current, hrefWith, patchQuery } from "../lib/router.js";
+import { byRule, findingId, folded, level, ofPage, worst } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -31,7 +31,7 @@ export const isRead = (version) => version.endsWith("done");
 
 /** @param {string} ref @param {string} version @param {Record<string, string>} more @returns {AskedFindings} */
 const useAsked = (ref, version, more, wanted = true) =>
-  useData(wanted && isRead(version) ? wordedPath(["apps", ref, "findings"], { ...more, limit: MOST, ...thresholds(current().query) }) : null, version);
+  useData(wanted && isRead(version) ? wordedPath(["apps", ref, "findings"], { ...more, limit: MOST, ...paths.thresholds(current().query) }) : null, version);
 
 /** Asked once for the whole page, by the frame. @type {import("preact").Context<{ asked: AskedFindings, version: string }>} */
 const OfRun = createContext(/** @type {any} */ (null));
@@ -44,6 +44,13 @@ export function FindingsOfRun({ appRef, version, children }) {
 
 /** All findings of the run. @param {string} _ref @param {string} _version @returns {AskedFindings} */
 export const useFindings = (_ref, _version) => useContext(OfRun).asked;
+
+/** Level of what the findings say of a subject with the thresholds that the address moved; null: it moved none, and what a list says of the subject holds. @param {import("../types").SubjectKind} kind @param {string} key */
+export function useMovedLevel(kind, key) {
+  const { data } = useContext(OfRun)?.asked ?? {};
+  if (!data || !Object.keys(paths.thresholds(current().query)).length) return null;
+  return worst(data.findings.filter((f) => f.subject.kind === kind && f.subject.key === key)).level;
+}
 
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */
 export const useSubjectFindings = (ref, version, kind, key) => useAsked(ref, version, { kind, key });
@@ -112,7 +119,6 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
         </>
       }
     >
-      <MovedThresholds />
       {parts.shown.length ? null : (
         <p class="find-none">
           <GradeMark level={0} /> {t(rest ? "find.none" : "find.noneHere")}
@@ -139,10 +145,15 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
   const id = findingId(f);
   const price = f.price && (f.price.ms > 0 || f.price.highMs > 0) ? f.price : null;
   const shows = level(f) > 0 && !f.mute && !f.suppressedBy;
+  const row = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  // A link, or the search, leads to it wherever it is on the page; one who opened it by hand sees it already.
+  useEffect(() => {
+    if (open && current().query.get("finding") === id && cameByLink()) row.current?.scrollIntoView({ block: "nearest" });
+  }, [open]);
   return (
     <li class={"find-item" + (open ? " is-open" : "")} data-sev={level(f)}>
       <div class="find-line">
-        <button type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open, none)}>
+        <button ref={row} type="button" class="find-row" aria-expanded={open} data-finding={id} onClick={() => toggle(id, open, none)}>
           <span class="find-price">
             {price ? seconds(price.ms) : <span class="dim3">{t("find.unpriced")}</span>}
             {price ? <small>{price.weak ? t("find.atMost", seconds(price.highMs)) : wallMs ? t("fact.ofRun", percent(price.ms / wallMs)) : null}</small> : null}
@@ -191,20 +202,6 @@ const SmallRow = ({ small, wallMs, open }) => (
     to={hrefWith({ small: open ? null : 1 })}
   />
 );
-
-/** A link with other thresholds than usual says so, and how to get rid of them. */
-function MovedThresholds() {
-  const moved = Object.keys(thresholds(current().query));
-  if (!moved.length) return null;
-  return (
-    <p class="find-moved">
-      {t("find.moved", moved.map(ruleOfKey).join(", "))}{" "}
-      <button type="button" class="btn is-small" onClick={() => patchQuery(Object.fromEntries(moved.map((key) => [key, null])))}>
-        {t("find.reset")}
-      </button>
-    </p>
-  );
-}
 
 /** What fixing the first findings together would save, and which they are: savings overlap and are never added up. @param {{ of: Findings }} props */
 export function JointSaving({ of }) {

@@ -3,29 +3,31 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { current, patchQuery } from "../lib/router.js";
+import { saveText } from "../lib/save.js";
+import { FRAME, PAD, dotOf, framePath, linePath, svgOf } from "../model/graph-file.js";
+import { Menu } from "./menu.jsx";
 
 /**
  * Placed boxes with the edges between them, in a window that scrolls and zooms. Only what is near the window is in the document, and boxes too small to read are
  * rectangles, so thousands of them cost no more than a screenful. Where one looks stands in the URL (`view`: zoom in per cent, middle of the window). What it shows must
  * also be a table on the page.
  *
- * @typedef {{ x: number, y: number, w: number, h: number }} Rect
- * @typedef {{ from: number, to: number, dashed?: boolean, width?: number, label?: string | null, lane?: number }} Line positions of boxes; lane: x of the column in which a long one goes down
- * @typedef {{ key: string, rects: Rect[], x: number, y: number, title: string, note?: string | null, href: string, class?: string }} Frame
- *   round boxes that belong together: x and y of its topmost box
+ * @typedef {import("../model/graph-file.js").Rect} Rect
+ * @typedef {import("../model/graph-file.js").Line} Line
+ * @typedef {import("../model/graph-file.js").Frame & { href: string, class?: string }} Frame
  */
 
-/** Room round the drawing; heads of frames stand in it. */
-const PAD = { x: 24, top: 40, bottom: 24 };
-/** A frame stands out from its boxes by so much. */
-const FRAME = { x: 12, top: 24, bottom: 8 };
 const ZOOMS = [0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5, 2];
-/** Height of the bends of a line that goes down in a column of its own: the room between two rows. */
-const BEND = 24;
 /** Below this nobody can read. */
 const READABLE = 0.45;
 /** The window counts in steps of so many pixels, and as many around it are drawn: scrolling draws anew once a step. */
 const STEP = 400;
+
+/** Colours of the theme that one looks at. */
+function ink() {
+  const style = getComputedStyle(document.documentElement);
+  return (/** @type {string} */ token) => style.getPropertyValue(token).trim();
+}
 
 /** @param {string | null} text of the URL */
 function viewOf(text) {
@@ -35,11 +37,11 @@ function viewOf(text) {
 
 /**
  * @param {{ label: string, width: number, height: number, boxes: Rect[], lines: Line[], frames: Frame[], chosen: number | null, choose: (box: number) => void,
- *   open?: (box: number) => void, content: (box: number) => import("preact").ComponentChildren, tone: (box: number) => string, tools?: import("preact").ComponentChildren,
+ *   text: (box: number) => (string | null)[], file: string, open?: (box: number) => void, content: (box: number) => import("preact").ComponentChildren, tone: (box: number) => string, tools?: import("preact").ComponentChildren,
  *   beginAt?: number | null }} props
- *   choose: by click or arrow keys; open: by Enter or double click; tone: classes of a box; beginAt: the box to look at first
+ *   text, file: lines of a box and name of a file, for taking the drawing away; choose: by click or arrow keys; open: by Enter or double click; tone: classes of a box; beginAt: the box to look at first
  */
-export function Graph({ label, width, height, boxes, lines, frames, chosen, choose, open, content, tone, tools, beginAt }) {
+export function Graph({ label, width, height, boxes, lines, frames, chosen, choose, text, file, open, content, tone, tools, beginAt }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const view = viewOf(current().query.get("view"));
   const { zoom } = view;
@@ -77,7 +79,7 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
   /** @param {number} to */
   const zoomTo = (to) => {
     const m = middle();
-    patchQuery({ view: to === 1 ? null : `${Math.round(to * 100)},${m.x},${m.y}` }, { replace: true });
+    patchQuery({ view: `${Math.round(to * 100)},${m.x},${m.y}` }, { replace: true });
   };
   const fit = () => {
     const el = box.current;
@@ -148,6 +150,7 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
     const el = e.target instanceof Element ? e.target.closest("[data-box]") : null;
     return el instanceof HTMLElement ? Number(el.dataset.box) : null;
   };
+  const picture = () => ({ label: file, width, height, boxes, lines, frames, text, stressed: (/** @type {number} */ i) => tone(i).split(" ").includes("is-hot") });
   const near = (/** @type {Rect} */ r) => r.x < span.x + span.w && r.x + r.w > span.x && r.y < span.y + span.h && r.y + r.h > span.y;
   const seen = boxes.flatMap((b, i) => (near({ ...b, x: b.x + PAD.x, y: b.y + PAD.top }) ? [i] : []));
   const readable = zoom >= READABLE;
@@ -155,6 +158,14 @@ export function Graph({ label, width, height, boxes, lines, frames, chosen, choo
     <div class="graph">
       <div class="graph-tools no-print">
         {tools}
+        <Menu label={t("download.open")} title={t("graph.takeTitle")}>
+          <button type="button" onClick={() => saveText(`${file}.svg`, "image/svg+xml", svgOf(picture(), ink()))}>
+            {t("graph.svg")}
+          </button>
+          <button type="button" onClick={() => saveText(`${file}.dot`, "text/vnd.graphviz", dotOf(picture()))}>
+            {t("graph.dot")}
+          </button>
+        </Menu>
         <span class="graph-zoom">
           <button type="button" class="btn is-small" onClick={smaller} aria-label={t("graph.smaller")}>
             −
@@ -236,7 +247,7 @@ const Frames = ({ frames }) =>
   useMemo(
     () =>
       frames.map((f) => {
-        const d = f.rects.map((r) => `M${r.x - FRAME.x} ${r.y - FRAME.top}h${r.w + 2 * FRAME.x}v${r.h + FRAME.top + FRAME.bottom}h${-r.w - 2 * FRAME.x}z`).join("");
+        const d = framePath(f);
         return (
           <g key={f.key} class={"gframe " + (f.class ?? "")}>
             <path d={d} class="is-line" />
@@ -254,13 +265,9 @@ function Lines({ boxes, lines, near, labels }) {
     const [x1, y1, x2, y2] = [a.x + a.w / 2, a.y + a.h, b.x + b.w / 2, b.y];
     const r = { x: Math.min(x1, x2) + PAD.x, y: Math.min(y1, y2) + PAD.top, w: Math.abs(x2 - x1) + 1, h: Math.abs(y2 - y1) + 1 };
     if (!near(r)) return null;
-    const x = l.lane ?? x1;
-    const [up, down] = l.lane === undefined ? [y1, y2] : [Math.min(y1 + BEND, y2), Math.max(y2 - BEND, y1)];
-    const bend = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ c, /** @type {number} */ d) => `C${a} ${(b + d) / 2} ${c} ${(b + d) / 2} ${c} ${d}`;
-    const d = l.lane === undefined ? bend(x1, y1, x2, y2) : `${bend(x1, y1, x, up)}V${down}${bend(x, down, x2, y2)}`;
     return (
       <g key={i}>
-        <path class={"gline" + (l.dashed ? " is-dashed" : "")} d={`M${x1} ${y1}${d}`} stroke-width={l.width ?? 1} />
+        <path class={"gline" + (l.dashed ? " is-dashed" : "")} d={linePath(a, b, l.lane)} stroke-width={l.width ?? 1} />
         {l.label && labels ? (
           <text class="halo" x={x1 + 7} y={y1 + 15}>
             {l.label}

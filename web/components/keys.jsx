@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../lib/i18n.js";
+import { current, patchQuery } from "../lib/router.js";
 import { copyLink } from "./toast.jsx";
 
 /** @typedef {import("../lib/i18n.js").Key} Key */
@@ -14,6 +15,7 @@ export const GO = [
   ["t", "tasks", "nav.tasks"],
   ["e", "executors", "nav.executors"],
   ["m", "storage", "nav.storage"],
+  ["p", "processes", "nav.processes"],
   ["c", "env", "nav.env"],
   ["q", "sql", "nav.sql"],
   ["b", "compare", "nav.compare"],
@@ -60,6 +62,7 @@ export function useKeys({ go, search, help }) {
       if (e.key === "g") chord.current = e.timeStamp;
       else if (e.key === "?") help();
       else if (e.key === "y") copyLink();
+      else if (e.key === "Escape") unselect();
       else if (e.key === "/") {
         e.preventDefault();
         search();
@@ -81,6 +84,17 @@ function focus(selector, e) {
   e.preventDefault();
   el.focus();
   el.select();
+}
+
+/** What a person picks on a page, in the order in which Escape lets go of it. */
+const PICKED = ["task", "node", "partition", "exec", "host", "block"];
+
+/** Something that is open closes first, by itself. */
+function unselect() {
+  if (document.querySelector(".menu[open], .pop-box")) return;
+  const { query } = current();
+  const key = PICKED.find((name) => query.has(name));
+  if (key) patchQuery({ [key]: null, page: null }, { replace: true });
 }
 
 /** To the link of the next row that has one; Enter then opens it by itself. @param {number} by @param {KeyboardEvent} e */
@@ -129,7 +143,7 @@ export function KeyHelp({ close }) {
     ["y", t("keys.copy")],
     ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),
     ["?", t("keys.title")],
-    ["Esc", t("keys.close")],
+    ["Esc", t("keys.clear")],
   ];
   return (
     <dialog

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath, wordedPath } from "../api.js";
 import { t } from "../lib/i18n.js";
-import { current, here } from "../lib/router.js";
+import { here } from "../lib/paths.js";
+import { current } from "../lib/router.js";
 import { Empty, Loaded } from "./states.jsx";
 import { Table } from "./table.jsx";
 import { useData } from "./use-data.js";

@@ -6,7 +6,8 @@ import { duration, seconds, zoned } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import * as prefs from "../lib/prefs.js";
-import { go } from "../lib/router.js";
+import { current, go } from "../lib/router.js";
+import { findingId } from "../model/findings.js";
 import { found, recalled, remember } from "../model/palette.js";
 import { useData } from "./use-data.js";
 
@@ -37,7 +38,7 @@ function useRested(q) {
 function useOptions(q, ref, version, entries) {
   const rested = useRested(q);
   const things = /** @type {Asked<{ items: import("../types").Found[] }>} */ (useData(ref !== null && rested ? apiPath(["apps", ref, "search"], { q: rested }) : null, version));
-  const findings = /** @type {Asked<import("../types").Findings>} */ (useData(ref !== null ? wordedPath(["apps", ref, "findings"], { limit: 1000 }) : null, version));
+  const findings = /** @type {Asked<import("../types").Findings>} */ (useData(ref !== null ? wordedPath(["apps", ref, "findings"], { limit: 1000, ...paths.thresholds(current().query) }) : null, version));
   const runs = /** @type {Asked<import("../types").AppList>} */ (useData(rested ? wordedPath(["apps"], { q: rested, limit: MOST_RUNS }) : null));
   /** @type {Option[]} */
   const pages = entries.map((e) => ({ group: "page", to: e.to, label: t(/** @type {Key} */ (`nav.${e.id}`)), note: "" }));
@@ -47,7 +48,7 @@ function useOptions(q, ref, version, entries) {
   for (const f of found(findings.data?.findings ?? [], q, (f) => `${f.name} ${f.rule} ${f.subject.name} ${f.sentence}`, MOST_FINDINGS))
     options.push({
       group: "finding",
-      to: paths.subject(/** @type {string} */ (ref), f.subject.kind, f.subject.key),
+      to: paths.finding(/** @type {string} */ (ref), findingId(f)),
       label: `${f.name}: ${f.subject.name}`,
       note: f.price ? seconds(f.price.ms) : "",
     });

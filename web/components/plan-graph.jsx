@@ -21,12 +21,12 @@ export function what(o) {
 
 /**
  * A query's plan, drawn.
- * @param {{ appRef: string, plan: Plan, drawing: import("../model/plan-boxes.js").Drawing, stages: import("../types").SqlStageTime[], node: number | null,
+ * @param {{ appRef: string, file: string, plan: Plan, drawing: import("../model/plan-boxes.js").Drawing, stages: import("../types").SqlStageTime[], node: number | null,
  *   choose: (operator: number) => void, toggle: (key: string) => void, levels: Map<number, number>, marks: Map<number, string>, found: Set<number>, stage: string | null,
  *   tools: import("preact").ComponentChildren, beginAt: number | null }} props
  *   levels: of findings about operators; marks: what changed at an operator; found: operators that a search found; stage: to be pointed at
  */
-export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle, levels, marks, found, stage, tools, beginAt }) {
+export function PlanGraph({ appRef, file, plan, drawing, stages, node, choose, toggle, levels, marks, found, stage, tools, beginAt }) {
   const { boxes, edges, bands, boxOf, width, height } = drawing;
   const most = useMemo(() => edges.reduce((m, e) => Math.max(m, e.rows ?? 0), 1), [edges]);
   const lines = useMemo(
@@ -74,7 +74,8 @@ export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle,
   return (
     <Graph
       label={t("plan.label")}
-      {...{ width, height, boxes, lines, frames, tools, tone }}
+      {...{ width, height, boxes, lines, frames, tools, tone, file }}
+      text={(i) => [nameOf(boxes[i]), timeOf(boxes[i]), markOf(boxes[i], marks) ?? subOf(boxes[i])]}
       chosen={node === null ? null : (boxOf.get(node) ?? null)}
       beginAt={beginAt === null ? null : (boxOf.get(beginAt) ?? null)}
       choose={(i) => choose(boxes[i].main.id)}
@@ -91,22 +92,27 @@ export function PlanGraph({ appRef, plan, drawing, stages, node, choose, toggle,
 /** @param {Box} b @param {Map<number, string>} marks */
 const markOf = (b, marks) => b.all.map((o) => marks.get(o.id)).find(Boolean) ?? null;
 
+/** @param {Box} b */
+const nameOf = (b) => (b.kind === "code" ? t("plan.code", b.main.codegen ?? "") : b.kind === "chain" ? t("plan.operators", b.all.length) : b.main.name);
+
+/** @param {Box} b */
+const subOf = (b) => (b.kind === "cache" ? t("plan.cached", b.all.length - 1) : b.kind === "one" ? what(b.main) : b.all.map((o) => o.name).join(", "));
+
+/** What it took, where Spark measured it. @param {Box} b */
+const timeOf = (b) => (b.ownMs !== null ? duration(b.ownMs) : b.driverMs !== null && b.driverMs >= DRIVER_MS ? t("plan.driver", duration(b.driverMs)) : "");
+
 /** @param {{ box: Box, plan: Plan, share: number | null, level: number, mark: string | null, toggle: (key: string) => void }} props */
 function Content({ box: b, plan, share, level, mark, toggle }) {
-  const names = () => b.all.map((o) => o.name).join(", ");
-  const title = b.kind === "code" ? t("plan.code", b.main.codegen ?? "") : b.kind === "chain" ? t("plan.operators", b.all.length) : b.main.name;
-  const sub = b.kind === "cache" ? t("plan.cached", b.all.length - 1) : b.kind === "one" ? what(b.main) : names();
+  const sub = subOf(b);
   const cluster = b.tab === null ? undefined : plan.clusters.get(b.tab);
   const took = cluster ? pipelineTime(cluster) : null;
   return (
     <>
-      <div class="gbox-line" title={b.kind === "one" ? (b.main.node.description ?? b.main.name).slice(0, 1000) : names()}>
+      <div class="gbox-line" title={b.kind === "one" ? (b.main.node.description ?? b.main.name).slice(0, 1000) : b.all.map((o) => o.name).join(", ")}>
         {level ? <Severity level={level} /> : null}
-        <b class="clip">{title}</b>
+        <b class="clip">{nameOf(b)}</b>
         {b.small ? <span class="clip dim">{mark ?? sub}</span> : null}
-        <span class="num">
-          {b.ownMs !== null ? duration(b.ownMs) : b.driverMs !== null && b.driverMs >= DRIVER_MS ? t("plan.driver", duration(b.driverMs)) : ""}
-        </span>
+        <span class="num">{timeOf(b)}</span>
         {b.kind === "one" ? null : <Fold name="plan.unfold" open={() => toggle(b.key)} sign="+" />}
       </div>
       {b.small ? null : <div class={"gbox-sub clip" + (mark ? " is-mark" : "")}>{mark ?? sub}</div>}

@@ -50,6 +50,7 @@ export function entries(ref, app, findings) {
     },
     { id: "executors", to: paths.page(ref, "executors"), step: 4, question: "executors", ...marked("executors", counted(app?.lostExecutorCount, 3, "rail.lost")) },
     { id: "storage", to: paths.page(ref, "storage"), sub: true, question: "storage", ...marked("storage"), none: empty?.storage },
+    ...(app?.processCount ? [/** @type {Entry} */ ({ id: "processes", to: paths.page(ref, "processes"), sub: true, question: "executors" })] : []),
     { id: "env", to: paths.page(ref, "env"), step: 5, question: "environment", ...marked("env") },
     { id: "sql", to: paths.page(ref, "sql"), step: 6, question: "sql", ...marked("sql"), none: empty?.sql },
     ...(app?.streamingQueryCount ? [streamed("streaming")] : []),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { DASH, count } from "../lib/format.js";
 import { language, t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { current, namesIn, patchQuery, toggleName } from "../lib/router.js";
 import { callSite } from "../model/app.js";
 import { OPERATION, drawRdds } from "../model/rdd-boxes.js";
+import { Fold } from "./fold.jsx";
 import { Graph } from "./graph.jsx";
 import { Empty, Failure, Loaded } from "./states.jsx";
 import { Table } from "./table.jsx";
@@ -19,7 +21,8 @@ import { usePieces } from "./use-pieces.js";
 const MOST_STAGES = 2000;
 
 /**
- * The RDDs of a job, or of one stage, and what they are made of: a box an operation, a frame a stage, dashed lines shuffles.
+ * The RDDs of a job, or of one stage, and what they are made of: a box an operation, a frame a stage, dashed lines shuffles. In the address: `open`, stages that were folded or unfolded;
+ * `node`, the chosen box; `view`, where one looks.
  * @param {{ app: import("../types").App, of: (string | number)[], version: string }} props of: its address below the run: ["jobs", 3] or ["stages", "5.0"]
  */
 export function RddGraph({ app, of, version }) {
@@ -33,7 +36,7 @@ export function RddGraph({ app, of, version }) {
         rest.error ? (
           <Failure error={rest.error} />
         ) : stages.some((s) => s.rdds.length) ? (
-          <Drawn app={app} stages={stages} />
+          <Drawn app={app} file={[app.ref, ...of].join("-")} stages={stages} />
         ) : (
           <Empty title={t("dag.none")} text={t("dag.noneText")} />
         )
@@ -42,12 +45,13 @@ export function RddGraph({ app, of, version }) {
   );
 }
 
-/** @param {{ app: import("../types").App, stages: GraphStage[] }} props */
-function Drawn({ app, stages }) {
-  const [toggled, setToggled] = useState(/** @type {Set<string>} */ (new Set()));
-  const [chosen, choose] = useState(/** @type {number | null} */ (null));
-  const drawing = useMemo(() => drawRdds(stages, toggled), [stages, toggled]);
+/** @param {{ app: import("../types").App, file: string, stages: GraphStage[] }} props file: name for the drawing */
+function Drawn({ app, file, stages }) {
+  const q = current().query;
+  const [open, node] = [q.get("open"), q.get("node")];
+  const drawing = useMemo(() => drawRdds(stages, namesIn(current().query, "open")), [stages, open]);
   const { boxes } = drawing;
+  const chosen = node === null ? -1 : boxes.findIndex((b) => nameOf(b) === node);
   const frames = useMemo(
     () =>
       [...drawing.frames].map(([key, f]) => {
@@ -63,12 +67,7 @@ function Drawn({ app, stages }) {
       }),
     [drawing, language()],
   );
-  /** @param {number} i */
-  const toggle = (i) => {
-    const next = new Set(toggled);
-    if (!next.delete(boxes[i].key)) next.add(boxes[i].key);
-    setToggled(next);
-  };
+  const toggle = (/** @type {number} */ i) => toggleName("open", boxes[i].key);
   const rows = stages.flatMap((s) => s.rdds.map((r) => ({ s, r })));
   return (
     <>
@@ -76,14 +75,15 @@ function Drawn({ app, stages }) {
         label={t("dag.label")}
         {...drawing}
         frames={frames}
-        chosen={chosen}
-        choose={choose}
+        file={file}
+        text={(i) => (boxes[i].folded ? [t("dag.folded", boxes[i].stage.rddCount)] : [operationName(boxes[i]), ...boxes[i].rdds.map(rddName)])}
+        chosen={chosen < 0 ? null : chosen}
+        choose={(i) => patchQuery({ node: nameOf(boxes[i]) }, { replace: true })}
         open={toggle}
         tone={(i) => (boxes[i].folded ? "is-folded is-small" : boxes[i].rdds.some((r) => r.barrier) ? "is-changed" : "")}
         content={(i) => <Operation box={boxes[i]} open={() => toggle(i)} />}
       />
-      <details class="fold">
-        <summary>{t("dag.table", rows.length)}</summary>
+      <Fold name="rdds" title={t("dag.table", rows.length)}>
         <Table
           caption={t("dag.title")}
           rows={rows.slice(0, ROWS)}
@@ -100,15 +100,25 @@ function Drawn({ app, stages }) {
           ]}
         />
         {rows.length > ROWS ? <p class="note">{t("list.more", rows.length - ROWS)}</p> : null}
-      </details>
+      </Fold>
     </>
   );
 }
+
+/** Of a box in the address: its stage and its first RDD. @param {import("../model/rdd-boxes.js").OperationBox} b */
+const nameOf = (b) => `${b.stage.stageId}.${b.rdds[0]?.id ?? ""}`;
+
 /** More rows than that nobody reads; the drawing has them all. */
 const ROWS = 500;
 
 /** @param {import("../types").GraphRdd} r */
 const marksOf = (r) => [r.cached ? t("dag.cached") : "", r.barrier ? t("dag.barrier") : "", r.determinism && r.determinism !== "determinate" ? word("dag", r.determinism) : ""].filter(Boolean);
+
+/** @param {import("../model/rdd-boxes.js").OperationBox} b */
+const operationName = (b) => (b.name ?? b.rdds[0].name)?.split("\n")[0] ?? DASH;
+
+/** @param {import("../types").GraphRdd} r */
+const rddName = (r) => [`${r.name ?? DASH} [${r.id}]`, ...marksOf(r)].join(" · ");
 
 /** @param {{ box: import("../model/rdd-boxes.js").OperationBox, open: () => void }} props */
 function Operation({ box: b, open }) {
@@ -125,7 +135,7 @@ function Operation({ box: b, open }) {
   return (
     <>
       <div class="gbox-line">
-        <b class="clip">{(b.name ?? b.rdds[0].name)?.split("\n")[0] ?? DASH}</b>
+        <b class="clip">{operationName(b)}</b>
       </div>
       {b.rdds.slice(0, OPERATION.most).map((r) => (
         <div key={r.id} class="gbox-line gbox-sub" title={`${r.name ?? ""} [${r.id}]\n${r.callsite ?? ""}`}>

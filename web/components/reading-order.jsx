@@ -10,7 +10,7 @@ import { GradeMark } from "./severity.jsx";
 export function ReadingOrder({ app, findings, version }) {
   if (!findings?.questions || !isRead(version)) return null;
   const { questions } = findings;
-  const rows = entries(app.ref, app, findings).filter((e) => e.step !== undefined || e.sub);
+  const rows = entries(app.ref, app, findings).filter((e) => (e.step !== undefined || e.sub) && "level" in e);
   return (
     <Section title={t("order.title")} note={t("order.note")}>
       <ol class="order">

@@ -6,6 +6,7 @@ import { go } from "../lib/router.js";
 import { Duration } from "./cells.jsx";
 import { linkColumn } from "./columns.jsx";
 import { Section } from "./facts.jsx";
+import { Fold } from "./fold.jsx";
 import { Table } from "./table.jsx";
 import { tip } from "./tip.jsx";
 
@@ -48,8 +49,7 @@ export function RunHistory({ of: c, run }) {
           <line class="axis" x1="0" x2="100%" y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
         </svg>
       </figure>
-      <details class="fold">
-        <summary>{t("history.table")}</summary>
+      <Fold name="history" title={t("history.table")}>
         <Table
           caption={t("history.title")}
           rows={[...all].reverse()}
@@ -62,7 +62,7 @@ export function RunHistory({ of: c, run }) {
             { id: "with", label: "", cell: (m) => (m.isThis ? "" : <a href={paths.compare(run, m.key)}>{t("history.with")}</a>) },
           ]}
         />
-      </details>
+      </Fold>
     </Section>
   );
 }

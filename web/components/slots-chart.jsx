@@ -7,6 +7,7 @@ import { sum } from "../model/time-axis.js";
 import { Canvas } from "./canvas.jsx";
 import { ChartNumbers } from "./time-chart.jsx";
 import { hideTip, showTip } from "./tip.jsx";
+import { Zoomable } from "./zoomable.jsx";
 
 /** @typedef {import("../types").ExecutorTimeline} ExecutorTimeline */
 
@@ -18,12 +19,15 @@ const CURVE = 84,
 const LAST_TICK = 0.96;
 
 /**
- * Slots over time: how many were there (grey) and had a task (green), of all executors, and below a line for each: a cross where one was lost.
+ * Slots over time: how many were there (grey) and had a task (green), of all executors, and below a line for each: a cross where one was lost. Drag over it to look closer.
  * @param {{ data: ExecutorTimeline, link: (executorId: string) => string, picked: string | null }} props
  */
 export function SlotsChart({ data, link, picked }) {
   const { binMs, aliveMs, busyMs } = data;
-  const span = binMs * aliveMs.length;
+  const begin = data.fromMs - data.beginMs,
+    span = binMs * aliveMs.length;
+  /** Begin of a bin, from that of the run. @param {number} i */
+  const at = (i) => begin + i * binMs;
   const peak = Math.max(0, ...aliveMs, ...busyMs) / binMs;
   const draw = useCallback(
     /** @type {Parameters<typeof Canvas>[0]["draw"]} */
@@ -36,12 +40,13 @@ export function SlotsChart({ data, link, picked }) {
   const busy = sum(busyMs),
     alive = sum(aliveMs);
   return (
+    <Zoomable axis=".slots-axis" span={{ fromMs: begin, toMs: begin + span }} whole={{ fromMs: 0, toMs: data.endMs - data.beginMs }}>
     <div class="slots">
       <span />
       <div class="slots-axis" aria-hidden="true">
-        {timeTicks(0, span, 8).filter((at) => at < LAST_TICK * span).map((at) => (
-          <span key={at} style={{ "--v": at / span }}>
-            {clock(at, span)}
+        {timeTicks(begin, begin + span, 8).filter((ms) => ms - begin < LAST_TICK * span).map((ms) => (
+          <span key={ms} style={{ "--v": (ms - begin) / span }}>
+            {clock(ms, span)}
           </span>
         ))}
       </div>
@@ -56,7 +61,7 @@ export function SlotsChart({ data, link, picked }) {
         draw={draw}
         onMouseMove={(e) => {
           const i = binAt(e, aliveMs.length);
-          showTip(e, t("slots.tip", offset(i * binMs), count(busyMs[i] / binMs), count(aliveMs[i] / binMs)));
+          showTip(e, t("slots.tip", offset(at(i)), count(busyMs[i] / binMs), count(aliveMs[i] / binMs)));
         }}
         onMouseLeave={hideTip}
       />
@@ -68,9 +73,10 @@ export function SlotsChart({ data, link, picked }) {
         caption={t("slots.title")}
         count={aliveMs.length}
         heads={[t("chart.time"), t("slots.busy"), t("slots.alive")]}
-        row={(i) => [offset(i * binMs), count(busyMs[i] / binMs), count(aliveMs[i] / binMs)]}
+        row={(i) => [offset(at(i)), count(busyMs[i] / binMs), count(aliveMs[i] / binMs)]}
       />
     </div>
+    </Zoomable>
   );
 
   /** @param {MouseEvent} e @param {number} bins */
@@ -97,12 +103,12 @@ function Line({ line, data, to, picked }) {
       g.fillStyle = ink("--surface-3");
       // A driver on a cluster is there and has no slot.
       const tall = line.slots ? height - 8 : 2;
-      g.fillRect(x(from), (height - tall) / 2, Math.max(1, x(until) - x(from)), tall);
+      if (until > from) g.fillRect(x(from), (height - tall) / 2, Math.max(1, x(until) - x(from)), tall);
       g.save();
       g.translate(0, 4);
       bars(g, line.busyMs, binMs * slots, width, height - 8, ink("--ph-cpu"));
       g.restore();
-      if (!line.lost) return;
+      if (!line.lost || (line.removeMs ?? endMs) < fromMs || (line.removeMs ?? endMs) > endMs) return;
       const at = Math.min(width - CROSS, x(until));
       g.strokeStyle = ink("--sev-critical");
       g.lineWidth = 2;

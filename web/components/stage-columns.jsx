@@ -12,6 +12,7 @@ import { Bar, TwoLines, WithBad } from "./cells.jsx";
 import { Chip } from "./chips.jsx";
 import { barColumn, dataColumns, durationColumn, gcColumn, linkColumn, momentColumn } from "./columns.jsx";
 import { SkewMark } from "./marks.jsx";
+import { useMovedLevel } from "./findings.jsx";
 import { phaseColumn } from "./phase-bar.jsx";
 import { Severity } from "./severity.jsx";
 import { Table } from "./table.jsx";
@@ -19,7 +20,14 @@ import { Table } from "./table.jsx";
 /** @typedef {import("../types").StageItem} StageItem */
 
 export const stageName = (/** @type {{ stageId: number, attempt: number }} */ s) => (s.attempt ? `${s.stageId}.${s.attempt}` : String(s.stageId));
+export const STAGE_STATUSES = ["complete", "failed", "active", "pending", "skipped"];
 export const ran = (/** @type {StageItem} */ s) => s.status !== "skipped" && s.status !== "pending";
+
+/** By its findings; of a run that is not judged yet by its task times. @param {{ stage: StageItem }} props */
+function Mark({ stage: s }) {
+  const moved = useMovedLevel("stage", `${s.stageId}.${s.attempt}`);
+  return <Severity level={moved ?? (s.findingGrade ? LEVELS[s.findingGrade] : stageLevel(s))} />;
+}
 
 /**
  * Columns of a list of stages. A stage that did not run has no numbers: its cells stay empty.
@@ -35,8 +43,7 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       id: "mark",
       label: <span class="sr">{t("col.mark")}</span>,
       class: "is-mark",
-      cell: (s) =>
-        !ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : <Severity level={s.findingGrade ? LEVELS[s.findingGrade] : stageLevel(s)} />,
+      cell: (s) => (!ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : <Mark stage={s} />),
     },
     stageLink(ref),
     { id: "name", label: t("col.what"), class: "is-text", cell: (s) => <StageWhat stage={s} /> },

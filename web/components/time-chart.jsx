@@ -5,6 +5,7 @@ import { t } from "../lib/i18n.js";
 import { roundUp } from "../model/time-axis.js";
 import { timeTicks } from "../model/timeline.js";
 import { Canvas } from "./canvas.jsx";
+import { Fold } from "./fold.jsx";
 import { hideTip, showTip } from "./tip.jsx";
 
 /** @typedef {{ name: string, values: (number | null)[], ink: string }} Series ink: a token; lines of one chart share its axis */
@@ -110,8 +111,7 @@ const MOST_ROWS = 400;
 export function ChartNumbers({ caption, count: n, heads, row }) {
   const step = Math.max(1, Math.ceil(n / MOST_ROWS));
   return (
-    <details class="fold chart-numbers">
-      <summary>{t(step > 1 ? "chart.someNumbers" : "chart.numbers", step)}</summary>
+    <Fold class="fold chart-numbers" name="numbers" title={t(step > 1 ? "chart.someNumbers" : "chart.numbers", step)}>
       <div class="chart-numbers-box" tabIndex={0} role="region" aria-label={caption}>
         <table class="tbl">
           <caption class="sr">{caption}</caption>
@@ -137,6 +137,6 @@ export function ChartNumbers({ caption, count: n, heads, row }) {
           </tbody>
         </table>
       </div>
-    </details>
+    </Fold>
   );
 }

@@ -3,20 +3,21 @@
  * A run over time: slots busy against alive, what the driver did without a job, executors that came and went, jobs with their stages. What the run waited for is outlined; the rest has
  * slack. Drag over the top to look closer; `from` and `to` in the address are ms from the begin of the run.
  */
-import { useCallback, useRef, useState } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import { wordedPath } from "../api.js";
 import { DASH, clock, count, duration, offset, percent, seconds } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { current, hrefWith, patchQuery } from "../lib/router.js";
+import { current, hrefWith } from "../lib/router.js";
 import { callSite } from "../model/app.js";
 import { look } from "../model/buckets.js";
-import { onPath, part, placeIn, rowsOf, stepped, timeTicks } from "../model/timeline.js";
+import { onPath, part, placeIn, rowsOf, timeTicks } from "../model/timeline.js";
 import { Canvas } from "./canvas.jsx";
 import { Section } from "./facts.jsx";
 import { Judged, isRead } from "./findings.jsx";
 import { hideTip, showTip, tip } from "./tip.jsx";
 import { useData } from "./use-data.js";
+import { WholeRun, Zoomable, askedPart } from "./zoomable.jsx";
 
 /** @typedef {import("../types").Timeline} Data */
 /** @typedef {import("../model/timeline.js").Span} Span */
@@ -28,50 +29,34 @@ const MOST_ROWS = 150;
 /** So many long gaps are named below the picture. */
 const NAMED_GAPS = 5;
 
-/** @param {string | null} text */
-const msOf = (text) => (text === null || text === "" || !Number.isFinite(Number(text)) ? null : Math.max(0, Math.round(Number(text))));
+/** @param {string} ref @param {string} version @param {number | null} [job] the only one @returns {import("./use-data.js").Asked<Data>} */
+export const useTimeline = (ref, version, job = null) => useData(isRead(version) ? wordedPath(["apps", ref, "timeline"], { job, ...askedPart() }) : null, version);
 
-/** The part that the address names; null: the whole run. @returns {Span | null} */
-function askedPart() {
-  const q = current().query;
-  const [fromMs, toMs] = [msOf(q.get("from")) ?? 0, msOf(q.get("to"))];
-  return toMs !== null && toMs > fromMs ? { fromMs, toMs } : null;
-}
-
-/** @param {string} ref @param {string} version @returns {import("./use-data.js").Asked<Data>} */
-export const useTimeline = (ref, version) => useData(isRead(version) ? wordedPath(["apps", ref, "timeline"], { ...askedPart() }) : null, version);
-
-/** @param {{ app: import("../types").App, version: string, asked: import("./use-data.js").Asked<Data> }} props */
-export function Timeline({ app, version, asked }) {
+/** @param {{ app: import("../types").App, version: string, asked: import("./use-data.js").Asked<Data>, job?: import("../types").JobItem }} props job: the only one that was asked for */
+export function Timeline({ app, version, asked, job }) {
   const part = askedPart();
+  /** @param {Data} data @returns {Span} ms from the begin of the run */
+  const whole = (data) => ({
+    fromMs: Math.max(0, (job?.submissionMs ?? data.beginMs) - data.beginMs),
+    toMs: Math.min(data.endMs, job?.completionMs ?? data.endMs) - data.beginMs,
+  });
   return (
-    <Section
-      title={t("timeline.title")}
-      note={t("timeline.note")}
-      tools={
-        part ? (
-          <a class="btn is-small" href={hrefWith({ from: null, to: null })}>
-            {t("timeline.whole")}
-          </a>
-        ) : null
-      }
-    >
+    <Section title={t("timeline.title")} note={t(job ? "timeline.noteJob" : "timeline.note")} tools={<WholeRun label={job && "timeline.wholeJob"} />}>
       <Judged from={asked} version={version} rows={8}>
-        {(data) => <Picture app={app} data={data} span={part ?? { fromMs: 0, toMs: data.endMs - data.beginMs }} />}
+        {(data) => <Picture app={app} data={data} whole={whole(data)} span={part ?? whole(data)} />}
       </Judged>
     </Section>
   );
 }
 
-/** @param {{ app: import("../types").App, data: Data, span: Span }} props span: ms from the begin of the run */
-function Picture({ app, data, span }) {
-  const wallMs = data.endMs - data.beginMs;
+/** @param {{ app: import("../types").App, data: Data, whole: Span, span: Span }} props whole: what there is to see; span: what is shown of it; ms from the begin of the run */
+function Picture({ app, data, whole, span }) {
   /** Of a moment, epoch ms. @param {number | null} ms */
   const at = (ms) => placeIn(span, (ms ?? data.endMs) - data.beginMs);
-  if (wallMs <= 0) return <p class="find-later">{t("timeline.noTime")}</p>;
+  if (whole.toMs <= whole.fromMs) return <p class="find-later">{t("timeline.noTime")}</p>;
   return (
     <div class="wf">
-      <Zoomable span={span} wallMs={wallMs}>
+      <Zoomable span={span} whole={whole} axis=".wf-axis">
         <div class="wf-row is-axis">
           <span />
           <div class="wf-axis">
@@ -115,77 +100,6 @@ function busyShare(data, span) {
     busy += s.busy * length;
   });
   return alive > 0 ? busy / alive : null;
-}
-
-/**
- * Drag over it to look closer, double click for the whole run; with the keyboard + − ← → 0. Never the wheel: that scrolls the page.
- * @param {{ span: Span, wallMs: number, children: import("preact").ComponentChildren }} props
- */
-function Zoomable({ span, wallMs, children }) {
-  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const [drag, setDrag] = useState(/** @type {{ from: number, to: number } | null} */ (null));
-  /** Share of the way along the track. @param {PointerEvent} e */
-  const share = (e) => {
-    const track = box.current?.querySelector(".wf-axis")?.getBoundingClientRect();
-    return track ? Math.max(0, Math.min(1, (e.clientX - track.left) / track.width)) : 0;
-  };
-  /** @param {Span} next */
-  const show = (next) => {
-    const whole = next.fromMs <= 0 && next.toMs >= wallMs;
-    patchQuery({ from: whole ? null : next.fromMs, to: whole ? null : next.toMs });
-  };
-  const end = () => {
-    if (drag && Math.abs(drag.to - drag.from) > 0.005) {
-      const ms = (/** @type {number} */ s) => span.fromMs + s * (span.toMs - span.fromMs);
-      show(part(ms(drag.from), ms(drag.to), wallMs));
-    }
-    setDrag(null);
-  };
-  /** @param {KeyboardEvent} e */
-  const key = (e) => {
-    /** @type {Record<string, { zoom?: number, move?: number }>} */
-    const keys = { "+": { zoom: 0.5 }, "=": { zoom: 0.5 }, "-": { zoom: 2 }, ArrowLeft: { move: -0.25 }, ArrowRight: { move: 0.25 } };
-    if (e.ctrlKey || e.altKey || e.metaKey) return;
-    if (e.key === "0") show({ fromMs: 0, toMs: wallMs });
-    else if (keys[e.key]) show(stepped(span, wallMs, keys[e.key]));
-    else return;
-    e.preventDefault();
-  };
-  const [a, b] = drag ? [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)] : [0, 0];
-  return (
-    <div
-      class="wf-zoom"
-      ref={box}
-      tabIndex={0}
-      role="group"
-      aria-label={t("timeline.zoom")}
-      title={t("timeline.zoom")}
-      onKeyDown={key}
-      onDblClick={() => show({ fromMs: 0, toMs: wallMs })}
-      onPointerDown={(e) => {
-        if (e.button !== 0 || e.pointerType === "touch") return;
-        const s = share(e);
-        e.currentTarget.setPointerCapture(e.pointerId);
-        setDrag({ from: s, to: s });
-      }}
-      onPointerMove={(e) => {
-        if (drag) setDrag({ ...drag, to: share(e) });
-      }}
-      onPointerUp={end}
-      onPointerCancel={() => setDrag(null)}
-    >
-      {children}
-      {drag ? (
-        <div class="wf-row wf-drag">
-          <span />
-          <span class="wf-track">
-            <i style={{ "--a": a, "--b": b }} />
-          </span>
-          <span />
-        </div>
-      ) : null}
-    </div>
-  );
 }
 
 /** Steps, not curves: nothing is smoothed. @param {{ data: Data, span: Span }} props */

@@ -50,9 +50,6 @@ export function hrefWith(patch) {
   return base() + r.path + (q ? "?" + q : "");
 }
 
-/** The present page without filter, sort or selection. */
-export const here = () => base() + current().path;
-
 /** @type {Set<() => void>} */
 const listeners = new Set();
 /** @param {() => void} listener @returns {() => void} ends it */
@@ -81,6 +78,19 @@ export function go(to, how = {}) {
 
 /** @param {Query} patch @param {{ replace?: boolean }} [how] */
 export const patchQuery = (patch, how) => go(hrefWith(patch), how);
+
+/** Names in a key of an address, a comma between them. @param {URLSearchParams} query @param {string} key */
+export const namesIn = (query, key) => new Set((query.get(key) ?? "").split(",").filter(Boolean));
+
+/** Puts a name into such a key of the present address, or takes it out. @param {string} key @param {string} name */
+export function toggleName(key, name) {
+  const names = namesIn(current().query, key);
+  if (!names.delete(name)) names.add(name);
+  patchQuery({ [key]: [...names].join(",") }, { replace: true });
+}
+
+/** Is the present page one that somebody came to, not back to? @returns {boolean} */
+export const cameByLink = () => !wanted;
 
 /** Where the page that Back leads to was scrolled. */
 let wanted = 0;

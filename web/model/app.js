@@ -10,7 +10,7 @@ export function settled(answer) {
   return {
     ...answer,
     loading: answer.loading ?? (underWay ? { readBytes: answer.readBytes, totalBytes: answer.totalBytes, lines: null } : null),
-    log: answer.log ?? { files: null, bytes: answer.totalBytes, textBytes: null, lines: null, layout: answer.layout, codecs: null, path: answer.logPath },
+    log: answer.log ?? { files: null, bytes: answer.totalBytes, textBytes: null, lines: null, layout: answer.layout, upload: null, codecs: null, path: answer.logPath },
     cores: answer.cores ?? { max: null },
     slowestStages: answer.slowestStages ?? [],
     failedJobs: answer.failedJobs ?? [],

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which page of the reading order a finding belongs to, the level of its mark, which are shown and which folded, and thresholds that a person moved. Findings keep the server's order: the most important first. */
 
+import { THRESHOLD } from "../lib/paths.js";
+
 /** @typedef {import("../types").Finding} Finding */
 /** @typedef {"overview" | "jobs" | "stages" | "executors" | "storage" | "env" | "sql" | "streaming" | "log"} PageName */
 
@@ -114,15 +116,10 @@ export function unfired(all) {
 
 // -- thresholds that a person moved: query keys `threshold.RULE`, whose value is the four steps
 
-const PREFIX = "threshold.";
-
-/** Those in an address, as the server takes them. @param {URLSearchParams} query @returns {Record<string, string>} */
-export const thresholds = (query) => Object.fromEntries([...query].filter(([key]) => key.startsWith(PREFIX)).sort(([a], [b]) => (a < b ? -1 : 1)));
-
 /** @param {string} rule */
-export const thresholdKey = (rule) => PREFIX + rule;
+export const thresholdKey = (rule) => THRESHOLD + rule;
 /** @param {string} key */
-export const ruleOfKey = (key) => key.slice(PREFIX.length);
+export const ruleOfKey = (key) => key.slice(THRESHOLD.length);
 
 /** Steps that stand in an address; the usual ones where they are missing or no steps. @param {string | null | undefined} text @param {(number | null)[]} usual */
 export function stepsOf(text, usual) {

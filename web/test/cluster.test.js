@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { limitOf, measured, processRss } from "../model/executors.js";
 import { properties, redacted } from "../model/settings.js";
-import { batches, drawnPhases } from "../model/streaming.js";
+import { batches, drawnPhases, spread } from "../model/streaming.js";
 import { roundUp, sum } from "../model/time-axis.js";
 
 test("an axis of values ends at a round number that holds them", () => {
@@ -82,4 +82,11 @@ test("batches come newest first, and a trigger as a whole is none of its phases"
     { name: "getBatch", totalMs: 0 },
   ]);
   assert.deepEqual(drawnPhases(phases).map((p) => p.name), ["addBatch", "walCommit"]);
+});
+
+test("values are counted in equal bins between their ends, whatever is unknown", () => {
+  const bins = spread([0, null, 1, 2, 10, 10], 5);
+  assert.deepEqual(bins.map((b) => [b.from, b.to, b.count]), [[0, 2, 2], [2, 4, 1], [4, 6, 0], [6, 8, 0], [8, 10, 2]]);
+  assert.deepEqual(spread([3, 3], 10), [{ from: 3, to: 3, count: 2 }]);
+  assert.deepEqual(spread([null, NaN], 10), []);
 });

@@ -2,7 +2,8 @@
 /** Findings: which are shown, folded, held back; thresholds that a person moves. Values worked out by hand. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { byRule, factorOf, folded, movedSteps, passed, relations, stepsOf, thresholds, unfired, worst, worstStage } from "../model/findings.js";
+import { thresholds } from "../lib/paths.js";
+import { byRule, factorOf, folded, movedSteps, passed, relations, stepsOf, unfired, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({

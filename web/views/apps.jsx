@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
-import { AddLog, DropZone, UploadList, useUploads } from "../components/add-log.jsx";
+import { AddLog, DropZone, useAdding } from "../components/add-log.jsx";
 import { EXTRA, FIXED, Reason, RUNS, UnderWay, appColumns } from "../components/app-columns.jsx";
 import { FILTERS, FilterChips, FurtherFilters } from "../components/app-filters.jsx";
 import { useColumns } from "../components/column-choice.jsx";
@@ -23,8 +23,8 @@ const QUIET_MS = 10_000;
 
 /** @typedef {import("../components/list.jsx").Listing<AppItem, import("../types").AppList>} Runs */
 
-/** Every run of the store: which one do I want, and which ones hurt? */
-export function Apps() {
+/** Every run of the store: which one do I want, and which ones hurt? @param {{ uploads: import("../components/add-log.jsx").Uploads }} props */
+export function Apps({ uploads }) {
   const [version, setVersion] = useState(0);
   const byJob = current().query.get("group") === "job";
   /** @type {Runs} */
@@ -35,7 +35,7 @@ export function Apps() {
     if (!typing()) setVersion((n) => n + 1);
   });
   const { shown, tool } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }), EXTRA, FIXED);
-  const uploads = useUploads();
+  const adding = useAdding(uploads);
   return (
     <>
       <div class="head">
@@ -45,10 +45,9 @@ export function Apps() {
           </div>
           <div class="head-meta">{counts ? <Counts counts={counts} /> : <span>&nbsp;</span>}</div>
         </div>
-        <AddLog uploads={uploads} />
+        <AddLog adding={adding} />
       </div>
-      <DropZone uploads={uploads} />
-      <UploadList uploads={uploads} />
+      <DropZone adding={adding} />
       <Tools>
         <Search name="q" label={t("apps.search")} />
         <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />

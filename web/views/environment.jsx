@@ -4,6 +4,7 @@ import { Joined } from "../components/cells.jsx";
 import { Section } from "../components/facts.jsx";
 import { Search, Tools } from "../components/filters.jsx";
 import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
+import { Fold } from "../components/fold.jsx";
 import { NoMatch } from "../components/list.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Severity } from "../components/severity.jsx";
@@ -174,24 +175,21 @@ const Value = ({ p }) =>
       <code class="value dim">{p.value}</code> <span class="chip" title={t("env.redacted.title")}>{t("env.redacted")}</span>
     </>
   ) : (
-    <LongValue text={p.value} strong={p.setting?.differs} />
+    <LongValue of={p.name} text={p.value} strong={p.setting?.differs} />
   );
 
 /** Options of a JVM fill pages: so much of a value is shown at first. */
 const SHOWN_CHARS = 160;
 
-/** @param {{ text: string, strong?: boolean }} props */
-const LongValue = ({ text, strong }) => {
-  const of = "value" + (strong ? " strong" : "");
+/** @param {{ of: string, text: string, strong?: boolean }} props of: its key */
+const LongValue = ({ of, text, strong }) => {
+  const c = "value" + (strong ? " strong" : "");
   return text.length <= SHOWN_CHARS ? (
-    <code class={of}>{text}</code>
+    <code class={c}>{text}</code>
   ) : (
-    <details class="fold">
-      <summary>
-        <code class={of}>{text.slice(0, SHOWN_CHARS)}…</code>
-      </summary>
-      <code class={of}>{text}</code>
-    </details>
+    <Fold name={of.replaceAll(",", "_")} title={<code class={c}>{text.slice(0, SHOWN_CHARS)}…</code>}>
+      <code class={c}>{text}</code>
+    </Fold>
   );
 };
 

@@ -3,6 +3,7 @@
 import { Bar, Clip, TwoLines } from "../components/cells.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, gcColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
+import { Fold } from "../components/fold.jsx";
 import { ListTable } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
 import { FailureText } from "../components/object-head.jsx";
@@ -209,10 +210,9 @@ export function OneExecutor({ x }) {
         <p class="note dim">{t("executors.noPeaks")}</p>
       )}
       {x.attributes?.length || x.resources?.length ? (
-        <details class="fold">
-          <summary>{t("executors.attributes")}</summary>
+        <Fold name="attributes" title={t("executors.attributes")}>
           <PairTable caption={t("executors.attributes")} pairs={[...(x.attributes ?? []), ...(x.resources ?? [])]} heads={["col.name", "col.value"]} />
-        </details>
+        </Fold>
       ) : null}
     </Section>
   );

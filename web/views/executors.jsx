@@ -12,6 +12,7 @@ import { SlotsChart } from "../components/slots-chart.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Pager } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
+import { WholeRun, askedPart } from "../components/zoomable.jsx";
 import { bytes, count, offset, percent, quantity } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { current, hrefWith } from "../lib/router.js";
@@ -38,19 +39,23 @@ const BINS = 360;
 /** Were the executors busy, idle, lost? @param {{ app: App, version: string }} props */
 export function Executors({ app, version }) {
   const q = current().query;
+  const part = askedPart();
+  const slots = ["apps", app.ref, "executors", "timeline"];
   const filter = Object.fromEntries(FILTERS.map((name) => [name, q.get(name)]));
   /** @type {import("../components/list.jsx").Listing<ExecutorItem, ExecutorList>} */
   const executors = useList(["apps", app.ref, "executors"], { sort: "id", limit: 100, filters: FILTERS, version, worded: true });
   const timeline = /** @type {import("../components/use-data.js").Asked<import("../types").ExecutorTimeline>} */ (
-    useData(apiPath(["apps", app.ref, "executors", "timeline"], { ...filter, bins: BINS, page: q.get("linespage"), limit: q.get("lineslimit") ?? 25 }), version)
+    useData(apiPath(slots, { ...filter, ...part, bins: BINS, page: q.get("linespage"), limit: q.get("lineslimit") ?? 25 }), version)
   );
+  // The facts are about the whole run, also while the chart shows a part of it.
+  const whole = /** @type {typeof timeline} */ (useData(part ? apiPath(slots, { bins: BINS, limit: 1 }) : null, version));
   const lost = /** @type {import("../components/use-data.js").Asked<ExecutorList>} */ (useData(wordedPath(["apps", app.ref, "executors"], LOST), version));
   /** @type {import("../components/list.jsx").Listing<import("../types").HostItem>} */
   const hosts = useList(["apps", app.ref, "hosts"], { id: "hosts", sort: "-taskTime", limit: 25, version });
   const processes = useProcesses(app, version);
   const findings = useFindings(app.ref, version);
   const list = executors.asked.data;
-  const line = timeline.data;
+  const line = part ? whole.data : timeline.data;
   const { shown, tool } = useColumns("executors", columns(app), EXTRA, new Set(["id"]));
   return (
     <Together of={[executors.asked, timeline, lost, hosts.asked, processes.asked, isRead(version) ? findings : null]} rows={16} facts>
@@ -59,7 +64,7 @@ export function Executors({ app, version }) {
           {filter.exec ? <OfExecutor app={app} id={filter.exec} version={version} list={list} /> : <PageFindings appRef={app.ref} version={version} page="executors" />}
           {filter.exec ? null : <Summary app={app} list={list} line={line} />}
           {app.executorCount === 0 && !list?.items.length ? null : (
-            <Section title={t("slots.title")} note={t("slots.note")}>
+            <Section title={t("slots.title")} note={t("slots.note")} tools={<WholeRun />}>
               <Loaded from={timeline} rows={8}>
                 {(data) => (
                   <>

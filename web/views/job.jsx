@@ -3,17 +3,24 @@ import { apiPath } from "../api.js";
 import { JobAccount, useJobAccount } from "../components/account-sections.jsx";
 import { FindingList, Judged, Later, isRead, useSubjectFindings } from "../components/findings.jsx";
 import { Facts, Section, shareFact } from "../components/facts.jsx";
+import { Fold } from "../components/fold.jsx";
+import { Choice, Tools, words } from "../components/filters.jsx";
+import { ListTable, useList } from "../components/list.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { RddGraph } from "../components/rdd-graph.jsx";
-import { StageTable, ran, stageColumns } from "../components/stage-columns.jsx";
+import { STAGE_STATUSES, stageColumns, stageRows } from "../components/stage-columns.jsx";
 import { Empty, InOrder, Loaded } from "../components/states.jsx";
+import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 
 /** @typedef {import("../types").Job} JobData */
+
+/** So many reasons why tasks were killed are named. */
+const KILL_REASONS = 3;
 
 /** One job and the stages it asked for. @param {{ app: import("../types").App, id: string, version: string }} props */
 export function Job({ app, id, version }) {
@@ -30,6 +37,7 @@ function Found({ app, job, version }) {
   const read = isRead(version);
   const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
   const account = useJobAccount(app.ref, version, job.jobId);
+  const timeline = useTimeline(app.ref, version, job.jobId);
   return (
     <>
       <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs} query={paths.sql(app.ref, job.sqlExecutionId ?? 0)}>
@@ -48,7 +56,7 @@ function Found({ app, job, version }) {
           ],
           [t("col.tasks"), count(job.completedTasks), t("fact.ofAll", count(job.numTasks))],
           job.failedTasks ? [t("col.failedTasks"), count(job.failedTasks)] : null,
-          job.killedTasks ? [t("col.killedTasks"), count(job.killedTasks)] : null,
+          job.killedTasks ? [t("col.killedTasks"), count(job.killedTasks), job.killReasons.slice(0, KILL_REASONS).map((k) => `${count(k.count)} ${k.reason ?? ""}`).join(", ")] : null,
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
         ]}
       />
@@ -56,6 +64,7 @@ function Found({ app, job, version }) {
         parts={[
           [read ? [findings] : [], read ? <Judged from={findings} version={version}>{(of) => <FindingList appRef={app.ref} findings={of.findings} />}</Judged> : <Later />],
           [read ? [account] : [], read ? <JobAccount version={version} asked={account} /> : null],
+          [read ? [timeline] : [], read && job.submissionMs !== null ? <Timeline app={app} version={version} asked={timeline} job={job} /> : null],
           [[], <Parts app={app} job={job} version={version} />],
         ]}
       />
@@ -65,22 +74,33 @@ function Found({ app, job, version }) {
 
 /** What it consists of. @param {{ app: import("../types").App, job: JobData, version: string }} props */
 function Parts({ app, job, version }) {
-  const rows = [...job.stages].sort((a, b) => Number(ran(b)) - Number(ran(a)) || (b.durationMs ?? -1) - (a.durationMs ?? -1));
+  /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
+  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", limit: 100, filters: ["status"], fixed: { job: String(job.jobId) }, version });
+  // Columns that lead to the stages of one job or query would lead here; task time has a bar.
+  const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => !["job", "sql", "taskTime"].includes(c.id));
   return (
     <>
       <Section title={t("nav.stages")} note={t("job.stagesNote")}>
-        {rows.length ? (
-          <StageTable app={app} caption={t("nav.stages")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs })} />
-        ) : (
-          <Empty title={t("stages.none")} />
-        )}
+        {job.stages.length > 1 ? (
+          <Tools>
+            <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", STAGE_STATUSES)} />
+          </Tools>
+        ) : null}
+        <ListTable
+          of={stages}
+          rows={Math.min(10, job.stages.length)}
+          caption={t("nav.stages")}
+          columns={columns}
+          {...stageRows(app.ref)}
+          none={<Empty title={t("stages.none")} />}
+          noMatch={t("stages.noMatch")}
+        />
       </Section>
       {job.properties.length ? (
         <Section title={t("job.properties")} note={t("job.propertiesNote")}>
-          <details class="fold">
-            <summary>{t("job.propertiesShow", job.properties.length)}</summary>
+          <Fold name="properties" title={t("job.propertiesShow", job.properties.length)}>
             <PairTable caption={t("job.properties")} pairs={job.properties} heads={["col.key", "col.value"]} />
-          </details>
+          </Fold>
         </Section>
       ) : null}
       <Section title={t("dag.title")} note={t("dag.note")}>

@@ -34,9 +34,9 @@ export function NotLoaded({ appRef, detail, version }) {
         </div>
       </div>
       <div class="state" role="status">
-        <h2>{t(app?.state === "failed" ? "notLoaded.failed" : "notLoaded.title")}</h2>
-        {app?.state === "failed" ? (
-          <p>{app.reason ?? detail}</p>
+        <h2>{t(app?.state === "failed" ? "notLoaded.failed" : app?.state === "gone" ? "notLoaded.gone" : "notLoaded.title")}</h2>
+        {app?.state === "failed" || app?.state === "gone" ? (
+          <p>{app.state === "gone" ? t("notLoaded.goneText") : (app.reason ?? detail)}</p>
         ) : (
           <>
             <p>

@@ -2,6 +2,7 @@
 import { apiPath } from "../api.js";
 import { Clip, Joined } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
+import { useColumns } from "../components/column-choice.jsx";
 import { barColumn, countColumn, durationColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
@@ -16,10 +17,14 @@ import * as paths from "../lib/paths.js";
 /** @typedef {import("../types").OperationItem} OperationItem */
 /** @typedef {import("../types").App} App */
 
+/** Columns that are shown when somebody chooses them. */
+const EXTRA = new Set(["finished", "closed", "group", "jobTag", "operationId"]);
+
 /** The statements of all sessions, or of one. @param {{ app: App, version: string, session?: string }} props */
 export function Operations({ app, version, session }) {
   /** @type {import("../components/list.jsx").Listing<OperationItem>} */
   const operations = useList(["apps", app.ref, "operations"], { sort: "-start", filters: ["q", "state", "outcome"], version, fixed: { session: session ?? null } });
+  const { shown, tool } = useColumns("operations", columns(app, session), EXTRA, new Set(["statement"]));
   return (
     <Section title={t("operations.title")} note={t("operations.note")}>
       <Tools>
@@ -31,12 +36,13 @@ export function Operations({ app, version, session }) {
           any={t("operations.anyState")}
           options={words("operation", ["started", "compiled", "ready", "finished", "failed", "timedOut", "canceled", "closed"])}
         />
+        <span class="tools-end">{tool}</span>
       </Tools>
       <ListTable
         of={operations}
         rows={6}
         caption={t("operations.title")}
-        columns={columns(app, session)}
+        columns={shown}
         rowKey={(o) => o.id}
         link={(o) => paths.operation(app.ref, o.id)}
         noMatch={t("operations.noMatch")}
@@ -98,11 +104,16 @@ const columns = (app, session) => [
       ]
     : []),
   momentColumn("col.started", (o) => o.startMs, app.startMs, { sort: "start" }),
+  momentColumn("operations.finished", (/** @type {OperationItem} */ o) => o.finishMs, app.startMs, { id: "finished", sort: "finish" }),
+  momentColumn("operations.closed", (/** @type {OperationItem} */ o) => o.closeMs, app.startMs, { id: "closed", sort: undefined }),
   barColumn("operations.executionTime", (o) => o.executionTimeMs, { sort: "executionTime" }),
   durationColumn("col.duration", (o) => o.durationMs, { title: t("operations.duration.title") }),
   { id: "jobs", label: t("col.jobs"), class: "ids", present: (o) => o.jobIds.length, cell: (o) => jobs(app, o.jobIds) },
   { id: "sql", label: t("operations.queries"), class: "ids", present: (o) => o.sqlExecutionIds.length, cell: (o) => queries(app, o.sqlExecutionIds) },
   sparse(countColumn("operations.rows", (/** @type {OperationItem} */ o) => o.producedRows, { sort: "rows" })),
+  { id: "group", label: t("col.group"), cell: (o) => <Clip text={o.jobGroup} class="is-user mono" /> },
+  { id: "jobTag", label: t("operations.jobTag"), cell: (o) => <Clip text={o.jobTag} class="is-user mono" /> },
+  { id: "operationId", label: t("operations.id"), cell: (o) => <Clip text={o.operationId} class="is-user mono" /> },
   { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => o.tags.join(", ") },
   { id: "error", label: t("col.failure"), class: "is-text", present: (o) => o.error, cell: (o) => <Clip text={o.error?.split("\n", 1)[0] ?? null} title={o.error} class={o.error ? "bad" : "dim3"} /> },
 ];

@@ -4,6 +4,7 @@ import { apiPath } from "../api.js";
 import { Bar, Bytes, Moment } from "../components/cells.jsx";
 import { countColumn, durationColumn } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
+import { Fold } from "../components/fold.jsx";
 import { PlanGraph, what } from "../components/plan-graph.jsx";
 import { Empty, Failure, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
@@ -12,7 +13,7 @@ import { usePieces } from "../components/use-pieces.js";
 import { DASH, count, duration, percent } from "../lib/format.js";
 import { language, t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { current, hrefWith, patchQuery } from "../lib/router.js";
+import { current, hrefWith, patchQuery, toggleName } from "../lib/router.js";
 import { level } from "../model/findings.js";
 import { draw } from "../model/plan-boxes.js";
 import { missingFrom, planOf } from "../model/plan.js";
@@ -156,11 +157,7 @@ function Drawn({ app, query: q, plan, left, findings, changes, diff }) {
   const node = asked !== null && plan.byId.has(asked) ? asked : null;
   const flagged = useMemo(() => new Set([...levels.keys(), ...marks.keys(), ...(node === null ? [] : [node])]), [levels, marks, node]);
   const drawing = useMemo(() => draw(plan, { toggled: new Set(open.split(",").filter(Boolean)), code, flagged }), [plan, open, code, flagged]);
-  const toggle = (/** @type {string} */ key) => {
-    const keys = new Set(open.split(",").filter(Boolean));
-    if (!keys.delete(key)) keys.add(key);
-    patchQuery({ open: [...keys].join(",") }, { replace: true });
-  };
+  const toggle = (/** @type {string} */ key) => toggleName("open", key);
   const choose = (/** @type {number} */ id) => patchQuery({ node: id }, { replace: true });
   const shown = node ?? usual;
   const inStage = stage === null ? null : (drawing.boxes.find((b) => b.stage === (stage.includes(".") ? stage : `${stage}.0`))?.main.id ?? null);
@@ -174,6 +171,7 @@ function Drawn({ app, query: q, plan, left, findings, changes, diff }) {
       <div class="plan">
         <PlanGraph
           appRef={app.ref}
+          file={`${app.ref}-query-${q.id}`}
           {...{ plan, drawing, choose, toggle, levels, marks, found }}
           stages={q.stages}
           node={shown}
@@ -405,8 +403,7 @@ function Changes({ app, query: q, gone }) {
 
 /** @param {{ nodes: import("../types").SqlNode[] }} props */
 const Gone = ({ nodes }) => (
-  <details class="fold" open={nodes.length < 20}>
-    <summary>{t("change.gone", nodes.length)}</summary>
+  <Fold name="gone" usual={nodes.length < 20} title={t("change.gone", nodes.length)}>
     <ul class="gone">
       {nodes.slice(0, 500).map((n) => (
         <li key={n.id}>
@@ -415,5 +412,5 @@ const Gone = ({ nodes }) => (
       ))}
     </ul>
     {nodes.length > 500 ? <p class="note">{t("list.more", nodes.length - 500)}</p> : null}
-  </details>
+  </Fold>
 );

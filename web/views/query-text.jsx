@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { CopyButton } from "../components/copy.jsx";
 import { Section } from "../components/facts.jsx";
+import { Fold, isUnfolded } from "../components/fold.jsx";
 import { Loaded } from "../components/states.jsx";
 import { useData } from "../components/use-data.js";
 import { bytes, count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
+import { current, patchQuery } from "../lib/router.js";
 import { wantedVersion } from "./query-plan.jsx";
 
 /** @typedef {import("../types").Sql} Sql */
 
 /** The plan as Spark printed it, of the version that is shown; asked for when it is opened. @param {{ app: import("../types").App, query: Sql, version: string }} props */
 export function PlanText({ app, query: q, version }) {
-  const [open, setOpen] = useState(false);
   const plan = wantedVersion(q);
   if (!plan || plan.textBytes === null) return null;
   return (
     <Section title={t("query.text")} note={t("query.textNote", bytes(plan.textBytes))}>
-      <details class="fold" onToggle={(e) => setOpen(e.currentTarget.open)}>
-        <summary>{t("query.textShow")}</summary>
-        {open ? <Text path={apiPath(["apps", app.ref, "sql", q.id, "plans", plan.version])} version={version} /> : null}
-      </details>
+      <Fold name="text" title={t("query.textShow")}>
+        {isUnfolded("text") ? <Text path={apiPath(["apps", app.ref, "sql", q.id, "plans", plan.version])} version={version} /> : null}
+      </Fold>
     </Section>
   );
 }
@@ -35,10 +35,11 @@ function Text({ path, version }) {
   return <Loaded from={asked}>{(plan) => <Searched text={plan.text ?? ""} />}</Loaded>;
 }
 
-/** @param {{ text: string }} props */
+/** What is looked for is `intext` in the address, which of the matches `match`. @param {{ text: string }} props */
 function Searched({ text }) {
-  const [find, setFind] = useState("");
-  const [at, setAt] = useState(0);
+  const q = current().query;
+  const find = q.get("intext") ?? "";
+  const at = Math.max(0, Math.round(Number(q.get("match"))) || 0);
   const here = useRef(/** @type {HTMLElement | null} */ (null));
   const places = find ? indexes(text, find) : [];
   useEffect(() => here.current?.scrollIntoView({ block: "nearest" }), [at, find]);
@@ -60,12 +61,9 @@ function Searched({ text }) {
           placeholder={t("query.textFind")}
           aria-label={t("query.textFind")}
           value={find}
-          onInput={(e) => {
-            setFind(e.currentTarget.value);
-            setAt(0);
-          }}
+          onInput={(e) => patchQuery({ intext: e.currentTarget.value, match: null }, { replace: true })}
           onKeyDown={(e) => {
-            if (e.key === "Enter" && shown) setAt((at + (e.shiftKey ? shown - 1 : 1)) % shown);
+            if (e.key === "Enter" && shown) patchQuery({ match: (at + (e.shiftKey ? shown - 1 : 1)) % shown || null }, { replace: true });
           }}
         />
         <span class="dim small" role="status">

@@ -5,6 +5,7 @@ import { Chip } from "../components/chips.jsx";
 import { barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
 import { Facts, Section, durationFact, shareFact } from "../components/facts.jsx";
 import { FindingList, Judged, isRead, useQueryFindings } from "../components/findings.jsx";
+import { Fold } from "../components/fold.jsx";
 import { FailureText, MetaText, ObjectHead } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { NestedTable } from "../components/queries.jsx";
@@ -80,10 +81,9 @@ function Found({ app, query: q, findings, version }) {
       {pandas.length ? <Configs title={t("query.pandas")} pairs={pandas.map(([k, v]) => [k.slice(PANDAS.length), v])} /> : null}
       {q.details ? (
         <Section title={t("stage.details")}>
-          <details class="fold">
-            <summary>{t("stage.detailsShow")}</summary>
+          <Fold name="details" title={t("stage.detailsShow")}>
             <pre class="text-block">{q.details}</pre>
-          </details>
+          </Fold>
         </Section>
       ) : null}
     </>

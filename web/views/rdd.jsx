@@ -4,6 +4,7 @@ import { Joined } from "../components/cells.jsx";
 import { bytesColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
 import { FindingList, Judged, isRead, useSubjectFindings } from "../components/findings.jsx";
+import { Fold } from "../components/fold.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { MetaText } from "../components/object-head.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
@@ -45,10 +46,9 @@ export function Rdd({ app, id, version }) {
               </Judged>
               <Numbers app={app} rdd={rdd} />
               {rdd.name?.includes("\n") ? (
-                <details class="fold">
-                  <summary>{t("rdd.plan")}</summary>
+                <Fold name="plan" title={t("rdd.plan")}>
                   <pre class="text-block">{rdd.name}</pre>
-                </details>
+                </Fold>
               ) : null}
               <Stages app={app} rdd={rdd} />
               <Holders app={app} rdd={rdd} />

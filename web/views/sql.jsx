@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { TwoLines } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
@@ -15,7 +14,7 @@ import { useData } from "../components/use-data.js";
 import { DASH, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { current } from "../lib/router.js";
+import { current, namesIn, toggleName } from "../lib/router.js";
 import { LEVELS } from "../model/findings.js";
 
 /** @typedef {import("../types").SqlItem} SqlItem */
@@ -23,22 +22,18 @@ import { LEVELS } from "../model/findings.js";
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked */
 
 const FILTERS = ["q", "status", "grade"];
+/** So many roots have their nested executions below the list: each is asked for. */
+const MOST_OPENED = 50;
 
 /** Which query is slow, and which hurts? @param {{ app: App, version: string }} props */
 export function Sql({ app, version }) {
   // Nested executions are below their roots, unless a filter looks for single ones.
   const filtered = FILTERS.some((name) => current().query.has(name));
   /** @type {import("../components/list.jsx").Listing<SqlItem>} */
-  const queries = useList(["apps", app.ref, "sql"], { sort: "-duration", filters: FILTERS, version, fixed: filtered ? {} : { roots: "true" } });
+  const queries = useList(["apps", app.ref, "sql"], { sort: "-duration", filters: FILTERS, version, fixed: { ...(filtered ? {} : { roots: "true" }), ...paths.thresholds(current().query) } });
   const findings = useFindings(app.ref, version);
   const judged = isRead(version) && app.sqlExecutionCount > 0;
-  const [open, setOpen] = useState(/** @type {Set<number>} */ (new Set()));
-  /** @param {number} id */
-  const toggle = (id) => {
-    const next = new Set(open);
-    if (!next.delete(id)) next.add(id);
-    setOpen(next);
-  };
+  const open = namesIn(current().query, "open");
   if (judged && findings.data === undefined && !findings.error) return findings.slow ? <Skeleton rows={10} /> : null;
   return (
     <>
@@ -63,20 +58,20 @@ export function Sql({ app, version }) {
           of={queries}
           rows={10}
           caption={t("nav.sql")}
-          columns={columns(app, open, toggle)}
+          columns={columns(app, open)}
           rowKey={(x) => x.id}
           link={(x) => paths.sql(app.ref, x.id)}
           none={<Empty title={t("sql.none")} text={findings.data?.emptyPages?.sql ?? t("sql.noneText")} />}
           noMatch={t("sql.noMatch")}
-          foot={filtered ? null : <Opened app={app} ids={[...open]} version={version} />}
+          foot={filtered ? null : <Opened app={app} ids={[...open].filter((id) => /^\d{1,15}$/.test(id)).slice(0, MOST_OPENED).map(Number)} version={version} />}
         />
       </Section>
     </>
   );
 }
 
-/** @param {App} app @param {Set<number>} open @param {(id: number) => void} toggle @returns {import("../components/table.jsx").Column<SqlItem>[]} */
-const columns = (app, open, toggle) => [
+/** @param {App} app @param {Set<string>} open roots whose nested executions are shown @returns {import("../components/table.jsx").Column<SqlItem>[]} */
+const columns = (app, open) => [
   {
     id: "mark",
     label: <span class="sr">{t("col.mark")}</span>,
@@ -99,7 +94,7 @@ const columns = (app, open, toggle) => [
           </div>
         ) : null}
         {x.nestedCount ? (
-          <button type="button" class="link small" aria-expanded={open.has(x.id)} onClick={() => toggle(x.id)}>
+          <button type="button" class="link small" aria-expanded={open.has(String(x.id))} onClick={() => toggleName("open", String(x.id))}>
             {t("sql.nested", x.nestedCount)}
           </button>
         ) : x.rootExecutionId !== null && x.rootExecutionId !== x.id ? (
@@ -123,6 +118,8 @@ const columns = (app, open, toggle) => [
     cell: (x) => <span class={x.savingMs ? "" : "dim3"}>{x.savingMs === null ? DASH : seconds(x.savingMs)}</span>,
   },
   { id: "jobs", label: t("col.jobs"), sort: "jobs", cell: (x) => <JobLinks app={app} query={x} /> },
+  countColumn("col.stages", (x) => x.stageCount, { sort: undefined }),
+  countColumn("col.planNodes", (x) => x.planNodeCount, { sort: undefined, title: t("col.planNodes.title") }),
   sparse(countColumn("col.planChanges", (x) => x.planChangeCount, { sort: undefined, title: t("col.planChanges.title") })),
 ];
 

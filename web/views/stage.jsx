@@ -2,6 +2,7 @@
 import { apiPath, wordedPath } from "../api.js";
 import { FindingList, isRead, useStageFindings } from "../components/findings.jsx";
 import { Section } from "../components/facts.jsx";
+import { Fold } from "../components/fold.jsx";
 import { FailureText } from "../components/object-head.jsx";
 import { ran } from "../components/stage-columns.jsx";
 import { StageDag } from "../components/stage-dag.jsx";
@@ -74,10 +75,9 @@ function Found({ app, stage: s, version }) {
           <StageDag app={app} name={name} version={version} />
           {s.details ? (
             <Section title={t("stage.details")}>
-              <details class="fold">
-                <summary>{t("stage.detailsShow")}</summary>
+              <Fold name="details" title={t("stage.detailsShow")}>
                 <pre class="text-block">{s.details}</pre>
-              </details>
+              </Fold>
             </Section>
           ) : null}
         </>

@@ -4,7 +4,7 @@ import { Section } from "../components/facts.jsx";
 import { Choice, FilterChip, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { PageFindings } from "../components/findings.jsx";
-import { stageColumns, stageRows } from "../components/stage-columns.jsx";
+import { STAGE_STATUSES, stageColumns, stageRows } from "../components/stage-columns.jsx";
 import { Empty } from "../components/states.jsx";
 import { t } from "../lib/i18n.js";
 import { patchQuery } from "../lib/router.js";
@@ -28,7 +28,7 @@ export function Stages({ app, version }) {
           name="status"
           label={t("col.status")}
           any={t("filter.anyStatus")}
-          options={words("status", ["complete", "failed", "active", "pending", "skipped"])}
+          options={words("status", STAGE_STATUSES)}
         />
         <GradeChoice />
         {job !== null ? <FilterChip name="job" text={t("job.title", job)} /> : null}

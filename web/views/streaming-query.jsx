@@ -5,9 +5,11 @@ import { Chip } from "../components/chips.jsx";
 import { bytesColumn, countColumn, durationColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { FindingList, Judged, isRead, useSubjectFindings } from "../components/findings.jsx";
+import { Fold } from "../components/fold.jsx";
 import { FailureText, TextBlock } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
+import { Spread } from "../components/spread.jsx";
 import { Table } from "../components/table.jsx";
 import { TimeChart } from "../components/time-chart.jsx";
 import { useData } from "../components/use-data.js";
@@ -141,14 +143,25 @@ function Charts({ run }) {
     <Section title={t("streaming.overTime")} note={run.progressPerPoint > 1 ? t("streaming.folded", run.progressPerPoint) : t("streaming.overTimeNote")}>
       <div class="time-charts">
         {charts.map((c) => (
-          <TimeChart
-            key={c.title}
-            {...c}
-            label={t("streaming.chartLabel", c.title, s.triggerMs.length)}
-            timesMs={s.triggerMs}
-            fromMs={fromMs}
-            tip={(i) => [at(i), ...c.series.map((x) => `${x.name}: ${c.text(x.values[i])}`)].join("\n")}
-          />
+          <div key={c.title} class="time-spread">
+            <TimeChart
+              {...c}
+              label={t("streaming.chartLabel", c.title, s.triggerMs.length)}
+              timesMs={s.triggerMs}
+              fromMs={fromMs}
+              tip={(i) => [at(i), ...c.series.map((x) => `${x.name}: ${c.text(x.values[i])}`)].join("\n")}
+            />
+            {c.stacked ? null : (
+              <div class="spreads">
+                {c.series.map((x) => (
+                  <figure key={x.name} class="time-chart">
+                    <figcaption class="dim3">{c.series.length > 1 ? t("spread.of", x.name) : t("spread.title")}</figcaption>
+                    <Spread name={x.name} values={x.values} text={c.text} />
+                  </figure>
+                ))}
+              </div>
+            )}
+          </div>
         ))}
       </div>
     </Section>
@@ -236,10 +249,9 @@ function Latest({ run }) {
           {latest.stateOperators
             .filter((s) => s.customMetrics?.length)
             .map((s) => (
-              <details class="fold" key={s.ordinal}>
-                <summary>{t("streaming.custom", s.operator ?? String(s.ordinal))}</summary>
+              <Fold key={s.ordinal} name={`custom${s.ordinal}`} title={t("streaming.custom", s.operator ?? String(s.ordinal))}>
                 <PairTable caption={t("streaming.custom", s.operator ?? "")} pairs={(s.customMetrics ?? []).map(([k, v]) => [k, count(v)])} heads={["col.metric", "col.value"]} />
-              </details>
+              </Fold>
             ))}
         </Section>
       ) : null}

@@ -52,7 +52,7 @@ export async function startServer(t, args, env = {}) {
   const base = await new Promise((resolveBase, reject) => {
     child.stderr.setEncoding("utf8").on("data", (text) => {
       errors += text;
-      const found = /listening on (http:\S+)\//.exec(errors);
+      const found = /listening on (https?:[^\s"]+)\//.exec(errors);
       if (found) resolveBase(found[1]);
     });
     ended.then((code) => reject(new Error(`serve ended with ${code}: ${errors}`)));

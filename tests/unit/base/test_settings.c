@@ -87,10 +87,28 @@ static void java_options_are_split_like_a_shell_does(void **state)
 static void old_spellings_of_a_key_are_read(void **state)
 {
     (void)state;
-    write_file("spark.history.fs.update.interval.seconds 7\nafterglow.jobs 5\n");
+    write_file("spark.history.fs.update.interval.seconds 7\nafterglow.jobs 5\nspark.history.fs.cleaner.maxAge.seconds 60\n"
+               "spark.history.fs.cleaner.interval.seconds 30\nspark.history.store.maxDiskUsage 10g\n");
     assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
     assert_int_equal(settings_i64(settings, SETTING_UPDATE_INTERVAL), 7000);
     assert_int_equal(settings_i64(settings, SETTING_JOBS), 5);
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER_MAX_AGE), 60000);
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER_INTERVAL), 30000);
+    assert_int_equal(settings_i64(settings, SETTING_STORE_MAX_BYTES), (int64_t)10 << 30);
+}
+
+static void nothing_is_deleted_or_put_away_unless_that_is_asked_for(void **state)
+{
+    (void)state;
+    write_file("");
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER), 0);
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER_ABANDONED), 0);
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER_MAX_AGE), 7 * 86400000LL);       /* the History Server's, for when it is on */
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER_INTERVAL), 86400000LL);
+    assert_int_equal(settings_i64(settings, SETTING_CLEANER_MAX_NUM), UNKNOWN);
+    assert_int_equal(settings_i64(settings, SETTING_STORE_MAX_BYTES), UNKNOWN);
+    assert_int_equal(settings_i64(settings, SETTING_STORE_MAX_AGE), UNKNOWN);
 }
 
 static void unknown_keys_of_ours_are_remarked_on_and_foreign_ones_are_not(void **state)
@@ -202,6 +220,32 @@ static void a_port_from_a_stronger_origin_beats_the_one_in_the_address(void **st
     assert_int_equal(port, 9999);
 }
 
+static void load_text(const char *text)
+{
+    FILE *file = fopen(file_path, "w");
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+}
+
+/* SSLOptions.parse: a service's own key, else that of all services; the port is a service's own. */
+static void keys_of_all_services_hold_where_the_servers_own_are_not_set(void **state)
+{
+    (void)state;
+    setenv("SPARK_HISTORY_OPTS", "-Dspark.ssl.keyStore=/stronger -Dspark.ssl.enabled=true", 1);
+    load_text("spark.ssl.historyServer.keyStore /own\nspark.ssl.keyStore /all\nspark.ssl.enabled false\nspark.ssl.keyStorePassword x\nspark.ssl.port 1\nspark.ssl.unknown 1\n");
+    unsetenv("SPARK_HISTORY_OPTS");
+    assert_string_equal(settings_text(settings, SETTING_SSL_KEYSTORE), "/own");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_ENABLED), 1);
+    assert_string_equal(settings_text(settings, SETTING_SSL_KEYSTORE_PASSWORD), "x");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_PORT), UNKNOWN);
+    assert_null(settings_remark(settings, 0));
+    load_text("spark.ssl.historyServer.enabled false\n");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_ENABLED), 0);
+    load_text("spark.ssl.enabled true\n");
+    assert_int_equal(settings_i64(settings, SETTING_SSL_ENABLED), 0);
+}
+
 static void the_table_is_whole(void **state)
 {
     (void)state;
@@ -223,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stronger_origin_wins_in_any_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(java_options_are_split_like_a_shell_does, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_spellings_of_a_key_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_deleted_or_put_away_unless_that_is_asked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_keys_of_ours_are_remarked_on_and_foreign_ones_are_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_value_is_refused_with_key_and_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lists_skip_empty_items_and_grow_from_the_command_line, set_up, tear_down),
@@ -230,6 +275,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sizes_are_binary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_address_is_taken_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_port_from_a_stronger_origin_beats_the_one_in_the_address, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_of_all_services_hold_where_the_servers_own_are_not_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_table_is_whole, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

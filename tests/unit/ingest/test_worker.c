@@ -450,6 +450,50 @@ static void failed_allocations_anywhere_are_survived(void **state)
     }
 }
 
+/* Most loads at the same time, seen from outside, of four logs that take a while. */
+static int64_t most_loads_at_once(int64_t max_memory_bytes)
+{
+    int64_t most = 0;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        const struct worker_place place = {.path = logs};
+        const struct worker_options options = {.store_dir = store, .places = &place, .place_count = 1, .jobs = 4, .interval_ms = 100, .policy.max_memory_bytes = max_memory_bytes};
+        struct worker_summary summary;
+        struct err err = {0};
+        _exit(worker_run(&options, &summary, &err) || summary.loaded_count != 4 ? 1 : 0);
+    }
+    watching = pid;
+    siginfo_t info = {0};
+    while (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) && !info.si_pid) {
+        int64_t now = query("SELECT count(*) FROM log WHERE state = 'loading'");
+        most = MAX(most, now);
+        usleep(1000);
+    }
+    assert_int_equal(end_of(pid), 0);
+    return most;
+}
+
+static void loads_wait_for_each_other_where_memory_is_short(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        FILE *file = fopen(path_of(names[i]), "w");
+        assert_non_null(file);
+        fprintf(file, HEAD "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"n\",\"App ID\":\"%s\",\"Timestamp\":1700000000000,\"User\":\"u\"}\n", names[i]);
+        for (int line = 0; line < 50000; line++)
+            fputs(TASK("7"), file);
+        fputs(END, file);
+        fclose(file);
+    }
+    assert_int_equal(most_loads_at_once(1), 1);
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", store);
+    assert_int_equal(system(command), 0);
+    assert_in_range(most_loads_at_once(0), 2, 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -469,6 +513,7 @@ int main(void)
         TEST(a_killed_worker_leaves_nothing_that_confuses_the_next),
         TEST(a_named_pipe_does_not_hold_the_scan),
         TEST(failed_allocations_anywhere_are_survived),
+        TEST(loads_wait_for_each_other_where_memory_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ export async function listPages() {
         const stage = `${at}/stages/${s.stageId}.${s.attempt}`;
         pages.push(
           ["one task", `${stage}?task=${taskId}`],
-          ["one executor, a part of the time, what it cost", `${stage}?exec=${executorId}&from=${launchMs}&to=${launchMs + 1000}&view=cost&finding=-`],
+          ["one executor, a part of the time, what it cost", `${stage}?exec=${executorId}&from=${launchMs}&to=${launchMs + 1000}&account=cost&finding=-`],
           ["no such task", `${stage}?task=999999999`],
         );
       }

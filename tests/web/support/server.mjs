@@ -86,6 +86,10 @@ export async function startProxy(target, prefix) {
       },
     );
     up.on("error", () => res.writeHead(502).end());
+    // What breaks off before it is whole does so behind the gateway, too.
+    req.on("close", () => {
+      if (!req.complete) up.destroy();
+    });
     req.pipe(up);
   });
   await new Promise((ready) => proxy.listen(0, "127.0.0.1", () => ready(undefined)));

@@ -82,6 +82,7 @@ export const apps = {
   "add.off": "Logs cannot be added here. An administrator switches it on with the setting afterglow.uploads.dir.",
   "add.notYou": "You may not add logs here. An administrator allows it with the setting afterglow.uploads.users.",
   "add.tooLarge": (/** @type {string} */ most) => `a log may have ${most} at most (afterglow.uploads.maxBytes)`,
+  "add.brokeOff": (/** @type {string} */ sent, /** @type {string} */ all) => `the connection broke off after ${sent} of ${all}; what had come was removed from the server`,
   "add.mayNotBeSeen": "it is here, but its access list does not name you",
   "first.title": "No log has been read yet",
   "first.notScanned": (/** @type {string} */ p) => `${p} has not been scanned yet.`,

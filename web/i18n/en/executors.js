@@ -67,6 +67,8 @@ export const executors = {
   "exclusions.all": "the whole application",
   "exclusions.stage": (/** @type {string} */ s) => `stage ${s}`,
   "exclusions.failures": "Failures",
+  "nav.processes": "Processes",
+  "nav.processes.ask": "What else ran?",
   "processes.title": "Other processes",
   "processes.note": "for example a YARN application master",
   "processes.id": "Process",

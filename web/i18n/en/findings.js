@@ -23,6 +23,7 @@ export const findings = {
   "find.smaller": (/** @type {number} */ n, /** @type {string} */ s) => `${some(n, "note")} below ${s} each:`,
   "find.more": (/** @type {number} */ n, /** @type {string} */ rule) => `${count(n)} more: ${rule}`,
   "find.fold": "Fold them again",
+  "find.movedChip": "thresholds moved",
   "find.moved": (/** @type {string} */ rules) => `Graded with other thresholds than usual: ${rules}.`,
   "find.reset": "Back to usual",
   "find.joint": (/** @type {number} */ k, /** @type {string} */ s, /** @type {string} */ share, /** @type {string} */ sum) =>

@@ -39,6 +39,7 @@ export const servers = {
   "operations.queries": "Queries",
   "operations.rows": "Rows produced",
   "operations.tags": "Tags",
+  "operations.id": "Operation ID",
   "operations.jobTag": "Job tag",
   "operations.plan": "Plan",
   "operations.trace": "Stack trace",

@@ -15,6 +15,8 @@ export const sql = {
   "sql.noneText": "It used RDDs only, so Spark wrote no plan. Jobs and stages have everything there is.",
   "sql.nested": (/** @type {number} */ n) => some(n, "nested query", "nested queries"),
   "sql.below": (/** @type {number} */ id) => `Started by query ${id}`,
+  "col.planNodes": "Plan nodes",
+  "col.planNodes.title": "Of the last plan, blocks of generated code among them",
   "col.planChanges": "Plan changes",
   "col.planChanges.title": "What adaptive execution changed while it ran",
   "col.operators": "Operators",
@@ -44,6 +46,9 @@ export const sql = {
 
   "graph.smaller": "Zoom out",
   "graph.larger": "Zoom in",
+  "graph.takeTitle": "Take the drawing away as a file",
+  "graph.svg": "SVG, as it is drawn here",
+  "graph.dot": "DOT, for Graphviz",
   "graph.fit": "Fit",
   "plan.label": "Plan as a drawing: arrow keys go from operator to operator, Enter folds and unfolds, plus, minus and 0 zoom. The table below holds the same.",
   "plan.note": (/** @type {string | null} */ share) =>

@@ -30,6 +30,7 @@ export const stages = {
     "GC: share of task time, moderate above 10\u202f%, severe above 30\u202f%.",
   "errors.title": "Errors",
   "errors.note": "grouped by text",
+  "errors.there": (/** @type {number} */ n, /** @type {number} */ of, /** @type {number} */ more) => `${count(n)} of ${count(of)}${more ? `, and ${some(more, "other host")}` : ""}`,
   "errors.first": "First task",
   "errors.whole": "Show the whole text",
   "q.title": "Distribution over tasks",

@@ -6,6 +6,8 @@ import { some } from "./some.js";
 export const timeline = {
   "timeline.title": "Timeline",
   "timeline.note": "outlined: the run waited for it; dotted: room before anything would wait; inner bar: its last task, red where it was far slower than the others",
+  "timeline.noteJob": "what ran for this job, over its own time",
+  "timeline.wholeJob": "Whole job",
   "timeline.whole": "Whole run",
   "timeline.zoom": "Drag to look closer; keys + − ← →, 0 for the whole run",
   "timeline.noTime": "The run took no time.",

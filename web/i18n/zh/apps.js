@@ -81,6 +81,7 @@ export const apps = {
   "add.off": "此处不能添加日志。管理员可通过设置 afterglow.uploads.dir 开启。",
   "add.notYou": "您不能在此添加日志。管理员可通过设置 afterglow.uploads.users 允许。",
   "add.tooLarge": (most) => `日志最大 ${most}（afterglow.uploads.maxBytes）`,
+  "add.brokeOff": (sent, all) => `连接在发送 ${sent} / ${all} 后中断，已收到的部分已从服务器删除`,
   "add.mayNotBeSeen": "日志已在此处，但其访问列表中没有您",
   "first.title": "尚未读取任何日志",
   "first.notScanned": (p) => `${p} 尚未扫描。`,

@@ -66,6 +66,8 @@ export const executors = {
   "exclusions.all": "整个应用",
   "exclusions.stage": (s) => `Stage ${s}`,
   "exclusions.failures": "失败数",
+  "nav.processes": "进程",
+  "nav.processes.ask": "还有什么在运行？",
   "processes.title": "其他进程",
   "processes.note": "例如 YARN Application Master",
   "processes.id": "进程",

@@ -22,6 +22,7 @@ export const findings = {
   "find.smaller": (n, s) => `${count(n)} 条提示，每条低于 ${s}：`,
   "find.more": (n, rule) => `另有 ${count(n)} 项：${rule}`,
   "find.fold": "收起",
+  "find.movedChip": "阈值已调整",
   "find.moved": (rules) => `使用了不同于默认的阈值：${rules}。`,
   "find.reset": "恢复默认",
   "find.joint": (k, s, share, sum) => `前 ${count(k)} 项一起可省 ${s}（${share}），而不是总和 ${sum}：它们有重叠。`,

@@ -39,6 +39,7 @@ export const servers = {
   "operations.queries": "查询",
   "operations.rows": "产生的行",
   "operations.tags": "标签",
+  "operations.id": "操作 ID",
   "operations.jobTag": "Job 标签",
   "operations.plan": "执行计划",
   "operations.trace": "堆栈",

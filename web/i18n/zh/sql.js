@@ -14,6 +14,8 @@ export const sql = {
   "sql.noneText": "它只使用了 RDD，因此 Spark 没有写下执行计划。Job 和 Stage 页面包含全部信息。",
   "sql.nested": (n) => `${n} 个嵌套查询`,
   "sql.below": (id) => `由查询 ${id} 启动`,
+  "col.planNodes": "计划节点",
+  "col.planNodes.title": "最终计划的节点数，包括生成代码块",
   "col.planChanges": "计划变化",
   "col.planChanges.title": "自适应执行在运行中所做的改变",
   "col.operators": "算子",
@@ -43,6 +45,9 @@ export const sql = {
 
   "graph.smaller": "缩小",
   "graph.larger": "放大",
+  "graph.takeTitle": "把图保存为文件",
+  "graph.svg": "SVG（与此处所见相同）",
+  "graph.dot": "DOT（用于 Graphviz）",
   "graph.fit": "适应窗口",
   "plan.label": "计划图：方向键在算子之间移动，Enter 折叠或展开，加号、减号和 0 缩放。下方表格内容相同。",
   "plan.note": (share) => `数据自上而下；横条和数字：Spark 为该算子单独测得的 Task 时间${share === null ? "" : `（占查询的 ${share}，其余在生成的代码中）`}`,

@@ -28,6 +28,7 @@ export const stages = {
     "倾斜：最大 Task 与中位数之比，3× 起为中等，10× 起为严重，仅在最大 Task 多用数秒时标记。GC：占 Task 时间的比例，超过 10\u202f% 为中等，超过 30\u202f% 为严重。",
   "errors.title": "错误",
   "errors.note": "按文本分组",
+  "errors.there": (n, of, more) => `${count(n)} / ${count(of)}${more ? `，另有 ${count(more)} 台主机` : ""}`,
   "errors.first": "首个 Task",
   "errors.whole": "显示全文",
   "q.title": "Task 分布",

@@ -5,6 +5,8 @@ import { count } from "../../lib/format.js";
 export const timeline = {
   "timeline.title": "时间线",
   "timeline.note": "有框：运行在等它；虚线：还能晚多久；内条：最后一个任务，远慢于其他任务时为红色",
+  "timeline.noteJob": "此 Job 期间运行的内容",
+  "timeline.wholeJob": "整个 Job",
   "timeline.whole": "整个运行",
   "timeline.zoom": "拖动以放大；按键 + − ← →，0 为整个运行",
   "timeline.noTime": "运行没有用时。",

@@ -11,7 +11,7 @@ import { current, hrefWith } from "../../lib/router.js";
 
 /** Where the slots' time went: while the stage ran (window), or what of it the stage has to answer for (cost). @param {{ analysis: Analysis }} props */
 export function StageAccount({ analysis: a }) {
-  const view = current().query.get("view") === "cost" ? "cost" : "window";
+  const view = current().query.get("account") === "cost" ? "cost" : "window";
   const buckets = a[view];
   if (!a.window.length && !a.cost.length) return null;
   return (
@@ -21,7 +21,7 @@ export function StageAccount({ analysis: a }) {
       tools={
         <span class="seg">
           {/** @type {const} */ (["window", "cost"]).map((v) => (
-            <a key={v} href={hrefWith({ view: v === "window" ? null : v })} aria-current={v === view ? "true" : undefined}>
+            <a key={v} href={hrefWith({ account: v === "window" ? null : v })} aria-current={v === view ? "true" : undefined}>
               {t(`stage.view.${v}`)}
             </a>
           ))}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Chip } from "../../components/chips.jsx";
 import { Section } from "../../components/facts.jsx";
+import { Fold } from "../../components/fold.jsx";
 import { Table } from "../../components/table.jsx";
 import { count } from "../../lib/format.js";
 import { t } from "../../lib/i18n.js";
@@ -13,8 +14,8 @@ const SEARCHED_CHARACTERS = 200;
 /** What failed and was killed, by text, with links to the tasks. @param {{ stage: import("../../types").Stage }} props */
 export function Errors({ stage: s }) {
   const rows = [
-    ...s.errors.map((e) => ({ text: e.text, n: e.count, task: e.firstTaskId, kind: "failed" })),
-    ...s.killReasons.map((k) => ({ text: k.reason, n: k.count, task: /** @type {number | null} */ (null), kind: "killed" })),
+    ...s.errors.map((e) => ({ text: e.text, n: e.count, task: e.firstTaskId, kind: "failed", host: e.host, there: e.hostTasks, hosts: e.hostCount })),
+    ...s.killReasons.map((k) => ({ text: k.reason, n: k.count, task: /** @type {number | null} */ (null), kind: "killed", host: null, there: 0, hosts: 0 })),
   ];
   const tasksOf = (/** @type {typeof rows[number]} */ r) =>
     r.kind === "killed" ? hrefWith({ status: "killed", q: null, page: null }) : hrefWith({ status: null, q: summary(r.text).slice(0, SEARCHED_CHARACTERS), page: null });
@@ -50,16 +51,27 @@ export function Errors({ stage: s }) {
               ),
           },
           {
+            id: "where",
+            label: t("col.host"),
+            present: (r) => r.host,
+            cell: (r) =>
+              r.host === null ? (
+                ""
+              ) : (
+                <span class="nowrap">
+                  <a href={hrefWith({ host: r.host, page: null })}>{r.host}</a>
+                  {r.there < r.n ? <span class="dim3"> {t("errors.there", r.there, r.n, r.hosts - 1)}</span> : null}
+                </span>
+              ),
+          },
+          {
             id: "text",
             label: t("col.message"),
             class: "is-message",
             cell: (r) => (
-              <details class="error">
-                <summary title={t("errors.whole")}>
-                  <code>{summary(r.text)}</code>
-                </summary>
+              <Fold class="error" name={`error${rows.indexOf(r)}`} hint={t("errors.whole")} title={<code>{summary(r.text)}</code>}>
                 {summary(r.text) !== r.text.trim() || r.text.length > 120 ? <pre class="text-block">{r.text}</pre> : null}
-              </details>
+              </Fold>
             ),
           },
         ]}

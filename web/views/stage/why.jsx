@@ -3,6 +3,7 @@ import { apiPath, wordedPath } from "../../api.js";
 import { Joined } from "../../components/cells.jsx";
 import { Chip } from "../../components/chips.jsx";
 import { Section } from "../../components/facts.jsx";
+import { Fold } from "../../components/fold.jsx";
 import { Empty, Loaded, Skeleton } from "../../components/states.jsx";
 import { Table } from "../../components/table.jsx";
 import { useData } from "../../components/use-data.js";
@@ -199,12 +200,11 @@ function AgainstMedian({ stage: s, task }) {
         ]}
       />
       {zero.length ? (
-        <details class="fold">
-          <summary>{t("tasks.zero", zero.length)}</summary>
+        <Fold name="zero" title={t("tasks.zero", zero.length)}>
           <p class="note dim">
             <Joined items={zero}>{(m) => word("metric", m.name)}</Joined>
           </p>
-        </details>
+        </Fold>
       ) : null}
       {task.accumulables.length ? (
         <p class="note">

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/source/log_remove.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attributes.h"
+#include "base/str.h"
+#include "ingest/source/log_name.h"
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+/* Opens the directory that holds the last part of `below`, part by part and through no link, and sets *ret_name to that part. */
+static enum err_code open_parent(const char *place, const char *below, int *ret_fd, const char **ret_name, struct err *err)
+{
+    int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0) {
+        size_t len = strcspn(below, "/");
+        char part[NAME_MAX + 1];
+        if (!len || len > NAME_MAX || (below[0] == '.' && (len == 1 || (len == 2 && below[1] == '.')))) {
+            close(fd);
+            return err_set(err, ERR_INVALID, "not the path of a log below its place");
+        }
+        if (!below[len]) {
+            *ret_fd = fd;
+            *ret_name = below;
+            return ERR_OK;
+        }
+        memcpy(part, below, len);
+        part[len] = '\0';
+        int next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int code = errno;
+        close(fd);
+        errno = code;
+        fd = next;
+        below += len + 1;
+    }
+    if (errno == ELOOP || errno == ENOTDIR)
+        return err_set(err, ERR_INVALID, "it lies behind a link");
+    return err_set_errno(err, errno, "cannot open its directory");
+}
+
+static enum err_code remove_file(int dir, const char *name, bool *ret_begun, struct err *err)
+{
+    struct stat st;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? ERR_OK : err_set_errno(err, errno, "cannot look at it");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_INVALID, S_ISLNK(st.st_mode) ? "it is a link" : "it is no file");
+    if (unlinkat(dir, name, 0) && errno != ENOENT)
+        return err_set_errno(err, errno, "cannot delete it");
+    *ret_begun = true;
+    return ERR_OK;
+}
+
+/* A name that Spark writes into a rolling directory, or Hadoop's check sum of one. */
+static bool belongs_to_rolling(const char *name)
+{
+    struct str s = str_of(name);
+    return str_starts(s, "events_") || str_starts(s, "appstatus_") || ((str_starts(s, ".events_") || str_starts(s, ".appstatus_")) && str_ends(s, ".crc"));
+}
+
+static enum err_code remove_rolling(int parent, const char *name, bool *ret_begun, struct err *err)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return ERR_OK;
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return err_set(err, ERR_INVALID, "it is a link, or no directory");
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        enum err_code rc = err_set_errno(err, errno, "cannot read the directory");
+        close_fd(&fd);
+        return rc;
+    }
+    enum err_code rc = ERR_OK;
+    for (struct dirent *item; !rc && (item = readdir(dir));)
+        if (belongs_to_rolling(item->d_name))
+            rc = remove_file(dirfd(dir), item->d_name, ret_begun, err);
+    closedir(dir);
+    if (!rc && unlinkat(parent, name, AT_REMOVEDIR) && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+        rc = err_set_errno(err, errno, "cannot delete the directory");
+    return rc;
+}
+
+enum err_code log_remove(const char *place, const char *path, enum log_layout layout, bool *ret_begun, struct err *err)
+{
+    *ret_begun = false;
+    size_t len = strlen(place);
+    if (layout != LAYOUT_FILE && layout != LAYOUT_ROLLING)
+        return err_set(err, ERR_UNSUPPORTED, "logs of this kind are not deleted (%s)", log_layout_name(layout));
+    if (place[0] != '/')
+        return err_set(err, ERR_UNSUPPORTED, "logs in places of this kind are not deleted");
+    while (len > 1 && place[len - 1] == '/')
+        len--;
+    if (strncmp(path, place, len) != 0 || (len > 1 && path[len] != '/'))
+        return err_set(err, ERR_INVALID, "it does not lie below its place");
+    CLEANUP(close_fd) int parent = -1;
+    const char *name = NULL;
+    enum err_code rc = open_parent(place, path + len + (len > 1), &parent, &name, err);
+    if (rc)
+        return rc;
+    if (layout == LAYOUT_FILE)
+        return remove_file(parent, name, ret_begun, err);
+    if (strncmp(name, ROLLING_PREFIX, strlen(ROLLING_PREFIX)) != 0)
+        return err_set(err, ERR_UNSUPPORTED, "a rolling log in a directory whose name does not begin with " ROLLING_PREFIX " is not deleted");
+    return remove_rolling(parent, name, ret_begun, err);
+}

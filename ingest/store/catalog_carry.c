@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/store/catalog_carry.h"
+
+#include "base/buf.h"
+
+#define SQL_BYTES ((size_t)64 << 10)
+#define PUT_AWAY "a.generation > 0 AND NOT a.loaded"
+
+/* Tables whose rows are carried, by what is said after the common columns: `o` is the old table. */
+static const struct {
+    const char *table, *instead, *from;      /* a column that gets another value, and that value with what it comes from */
+} carried[] = {
+    {"log", "place_id", "NULL FROM old.log AS o WHERE o.log_id IN (SELECT a.log_id FROM old.app AS a WHERE " PUT_AWAY ")"},
+    {"app", "log_id",
+     "(SELECT l.log_id FROM main.log AS l WHERE l.path = (SELECT p.path FROM old.log AS p WHERE p.log_id = o.log_id)) FROM old.app AS o WHERE o.generation > 0 AND NOT o.loaded"},
+    {"run_history", "app_key", "o.app_key FROM old.run_history AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a WHERE " PUT_AWAY ")"},
+    {"run_summary", "app_key", "o.app_key FROM old.run_summary AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a WHERE " PUT_AWAY ")"},
+    {"run_use", "app_key", "o.app_key FROM old.run_use AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a)"},
+};
+
+/* Columns that both versions have. An id that the new catalogue gives itself, and the column with another value, are left out. */
+static enum err_code common_columns(struct db *db, const char *table, const char *instead, struct buf *out, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt,
+                                  "SELECT name FROM pragma_table_info(?1, 'main') WHERE name <> ?2 AND NOT (?1 = 'log' AND name = 'log_id') "
+                                  "AND name IN (SELECT name FROM pragma_table_info(?1, 'old'))", err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(table));
+    db_bind_str(stmt, 2, str_of(instead));
+    while ((rc = db_step(stmt, err)) == ERR_OK)
+        buf_printf(out, "%s, ", db_str(stmt, 0).ptr);
+    db_finalize(stmt);
+    if (rc == ERR_EOF)
+        rc = buf_failed(out) ? err_nomem(err) : ERR_OK;
+    return rc;
+}
+
+static enum err_code carry_table(struct db *db, size_t which, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf columns;
+    CLEANUP(buf_dispose) struct buf sql;
+    buf_init(&columns, SQL_BYTES);
+    buf_init(&sql, 2 * SQL_BYTES);
+    buf_text(&columns, "");
+    enum err_code rc = common_columns(db, carried[which].table, carried[which].instead, &columns, err);
+    if (rc)
+        return rc;
+    const char *names = columns.len ? columns.data : "";
+    buf_printf(&sql, "INSERT OR IGNORE INTO main.%s (%s%s) SELECT %s%s", carried[which].table, names, carried[which].instead, names, carried[which].from);
+    return buf_failed(&sql) ? err_nomem(err) : db_exec(db, sql.data, err);
+}
+
+enum err_code catalog_carry_over(struct db *catalog, const char *old_path, int64_t *ret_count, struct err *err)
+{
+    static const char count_sql[] = "SELECT count(*) FROM main.app AS a WHERE " PUT_AWAY;
+    sqlite3_stmt *stmt = NULL;
+    *ret_count = 0;
+    enum err_code rc = db_prepare(catalog, &stmt, "ATTACH ?1 AS old", err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(old_path));
+    bool attached = !db_run(stmt, NULL);
+    db_finalize(stmt);
+    if (!attached)
+        return ERR_OK;
+    bool carried_over = !db_begin(catalog, NULL);
+    for (size_t i = 0; i < ARRAY_LENGTH(carried) && carried_over; i++)
+        carried_over = !carry_table(catalog, i, NULL);
+    if (carried_over && !db_query_i64(catalog, count_sql, ret_count, NULL))
+        carried_over = !db_commit(catalog, NULL);
+    if (!carried_over) {
+        db_rollback(catalog);
+        *ret_count = 0;
+    }
+    return db_exec(catalog, "DETACH old", err);
+}
