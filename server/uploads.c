@@ -22,8 +22,8 @@
 #include "server/origin.h"
 
 #define RECEIVING ".receiving-"
-#define ARRIVING ".inprogress"   /* as Spark calls a log that it is writing */
-#define ROLLING "eventlog_v2_"   /* a directory of this name is one log whatever is in it */
+#define ARRIVING ".inprogress" /* as Spark calls a log that it is writing */
+#define ROLLING "eventlog_v2_" /* a directory of this name is one log whatever is in it */
 #define PATH_BYTES 4600
 #define ABANDONED_SECONDS 3600 /* between two files of one upload */
 #define MINUTE_NS ((int64_t)60 * 1000 * NS_PER_MS)
@@ -49,9 +49,9 @@ struct upload {
     char receiving[PATH_BYTES - 8], place[PATH_BYTES - 8]; /* DIR/.receiving-ID, DIR/ID */
     char path[PATH_BYTES + 2 * UPLOAD_NAME_BYTES];         /* of the file, without ARRIVING */
     int fd;
-    bool last, is_shown;   /* is_shown: it is read while it arrives */
-    bool is_renamed;       /* the file has ARRIVING behind its name until it is whole */
-    int64_t told_bytes, told_ns; /* at the last news */
+    bool last, is_shown;          /* is_shown: it is read while it arrives */
+    bool is_renamed;              /* the file has ARRIVING behind its name until it is whole */
+    int64_t told_bytes, told_ns;  /* at the last news */
     int64_t earlier_bytes, bytes; /* of the files before, of this one */
     int64_t dropped_bytes;
     int status; /* of the answer; 0: all is well */
@@ -266,9 +266,8 @@ static bool make_file(struct upload *self, const char *folder, struct response *
         say_not_written(response);
         return false;
     }
-    self->fd = self->is_renamed && lstat(self->path, &st) == 0
-        ? (errno = EEXIST, -1)
-        : open(arriving_path(self, arriving, sizeof arriving), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+    self->fd = self->is_renamed && lstat(self->path, &st) == 0 ? (errno = EEXIST, -1)
+                                                               : open(arriving_path(self, arriving, sizeof arriving), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (self->fd < 0 && errno == EEXIST)
         response_error(response, 409, "file_exists", "this upload has a file %s already", self->name);
     else if (self->fd < 0)
@@ -483,7 +482,8 @@ enum upload_state upload_state_of(const struct uploads *self, struct str path)
     char place[PATH_BYTES];
     struct stat st;
     size_t len = self ? strlen(self->dir) : 0;
-    if (!self || !str_starts(path, self->dir) || path.len < len + UPLOAD_ID_BYTES || path.ptr[len] != '/' || (path.len > len + UPLOAD_ID_BYTES && path.ptr[len + UPLOAD_ID_BYTES] != '/'))
+    if (!self || !str_starts(path, self->dir) || path.len < len + UPLOAD_ID_BYTES || path.ptr[len] != '/' ||
+        (path.len > len + UPLOAD_ID_BYTES && path.ptr[len + UPLOAD_ID_BYTES] != '/'))
         return UPLOAD_NONE;
     const char *id = path.ptr + len + 1;
     char known_id[UPLOAD_ID_BYTES];

@@ -71,7 +71,7 @@ bool upload_abort(struct upload *self);
 
 /* What became of the upload that a log belongs to. UPLOAD_NONE: the log was not added here. */
 enum upload_state { UPLOAD_NONE, UPLOAD_ARRIVING, UPLOAD_WHOLE, UPLOAD_GONE };
-extern const char *const upload_state_names[]; /* UPLOAD_NONE: NULL */
+extern const char *const upload_state_names[];                                  /* UPLOAD_NONE: NULL */
 enum upload_state upload_state_of(const struct uploads *self, struct str path); /* self may be NULL; path: of a log, or of the directory DIR/ID */
 
 /* The last part of a name or path, of letters, digits, '.', '_' and '-', others as '_', not beginning with '.'; what is too long loses its begin. "log" where nothing is left. */

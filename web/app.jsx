@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, shows the view for it, and keeps the frame (bar, rail, keys, preferences). */
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath } from "./api.js";
 import { UploadList, useUploads } from "./components/add-log.jsx";
 import { AppHead } from "./components/app-head.jsx";
@@ -29,6 +29,8 @@ import { NotLoaded } from "./views/not-loaded.jsx";
 /** How often a run that is being read, or waits for it, is asked again; and one whose log may still grow, or that is not there yet. Finished runs are never polled. */
 const READING_MS = 1000;
 const GROWING_MS = 10_000;
+/** So long after the last byte of a log that was added came, what it brought is awaited. */
+const ARRIVED_MS = 15_000;
 /** The first page has what it needs by then; other views are fetched after it. */
 const WARM_MS = 2000;
 
@@ -128,7 +130,10 @@ function AppFrame({ appRef, rest, frame }) {
   const app = asked.data && settled(asked.data);
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;
-  usePoll(notLoaded || app?.loading || app?.log.upload === "arriving" ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  const arrived = useRef(-Infinity);
+  if (app?.log.upload === "arriving") arrived.current = performance.now();
+  const arrives = performance.now() - arrived.current < ARRIVED_MS;
+  usePoll(notLoaded || app?.loading || arrives ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
   // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
   const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
   return (

@@ -123,7 +123,7 @@ static const char facts_sql[] =
     "       (SELECT count(*) FROM sql_execution) AS sql_execution_count, (SELECT count(*) FROM streaming_query) AS streaming_query_count,"
     "       (SELECT count(*) FROM server_session) AS session_count, (SELECT count(*) FROM server_operation) AS operation_count,"
     "       (SELECT count(DISTINCT batch_ms) FROM job) AS dstream_batch_count, (SELECT count(*) FROM process) AS process_count,"
-       /* Spark's usual port where none was set; the driver takes the next one where that is taken, and no log says so. 0 is any. */
+    /* Spark's usual port where none was set; the driver takes the next one where that is taken, and no log says so. 0 is any. */
     "       (SELECT d.value || ':' || coalesce((SELECT value FROM environment WHERE section = 1 AND name = 'spark.ui.port'), '4040')"
     "          FROM environment d WHERE d.section = 1 AND d.name = 'spark.driver.host' AND NOT EXISTS"
     "               (SELECT 1 FROM environment WHERE section = 1 AND (name, value) IN (VALUES ('spark.ui.port', '0'), ('spark.ui.enabled', 'false')))) AS driver_address";
@@ -183,9 +183,9 @@ enum err_code api_app(struct api_ctx *ctx, const struct request *request, struct
     struct json_writer *json = response_json(response, false);
     struct arena *arena = request->arena;
     json_object_begin(json);
-    if (!(rc = db_pool_catalog(ctx->pool, &catalog, err)) && !(rc = app_item(json, catalog.db, app.ref.key, lang, err)) && !(rc = write_log(json, &app, server_uploads(ctx->server), err)) &&
-        !(rc = health_object(json, &app, err)) && !(rc = write_facts(json, app.db, err)) && !(rc = write_slowest(json, &app, arena, err)) &&
-        !(rc = write_few(json, &app, arena, "failedJobs", job_items, " WHERE j.status = 2", " ORDER BY j.job_id", err)))
+    if (!(rc = db_pool_catalog(ctx->pool, &catalog, err)) && !(rc = app_item(json, catalog.db, app.ref.key, lang, err)) &&
+        !(rc = write_log(json, &app, server_uploads(ctx->server), err)) && !(rc = health_object(json, &app, err)) && !(rc = write_facts(json, app.db, err)) &&
+        !(rc = write_slowest(json, &app, arena, err)) && !(rc = write_few(json, &app, arena, "failedJobs", job_items, " WHERE j.status = 2", " ORDER BY j.job_id", err)))
         rc = write_few(json, &app, arena, "failedStages", stage_items, " WHERE s.status = 3", " ORDER BY s.stage_id, s.attempt", err);
     json_object_end(json);
     db_pool_return(ctx->pool, &catalog);

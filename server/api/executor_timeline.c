@@ -268,8 +268,9 @@ enum err_code api_executor_timeline(struct api_ctx *ctx, const struct request *r
 {
     struct wish wish = {0};
     if (list_read_page(&wish.list, request, err) || (wish.list.is_csv && err_set(err, ERR_INVALID, "lines over time are no table: there is no CSV of them")) ||
-        request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &wish.list.limit, err) || request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &wish.bins, err) ||
-        executor_filter_read(&wish.filter, request, err) || request_run_part(request, &wish.from_ms, &wish.to_ms, err)) {
+        request_param_i64(request, "limit", DEFAULT_LINES, 1, MOST_LINES, &wish.list.limit, err) ||
+        request_param_i64(request, "bins", DEFAULT_BINS, 1, MOST_BINS, &wish.bins, err) || executor_filter_read(&wish.filter, request, err) ||
+        request_run_part(request, &wish.from_ms, &wish.to_ms, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }

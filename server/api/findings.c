@@ -260,8 +260,8 @@ enum err_code api_findings(struct api_ctx *ctx, const struct request *request, s
     struct ladder *ladders;
     struct wish wish;
     enum err_code rc;
-    if (request_lang(request, &wish.lang, err) || request_ladders(request, &ladders, err) || request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &wish.limit, err) ||
-        request_param_i64(request, "sql", UNKNOWN, 0, INT64_MAX, &wish.sql, err)) {
+    if (request_lang(request, &wish.lang, err) || request_ladders(request, &ladders, err) ||
+        request_param_i64(request, "limit", DEFAULT_FINDINGS, 1, MOST_FINDINGS, &wish.limit, err) || request_param_i64(request, "sql", UNKNOWN, 0, INT64_MAX, &wish.sql, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }

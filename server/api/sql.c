@@ -184,8 +184,9 @@ enum err_code api_sql_list(struct api_ctx *ctx, const struct request *request, s
     struct sql_list self;
     struct profile profile = {NULL};
     struct ladder *ladders;
-    if (list_read(&self.list, request, sorts, "-duration", err) || request_ladders(request, &ladders, err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) ||
-        param_word(request, "grade", grade_names, GRADE_COUNT, &self.grade, err) || request_param_i64(request, "root", -1, 0, INT64_MAX, &self.root, err)) {
+    if (list_read(&self.list, request, sorts, "-duration", err) || request_ladders(request, &ladders, err) ||
+        param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self.status, err) || param_word(request, "grade", grade_names, GRADE_COUNT, &self.grade, err) ||
+        request_param_i64(request, "root", -1, 0, INT64_MAX, &self.root, err)) {
         api_bad_parameter(response, err);
         return ERR_OK;
     }

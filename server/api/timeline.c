@@ -37,14 +37,15 @@ static const char job_count_sql[] = "SELECT count(*)" JOBS;
 static const char jobs_sql[] = "SELECT j.job_id, j.name, j.description, j.submission_ms AS from_ms, j.completion_ms AS to_ms, j.sql_execution_id,"
                                "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id) AS num_stages,"
                                "       (SELECT count(*) FROM job_stage s WHERE s.job_id = j.job_id AND s.skipped AND NOT s.ran) AS skipped_stages, p.ms AS on_path_ms, j.status = 2"
-                               "  FROM job j LEFT JOIN (SELECT job_id, sum(to_ms - from_ms) AS ms FROM chain_segment GROUP BY job_id) p ON p.job_id = j.job_id"
-                               JOB_WHERE " ORDER BY j.submission_ms, j.job_id LIMIT ?3";
+                               "  FROM job j LEFT JOIN (SELECT job_id, sum(to_ms - from_ms) AS ms FROM chain_segment GROUP BY job_id) p ON p.job_id = j.job_id" JOB_WHERE
+                               " ORDER BY j.submission_ms, j.job_id LIMIT ?3";
 #define JOB_PLAIN 9
 
 #define STAGE_FROM "coalesce(s.submission_ms, s.first_task_launch_ms)"
 #define STAGE_TO "CASE WHEN s.completed_seen THEN max(coalesce(s.completion_ms, 0), coalesce(s.last_task_finish_ms, 0)) END"
-#define STAGES " FROM stage s WHERE s.task_rows > 0 AND " STAGE_FROM " < ?2 AND coalesce(" STAGE_TO ", ?2) >= ?1" \
-               " AND (?4 IS NULL OR s.stage_id IN (SELECT stage_id FROM job_stage WHERE job_id = ?4))"
+#define STAGES                                                                                         \
+    " FROM stage s WHERE s.task_rows > 0 AND " STAGE_FROM " < ?2 AND coalesce(" STAGE_TO ", ?2) >= ?1" \
+    " AND (?4 IS NULL OR s.stage_id IN (SELECT stage_id FROM job_stage WHERE job_id = ?4))"
 static const char stage_count_sql[] = "SELECT count(*)" STAGES;
 /* Slack: how much later the stage could have ended before a stage that reads it, or its job, would have waited. The last task is the one that the run waited for. */
 static const char stages_sql[] =

@@ -10,8 +10,9 @@
 #include "server/server.h"
 
 /* The log, or of several in a folder the one with a run; a copy of a run that is known leads to that. */
-static const char log_sql[] = "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
-                              "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.state = 'gone', l.log_id LIMIT 1";
+static const char log_sql[] =
+    "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
+    "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.state = 'gone', l.log_id LIMIT 1";
 enum { LOG_REF = 4, LOG_SEEN = 5 };
 
 static enum err_code write_log(struct json_writer *json, struct db *catalog, const struct request *request, const char *dir, const char *id, struct err *err)

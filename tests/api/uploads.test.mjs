@@ -89,6 +89,7 @@ test("a log that is added", async (t) => {
     assert.equal((await put({ upload: rolling, folder, name: "appstatus_app-rolled", last: "true" }, "")).complete, true);
     const upload = await loadedRun(server, rolling);
     assert.deepEqual([upload.is, upload.ref], ["whole", begun.ref]);
+    await eventually(async () => (await run(server, upload.ref))[1]);
     assert.deepEqual(await run(server, upload.ref), ["app-rolled", true, "whole"]);
     assert.equal((await server.json(`apps/${upload.ref}`)).layout, "rolling");
   });
@@ -341,6 +342,8 @@ test("a log that is read while it arrives", async (t) => {
   assert.match(await upload.said, /^HTTP\/1.1 201 /);
   const done = await loadedRun(server, id);
   assert.deepEqual([done.is, done.ref], ["whole", begun.ref]);
+  // The scan that sees its end comes right after it.
+  await eventually(async () => (await run(server, done.ref))[1]);
   assert.deepEqual(await run(server, done.ref), ["app-slow", true, "whole"]);
   assert.equal((await server.json(`apps/${done.ref}`)).logPath, join(dir, id, "app-slow"));
   assert.deepEqual(readdirSync(dir), [id]);

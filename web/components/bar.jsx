@@ -54,7 +54,7 @@ export function TopBar({ crumbs, search, prefs, change, keys }) {
           type="button"
           class="btn is-plain"
           title={t("bar.zone")}
-          aria-label={`${t("bar.zone")}: ${zoneName()}`}
+          aria-label={`${t("bar.zone")}: ${prefs.zone === "utc" ? "UTC" : t("bar.local", zoneName())}`}
           onClick={() => change({ zone: prefs.zone === "utc" ? "local" : "utc" })}
         >
           {prefs.zone === "utc" ? "UTC" : t("bar.local", zoneName())}
