@@ -148,8 +148,8 @@ struct value {
 struct settings {
     struct arena arena;
     struct value values[SETTING_COUNT];
-    const char *remarks[MAX_REMARKS];
-    size_t remark_count;
+    const char *remarks[MAX_REMARKS], *idle[MAX_REMARKS];
+    size_t remark_count, idle_count;
 };
 
 /* Splits "12min" into 12 and "min". Spark takes a whole number, then letters, blanks around, in any case. */
@@ -400,12 +400,26 @@ static void remark_unknown(struct settings *self, struct str key, const char *wh
         self->remarks[self->remark_count++] = text;
 }
 
+/* One of the History Server's own that is not in the table. */
+static void note_idle(struct settings *self, struct str key)
+{
+    if (self->idle_count == MAX_REMARKS || (!str_starts(key, "spark.history.") && !str_starts(key, "spark.ssl.historyServer.")))
+        return;
+    for (size_t i = 0; i < self->idle_count; i++)
+        if (str_is(key, self->idle[i]))
+            return;
+    const char *copy = arena_strndup(&self->arena, key.ptr, MIN(key.len, (size_t)200));
+    if (copy)
+        self->idle[self->idle_count++] = copy;
+}
+
 static enum err_code take_pair(struct settings *self, struct str key, const char *value, enum setting_origin origin, const char *where, struct err *err)
 {
     int id = find_key(key);
     bool general = id < 0;
     if (general && (id = find_general_key(key)) < 0) {
         remark_unknown(self, key, where);
+        note_idle(self, key);
         return ERR_OK;
     }
     enum err_code rc = set_value(self, (enum setting_id)id, value, origin, general, err);
@@ -490,6 +504,11 @@ enum err_code settings_load(struct settings *self, const char *properties_file, 
 const char *settings_remark(const struct settings *self, size_t index)
 {
     return index < self->remark_count ? self->remarks[index] : NULL;
+}
+
+const char *settings_idle(const struct settings *self, size_t index)
+{
+    return index < self->idle_count ? self->idle[index] : NULL;
 }
 
 const char *settings_text(const struct settings *self, enum setting_id id)
