@@ -121,6 +121,17 @@ static void unknown_keys_of_ours_are_remarked_on_and_foreign_ones_are_not(void *
     assert_null(settings_remark(settings, 1));
 }
 
+static void keys_of_the_history_server_that_do_nothing_are_known_once(void **state)
+{
+    (void)state;
+    write_file("spark.history.retainedApplications 50\nspark.history.retainedApplications 60\nspark.history.ui.port 1\nspark.executor.memory 4g\nspark.ssl.historyServer.protocol TLSv1.3\n"
+               "spark.ssl.protocol TLSv1.3\nspark.history.fs.updateInterval 5\n");
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    assert_string_equal(settings_idle(settings, 0), "spark.history.retainedApplications");
+    assert_string_equal(settings_idle(settings, 1), "spark.ssl.historyServer.protocol");
+    assert_null(settings_idle(settings, 2));
+}
+
 static void a_bad_value_is_refused_with_key_and_place(void **state)
 {
     (void)state;
@@ -269,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(old_spellings_of_a_key_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_deleted_or_put_away_unless_that_is_asked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_keys_of_ours_are_remarked_on_and_foreign_ones_are_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_of_the_history_server_that_do_nothing_are_known_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_value_is_refused_with_key_and_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lists_skip_empty_items_and_grow_from_the_command_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_are_those_of_spark, set_up, tear_down),
