@@ -65,7 +65,7 @@ def check_kubernetes(keys):
     folder = "docker/kubernetes/"
     found = {}
     for path in tree.files():
-        if str(path).startswith(folder):
+        if str(path).startswith(folder) and path.suffix == ".yaml":
             for each in yaml.safe_load_all(tree.text(path)):
                 found[each["kind"]] = each
                 expect(each["metadata"]["labels"] == NAME, path, "its labels")
