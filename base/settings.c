@@ -569,6 +569,8 @@ enum err_code settings_listen(const struct settings *self, char *host, int *ret_
     if (!split_address(text, host, &port_text) ||
         (port_text && (!str_to_i64(str_of(port_text), &named) || named < 0 || named > 65535)))
         return err_set(err, ERR_INVALID, "%s: '%s' is not HOST, HOST:PORT, :PORT or [IPv6]:PORT", setting_table[SETTING_LISTEN].key, text);
+    if (host[strspn(host, "0123456789")] == '\0')
+        return err_set(err, ERR_INVALID, "%s: '%s' is a port without an address; write 0.0.0.0:%s (a properties file loses a colon at the beginning)", setting_table[SETTING_LISTEN].key, text, host);
     if (known(named) && settings_origin(self, SETTING_PORT) <= settings_origin(self, SETTING_LISTEN))
         port = named;
     *ret_port = (int)port;

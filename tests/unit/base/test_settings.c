@@ -210,13 +210,25 @@ static void the_address_is_taken_apart(void **state)
     expect_listen("[::1]:9000", "::1", 9000);
     expect_listen("[::1]", "::1", 18080);
     expect_listen("::", "::", 18080);
-    static const char *const bad[] = {"host:port", "[::1", "host:70000", "[::1]x", "host:-1"};
+    static const char *const bad[] = {"host:port", "[::1", "host:70000", "[::1]x", "host:-1", "8080", "8080:1"};
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
         char host[256];
         int port;
         assert_int_equal(settings_set(settings, SETTING_LISTEN, bad[i], FROM_COMMAND_LINE, NULL), ERR_OK);
         assert_int_equal(settings_listen(settings, host, &port, NULL), ERR_INVALID);
     }
+}
+
+static void a_colon_that_a_properties_file_lost_is_explained(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char host[256];
+    int port;
+    write_file("afterglow.listen :18080\n");       /* Java: a colon behind blanks parts key and value */
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    assert_int_equal(settings_listen(settings, host, &port, &err), ERR_INVALID);
+    assert_non_null(strstr(err.message, "write 0.0.0.0:18080"));
 }
 
 static void a_port_from_a_stronger_origin_beats_the_one_in_the_address(void **state)
@@ -286,6 +298,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(times_are_those_of_spark, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sizes_are_binary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_address_is_taken_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_colon_that_a_properties_file_lost_is_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_port_from_a_stronger_origin_beats_the_one_in_the_address, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_of_all_services_hold_where_the_servers_own_are_not_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_table_is_whole, set_up, tear_down),
