@@ -4,12 +4,13 @@
 
     image.py IMAGE
 
-The container has a network of its own with nothing but loopback in it; requests are made from inside that. As root, with buildah, runc and curl.
+The container has a network of its own with nothing but loopback in it; requests are made from inside that. As root, with buildah, runc, curl and openssl.
 """
 import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ import tree
 
 SAMPLES = tree.ROOT / "tests/data/logs"
 APPS = "/api/afterglow/v1/apps?limit=1"
+ALICE = "alice:$2b$04$YvTc/cciy6jd5S7DsSo1dOXMRu1kZMFi4IPwdgRguNIL6DI0qpjXC\n"     # "wonder land", as in tests/api/support/tls.mjs
 
 
 def expect(condition, text):
@@ -43,7 +45,7 @@ def output(*command):
 class Container:
     """One start of the image. `args` None: what the image starts."""
 
-    def __init__(self, folder, root, image, store, environment=(), args=None):
+    def __init__(self, folder, root, image, store, environment=(), args=None, secrets=None):
         self.bundle = pathlib.Path(tempfile.mkdtemp(dir=folder))
         self.name = f"afterglow-check-{self.bundle.name}"
         uid, gid = (int(part) for part in image["User"].split(":"))
@@ -58,6 +60,8 @@ class Container:
                        {"destination": next(iter(image["Volumes"])), "type": "bind", "source": str(store), "options": ["rbind", "rw"]}],
             "linux": {"namespaces": [{"type": kind} for kind in ("pid", "ipc", "uts", "mount", "network")]},
         }
+        if secrets:
+            config["mounts"].append({"destination": "/etc/afterglow", "type": "bind", "source": str(secrets), "options": ["rbind", "ro"]})
         (self.bundle / "config.json").write_text(json.dumps(config))
         self.said = open(self.bundle / "said", "w+", encoding="utf-8")
         self.process = subprocess.Popen(["runc", "run", "--bundle", self.bundle, "--pid-file", self.bundle / "pid", self.name], stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said)
@@ -77,8 +81,8 @@ class Container:
             return None, ""
         return done.returncode, done.stdout + done.stderr
 
-    def get(self, path, port=18080):
-        return run("nsenter", "-t", self.pid(), "-n", "curl", "-s", "--noproxy", "*", "--max-time", "10", f"http://127.0.0.1:{port}{path}").stdout
+    def get(self, path, port=18080, scheme="http", options=()):
+        return run("nsenter", "-t", self.pid(), "-n", "curl", "-sk", "--noproxy", "*", "--max-time", "10", *options, f"{scheme}://127.0.0.1:{port}{path}").stdout
 
     def count(self, query="", port=18080):
         """How many entries the list has."""
@@ -163,6 +167,26 @@ def check_restart(folder, root, image, store, count):
         container.close()
 
 
+def check_login(folder, root, image, store, count):
+    """As the pod of kubernetes/: settings, certificate and users in /etc/afterglow."""
+    secrets = pathlib.Path(folder, "secrets")
+    secrets.mkdir()
+    output("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", secrets / "tls.key", "-out", secrets / "tls.crt", "-days", "2", "-subj", "/CN=afterglow")
+    (secrets / "users").write_text(ALICE)
+    (secrets / "afterglow.conf").write_text(re.search(r"afterglow\.conf: \|\n(.*)", tree.text("docker/kubernetes/config.yaml"), re.S)[1])
+    for path in secrets.iterdir():
+        os.chown(path, 0, 10001)
+        path.chmod(0o440)
+    container = Container(folder, root, image, store, secrets=secrets)
+    try:
+        expect(container.until(lambda: container.get("/healthz", scheme="https").strip() == "ok"), "with the settings of kubernetes/ it answers https on every address")
+        expect(container.get("/api/v1/applications", scheme="https").strip() == "A name and a password are needed.", "and asks for a password")
+        expect(json.loads(container.get(APPS, scheme="https", options=("-u", "alice:wonder land")))["total"] == count, "which lets in")
+        expect(health(container, image) == 0, "the health check says healthy with https, too")
+    finally:
+        container.close()
+
+
 def check_no_server(folder, root, image, store):
     container = Container(folder, root, image, store, args=["sleep", "600"])
     try:
@@ -178,7 +202,7 @@ def bytes_below(folder):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    missing = [program for program in ("buildah", "runc", "curl") if not shutil.which(program)]
+    missing = [program for program in ("buildah", "runc", "curl", "openssl") if not shutil.which(program)]
     if missing or os.getuid():
         tree.skip(f"{', '.join(missing) or 'root'} is missing")
     image = json.loads(output("buildah", "inspect", "--type", "image", sys.argv[1]))["Docker"]["config"]
@@ -193,6 +217,7 @@ def main():
             check_refusal(folder, root, image, store)
             count = check_service(folder, root, image, store)
             check_restart(folder, root, image, store, count)
+            check_login(folder, root, image, store, count)
             check_no_server(folder, root, image, store)
         finally:
             run("buildah", "rm", made)
