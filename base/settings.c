@@ -170,8 +170,8 @@ struct value {
 struct settings {
     struct arena arena;
     struct value values[SETTING_COUNT];
-    const char *remarks[MAX_REMARKS];
-    size_t remark_count;
+    const char *remarks[MAX_REMARKS], *idle[MAX_REMARKS];
+    size_t remark_count, idle_count;
     struct hadoop_pair {
         struct str key, value;   /* arena */
         enum setting_origin origin;
@@ -450,6 +450,19 @@ bool settings_hadoop(const struct settings *self, size_t index, struct str *ret_
     return false;
 }
 
+/* One of the History Server's own that is not in the table. */
+static void note_idle(struct settings *self, struct str key)
+{
+    if (self->idle_count == MAX_REMARKS || (!str_starts(key, "spark.history.") && !str_starts(key, "spark.ssl.historyServer.")))
+        return;
+    for (size_t i = 0; i < self->idle_count; i++)
+        if (str_is(key, self->idle[i]))
+            return;
+    const char *copy = arena_strndup(&self->arena, key.ptr, MIN(key.len, (size_t)200));
+    if (copy)
+        self->idle[self->idle_count++] = copy;
+}
+
 static enum err_code take_pair(struct settings *self, struct str key, const char *value, enum setting_origin origin, const char *where, struct err *err)
 {
     int id = find_key(key);
@@ -458,6 +471,7 @@ static enum err_code take_pair(struct settings *self, struct str key, const char
     bool general = id < 0;
     if (general && (id = find_general_key(key)) < 0) {
         remark_unknown(self, key, where);
+        note_idle(self, key);
         return ERR_OK;
     }
     enum err_code rc = set_value(self, (enum setting_id)id, value, origin, general, err);
@@ -544,6 +558,11 @@ const char *settings_remark(const struct settings *self, size_t index)
     return index < self->remark_count ? self->remarks[index] : NULL;
 }
 
+const char *settings_idle(const struct settings *self, size_t index)
+{
+    return index < self->idle_count ? self->idle[index] : NULL;
+}
+
 const char *settings_text(const struct settings *self, enum setting_id id)
 {
     return self->values[id].text;
@@ -602,6 +621,8 @@ enum err_code settings_listen(const struct settings *self, char *host, int *ret_
     if (!split_address(text, host, &port_text) ||
         (port_text && (!str_to_i64(str_of(port_text), &named) || named < 0 || named > 65535)))
         return err_set(err, ERR_INVALID, "%s: '%s' is not HOST, HOST:PORT, :PORT or [IPv6]:PORT", setting_table[SETTING_LISTEN].key, text);
+    if (host[strspn(host, "0123456789")] == '\0')
+        return err_set(err, ERR_INVALID, "%s: '%s' is a port without an address; write 0.0.0.0:%s (a properties file loses a colon at the beginning)", setting_table[SETTING_LISTEN].key, text, host);
     if (known(named) && settings_origin(self, SETTING_PORT) <= settings_origin(self, SETTING_LISTEN))
         port = named;
     *ret_port = (int)port;

@@ -128,6 +128,8 @@ enum err_code settings_load(struct settings *self, const char *properties_file, 
 
 /* Things to tell the user, one line each: unknown afterglow.* keys. NULL: no more. */
 const char *settings_remark(const struct settings *self, size_t index);
+/* Keys of the History Server that were set and do nothing here (docker/README.md says of each why), as they came, each once, 100 at most. NULL: no more. */
+const char *settings_idle(const struct settings *self, size_t index);
 
 const char *settings_text(const struct settings *self, enum setting_id id);          /* NULL: not set and no default */
 int64_t settings_i64(const struct settings *self, enum setting_id id);               /* number; time in ms; size in bytes; switch 0 or 1; UNKNOWN: not set */

@@ -126,6 +126,14 @@ static bool tls_settings(const struct cli *cli, struct server_settings *settings
     return false;
 }
 
+/* What an administrator may expect to hold. */
+static void tell_idle(const struct settings *settings)
+{
+    const char *key;
+    for (size_t i = 0; (key = settings_idle(settings, i)); i++)
+        log_info("%s does nothing here", key);
+}
+
 static int run(const struct server_settings *settings)
 {
     struct err err = {0};
@@ -214,6 +222,7 @@ int cmd_serve(int argc, char **argv)
                 log_warning("%s: %s; it is looked for again at every scan", address, strerror(errno));
             mem_free(address);
         }
+        tell_idle(cli.settings);
         if (settings.access.enabled && !settings.access.header && !settings.access.login)
             log_warning("access lists are on and neither afterglow.login.usersFile nor afterglow.auth.header is set: nobody is named, so everything is shown to everybody");
         if (settings_list_count(cli.settings, SETTING_FILTERS) && !settings.access.header && !settings.access.login)

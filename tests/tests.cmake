@@ -51,7 +51,7 @@ function(script_test name label seconds)
 endfunction()
 
 set(SUPPORT ${CMAKE_SOURCE_DIR}/tests/support)
-foreach(check includes house settings)
+foreach(check includes house operation settings)
     script_test(check_${check} static 60 ${PYTHON3} ${SUPPORT}/check_${check}.py)
 endforeach()
 

@@ -152,7 +152,7 @@ test("nobody listens to others without knowing who asks, unless told so", { skip
   const tls = [`afterglow.tls.certificate ${certificate}`, `afterglow.tls.key ${key}`];
   const login = [`afterglow.login.usersFile ${makeUsers(folder)}`];
   const tell = async (listen, lines) => tryServe(["--store", store, "--listen", listen, "--properties-file", settingsFile(t, lines)]);
-  const three = /afterglow\.tls\.certificate and afterglow\.login\.usersFile, or afterglow\.auth\.header \(a proxy asks\), or afterglow\.listen\.insecure=true/;
+  const three = /afterglow\.tls\.certificate and afterglow\.login\.usersFile, or afterglow\.auth\.header, or afterglow\.listen\.insecure \(AFTERGLOW_LISTEN_INSECURE=true\)$/m;
   for (const [lines, why] of [
     [[], /everybody could see every run/],
     [tls, /everybody could see every run/],
