@@ -19,6 +19,7 @@ static const struct {
     {"APP.LOW_UTIL", "driver", "DYNALLOC"},
     {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
     {"APP.LOW_UTIL", "tail", ""},
+    {"APP.LOW_UTIL", "sched_wait", ""},
     {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
     {"STAGE.FEW_TASKS", "shuffle", "SHUFPART REPART AQE_MIN"},
     {"STAGE.FEW_TASKS", "source", "REPART"},

@@ -313,13 +313,30 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
-    double gap = gap_slot_ms(judged->accounts, busy), few = app->slot_ms[BUCKET_FEW_TASKS], tail = app->slot_ms[BUCKET_TAIL];
-    finding->cause = gap >= few && gap >= tail ? "driver" : few >= tail ? "few_tasks" : "tail";
-    finding_arg(findings, "gap", gap, "ms");
-    finding_arg(findings, "few", few, "ms");
-    finding_arg(findings, "tail", tail, "ms");
-    finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
-    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
+    struct idle_part {
+        const char *why; /* in messages: words/why:…, and what to do: do_… */
+        double ms;
+    } parts[] = {{"driver", gap_slot_ms(judged->accounts, busy)},
+                 {"few_tasks", app->slot_ms[BUCKET_FEW_TASKS]},
+                 {"tail", app->slot_ms[BUCKET_TAIL]},
+                 {"sched_wait", app->slot_ms[BUCKET_SCHED_WAIT]},
+                 {"stage_gap", app->slot_ms[BUCKET_STAGE_GAP]}},
+      most = parts[0];
+    for (size_t i = 1; i < ARRAY_LENGTH(parts); i++)
+        if (parts[i].ms > most.ms)
+            most = parts[i];
+    finding->cause = most.why;
+    finding_arg(findings, "most", most.ms, "ms");
+    finding_arg_text(findings, "why", str_of(most.why));
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
+                     (struct evidence_cell[]){{"busy", busy, "ms"},
+                                              {"allocated", allocated, "ms"},
+                                              {"driver", parts[0].ms, "ms"},
+                                              {"few_tasks", parts[1].ms, "ms"},
+                                              {"tail", parts[2].ms, "ms"},
+                                              {"sched_wait", parts[3].ms, "ms"},
+                                              {"stage_gap", parts[4].ms, "ms"}},
+                     7);
     formula_share(findings, finding->rule, busy, allocated);
 }
 
@@ -397,7 +414,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding->measure = MAX(never, spare);
     finding->mute = facts->is_local ? MUTE_LOCAL : MUTE_NONE;
     finding->grade_shift = dynamic_allocation(facts) ? -1 : 0;
-    finding_arg(findings, "n", (double)idle, "count");
+    finding_arg(findings, "n", idle ? (double)idle : (double)NAN, "count"); /* none: slots were to spare, and it says no more */
     finding_arg(findings, "m", (double)count, "count");
     finding_arg(findings, "busy", (double)at_once, "slots");
     finding_arg(findings, "slots", (double)facts->slot_peak, "slots");

@@ -265,8 +265,23 @@ static void idle_slots_are_those_that_were_there(void **state)
     analyse_app();
     assert_string_equal(arg_of("APP.LOW_UTIL", "alloc"), "60000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "busy"), "16000");
-    assert_string_equal(arg_of("APP.LOW_UTIL", "gap"), "44000");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "44000");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "why"), "driver");
     assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
+}
+
+/* Of four slots one runs a task for all of the run but its first second: 57 s of work in 4 × 57 s, and three slots with nothing to do. */
+static void idle_slots_without_a_task_are_told_as_that(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 4");
+    run_stage(0, 1, 1, 57000, UNKNOWN);
+    analyse_app();
+    assert_string_equal(cause_of("APP.LOW_UTIL"), "few_tasks");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "171000");
+    assert_near(measure("APP.OVERALLOC", "-"), 0.75);
+    assert_string_equal(arg_of("APP.OVERALLOC", "busy"), "1");
+    assert_string_equal(arg_of("APP.OVERALLOC", "n"), ""); /* the only executor did work: slots are to spare, not executors */
 }
 
 /* From 20 s to 40 s a command of the driver alone. */
@@ -329,6 +344,7 @@ int main(void)
         TEST(a_shell_waits_for_a_person),
         TEST(nothing_runs_before_there_is_an_executor),
         TEST(idle_slots_are_those_that_were_there),
+        TEST(idle_slots_without_a_task_are_told_as_that),
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),
         TEST(the_factor_of_overhead_counts),
