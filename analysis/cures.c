@@ -62,6 +62,13 @@ const char *finding_fixes(const struct finding *finding)
     return "";
 }
 
+bool finding_is_symptom(const struct finding *finding)
+{
+    const char *id = finding->rule->id;
+    return strcmp(id, "APP.LOW_UTIL") == 0 || strcmp(id, "APP.OFF_CPU") == 0 || strcmp(id, "STAGE.WARMUP") == 0 ||
+           (strcmp(id, "APP.OVERALLOC") == 0 && finding->cause && strcmp(finding->cause, "spare_slots") == 0);
+}
+
 bool finding_is_no_fault(const struct finding *finding)
 {
     const char *id = finding->rule->id;

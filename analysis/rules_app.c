@@ -414,6 +414,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding->measure = MAX(never, spare);
     finding->mute = facts->is_local ? MUTE_LOCAL : MUTE_NONE;
     finding->grade_shift = dynamic_allocation(facts) ? -1 : 0;
+    finding->cause = idle ? "idle_executors" : "spare_slots";
     finding_arg(findings, "n", idle ? (double)idle : (double)NAN, "count"); /* none: slots were to spare, and it says no more */
     finding_arg(findings, "m", (double)count, "count");
     finding_arg(findings, "busy", (double)at_once, "slots");
