@@ -7,6 +7,7 @@
 
 #include "analysis/conf_value.h"
 #include "analysis/error_text.h"
+#include "analysis/failed_job.h"
 #include "analysis/stage_view.h"
 #include "base/mem.h"
 
@@ -629,7 +630,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     finding_arg_text(findings, "signature", str_of(signature));
     finding->cause = error_kind_names[error_kind_of(failure)];
     finding_arg_text(findings, "kind", str_of(finding->cause));
-    finding_arg(findings, "attempts", attempts, "count");
+    if (first)
+        finding_arg(findings, "attempts", attempts, "count");
     if (first) {
         char stage_key[48];
         snprintf(stage_key, sizeof stage_key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[stage]));
@@ -642,7 +644,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_filter(findings, "status", STR_LIT("failed"));
     }
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
-    finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
+    finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, first ? 1 : 0);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DE");
     return ERR_OK;
 }
@@ -651,14 +653,14 @@ static enum err_code jobs_failed(const struct judged *judged, struct findings *f
 {
     const struct facts *facts = judged->facts;
     const struct rule *rule = rule_find(STR_LIT("JOB.FAILED"));
-    uint32_t last = NO_ENTITY, last_failed = NO_ENTITY;
+    uint32_t last = NO_ENTITY;
+    int64_t blamed;
+    struct str text;
     size_t failed = 0;
     for (uint32_t i = 0; i < facts->job_count; i++) {
         failed += facts->jobs[i].failed;
         if (last == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last].end_ms)
             last = i;
-        if (facts->jobs[i].failed && (last_failed == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last_failed].end_ms))
-            last_failed = i;
     }
     if (!facts->job_count)
         return ERR_OK;
@@ -669,10 +671,10 @@ static enum err_code jobs_failed(const struct judged *judged, struct findings *f
         return ERR_OK;
     }
     bool app_failed = known(facts->exit_code) && facts->exit_code != 0;
-    enum err_code rc = ERR_OK;
+    enum err_code rc = failed_job(facts->db, findings->arena, &blamed, &text, err);
     for (uint32_t i = 0; i < facts->job_count && !rc; i++)
         if (facts->jobs[i].failed)
-            rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, i == last_failed && (app_failed || last == last_failed), err);
+            rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, facts->jobs[i].job_id == blamed && (app_failed || facts->jobs[last].failed), err);
     return rc;
 }
 

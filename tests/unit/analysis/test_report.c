@@ -220,6 +220,21 @@ static void says_that_a_run_failed_and_why(void **state)
         "INSERT INTO job (job_id, status, failure_text_id, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
         "completed_stages, skipped_stages, failed_stages) VALUES (0, 2, 1, 100000, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)");
     assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket");
+    exec("INSERT INTO text VALUES (2, 'Job 1 cancelled part of cancelled job group nightly')");
+    exec("CREATE TEMP TABLE later AS SELECT * FROM job; UPDATE later SET job_id = 1, failure_text_id = 2, completion_ms = 100500; INSERT INTO job SELECT * FROM later");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket");
+    exec("DELETE FROM job WHERE job_id = 0");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: Job 1 cancelled part of cancelled job group nightly");
+}
+
+static void tells_a_cancelled_job_as_that(void **state)
+{
+    (void)state;
+    add_finding("JOB.FAILED", "job", "6", 0.3, UNKNOWN, 2, "{\"id\":{\"v\":6,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"Job 6 cancelled\"}}");
+    exec("UPDATE finding SET cause = 'cancelled'");
+    assert_non_null(strstr(text_report(), "    Job 6 was cancelled after 5.8 s.\n"));
+    assert_non_null(strstr(out.data, "First: It was stopped on purpose"));
+    assert_null(strstr(out.data, "spark.task.maxFailures"));
 }
 
 static void says_what_an_incomplete_log_lacks(void **state)
@@ -423,6 +438,7 @@ int main(void)
         TEST(does_not_speak_of_savings_of_nothing),
         TEST(gives_the_filter_of_its_tasks),
         TEST(says_that_a_run_failed_and_why),
+        TEST(tells_a_cancelled_job_as_that),
         TEST(says_what_an_incomplete_log_lacks),
         TEST(says_that_waiting_was_most_of_it),
         TEST(names_the_cause_before_what_it_leads_to),
