@@ -168,6 +168,8 @@ def analyze():
         check("the same facts give the same judgements", before and before == run("report", "--store", store, row["key"], "--format", "json").stdout)
         check("no trace of the copy", sorted(os.listdir(f"{store}/apps")) == [f"{row['key']}.db"])
         check("an unknown run", run("analyze", "--store", store, "nobody").returncode == 1)
+        unknown = run("dump", "--store", store, row["key"], "job", "no_such")
+        check("dump names the table that is not there", unknown.returncode == 1 and unknown.stdout == "" and "'no_such'" in unknown.stderr)
         check("an unknown run has no report", run("report", "--store", store, "nobody").returncode == 1)
 
 
