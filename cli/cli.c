@@ -56,10 +56,20 @@ static void print_wrapped(const char *text, int column)
     putchar('\n');
 }
 
+/* Columns that a text of ours takes: "DIR…" takes four. */
+static int shown(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += (*text & 0xC0) != 0x80;
+    return columns;
+}
+
 static void print_options(const struct cli_option *options)
 {
     for (; options && options->name; options++) {
-        int column = printf("  %s%s%s", options->name, options->value ? " " : "", options->value ? options->value : "");
+        int column = 2 + shown(options->name) + (options->value ? 1 + shown(options->value) : 0);
+        printf("  %s%s%s", options->name, options->value ? " " : "", options->value ? options->value : "");
         if (column >= HELP_COLUMN - 1) {
             putchar('\n');
             column = 0;
