@@ -129,7 +129,8 @@ void audit_write(struct audit *self, const struct audit_record *record)
     buf_init(&line, LINE_BYTES);
     if (audit_line(record, time_now_ms(), &line)) {
         bool torn = atomic_exchange(&self->torn, false);
-        const struct iovec parts[] = {{"\n", torn}, {line.data, line.len}};
+        char end[] = "\n";
+        const struct iovec parts[] = {{end, torn}, {line.data, line.len}};
         pthread_rwlock_rdlock(&self->lock);
         ssize_t written = writev(self->fd, parts, ARRAY_LENGTH(parts));
         pthread_rwlock_unlock(&self->lock);
