@@ -111,6 +111,7 @@ test("the History Server's keys: a port of its own for https, and the other one 
   }
   const audited = readFileSync(join(folder, "audit"), "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line).address);
   assert.deepEqual(audited, ["/api/v1/applications"], "the plain port opens nothing");
+  for (const path of ["@elsewhere.example/", "http://elsewhere.example/", ".elsewhere.example/"]) assert.equal((await send(plainPort, path)).status, 400, path);
   assert.equal((await send(plainPort, "/api/afterglow/v1/uploads?upload=1", { method: "POST", body: "x", headers: { host: "h" } })).status, 302);
 });
 
