@@ -432,8 +432,10 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     set_phase(self, connection, PHASE_READING);
     if (!exchange)
         return;
+    struct connection *c = state_of(connection);
+    if (c)
+        c->exchange = NULL;
     *context = NULL;
-    state_of(connection)->exchange = NULL;
     if (exchange->answered)
         record_answer(self, exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK, !only_leads(self, connection));
     exchange_end(self, exchange);
