@@ -51,8 +51,9 @@ static enum err_code check_identity(struct db *self, int application_id, int ver
 {
     int64_t id = 0, found = 0, objects = 0;
     enum err_code rc;
-    if ((rc = db_query_i64(self, "PRAGMA application_id", &id, err)) || (rc = db_query_i64(self, "PRAGMA user_version", &found, err)) ||
-        (rc = db_query_i64(self, "SELECT count(*) FROM sqlite_schema", &objects, err)))
+    /* The tables first: they come in one piece with the rest, and somebody may be making them right now. */
+    if ((rc = db_query_i64(self, "SELECT count(*) FROM sqlite_schema", &objects, err)) || (rc = db_query_i64(self, "PRAGMA application_id", &id, err)) ||
+        (rc = db_query_i64(self, "PRAGMA user_version", &found, err)))
         return rc;
     *ret_empty = id == 0 && objects == 0;
     if (*ret_empty)

@@ -365,7 +365,8 @@ int64_t task_scheduler_delay_ms(int64_t finish_ms, int64_t launch_ms, int64_t ge
 
 static int64_t getting_result(const int64_t *in)
 {
-    return task_getting_result_time_ms(in[0], in[1]);
+    int64_t time_ms = task_getting_result_time_ms(in[0], in[1]);
+    return time_ms < 0 ? UNKNOWN : time_ms;
 }
 
 static int64_t scheduler_delay(const int64_t *in)

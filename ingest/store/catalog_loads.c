@@ -115,8 +115,11 @@ static enum err_code load_done(struct catalog *self, int64_t log_id, const struc
     db_bind_str(stmt, 14, str_of(result->read->fingerprint));
     if ((rc = db_run(stmt, err)))
         return rc;
-    if (result->state == LOG_LOADED || result->state == LOG_PARTIAL)
-        return write_loaded_app(self, log_id, result->generation, run, err);
+    if (result->state == LOG_LOADED || result->state == LOG_PARTIAL) {
+        /* A copy that was being loaded when this one was chosen has ended since then. */
+        rc = write_loaded_app(self, log_id, result->generation, run, err);
+        return rc ? rc : catalog_exec_id_text_time(self, SQL_COPIES_SKIPPED, log_id, CATALOG_COPY_REASON, err);
+    }
     if ((rc = catalog_exec_id(self, SQL_RELEASE_COPIES, log_id, err)) || (rc = catalog_exec_id(self, SQL_UNLIST_APP, log_id, err)))
         return rc;
     return catalog_exec_id(self, SQL_UNLIST_LOG, log_id, err);

@@ -102,7 +102,7 @@ static enum err_code skip_copy(struct catalog *self, int64_t log_id, const char 
 {
     char reason[640];
     snprintf(reason, sizeof reason, shown_is_gone ? "the run was read from a copy that held more or was newer and is gone now: %s"
-                                                  : "another copy of this run is shown, which holds more or is newer: %s", shown_path);
+                                                  : CATALOG_COPY_REASON "%s", shown_path);
     return catalog_exec_id_text_time(self, SQL_COPY_SKIPPED, log_id, reason, err);
 }
 

@@ -49,6 +49,9 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
         "FROM app AS a JOIN log AS l ON l.log_id = a.log_id WHERE a.app_key = ?1",
     [SQL_SET_KEY] = "UPDATE log SET app_key = ?2 WHERE log_id = ?1",
     [SQL_COPY_SKIPPED] = "UPDATE log SET state = 'skipped', reason = ?2, changed_ms = ?3, flags = '' WHERE log_id = ?1",
+    [SQL_COPIES_SKIPPED] =
+        "UPDATE log SET state = 'skipped', reason = ?2 || (SELECT path FROM log WHERE log_id = ?1), "
+        "changed_ms = ?3, flags = '' WHERE log_id <> ?1 AND state IN ('loaded', 'partial') AND app_key = (SELECT app_key FROM log WHERE log_id = ?1)",
     [SQL_LISTED_APP] =
         "INSERT INTO app (app_key, app_id, attempt_id, name, user, spark_version, queue, start_ms, end_ms, complete, log_id, exit_code, vendor_version, start_inferred, loaded, generation) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, 0) "

@@ -9,6 +9,9 @@
 #include "base/arena.h"
 #include "ingest/store/catalog.h"
 
+/* Why a log is not shown, before the path of the one that is. */
+#define CATALOG_COPY_REASON "another copy of this run is shown, which holds more or is newer: "
+
 /* The order in which catalog_statements.c has them. */
 enum catalog_statement {
     SQL_ROW_BY_ID,
@@ -33,6 +36,7 @@ enum catalog_statement {
     SQL_APP_SOURCE,
     SQL_SET_KEY,
     SQL_COPY_SKIPPED,
+    SQL_COPIES_SKIPPED,
     SQL_LISTED_APP,
     SQL_RUN_ACCESS,
     SQL_GENERATION,

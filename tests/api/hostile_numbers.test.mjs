@@ -57,3 +57,13 @@ test("numbers at the end of the range", async (t) => {
     assert.ok((await again.get("/api/afterglow/v1/apps")).text.includes(`"shuffleReadBytes":${MOST}`));
   });
 });
+
+test("a result that was fetched after the task's end", async (t) => {
+  const logs = makeFolder(t);
+  writeFileSync(join(logs, "app-late"), smallLog({ id: "app-late" }).replaceAll('"Getting Result Time":0', '"Getting Result Time":1999999999999'));
+  const server = await startServer(t, ["--store", makeStore(t, [logs])]);
+  const own = JSON.parse((await server.get("/api/afterglow/v1/apps/app-late/stages/0.0/tasks")).text).items;
+  assert.ok(own.length > 0);
+  for (const task of own) assert.equal(task.gettingResultTimeMs, null);
+  for (const task of JSON.parse((await server.get("/api/v1/applications/app-late/stages/0/0/taskList")).text)) assert.equal(task.gettingResultTime, Date.parse(task.launchTime.replace("GMT", "Z")) + task.duration - 1999999999999);
+});

@@ -229,6 +229,19 @@ static void derived_columns_follow_sparks_formulas(void **state)
     task_columns_free(columns);
 }
 
+static void how_long_a_result_took_that_came_after_the_end_is_unknown(void **state)
+{
+    struct db *db = *state;
+    add_stage(db, 4, 2, 1, 2);
+    add_chunk(db, 4, "task_id", 0, (int64_t[]){1, 2}, 2);
+    add_chunk(db, 4, "finish_ms", 0, (int64_t[]){2100, 2100}, 2);
+    add_chunk(db, 4, "getting_result_ms", 0, (int64_t[]){2101, 2100}, 2);
+    struct task_columns *columns = open_stage(db, 4);
+    assert_column(columns, "getting_result_time_ms", (int64_t[]){U, 0}, 2);
+    task_columns_free(columns);
+    assert_int_equal(task_getting_result_time_ms(2100, 2101), -1); /* for /api/v1 */
+}
+
 static void impossible_times_saturate(void **state)
 {
     (void)state;
@@ -368,6 +381,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(strewn_rows_take_their_numbers_from_the_column, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(a_stage_without_columns_is_read_from_its_rows, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(derived_columns_follow_sparks_formulas, open_memory, close_memory),
+        cmocka_unit_test_setup_teardown(how_long_a_result_took_that_came_after_the_end_is_unknown, open_memory, close_memory),
         cmocka_unit_test(impossible_times_saturate),
         cmocka_unit_test_setup_teardown(unknown_names_are_refused, open_memory, close_memory),
         cmocka_unit_test_setup_teardown(damaged_columns_are_an_error, open_memory, close_memory),

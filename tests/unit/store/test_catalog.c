@@ -204,6 +204,30 @@ static void of_copies_the_complete_then_the_larger_then_the_newer_is_loaded(void
     assert_int_equal(query("SELECT log_id FROM app WHERE app_key = 'k'"), larger);
 }
 
+static void a_copy_that_was_being_loaded_when_a_better_one_came_is_no_second_row(void **state)
+{
+    (void)state;
+    const struct catalog_sighting of_cut = sighting("/l/cut", 100, "f1"), of_whole = sighting("/l/whole", 200, "f2");
+    int64_t generation, cut = see("/l/cut", 100, "f1", SIGHTING_NEW, LOG_WAITING);
+    assert_true(list(cut, "k", "a", "n", true));
+    ok(catalog_load_begin(catalog, cut, &generation, &err));
+    int64_t whole = see("/l/whole", 200, "f2", SIGHTING_NEW, LOG_WAITING), other = see("/l/other", 300, "f3", SIGHTING_NEW, LOG_WAITING);
+    const struct catalog_sighting of_other = sighting("/l/other", 300, "f3");
+    assert_true(list(other, "other", "b", "n", true));
+    load(other, &of_other, LOG_LOADED, "b", true);
+    assert_true(list(whole, "k", "a", "n", true));
+    assert_int_equal(state_of(cut), LOG_LOADING);
+    load(cut, &of_cut, LOG_PARTIAL, "a", true);
+    load(whole, &of_whole, LOG_LOADED, "a", true);
+    struct catalog_row row;
+    ok(catalog_get(catalog, cut, &row, &err));
+    assert_int_equal(row.state, LOG_SKIPPED);
+    assert_non_null(strstr(row.reason, "/l/whole"));
+    assert_int_equal(state_of(whole), LOG_LOADED);
+    assert_int_equal(state_of(other), LOG_LOADED);
+    assert_int_equal(query("SELECT log_id FROM app WHERE app_key = 'k'"), whole);
+}
+
 static void when_the_shown_copy_fails_the_others_are_looked_at_again(void **state)
 {
     (void)state;
@@ -514,6 +538,7 @@ int main(void)
         TEST(a_key_made_from_a_name_stays_when_the_start_record_comes),
         TEST(another_run_in_the_same_place_is_another_run),
         TEST(of_copies_the_complete_then_the_larger_then_the_newer_is_loaded),
+        TEST(a_copy_that_was_being_loaded_when_a_better_one_came_is_no_second_row),
         TEST(when_the_shown_copy_fails_the_others_are_looked_at_again),
         TEST(a_log_that_goes_leaves_its_run_and_hands_it_to_an_equal_copy),
         TEST(a_lesser_copy_does_not_replace_what_was_read_from_a_log_that_is_gone),
