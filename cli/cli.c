@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "base/redact_pattern.h"
 #include "cli/format.h"
+#include "cli/place_setup.h"
+#include "place/config.h"
 
 static const struct cli_option common_options[] = {
     {"--properties-file", "FILE", CLI_OWN, "Settings in Spark's properties format, for example a spark-defaults.conf (environment: AFTERGLOW_PROPERTIES_FILE)."},
@@ -215,7 +217,7 @@ int cli_begin(struct cli *self, const struct cli_verb *verb, int argc, char **ar
     const char *file = cli_value(self, "--properties-file");
     if (status < 0 && settings_load(self->settings, file ? file : getenv("AFTERGLOW_PROPERTIES_FILE"), &err))
         status = cli_usage_error(verb, "%s", err.message);
-    if (status < 0 && set_patterns(self->settings, &err))
+    if (status < 0 && (set_patterns(self->settings, &err) || place_setup(self->settings, &err)))
         status = cli_usage_error(verb, "%s", err.message);
     if (status >= 0) {
         cli_end(self);
@@ -253,21 +255,10 @@ const char *cli_store(const struct cli *self)
     return store;
 }
 
-const char *cli_local_path(const char *uri)
-{
-    size_t scheme = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
-    if (strncmp(uri, "file:", 5) == 0) {
-        uri += 5;
-        if (strncmp(uri, "//", 2) == 0 && uri[2] == '/')
-            uri += 2;
-        return *uri == '/' ? uri : NULL;
-    }
-    return scheme > 1 && strncmp(uri + scheme, "://", 3) == 0 ? NULL : uri;
-}
-
 void cli_end(struct cli *self)
 {
     mem_free(self->arguments);
     settings_free(self->settings);
+    place_config_clear();
     *self = (struct cli){0};
 }

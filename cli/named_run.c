@@ -10,9 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/attributes.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "ingest/source/log_entry.h"
 #include "ingest/worker.h"
+#include "place/place.h"
 
 #define TEMPORARY_BYTES 4200
 #define NAMED_LOGS 3 /* so many of several are named */
@@ -150,10 +153,12 @@ enum err_code named_run_open(struct named_run *ret, const char *name, const char
 {
     struct temporary temporary = {0};
     struct stat info;
-    const char *log = cli_local_path(name);
-    enum err_code rc;
+    CLEANUP(mem_freep) char *log = NULL;
+    enum err_code rc = place_address(name, &log, err);
     *ret = (struct named_run){0};
-    if (log && stat(log, &info) == 0) {
+    if (rc == ERR_NOMEM || (rc && place_is_remote(name)))
+        return err_prefix(err, "%s", place_shown(name));
+    if (!rc && (place_is_remote(log) || stat(log, &info) == 0)) {
         catch_signals(on_signal);
         rc = load(&temporary, log, err);
         snprintf(ret->key, sizeof ret->key, "%s", temporary.key);
