@@ -24,7 +24,7 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Directory of the store: catalog.db and apps/. It is made where it is missing."},
     [SETTING_LOGS] = {"spark.history.fs.logDirectory", SETTING_KIND_LIST, "file:/tmp/spark-events", NULL, 0, 0, "AFTERGLOW_LOGS", "--logs", {NULL},
         "Where event logs are looked for: one or more places, comma-separated (with --logs: repeated, or several after it): directories, hdfs://, webhdfs://, swebhdfs://, s3a://, s3://. "
-        "Directories below them are looked into as well."},
+        "Directories below them are looked into as well. The default is not looked at by itself: serve and ingest read where this is set or named."},
     [SETTING_LOG_NAMES] = {"spark.history.fs.logDirectory.names", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Names for the log directories, by position; as many as there are directories, no two equal. Without them a directory is shown by its path."},
     [SETTING_UPDATE_INTERVAL] = {"spark.history.fs.update.interval", SETTING_KIND_TIME, "10s", "s", 100, 36500 * DAY_MS, "AFTERGLOW_UPDATE_INTERVAL", NULL,

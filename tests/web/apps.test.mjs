@@ -125,6 +125,12 @@ describe("the list of applications", () => {
     await visit(page, "");
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
     assert.ok(await page.isVisible("main tbody tr:first-child .phone"));
+    const { items } = await api("apps");
+    const lines = await page.$$eval("main tbody tr", (rows) => rows.map((r) => r.querySelector(".phone")?.textContent ?? ""));
+    assert.deepEqual(
+      lines.map((l) => l.startsWith("≥ ")),
+      items.map((/** @type {any} */ a) => a.complete === false && a.durationMs !== null),
+    );
     await page.click(".further > button");
     const box = await page.$eval(".further .pop-box", (b) => b.getBoundingClientRect().toJSON());
     assert.ok(box.left >= 0 && box.right <= 390, JSON.stringify(box));

@@ -58,6 +58,17 @@ describe("executors", () => {
     assert.equal((await rows("Executors")).length, 9);
   });
 
+  it("are drawn with as many slots as there were, above their axis on paper, too", async (t) => {
+    if (!known) return t.skip("the written logs are not on this server");
+    await visit(page, `a/${LOSSES}/executors`);
+    const { aliveMs, binMs } = await api(`apps/${LOSSES}/executors/timeline?bins=600`);
+    assert.equal(await page.textContent(".slots .slots-name small"), `of ${Math.round(Math.max(...aliveMs) / binMs)}`);
+    await page.emulateMedia({ media: "print" });
+    const width = (/** @type {string} */ selector) => page.$eval(selector, (e) => Math.round(e.getBoundingClientRect().width));
+    assert.equal(await width(".slots canvas"), await width(".slots-axis"));
+    await page.emulateMedia({ media: null });
+  });
+
   it("filter by host and state in the URL, and clear it", async (t) => {
     if (!known) return t.skip("the written logs are not on this server");
     await visit(page, `a/${LOSSES}/executors`);
