@@ -351,7 +351,8 @@ struct attempts {
     size_t first, read;  /* its first attempt; its rows so far */
     uint64_t *placed;    /* bits: ids that were met; owned */
     size_t placed_room;
-    int64_t *values;    /* of the batch at hand; owned, the reader has those of the batch before in exchange */
+    /* Of the batch at hand; what the reader fills while a large one is, then those of that batch: owned, NULL until then, for fresh memory costs more than a small run. */
+    int64_t *values, *spare;
     size_t batch_count; /* its rows */
     struct beside beside;
     bool filling, begins_stage; /* the batch at hand; it is its stage's first */
@@ -546,15 +547,20 @@ static enum err_code take_attempts(void *to, struct task_reader *reader, struct 
     enum err_code rc = end_filling(self, err);
     if (rc)
         return rc;
-    int64_t *values = self->values;
+    bool large = reader->count >= FILL_BESIDE_FROM;
+    if (large && !self->spare && !(self->spare = alloc_values()))
+        return err_nomem(err);
     self->values = reader->values;
-    reader->values = values;
+    if (large) {
+        reader->values = self->spare;
+        self->spare = self->values;
+    }
     self->batch_count = reader->count;
     self->of = reader->first ? self->of : from->of; /* rows may have been found to be out of place */
     self->begins_stage = !reader->first;
     self->filling = true;
-    beside_start(&self->beside, reader->count >= FILL_BESIDE_FROM, fill, self);
-    return ERR_OK;
+    beside_start(&self->beside, large, fill, self);
+    return large ? ERR_OK : end_filling(self, err);
 }
 
 /* The smallest id of a stage's tasks and how many rows there are, by the heads of chunks. */
@@ -595,8 +601,8 @@ static enum err_code read_stage_attempts(struct attempts *self, uint32_t stage, 
 
 enum err_code facts_read_tasks(struct facts *self, struct err *err)
 {
-    struct attempts to = {.facts = self, .values = alloc_values()};
-    enum err_code rc = to.values ? reader_open(self, err) : err_nomem(err);
+    struct attempts to = {.facts = self};
+    enum err_code rc = reader_open(self, err);
     for (size_t i = 0; i < self->stage_count && !rc; i++)
         if (self->stages[i].attempt_count)
             rc = read_stage_attempts(&to, (uint32_t)i, err);
@@ -608,7 +614,7 @@ enum err_code facts_read_tasks(struct facts *self, struct err *err)
     }
     self->counts.task_start = MAX((int64_t)self->attempt_count - self->counts.task_end_only, 0);
     mem_free(to.placed);
-    mem_free(to.values);
+    mem_free(to.spare);
     return rc ? rc : filled;
 }
 
