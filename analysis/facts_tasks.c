@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/facts_parts.h"
+#include "base/beside.h"
 #include "base/int_column.h"
 #include "base/mem.h"
 
@@ -87,6 +88,8 @@ static const enum task_column column_of_value[TASK_VALUE_COUNT] = {COLUMN_RUN,  
 
 _Static_assert(sizeof(struct attempt) == 64, "facts.h promises 64 bytes an attempt");
 
+/* Rows of a batch from which on it is worth a thread: some 100 µs of work. */
+#define FILL_BESIDE_FROM ((size_t)2048)
 #define COLUMN_IDS 64 /* column_id below: bits of a mask */
 #define NO_COLUMN COLUMN_COUNT
 #define ATTEMPT_COLUMNS                                                                                                                                              \
@@ -112,9 +115,19 @@ struct task_reader {
     size_t place_room;
 };
 
+static int64_t *alloc_values(void)
+{
+    return mem_alloc(COLUMN_COUNT * TASK_BATCH_ROWS * sizeof(int64_t));
+}
+
+static int64_t *values_in(int64_t *values, enum task_column which)
+{
+    return values + (size_t)which * TASK_BATCH_ROWS;
+}
+
 static int64_t *column(const struct task_reader *self, enum task_column which)
 {
-    return self->values + (size_t)which * TASK_BATCH_ROWS;
+    return values_in(self->values, which);
 }
 
 static void name_row(struct task_reader *self, int64_t id, struct str name)
@@ -145,7 +158,7 @@ static enum err_code read_names(struct task_reader *self, struct db *db, struct 
 static enum err_code reader_open(struct facts *facts, struct err *err)
 {
     struct task_reader *self = facts->tasks = mem_zalloc(sizeof *self);
-    if (!self || !(self->values = mem_alloc(COLUMN_COUNT * TASK_BATCH_ROWS * sizeof *self->values)))
+    if (!self || !(self->values = alloc_values()))
         return err_nomem(err);
     enum err_code rc;
     if ((rc = read_names(self, facts->db, err)) ||
@@ -321,17 +334,30 @@ static enum err_code read_batches(struct task_reader *self, int64_t stage_ref, s
 
 /* ---- Attempts ---- */
 
-/* Rows come in the order of ends. Attempts are put where their ids say, where these are those of `count` tasks in a row: then hardly one has to be moved again. */
+/* Where to put the attempts of a stage. Rows come in the order of ends; they are put where their ids say, where these are those of `count` tasks in a row: then hardly one has to be
+ * moved again. */
+struct stage_ids {
+    uint32_t stage;
+    bool by_id;
+    int64_t first_id;
+    size_t count; /* as the stage says */
+};
+
+/* Batches become attempts beside the reading of the next one. */
 struct attempts {
     struct facts *facts;
-    size_t capacity; /* of the array */
-    uint32_t stage;
-    bool by_id, misplaced;
-    int64_t first_id;
-    size_t count;     /* of the stage, as it says */
-    size_t read;      /* of its rows */
-    uint64_t *placed; /* bits: ids that were met; owned */
+    size_t capacity;     /* of the array */
+    struct stage_ids of; /* the stage at hand */
+    size_t first, read;  /* its first attempt; its rows so far */
+    uint64_t *placed;    /* bits: ids that were met; owned */
     size_t placed_room;
+    /* Of the batch at hand; what the reader fills while a large one is, then those of that batch: owned, NULL until then, for fresh memory costs more than a small run. */
+    int64_t *values, *spare;
+    size_t batch_count; /* its rows */
+    struct beside beside;
+    bool filling, begins_stage; /* the batch at hand; it is its stage's first */
+    enum err_code rc;
+    struct err err;
 };
 
 static int32_t index_of(int64_t logged)
@@ -398,39 +424,77 @@ static enum err_code nameless_executor(struct facts *self, uint32_t *ret, struct
 /* The place of a task among those of its stage; SIZE_MAX: ids are not what they were taken for. */
 static size_t place_of(struct attempts *self, int64_t id)
 {
-    uint64_t place = (uint64_t)id - (uint64_t)self->first_id;
-    if (place >= self->count || self->placed[place / 64] >> (place % 64) & 1)
+    uint64_t place = (uint64_t)id - (uint64_t)self->of.first_id;
+    if (place >= self->of.count || self->placed[place / 64] >> (place % 64) & 1)
         return SIZE_MAX;
     self->placed[place / 64] |= UINT64_C(1) << (place % 64);
     return (size_t)place;
 }
 
-static enum err_code take_attempts(void *to, struct task_reader *batch, struct err *err)
+/* From places by id to the order of rows, `count` so far. */
+static enum err_code place_by_row(struct attempts *self, size_t count, struct err *err)
 {
-    struct attempts *self = to;
+    struct attempt *attempts = self->facts->attempts + self->first;
+    CLEANUP(mem_freep) struct attempt *rows = mem_alloc((count + 1) * sizeof *rows);
+    if (!rows)
+        return err_nomem(err);
+    for (size_t place = 0; place < self->of.count; place++)
+        if (self->placed[place / 64] >> (place % 64) & 1)
+            rows[attempts[place].row] = attempts[place];
+    memcpy(attempts, rows, count * sizeof *rows);
+    self->of.by_id = false;
+    return ERR_OK;
+}
+
+static enum err_code make_room(struct attempts *self, struct err *err)
+{
     struct facts *facts = self->facts;
-    struct stage_fact *stage = &facts->stages[self->stage];
-    size_t end = stage->first_attempt + MAX(self->by_id ? self->count : 0, batch->first + batch->count);
-    if (mem_grow((void **)&facts->attempts, &self->capacity, end, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts))
-        return err_set(err, ERR_LIMIT, "more tasks than analysis takes");
-    const int64_t *ids = column(batch, COLUMN_TASK_ID), *indexes = column(batch, COLUMN_INDEX), *tries = column(batch, COLUMN_ATTEMPT),
-                  *partitions = column(batch, COLUMN_PARTITION), *executors = column(batch, COLUMN_EXECUTOR), *launches = column(batch, COLUMN_LAUNCH),
-                  *finishes = column(batch, COLUMN_FINISH), *speculative = column(batch, COLUMN_SPECULATIVE), *statuses = column(batch, COLUMN_STATUS),
-                  *reasons = column(batch, COLUMN_END_REASON), *metrics = column(batch, COLUMN_HAS_METRICS);
-    struct attempt *attempts = facts->attempts + stage->first_attempt;
+    size_t end = self->first + MAX(self->of.by_id ? self->of.count : 0, self->read + self->batch_count);
+    return mem_grow((void **)&facts->attempts, &self->capacity, end, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts) ? err_set(err, ERR_LIMIT, "more tasks than analysis takes")
+                                                                                                                  : ERR_OK;
+}
+
+static enum err_code begin_stage(struct attempts *self, struct err *err)
+{
+    size_t words = self->of.count / 64 + 1;
+    self->first = self->facts->attempt_count;
+    self->read = 0;
+    if (!self->of.by_id)
+        return ERR_OK;
+    if (mem_grow((void **)&self->placed, &self->placed_room, words, FACTS_MAX_ATTEMPTS, sizeof *self->placed))
+        return err_nomem(err);
+    memset(self->placed, 0, words * sizeof *self->placed);
+    return ERR_OK;
+}
+
+static enum err_code fill_rows(struct attempts *self, struct err *err)
+{
+    struct facts *facts = self->facts;
+    struct stage_fact *stage = &facts->stages[self->of.stage];
+    enum err_code rc = self->begins_stage ? begin_stage(self, err) : ERR_OK;
+    if (rc || (rc = make_room(self, err)))
+        return rc;
+    const int64_t *ids = values_in(self->values, COLUMN_TASK_ID), *indexes = values_in(self->values, COLUMN_INDEX), *tries = values_in(self->values, COLUMN_ATTEMPT),
+                  *partitions = values_in(self->values, COLUMN_PARTITION), *executors = values_in(self->values, COLUMN_EXECUTOR),
+                  *launches = values_in(self->values, COLUMN_LAUNCH), *finishes = values_in(self->values, COLUMN_FINISH),
+                  *speculative = values_in(self->values, COLUMN_SPECULATIVE), *statuses = values_in(self->values, COLUMN_STATUS),
+                  *reasons = values_in(self->values, COLUMN_END_REASON), *metrics = values_in(self->values, COLUMN_HAS_METRICS);
+    struct attempt *attempts = facts->attempts + self->first;
     int64_t ref = UNKNOWN;
     uint32_t executor = NO_ENTITY;
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < self->batch_count; i++) {
         if (executors[i] != ref || executor == NO_ENTITY) {
             executor = position_of(facts, ref = executors[i]);
-            enum err_code rc = executor == NO_ENTITY ? nameless_executor(facts, &executor, err) : ERR_OK;
+            rc = executor == NO_ENTITY ? nameless_executor(facts, &executor, err) : ERR_OK;
             if (rc)
                 return rc;
         }
-        size_t place = self->by_id ? place_of(self, ids[i]) : batch->first + i;
+        size_t place = self->of.by_id ? place_of(self, ids[i]) : self->read;
         if (place == SIZE_MAX) {
-            self->misplaced = true; /* once more, in the order of rows */
-            return ERR_INVALID;
+            if ((rc = place_by_row(self, self->read, err)) || (rc = make_room(self, err)))
+                return rc;
+            attempts = facts->attempts + self->first;
+            place = self->read;
         }
         int64_t launch_ms = sound_time(launches[i]), finish_ms = sound_time(finishes[i]);
         stage->first_launch_ms = min_known(stage->first_launch_ms, min_known(launch_ms, finish_ms));
@@ -438,9 +502,9 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
         attempts[place] = (struct attempt){.task_id = ids[i],
                                            .launch_ms = launch_ms,
                                            .finish_ms = finish_ms,
-                                           .stage = self->stage,
+                                           .stage = self->of.stage,
                                            .executor = executor,
-                                           .row = (uint32_t)(batch->first + i),
+                                           .row = (uint32_t)self->read,
                                            .index = index_of(indexes[i]),
                                            .partition = index_of(partitions[i]),
                                            .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
@@ -449,19 +513,63 @@ static enum err_code take_attempts(void *to, struct task_reader *batch, struct e
                                            .has_metrics = metrics[i] == 1,
                                            .speculative = speculative[i] == 1,
                                            .again = tries[i] > 0};
+        self->read++;
     }
-    self->read += batch->count;
+    stage->attempt_count = self->read;
+    facts->attempt_count = self->first + self->read;
     return ERR_OK;
 }
 
-/* The smallest id of a stage's tasks and how many rows there are, by the heads of chunks. */
-static enum err_code look_at_ids(struct attempts *self, int64_t stage_ref, size_t *ret_rows, struct err *err)
+static void fill(void *context)
 {
-    struct task_reader *reader = self->facts->tasks;
+    struct attempts *self = context;
+    self->rc = fill_rows(self, &self->err);
+}
+
+static enum err_code end_filling(struct attempts *self, struct err *err)
+{
+    if (!self->filling)
+        return ERR_OK;
+    self->filling = false;
+    beside_join(&self->beside);
+    return self->rc ? err_set(err, self->rc, "%s", self->err.message) : ERR_OK;
+}
+
+struct stage_reading {
+    struct attempts *attempts;
+    struct stage_ids of;
+};
+
+static enum err_code take_attempts(void *to, struct task_reader *reader, struct err *err)
+{
+    const struct stage_reading *from = to;
+    struct attempts *self = from->attempts;
+    enum err_code rc = end_filling(self, err);
+    if (rc)
+        return rc;
+    bool large = reader->count >= FILL_BESIDE_FROM;
+    if (large && !self->spare && !(self->spare = alloc_values()))
+        return err_nomem(err);
+    self->values = reader->values;
+    if (large) {
+        reader->values = self->spare;
+        self->spare = self->values;
+    }
+    self->batch_count = reader->count;
+    self->of = reader->first ? self->of : from->of; /* rows may have been found to be out of place */
+    self->begins_stage = !reader->first;
+    self->filling = true;
+    beside_start(&self->beside, large, fill, self);
+    return large ? ERR_OK : end_filling(self, err);
+}
+
+/* The smallest id of a stage's tasks and how many rows there are, by the heads of chunks. */
+static enum err_code look_at_ids(struct task_reader *reader, int64_t stage_ref, int64_t *ret_first_id, size_t *ret_rows, struct err *err)
+{
     sqlite3_stmt *stmt = reader->task_ids;
     db_bind_i64(stmt, 1, stage_ref);
     db_bind_i64(stmt, 2, reader->id_of_column[COLUMN_TASK_ID]);
-    self->first_id = INT64_MAX;
+    *ret_first_id = INT64_MAX;
     *ret_rows = 0;
     enum err_code rc;
     while ((rc = db_step(stmt, err)) == ERR_OK) {
@@ -470,52 +578,44 @@ static enum err_code look_at_ids(struct attempts *self, int64_t stage_ref, size_
         size_t count;
         if ((rc = int_column_least(packed, &least, err)) || (rc = int_column_count(packed, &count, err)))
             break;
-        self->first_id = MIN(self->first_id, least);
+        *ret_first_id = MIN(*ret_first_id, least);
         *ret_rows += count;
     }
     db_reset(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-static enum err_code read_stage_attempts(struct attempts *self, const struct stage_fact *stage, struct err *err)
+static enum err_code read_stage_attempts(struct attempts *self, uint32_t stage, struct err *err)
 {
-    size_t rows, words = stage->attempt_count / 64 + 1;
-    enum err_code rc = look_at_ids(self, stage->stage_ref, &rows, err);
+    struct task_reader *reader = self->facts->tasks;
+    struct stage_fact *fact = &self->facts->stages[stage];
+    struct stage_reading reading = {self, {.stage = stage, .count = fact->attempt_count}};
+    size_t rows;
+    enum err_code rc = look_at_ids(reader, fact->stage_ref, &reading.of.first_id, &rows, err);
     if (rc)
         return rc;
-    self->count = stage->attempt_count;
-    self->by_id = rows == self->count;
-    if (self->by_id) {
-        if (mem_grow((void **)&self->placed, &self->placed_room, words, FACTS_MAX_ATTEMPTS, sizeof *self->placed))
-            return err_nomem(err);
-        memset(self->placed, 0, words * sizeof *self->placed);
-        self->misplaced = false;
-        rc = read_batches(self->facts->tasks, stage->stage_ref, self->count, ATTEMPT_COLUMNS, take_attempts, self, err);
-        if (!self->misplaced)
-            return rc;
-    }
-    self->by_id = false;
-    self->read = 0;
-    return read_batches(self->facts->tasks, stage->stage_ref, self->count, ATTEMPT_COLUMNS, take_attempts, self, err);
+    reading.of.by_id = rows == reading.of.count;
+    fact->attempt_count = 0;
+    return read_batches(reader, fact->stage_ref, reading.of.count, ATTEMPT_COLUMNS, take_attempts, &reading, err);
 }
 
 enum err_code facts_read_tasks(struct facts *self, struct err *err)
 {
-    enum err_code rc = reader_open(self, err);
     struct attempts to = {.facts = self};
-    for (size_t i = 0; i < self->stage_count && !rc; i++) {
-        struct stage_fact *stage = &self->stages[i];
-        to.stage = (uint32_t)i;
-        stage->first_attempt = self->attempt_count;
-        to.read = 0;
-        if (stage->attempt_count)
-            rc = read_stage_attempts(&to, stage, err);
-        stage->attempt_count = to.read;
-        self->attempt_count += to.read;
+    enum err_code rc = reader_open(self, err);
+    for (size_t i = 0; i < self->stage_count && !rc; i++)
+        if (self->stages[i].attempt_count)
+            rc = read_stage_attempts(&to, (uint32_t)i, err);
+    enum err_code filled = end_filling(&to, rc ? NULL : err);
+    size_t first = 0;
+    for (size_t i = 0; i < self->stage_count; i++) {
+        self->stages[i].first_attempt = first;
+        first += self->stages[i].attempt_count;
     }
-    mem_free(to.placed);
     self->counts.task_start = MAX((int64_t)self->attempt_count - self->counts.task_end_only, 0);
-    return rc;
+    mem_free(to.placed);
+    mem_free(to.spare);
+    return rc ? rc : filled;
 }
 
 /* ---- Values ---- */

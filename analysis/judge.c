@@ -4,12 +4,14 @@
 #include "analysis/judge.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/finding_order.h"
 #include "analysis/suppression.h"
+#include "base/beside.h"
 #include "base/mem.h"
 
 static rules_fn *const families[] = {rules_app, rules_stage, rules_memory, rules_shuffle, rules_failure, rules_reuse, rules_sql, rules_conf, rules_stream, rules_log};
@@ -161,14 +163,24 @@ static struct pricing pricing_of(const struct judged *judged)
     return out;
 }
 
-/* What the run would win; *ret_within false: the budget was used up before. The last run may overdraw it. */
-static enum err_code saving(struct pricing *self, const struct change *changes, size_t count, bool *ret_within, int64_t *ret_ms, struct err *err)
-{
+/* A finding's run, where it is there before its turn. */
+struct early_run {
     struct simulated simulated;
+    bool known;
+};
+
+/* What the run would win; *ret_within false: the budget was used up before. The last run may overdraw it. `early`: NULL where there is none. */
+static enum err_code saving(struct pricing *self, const struct change *changes, size_t count, const struct early_run *early, bool *ret_within, int64_t *ret_ms, struct err *err)
+{
+    struct simulated simulated = {0};
     *ret_within = self->budget > 0;
     if (!*ret_within)
         return ERR_OK;
-    enum err_code rc = simulation_run(self->judged->simulation, changes, count, &simulated, err);
+    enum err_code rc = ERR_OK;
+    if (early && early->known)
+        simulated = early->simulated;
+    else
+        rc = simulation_run(self->judged->simulation, changes, count, &simulated, err);
     *ret_ms = rc ? 0 : MAX(0, self->judged->calibration.as_observed_ms - simulated.wall_ms);
     if (!rc)
         self->budget -= MIN(self->budget, simulated.items + 1);
@@ -187,7 +199,7 @@ static int by_stake(const void *a, const void *b)
 /* What the run would win if the stage took no time at all (6.6). */
 static enum err_code stage_most(struct pricing *self, uint32_t stage, bool *ret_within, int64_t *ret_ms, struct err *err)
 {
-    return saving(self, &(struct change){.kind = CHANGE_ZERO, .stage = stage}, 1, ret_within, ret_ms, err);
+    return saving(self, &(struct change){.kind = CHANGE_ZERO, .stage = stage}, 1, NULL, ret_within, ret_ms, err);
 }
 
 /* The same work spread ideally. */
@@ -197,7 +209,7 @@ static double spread_most_ms(const struct judged *judged, uint32_t stage)
     return stats->base_ms - MAX(stats->of[STAT_OCCUPANCY].sum / MAX(1.0, judged->accounts->stages[stage].slots), stats->of[STAT_OCCUPANCY].p75);
 }
 
-static enum err_code price_one(struct pricing *self, struct findings *findings, struct finding *finding, struct err *err)
+static enum err_code price_one(struct pricing *self, struct findings *findings, struct finding *finding, const struct early_run *early, struct err *err)
 {
     bool within;
     int64_t saved;
@@ -205,7 +217,7 @@ static enum err_code price_one(struct pricing *self, struct findings *findings, 
         add_member(findings, &finding->measures, "unpriced", self->refusal);
         return ERR_OK;
     }
-    enum err_code rc = saving(self, finding->changes, finding->change_count, &within, &saved, err);
+    enum err_code rc = saving(self, finding->changes, finding->change_count, early, &within, &saved, err);
     if (rc)
         return rc;
     if (!within) {
@@ -237,19 +249,59 @@ static enum err_code price_one(struct pricing *self, struct findings *findings, 
     return ERR_OK;
 }
 
+/* Runs that need no database, in the order of their turns, by whichever of two threads is free. All that have begun come before those still to come: what they cost is never more than
+ * what was used up when it is a later one's turn, so that none is left out that has a turn. */
+struct running_early {
+    const struct pricing *pricing;
+    struct finding *const *order;
+    size_t count;
+    struct early_run *runs; /* by place in `order` */
+    atomic_size_t next, used;
+};
+
+static bool runs_early(const struct finding *finding)
+{
+    for (size_t i = 0; i < finding->change_count; i++)
+        if (change_reads_values(&finding->changes[i]))
+            return false;
+    return true;
+}
+
+/* One that fails is run again when it is its turn. */
+static void run_early(void *context)
+{
+    struct running_early *self = context;
+    for (size_t i; atomic_load(&self->used) < self->pricing->budget && (i = atomic_fetch_add(&self->next, 1)) < self->count;) {
+        struct err ignored;
+        struct early_run *run = &self->runs[i];
+        if (!runs_early(self->order[i]))
+            continue;
+        run->known = !simulation_run(self->pricing->judged->simulation, self->order[i]->changes, self->order[i]->change_count, &run->simulated, &ignored);
+        atomic_fetch_add(&self->used, run->simulated.items + 1);
+    }
+}
+
 static enum err_code price_all(struct pricing *self, struct findings *findings, struct err *err)
 {
     CLEANUP(mem_freep) struct finding **order = mem_array(findings->count + 1, sizeof *order);
+    CLEANUP(mem_freep) struct early_run *early = mem_array(findings->count + 1, sizeof *early);
     size_t count = 0;
     enum err_code rc = ERR_OK;
-    if (!order)
+    if (!order || !early)
         return err_nomem(err);
     for (size_t i = 0; i < findings->count; i++)
         if (findings->items[i].change_count && !findings->items[i].mute)
             order[count++] = &findings->items[i];
     qsort(order, count, sizeof *order, by_stake);
+    if (self->allowed && count > 1 && self->judged->facts->attempt_count >= FACTS_BESIDE_FROM) {
+        struct running_early running = {.pricing = self, .order = order, .count = count, .runs = early};
+        struct beside beside;
+        beside_start(&beside, true, run_early, &running);
+        run_early(&running);
+        beside_join(&beside);
+    }
     for (size_t i = 0; i < count && !rc; i++)
-        rc = price_one(self, findings, order[i], err);
+        rc = price_one(self, findings, order[i], &early[i], err);
     return rc;
 }
 
@@ -285,7 +337,7 @@ static enum err_code price_jointly(struct pricing *self, const struct findings *
         memcpy(changes + change_count, finding->changes, finding->change_count * sizeof *changes);
         change_count += finding->change_count;
         if (k)
-            rc = saving(self, changes, change_count, &within, &saved, err);
+            rc = saving(self, changes, change_count, NULL, &within, &saved, err);
         if (rc || !within)
             break;
         ret[(*ret_count)++] = (struct joint_price){.finding = order[k], .saving_ms = saved};

@@ -366,6 +366,18 @@ static enum err_code scenario_run(struct scenario *self, struct simulated *ret)
     return rc;
 }
 
+bool change_reads_values(const struct change *change)
+{
+    switch (change->kind) {
+    case CHANGE_PART:
+    case CHANGE_SPILL:
+    case CHANGE_FACTOR: return true;
+    case CHANGE_SPLIT:
+    case CHANGE_MERGE: return !(change->overhead_ms > 0);
+    default: return false;
+    }
+}
+
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err)
 {
     struct scenario scenario = {.sim = self, .tail_us = self->wall_us - self->last_end_us, .err = err};

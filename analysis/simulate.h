@@ -39,7 +39,9 @@ struct simulated {
     bool grew;                       /* slots were added and it took longer: Graham's anomaly, kept */
     size_t items;                    /* that it went through: its cost, for budgets. Some 0.1 µs each */
 };
-/* PART, SPILL and FACTOR, and SPLIT and MERGE without their overhead, read the stage's values from the database of facts; the others touch nothing but the simulation. The same change twice is done once. */
+/* PART, SPILL and FACTOR, and SPLIT and MERGE without their overhead, read the stage's values from the database of facts; the others touch nothing but the simulation. */
+bool change_reads_values(const struct change *change);
+/* The same change twice is done once. */
 enum err_code simulation_run(const struct simulation *self, const struct change *changes, size_t count, struct simulated *ret, struct err *err) WARN_UNUSED;
 
 /* The run without any lost work (W4), simulated once: what-ifs ask for it, and the ledger of a run that lost all for one cause. Any thread; who comes second waits. */
