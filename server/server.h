@@ -99,6 +99,9 @@ struct uploads *server_uploads(struct server *self);              /* borrowed; N
 
 /* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */
 void server_want(struct server *self, int64_t log_id);
+/* Tells the child to look for logs of that name (on_demand.h); false: there is no child. */
+bool server_finds(const struct server *self);
+void server_find(struct server *self, struct str app_id);
 /* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
 void server_opened(struct server *self, int64_t log_id);
 /* A log that is added has come, grown or gone: tells the child to look at the place of uploads. Likewise. */

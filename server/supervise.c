@@ -200,6 +200,13 @@ void supervise_scan(struct supervisor *self, size_t place)
     tell(self, line);
 }
 
+void supervise_find(struct supervisor *self, struct str app_id)
+{
+    char line[300];
+    snprintf(line, sizeof line, "find %.*s\n", (int)MIN(app_id.len, (size_t)250), app_id.ptr);
+    tell(self, line);
+}
+
 void supervise_free(struct supervisor *self)
 {
     if (!self)

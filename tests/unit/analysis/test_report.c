@@ -243,7 +243,7 @@ static void says_what_an_incomplete_log_lacks(void **state)
     exec("UPDATE analysis SET completeness = 60");
     exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
     assert_string_equal(verdict(LANG_EN),
-                        "The log is incomplete (60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
+                        "The log is incomplete (completeness 60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
                         "follows is a lower bound.");
 }
 
