@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a page says first (spec/findings.md 8): never more than two sentences, made of the findings that are shown on it. Texts are appended to `out`. One thread. */
+ * What a page says first (spec/findings.md 8): the cause that matters most among the findings shown on it, and the names of others. Texts are appended to `out`. One thread. */
 #ifndef ANALYSIS_VERDICT_H
 #define ANALYSIS_VERDICT_H
 
 #include "analysis/report.h"
 
-/* Of the whole run (8.3): the first that holds of failed, incomplete log, mostly waiting, something to change, healthy; a regression is added. */
+/* Of the whole run (8.3): the first that holds of failed, incomplete log, mostly waiting, something to change, healthy; further causes and a regression are added. */
 enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err) WARN_UNUSED;
 
 /* Of a page (8.2): of the findings about its subjects, given as positions in report->findings in their order. Where none is shown, the one that came nearest. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/attributes.h"
 #include "base/time.h"
@@ -213,6 +214,15 @@ bool word_lacks(const char *sentence, const struct word_arg *args, size_t count)
     return false;
 }
 
+/* Bytes of a full stop at `p` that a text of the log, which ends in one, has said already. */
+static size_t stop_said(const struct buf *out, const char *p)
+{
+    char last = out->len ? out->data[out->len - 1] : '\0';
+    if (last != '.' && last != '!' && last != '?')
+        return 0;
+    return *p == '.' ? 1 : strncmp(p, "。", strlen("。")) == 0 ? strlen("。") : 0;
+}
+
 void word_fill(struct buf *out, const char *sentence, const struct word_arg *args, size_t count)
 {
     for (const char *p = sentence; *p;) {
@@ -223,5 +233,6 @@ void word_fill(struct buf *out, const char *sentence, const struct word_arg *arg
             break;
         fill_one(out, (struct str){p + 1, name - 1}, args, count);
         p += name + (p[name] == '}');
+        p += stop_said(out, p);
     }
 }

@@ -68,6 +68,7 @@ set(SIMULATION ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_SIMULATION=$<TARGET_FILE:
 script_test(golden_simulation golden 300 ${SIMULATION} own)
 script_test(golden_simulation_shared shared 600 ${SIMULATION} shared)
 script_test(golden_findings golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/findings.py)
+script_test(golden_sentences golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/sentences.py)
 script_test(golden_recount golden 300 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 
 script_test(golden_reports golden 120 ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/reports.py)

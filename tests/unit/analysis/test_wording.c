@@ -120,6 +120,20 @@ static void chooses_words_by_number(void **state)
     assert_string_equal(out.data, "1 task, 2 tasks, are");
 }
 
+/* A message of a log may be a whole sentence. */
+static void ends_a_sentence_once(void **state)
+{
+    struct word_arg msg = {.name = STR_LIT("msg"), .text = STR_LIT("no such table.")};
+    (void)state;
+    word_fill(&out, "Query failed: {msg}.", &msg, 1);
+    word_fill(&out, " 查询失败：{msg}。", &msg, 1);
+    msg.text = STR_LIT("not true!");
+    word_fill(&out, " Query failed: {msg}. And again: {msg}", &msg, 1);
+    msg.text = STR_LIT("no");
+    word_fill(&out, " Failed: {msg}.", &msg, 1);
+    assert_string_equal(out.data, "Query failed: no such table. 查询失败：no such table. Query failed: not true! And again: not true! Failed: no.");
+}
+
 static void does_not_fill_what_came_from_a_log(void **state)
 {
     const struct word_arg args[] = {{.name = STR_LIT("s"), .text = STR_LIT("{dur} {"), .value = (double)NAN}, {.name = STR_LIT("dur"), .value = 5660, .unit = STR_LIT("ms")}};
@@ -158,6 +172,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(says_a_dash_for_what_is_not_known, start, stop),
         cmocka_unit_test_setup_teardown(fills_placeholders, start, stop),
         cmocka_unit_test_setup_teardown(chooses_words_by_number, start, stop),
+        cmocka_unit_test_setup_teardown(ends_a_sentence_once, start, stop),
         cmocka_unit_test_setup_teardown(does_not_fill_what_came_from_a_log, start, stop),
         cmocka_unit_test_setup_teardown(makes_texts_of_logs_harmless, start, stop),
         cmocka_unit_test_setup_teardown(cuts_long_texts_between_characters, start, stop),
