@@ -71,8 +71,10 @@ int main(int argc, char **argv)
 {
     mem_begin();
     const char *word = argc > 1 ? argv[1] : NULL;
-    if (word && strcmp(word, "help") == 0 && argc == 3 && find_verb(argv[2]))
-        return find_verb(argv[2])->run(2, (char *[]){argv[2], "--help", NULL});
+    if (word && strcmp(word, "help") == 0 && argc == 3 && find_verb(argv[2])) {
+        char help[] = "--help";
+        return find_verb(argv[2])->run(2, (char *[]){argv[2], help, NULL});
+    }
     if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)) {
         print_help(stdout);
         return EXIT_DONE;
