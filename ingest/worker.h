@@ -20,6 +20,7 @@
 
 #include "base/db.h"
 #include "base/err.h"
+#include "base/worker_counts.h"
 #include "ingest/clean_rules.h"
 #include "ingest/store/catalog.h"
 #include "ingest/store_budget.h"
@@ -69,6 +70,7 @@ struct worker_options {
     void (*on_result)(void *context, const struct worker_result *result);        /* may be NULL, as the next */
     void (*on_progress)(void *context, const struct worker_progress *progress);  /* a few times a second */
     void *context;
+    struct worker_counts *counts;    /* borrowed; NULL: nobody wants them */
 };
 
 struct worker_summary {

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_loop.h"
+#include "ingest/worker_count.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
@@ -247,6 +248,8 @@ static enum err_code scan_place(struct worker *self, size_t index, struct err *e
         return worker_hand_on(err, &self->scan.err, self->scan.err.code);
     if (rc == ERR_CANCELLED || self->stop)
         return ERR_CANCELLED;
+    state->looked_at = true;
+    worker_count_scan(self, rc != ERR_OK);
     if (rc)
         return place_failed(self, &scan_err, err);
     state->scanned = true;

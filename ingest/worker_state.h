@@ -49,6 +49,7 @@ struct worker {
     struct imap settled; /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
     struct place_state {
         bool scanned;                        /* once, in this process */
+        bool looked_at;                      /* once, in this process, and be it in vain */
         bool wanted;                         /* a command asked to look at it now */
         int64_t place_id;                    /* UNKNOWN: not a directory, or not known yet */
     } *places;                               /* owned; as options->places */
