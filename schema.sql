@@ -49,7 +49,7 @@ CREATE INDEX log_by_app ON log (app_key, state);
 
 -- One row: one application attempt, from the head and tail of its log at first and from the whole log once loaded.
 CREATE TABLE app (
-    app_key TEXT PRIMARY KEY,            -- file name below apps/ without .db
+    app_key TEXT PRIMARY KEY,            -- file name below apps/ without .db; begins with ~ where somebody added the log (DB_ADDED_MARK in base/db.h)
     app_id TEXT NOT NULL,                -- as in the record, not as in the file name
     attempt_id TEXT,                     -- NULL: the attempt has no id
     name TEXT, user TEXT, spark_version TEXT,

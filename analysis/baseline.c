@@ -126,7 +126,7 @@ static enum err_code read_earlier(struct baseline *self, struct db *catalog, str
     sqlite3_stmt *row = NULL;
     enum err_code rc = db_prepare(catalog, &row,
                                   "SELECT h.app_key, h.begin_ms, h.wall_ms, h.shape, (SELECT generation FROM app AS a WHERE a.app_key = h.app_key) FROM run_history AS h "
-                                  "WHERE h.run_key = ?1 AND (h.begin_ms, h.app_key) < (?2, ?3) AND h.eligible ORDER BY h.begin_ms DESC, h.app_key DESC LIMIT ?4",
+                                  "WHERE h.run_key = ?1 AND (h.begin_ms, h.app_key) < (?2, ?3) AND h.eligible AND (NOT " DB_IS_ADDED("h.app_key") " OR " DB_IS_ADDED("?3") ") ORDER BY h.begin_ms DESC, h.app_key DESC LIMIT ?4",
                                   err);
     if (rc)
         return rc;

@@ -59,7 +59,8 @@ void baseline_choose(struct baseline *ret, const struct baseline_run *earlier, s
 /* Whether somebody may know of a run. */
 typedef bool baseline_allow_fn(void *context, struct str app_key);
 
-/* Of a run in the catalogue, among runs that `allow` lets pass (NULL: all). ERR_NOT_FOUND: the catalogue has no history of this run (it was not analysed). A baseline with fewer members than BASELINE_FEWEST is no error. */
+/* Of a run in the catalogue, among runs that `allow` lets pass (NULL: all); runs from added logs are earlier ones of each
+ * other only (DB_ADDED_MARK). ERR_NOT_FOUND: the catalogue has no history of this run (it was not analysed). A baseline with fewer members than BASELINE_FEWEST is no error. */
 enum err_code baseline_find(struct baseline *ret, struct db *catalog, struct str app_key, baseline_allow_fn *allow, void *context, struct err *err) WARN_UNUSED;
 void baseline_dispose(struct baseline *self); /* idempotent */
 

@@ -126,13 +126,17 @@ static const struct conf_default *meant(struct str key)
 
 /* ---- rows */
 
-static bool needs_executors(const char *key)
+/* Where the driver runs everything, nothing about executors matters; cores.max is the standalone master's, driver.cores of drivers that a cluster starts. */
+static bool is_irrelevant(const struct facts *facts, const char *key)
 {
-    static const char *const keys[] = {"spark.executor.memory", "spark.executor.cores", "spark.executor.instances", "spark.executor.memoryOverhead"};
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
-        if (strcmp(key, keys[i]) == 0)
+    static const char *const of_executors[] = {"spark.executor.memory", "spark.executor.cores", "spark.executor.instances", "spark.executor.memoryOverhead"};
+    struct str master = facts_conf(facts, "spark.master");
+    for (size_t i = 0; i < ARRAY_LENGTH(of_executors); i++)
+        if (facts->is_local && strcmp(key, of_executors[i]) == 0)
             return true;
-    return false;
+    if (strcmp(key, "spark.cores.max") == 0)
+        return str_starts(master, "yarn") || str_starts(master, "k8s://") || str_starts(master, "local");
+    return strcmp(key, "spark.driver.cores") == 0 && (facts->is_local || str_is(facts_conf(facts, "spark.submit.deployMode"), "client"));
 }
 
 static enum err_code add_row(struct conf_audit *self, const struct facts *facts, size_t *capacity, struct str key, struct str value, bool at_run_time, struct err *err)
@@ -149,18 +153,18 @@ static enum err_code add_row(struct conf_audit *self, const struct facts *facts,
         return err_nomem(err);
     row->otherwise = conf_default_value(row->entry, facts->spark_major, facts->spark_minor, &known_state);
     row->distance = conf_distance(row->entry->kind, row->value, row->otherwise);
-    row->state = other                                                 ? CONF_MISSPELT
-                 : known_state == CONF_TOO_NEW                         ? CONF_NOT_YET
-                 : known_state == CONF_REMOVED                         ? CONF_GONE
-                 : facts->is_local && needs_executors(row->entry->key) ? CONF_IRRELEVANT
-                                                                       : CONF_EFFECTIVE;
+    row->state = other                                   ? CONF_MISSPELT
+                 : known_state == CONF_TOO_NEW           ? CONF_NOT_YET
+                 : known_state == CONF_REMOVED           ? CONF_GONE
+                 : is_irrelevant(facts, row->entry->key) ? CONF_IRRELEVANT
+                                                         : CONF_EFFECTIVE;
     self->count++;
     return ERR_OK;
 }
 
-static struct conf_row *row_of(struct conf_audit *self, size_t environment_count, struct str key)
+static struct conf_row *row_of(struct conf_audit *self, size_t from, size_t to, struct str key)
 {
-    for (size_t i = 0; i < environment_count; i++)
+    for (size_t i = from; i < to; i++)
         if (str_eq(self->rows[i].key, key))
             return &self->rows[i];
     return NULL;
@@ -173,12 +177,12 @@ static enum err_code read_sessions(struct conf_audit *self, const struct facts *
     enum err_code rc = db_prepare(facts->db, &stmt, sql, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         struct str key = db_str(stmt, 0), value = db_str(stmt, 1);
-        struct conf_row *row = row_of(self, environment_count, key);
-        if (row && !str_eq(row->value, str_known(value) ? value : STR_LIT(""))) {
-            row->state = row->state == CONF_EFFECTIVE ? CONF_OVERRIDDEN : row->state;
-            rc = add_row(self, facts, capacity, key, value, true, err);
-        } else if (!row && !row_of(self, self->count, key))
-            rc = add_row(self, facts, capacity, key, value, true, err);
+        struct conf_row *row = row_of(self, 0, environment_count, key);
+        if ((row && str_eq(row->value, str_known(value) ? value : STR_LIT(""))) || row_of(self, environment_count, self->count, key))
+            continue;
+        if (row && row->state == CONF_EFFECTIVE)
+            row->state = CONF_OVERRIDDEN;
+        rc = add_row(self, facts, capacity, key, value, true, err);
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -195,8 +199,8 @@ static enum err_code read_settings(struct conf_audit *self, const struct facts *
 {
     static const char *const sessions[] = {
         /* Bare columns beside max() are those of its row. */
-        "SELECT name, value, max(execution_id) FROM sql_config WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000",
-        "SELECT name, value, max(job_id) FROM job_property WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name, value ORDER BY 3 DESC LIMIT 2000"};
+        "SELECT name, value, max(execution_id) FROM sql_config WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name ORDER BY 3 DESC LIMIT 2000",
+        "SELECT name, value, max(job_id) FROM job_property WHERE name >= 'spark.sql.' AND name < 'spark.sql/' GROUP BY name ORDER BY 3 DESC LIMIT 2000"};
     sqlite3_stmt *stmt = NULL;
     size_t capacity = 0;
     enum err_code rc = db_prepare(facts->db, &stmt, "SELECT name, value FROM environment WHERE section = 1 ORDER BY name", err);
@@ -236,6 +240,8 @@ static bool two_collectors(struct str options)
     return count > 1;
 }
 
+#define BROADCAST_TIMEOUT_MS 300000 /* where it is not set, since 1.5 */
+
 /* The longest that a broadcast took to build or send. */
 static enum err_code longest_broadcast(const struct facts *facts, int64_t *ret, struct err *err)
 {
@@ -248,7 +254,7 @@ static enum err_code find_conflicts(struct conf_audit *self, const struct facts 
 #define CONF(key) facts_conf(facts, "spark." key)
     int64_t broadcast_ms = UNKNOWN, instances = conf_count(CONF("executor.instances")), most = conf_count(CONF("dynamicAllocation.maxExecutors"));
     int64_t least = conf_count(CONF("dynamicAllocation.minExecutors")), task_cpus = conf_count(CONF("task.cpus")), cores = conf_count(CONF("executor.cores"));
-    int64_t timeout_ms = conf_duration_ms(CONF("sql.broadcastTimeout"), 1000), result = conf_bytes(CONF("driver.maxResultSize"), 1);
+    int64_t timeout_ms = known_or(conf_duration_ms(CONF("sql.broadcastTimeout"), 1000), BROADCAST_TIMEOUT_MS), result = conf_bytes(CONF("driver.maxResultSize"), 1);
     int64_t driver = known_or(conf_bytes(CONF("driver.memory"), BYTES_PER_MIB), 1024 * BYTES_PER_MIB), parallelism = conf_count(CONF("default.parallelism"));
     bool dynamic = conf_true(CONF("dynamicAllocation.enabled"), false), kryo = contains(CONF("serializer"), "Kryo");
     bool aqe = conf_true(CONF("sql.adaptive.enabled"), facts->spark_major > 3 || (facts->spark_major == 3 && facts->spark_minor >= 2));
@@ -263,7 +269,7 @@ static enum err_code find_conflicts(struct conf_audit *self, const struct facts 
              "spark.speculation", "spark.sql.sources.outputCommitterClass");
     conflict(self, facts, !facts->is_local && known(task_cpus) && known(cores) && task_cpus > cores, "spark.task.cpus", "spark.executor.cores");
     conflict(self, facts, !aqe && conf_true(CONF("sql.adaptive.skewJoin.enabled"), false), "spark.sql.adaptive.skewJoin.enabled", "spark.sql.adaptive.enabled");
-    conflict(self, facts, known(timeout_ms) && timeout_ms > 0 && known(broadcast_ms) && broadcast_ms > timeout_ms, "spark.sql.broadcastTimeout", "broadcast time");
+    conflict(self, facts, timeout_ms > 0 && known(broadcast_ms) && broadcast_ms > timeout_ms, "spark.sql.broadcastTimeout", "broadcast time");
     conflict(self, facts, known(result) && result > driver, "spark.driver.maxResultSize", "spark.driver.memory");
     conflict(self, facts, two_collectors(CONF("executor.extraJavaOptions")), "spark.executor.extraJavaOptions", "one garbage collector");
     conflict(self, facts, two_collectors(CONF("driver.extraJavaOptions")), "spark.driver.extraJavaOptions", "one garbage collector");
@@ -377,6 +383,23 @@ static enum err_code read_jars(struct conf_audit *self, const struct facts *fact
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+#define COPIES_MOST 8 /* of one library are held against each other */
+
+/* A lower version of the same in another folder; NULL: none. What lies in one folder was put together on purpose: Spark itself ships hive-shims-0.23 beside hive-shims-2.3. */
+static const struct jar_name *other_version(const struct jar_name *names, size_t count, size_t i)
+{
+    if (i + 1 < count && str_eq(names[i + 1].artefact, names[i].artefact) && str_eq(names[i + 1].version, names[i].version))
+        return NULL; /* told with the last copy of this version */
+    for (size_t k = i; k-- > 0 && i - k <= COPIES_MOST && str_eq(names[k].artefact, names[i].artefact);) {
+        if (str_eq(names[k].version, names[i].version))
+            continue;
+        for (size_t m = i; m > k && str_eq(names[m].version, names[i].version); m--)
+            if (!str_eq(names[m].folder, names[k].folder))
+                return &names[k];
+    }
+    return NULL;
+}
+
 static enum err_code find_jars(struct conf_audit *self, const struct facts *facts, struct err *err)
 {
     CLEANUP(mem_freep) struct jar_name *names = NULL;
@@ -387,9 +410,9 @@ static enum err_code find_jars(struct conf_audit *self, const struct facts *fact
         qsort(names, count, sizeof *names, by_jar);
     for (size_t i = 0; i < count && !rc; i++) {
         const struct jar_name *jar = &names[i];
-        /* What lies in one folder was put together on purpose: Spark itself ships hive-shims-0.23 beside hive-shims-2.3. */
-        if (i && str_eq(jar->artefact, names[i - 1].artefact) && !str_eq(jar->version, names[i - 1].version) && !str_eq(jar->folder, names[i - 1].folder))
-            rc = add_jar(self, &capacity, (struct jar_conflict){.name = jar->artefact, .first = names[i - 1].version, .second = jar->version}, err);
+        const struct jar_name *other = other_version(names, count, i);
+        if (other)
+            rc = add_jar(self, &capacity, (struct jar_conflict){.name = jar->artefact, .first = other->version, .second = jar->version}, err);
         if (!rc && jar->scala.len && scala.len && !str_eq(jar->scala, scala))
             rc = add_jar(self, &capacity, (struct jar_conflict){.name = jar->artefact, .first = jar->scala, .second = scala, .scala = true}, err);
     }

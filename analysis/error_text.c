@@ -40,6 +40,7 @@ static const struct {
     {ERROR_TIMEOUT, "TimeoutException"},
     {ERROR_TIMEOUT, "timed out"},
     {ERROR_PYTHON, "PythonException"},
+    {ERROR_PYTHON, "[PYTHON_EXCEPTION]"}, /* since 4.0 */
     {ERROR_COMMIT_DENIED, "CommitDenied"},
     {ERROR_CLASS_NOT_FOUND, "ClassNotFoundException"},
     {ERROR_CLASS_NOT_FOUND, "NoClassDefFoundError"},

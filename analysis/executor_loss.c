@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/failure_signature.h"
 #include "base/units.h"
 
 /* Why, as the sentences name it. Exit code 137 is a kill: a memory limit is likely on YARN and Kubernetes, and no proof. */
@@ -18,8 +19,6 @@ static const struct {
     {"heartbeat", "heartbeat timed out"},
     {"timed out", "heartbeat timed out"},
     {"No space left", "disk full"},
-    {"137", "killed (137)"},
-    {"143", "terminated (143)"},
     {"disconnected", "disconnected"},
     {"decommission", "decommissioned"},
 };
@@ -29,7 +28,11 @@ const char *executor_loss_reason(struct str text)
     for (size_t i = 0; str_known(text) && i < ARRAY_LENGTH(loss_words); i++)
         if (memmem(text.ptr, text.len, loss_words[i].word, strlen(loss_words[i].word)))
             return loss_words[i].reason;
-    return "unknown";
+    switch (exit_code_of(text)) {
+    case 137: return "killed (137)";
+    case 143: return "terminated (143)";
+    default: return "unknown";
+    }
 }
 
 bool executor_loss_is_wanted(struct str text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why an executor went, told from the text of its removal: any bytes, in the words of Spark, YARN and Kubernetes. What exit codes mean is in failure_signature.h. Pure. */
+ * Why an executor went, told from the text of its removal: any bytes, in the words of Spark, YARN and Kubernetes. Exit codes are read, and explained, in failure_signature.h. Pure. */
 #ifndef ANALYSIS_EXECUTOR_LOSS_H
 #define ANALYSIS_EXECUTOR_LOSS_H
 

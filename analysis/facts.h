@@ -133,6 +133,14 @@ enum task_value {
     VALUE_LOCALITY, VALUE_END_REASON, VALUE_ERROR_TEXT_ID, TASK_VALUE_COUNT
 };
 
+/* Something that ends before it begins, or lies outside of the run: a task, a stage attempt, a job, an executor (by executor_ref). */
+enum clock_fault_of { CLOCK_NONE, CLOCK_TASK, CLOCK_STAGE, CLOCK_JOB, CLOCK_EXECUTOR };
+struct clock_fault {
+    enum clock_fault_of of;
+    int64_t id, attempt;             /* attempt: of a stage */
+    int64_t begin_ms, end_ms;        /* as logged */
+};
+
 struct facts {
     struct arena arena;
     struct db *db;                   /* borrowed; for facts_values */
@@ -147,6 +155,7 @@ struct facts {
     bool has_cpu_time;               /* the writer records executor CPU time (2.1) */
     int64_t exit_code;
     int64_t clock_faults;
+    struct clock_fault first_fault;  /* with the earliest end; of 0: none */
     struct completeness_counts counts;
     struct executor_fact *executors; /* by executor_ref */
     struct job_fact *jobs;           /* by job_id */

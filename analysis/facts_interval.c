@@ -52,9 +52,13 @@ static void set_interval(struct facts *self)
         self->end_ms = known(last) && last > self->begin_ms ? last : self->begin_ms;
     for (size_t i = 0; i < self->executor_count; i++) {
         const struct executor_fact *executor = &self->executors[i];
-        self->clock_faults += known(executor->add_ms) && executor->add_ms > self->end_ms + (self->end_at_least ? 0 : DAY_MS);
-        self->clock_faults += known(executor->remove_ms) && executor->remove_ms > self->end_ms + (self->end_at_least ? 0 : DAY_MS);
-        self->clock_faults += known(executor->add_ms) && known(executor->remove_ms) && executor->remove_ms < executor->add_ms;
+        int64_t bound = self->end_ms + (self->end_at_least ? 0 : DAY_MS);
+        if (known(executor->add_ms) && executor->add_ms > bound)
+            note_clock_fault(self, (struct clock_fault){CLOCK_EXECUTOR, executor->executor_ref, UNKNOWN, executor->add_ms, self->end_ms});
+        if (known(executor->remove_ms) && executor->remove_ms > bound)
+            note_clock_fault(self, (struct clock_fault){CLOCK_EXECUTOR, executor->executor_ref, UNKNOWN, executor->remove_ms, self->end_ms});
+        if (known(executor->add_ms) && known(executor->remove_ms) && executor->remove_ms < executor->add_ms)
+            note_clock_fault(self, (struct clock_fault){CLOCK_EXECUTOR, executor->executor_ref, UNKNOWN, executor->add_ms, executor->remove_ms});
     }
 }
 
@@ -82,8 +86,8 @@ static bool bound_attempts(struct facts *self, struct stage_fact *stage)
                     attempt->finish_ms = ends[e];
         }
         if (attempt->finish_ms < attempt->launch_ms) {
+            note_clock_fault(self, (struct clock_fault){CLOCK_TASK, attempt->task_id, UNKNOWN, attempt->launch_ms, attempt->finish_ms});
             attempt->finish_ms = attempt->launch_ms;
-            self->clock_faults++;
         }
         attempt->launch_ms = clip_time(self, attempt->launch_ms);
         attempt->finish_ms = clip_time(self, attempt->finish_ms);
@@ -135,7 +139,8 @@ static void bound_stages(struct facts *self)
 {
     for (size_t i = 0; i < self->stage_count; i++) {
         struct stage_fact *stage = &self->stages[i];
-        self->clock_faults += known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms;
+        if (known(stage->submission_ms) && known(stage->completion_ms) && stage->completion_ms < stage->submission_ms)
+            note_clock_fault(self, (struct clock_fault){CLOCK_STAGE, stage->stage_id, stage->attempt, stage->submission_ms, stage->completion_ms});
         if (!stage->attempt_count)
             continue;
         stage->end_ms = stage->last_finish_ms;

@@ -108,7 +108,8 @@ static void bound_jobs(struct listing *self)
             end_ms = MAX(facts->end_ms, known_or(begin_ms, facts->end_ms));
         begin_ms = known_or(begin_ms, known_or(end_ms, facts->begin_ms));
         end_ms = known_or(end_ms, begin_ms);
-        facts->clock_faults += end_ms < begin_ms;
+        if (end_ms < begin_ms)
+            note_clock_fault(facts, (struct clock_fault){CLOCK_JOB, job->job_id, UNKNOWN, begin_ms, end_ms});
         job->begin_ms = clip_time(facts, begin_ms);
         job->end_ms = MAX(clip_time(facts, end_ms), job->begin_ms);
     }

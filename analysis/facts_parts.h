@@ -39,4 +39,11 @@ static inline int64_t clip_time(const struct facts *self, int64_t ms)
 enum { STATUS_NO_END = 0, STATUS_SUCCESS = 1, STATUS_KILLED = 3 };
 enum { END_SUCCESS = 0, END_FETCH_FAILED = 2, END_KILLED = 5, END_EXECUTOR_LOST = 7 };
 
+static inline void note_clock_fault(struct facts *self, struct clock_fault fault)
+{
+    self->clock_faults++;
+    if (self->first_fault.of == CLOCK_NONE || fault.end_ms < self->first_fault.end_ms)
+        self->first_fault = fault;
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/executor_loss.h"
 #include "base/mem.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
@@ -182,8 +183,8 @@ static enum err_code failed_executors(struct collector *self, struct err *err)
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->facts->executor_count && !rc; i++) {
         const struct executor_fact *executor = &self->facts->executors[i];
-        if (!executor->removed || !executor->remove_reason.len || known(exit_code_of(executor->remove_reason)) == false)
-            continue; /* without an exit code it was sent away, or went with the application */
+        if (executor->is_driver || !executor->remove_reason.len || !executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, self->facts->end_ms))
+            continue; /* it was sent away, or went with the application */
         char key[128];
         snprintf(key, sizeof key, "%.*s", (int)MIN(executor->id.len, sizeof key - 1), executor->id.ptr ? executor->id.ptr : "");
         struct failure failure = {FAILED_EXECUTORS, UNKNOWN, executor->remove_reason, executor->remove_ms, SUBJECT_EXECUTOR, key, executor->host};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything that failed, grouped by what it says (spec/findings.md 10.1): task attempts, executors, stages, jobs, queries and streams whose texts are equal but for numbers, paths and ids. In
+ * Everything that failed, grouped by what it says (spec/findings.md 10.1): task attempts, executors, stages, jobs and queries whose texts are equal but for numbers, paths and ids. In
  * the order of their first times: what failed first is most likely why the rest did. One thread. */
 #ifndef ANALYSIS_FAILURE_SIGNATURE_H
 #define ANALYSIS_FAILURE_SIGNATURE_H

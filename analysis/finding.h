@@ -46,6 +46,11 @@ struct rule {
 extern const struct rule rules[];
 extern const size_t rule_count;
 const struct rule *rule_find(struct str id);
+struct finding;
+/* Snippets for it, like rule.fixes: those that go with its cause where that wants others than the rule usually does. */
+const char *finding_fixes(const struct finding *finding);
+/* It tells of nothing that could be better: what went well, and what more executors would do. Worth reading, but no mark beside what it is about. */
+bool finding_is_no_fault(const struct finding *finding);
 
 struct change;                       /* analysis/simulate.h */
 

@@ -31,6 +31,7 @@ static void buffers_ready(struct findings *self)
     buf_init(&self->measures, JSON_BYTES);
     buf_init(&self->evidence, JSON_BYTES);
     buf_init(&self->formula, JSON_BYTES);
+    buf_init(&self->filter, JSON_BYTES);
 }
 
 static struct str take_object(struct findings *self, struct buf *members, char open, char close)
@@ -60,6 +61,12 @@ void findings_close(struct findings *self)
             buf_char(&self->evidence, ',');
         buf_append(&self->evidence, self->formula.data, self->formula.len);
         buf_clear(&self->formula);
+    }
+    if (self->filter.len) {
+        if (self->evidence.len)
+            buf_char(&self->evidence, ',');
+        buf_printf(&self->evidence, "{\"filter\":\"%s\"}", self->filter.data); /* percent-encoded: nothing that JSON would escape */
+        buf_clear(&self->filter);
     }
     last->args = take_object(self, &self->args, '{', '}');
     last->measures = take_object(self, &self->measures, '{', '}');
@@ -288,6 +295,23 @@ void finding_formula(struct findings *self, const char *variant, const struct ev
         self->formula.failed = true;
 }
 
+void finding_filter(struct findings *self, const char *name, struct str value)
+{
+    if (!self->open)
+        return;
+    if (self->filter.len)
+        buf_char(&self->filter, '&');
+    buf_printf(&self->filter, "%s=", name);
+    for (size_t i = 0; str_known(value) && i < value.len; i++) {
+        unsigned char c = (unsigned char)value.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
+        if (plain)
+            buf_char(&self->filter, (char)c);
+        else
+            buf_printf(&self->filter, "%%%02X", c);
+    }
+}
+
 void finding_change(struct findings *self, const char *scenario, enum band band, struct change change)
 {
     if (!self->open)
@@ -320,6 +344,7 @@ void findings_dispose(struct findings *self)
     buf_dispose(&self->measures);
     buf_dispose(&self->evidence);
     buf_dispose(&self->formula);
+    buf_dispose(&self->filter);
     mem_free(self->items);
     self->items = NULL;
     self->seen = NULL;

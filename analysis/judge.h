@@ -44,7 +44,7 @@ struct findings {
     struct finding *items;                   /* owned */
     size_t count, capacity;
     bool out_of_memory;                      /* sticks: rules need not look after each call */
-    struct buf args, measures, evidence, formula;    /* of the newest item, until findings_close */
+    struct buf args, measures, evidence, formula, filter;    /* of the newest item, until findings_close */
     size_t evidence_count, change_capacity;
     bool open;                               /* there is a newest item, and it takes texts */
     struct finding spare;
@@ -84,6 +84,8 @@ void finding_evidence(struct findings *self, enum subject_kind kind, struct str 
 void finding_formula(struct findings *self, const char *variant, const struct evidence_cell *numbers, size_t count, double threshold, const char *source);
 #define FORMULA(findings, variant, threshold, source, ...)                                                                                                                  \
     finding_formula(findings, variant, (struct evidence_cell[]){__VA_ARGS__}, sizeof((struct evidence_cell[]){__VA_ARGS__}) / sizeof(struct evidence_cell), threshold, source)
+/* One more parameter of the query of a task list (GET …/stages/{key}/tasks) that lists just the tasks it is about: of the stage that is its subject, or of each stage among its evidence. */
+void finding_filter(struct findings *self, const char *name, struct str value);
 /* One more thing that would be otherwise without this fault; `scenario` and `band` are the finding's. */
 void finding_change(struct findings *self, const char *scenario, enum band band, struct change change);
 /* Puts the texts of the newest into it. The next findings_add does so too. */

@@ -10,6 +10,8 @@
 
 /* A fetch failure is a removal's doing when it comes so soon behind it. */
 #define FETCH_AFTER_MS 120000
+/* So often executors are looked at for one that went from the same machine, all fetch failures together: more of them than any real run has are the shuffle's own doing. */
+#define HOST_LOOKS ((size_t)4000000)
 /* Causes are simulated with this part of what findings may use. */
 #define BUDGET_PARTS 8
 
@@ -29,10 +31,12 @@ struct keeper {
     struct entry *entries;
     size_t count;
     sqlite3_stmt *text;
+    size_t looks; /* at executors of a machine */
 };
 
-struct str fetched_from(struct str text)
+struct str fetched_from(struct str text, struct str *ret_host)
 {
+    *ret_host = STR_NONE;
     static const char word[] = "BlockManagerId(";
     const char *at = text.len ? memmem(text.ptr, text.len, word, sizeof word - 1) : NULL;
     if (!at)
@@ -41,6 +45,12 @@ struct str fetched_from(struct str text)
     size_t len = 0, most = (size_t)(text.ptr + text.len - at);
     while (len < most && at[len] != ',' && at[len] != ')')
         len++;
+    size_t host = len + 1, end = host + 1;
+    if (host < most && at[len] == ',' && at[host] == ' ') {
+        while (end < most && at[end] != ',' && at[end] != ')')
+            end++;
+        *ret_host = (struct str){at + host + 1, end - host - 1};
+    }
     return (struct str){at, len};
 }
 
@@ -55,7 +65,25 @@ static bool was_removed(const struct facts *facts, uint32_t executor, int64_t un
     return fact->removed && known(fact->remove_ms) && fact->remove_ms <= until_ms;
 }
 
-/* The removal that made this fetch fail: of the executor it names, a short time before. */
+static bool went_near(const struct executor_fact *executor, int64_t ms)
+{
+    return executor->removed && known(executor->remove_ms) && ms - executor->remove_ms <= FETCH_AFTER_MS && executor->remove_ms - ms <= FETCH_AFTER_MS;
+}
+
+/* Of several that went from this machine the one that went nearest in time: a machine takes all of its executors along, and the one that held the data may be told later, or never. */
+static uint32_t gone_from(struct keeper *self, struct str host, int64_t ms)
+{
+    uint32_t found = NO_ENTITY;
+    for (uint32_t i = 0; host.len && i < self->facts->executor_count && self->looks < HOST_LOOKS; i++, self->looks++) {
+        const struct executor_fact *executor = &self->facts->executors[i];
+        if (!executor->is_driver && went_near(executor, ms) && str_eq(executor->host, host) &&
+            (found == NO_ENTITY || llabs(executor->remove_ms - ms) < llabs(self->facts->executors[found].remove_ms - ms)))
+            found = i;
+    }
+    return found;
+}
+
+/* The removal that made this fetch fail: of the executor it names, or of one beside it, a short time before or behind. */
 static enum err_code removal_behind(struct keeper *self, const struct attempt *attempt, int64_t text_id, uint32_t *ret, struct err *err)
 {
     *ret = NO_ENTITY;
@@ -65,14 +93,10 @@ static enum err_code removal_behind(struct keeper *self, const struct attempt *a
     enum err_code rc = db_step(self->text, err);
     if (rc)
         return rc == ERR_EOF ? ERR_OK : rc;
-    struct str named = fetched_from(db_str(self->text, 0));
+    struct str host, named = fetched_from(db_str(self->text, 0), &host);
     uint32_t executor = named.len ? facts_executor(self->facts, named) : NO_ENTITY;
+    *ret = executor != NO_ENTITY && went_near(&self->facts->executors[executor], attempt->finish_ms) ? executor : gone_from(self, host, attempt->finish_ms);
     db_reset(self->text);
-    if (executor == NO_ENTITY)
-        return ERR_OK;
-    const struct executor_fact *fact = &self->facts->executors[executor];
-    if (fact->removed && known(fact->remove_ms) && attempt->finish_ms - fact->remove_ms <= FETCH_AFTER_MS && fact->remove_ms - attempt->finish_ms <= FETCH_AFTER_MS)
-        *ret = executor;
     return ERR_OK;
 }
 

@@ -42,7 +42,7 @@ enum err_code ledger_make(struct ledger *ret, const struct judged *judged, const
 void ledger_dispose(struct ledger *self);
 enum err_code ledger_store(const struct ledger *self, const struct judged *judged, const struct failure_signatures *failures, struct db *db, struct err *err) WARN_UNUSED;
 
-/* The executor that a fetch failure names: "FetchFailed(BlockManagerId(3, host, …" → 3; STR_NONE. */
-struct str fetched_from(struct str text);
+/* The executor that a fetch failure names, and its machine: "FetchFailed(BlockManagerId(3, host, …" → 3, host; STR_NONE. */
+struct str fetched_from(struct str text, struct str *ret_host);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/recompute.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,29 @@ static void list_stage(char *text, size_t size, const struct stage_fact *stage, 
         snprintf(text + len, size - len, " …");
     else if (i < LIST_STAGES)
         snprintf(text + len, size - len, "%s%lld.%lld", len ? ", " : "", (long long)stage->stage_id, (long long)stage->attempt);
+}
+
+static bool run_together(const struct facts *facts, uint32_t a, uint32_t b)
+{
+    const struct stage_fact *x = &facts->stages[a], *y = &facts->stages[b];
+    return a == b || (x->job != NO_ENTITY && x->job == y->job) || (known(x->sql_execution_id) && x->sql_execution_id == y->sql_execution_id);
+}
+
+/* Collections or spill hit the jobs that compute it: what its first cure, a cache in memory, would make worse. */
+static bool memory_is_tight(const struct judged *judged, const struct findings *findings, const struct computation *at, size_t count)
+{
+    static const char *const tight[] = {"STAGE.GC_HIGH", "STAGE.SPILL"};
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        bool tells = strcmp(finding->rule->id, tight[0]) == 0 || strcmp(finding->rule->id, tight[1]) == 0;
+        if (!tells || finding->mute || finding->stage == NO_ENTITY || ladder_grade(&finding->rule->ladder, finding->measure) < GRADE_LOW ||
+            price_grade((int64_t)fmin(finding->local_saving_ms, 1e15), judged->wall_ms) == GRADE_OK)
+            continue;
+        for (size_t k = 0; k < count; k++)
+            if (run_together(judged->facts, at[k].stages[0], finding->stage))
+                return true;
+    }
+    return false;
 }
 
 static void price(struct findings *findings, const struct computation *later, double least_ms, size_t *priced)
@@ -46,6 +70,7 @@ void recompute_tell(const struct judged *judged, struct findings *findings, cons
     for (size_t i = 0; i < count; i++)
         list_stage(list, sizeof list, &facts->stages[at[i].stages[0]], i);
     finding_arg_text(findings, "list", str_of(list));
+    finding->cause = memory_is_tight(judged, findings, at, count) ? "memory_tight" : NULL;
     finding_measure(findings, "again", again, "ms");
     finding_evidence(findings, kind, str_of(key), "culprit", (struct evidence_cell[]){{"times", (double)count, "count"}, {"again", again, "ms"}}, 2);
     size_t priced = 0;

@@ -254,6 +254,7 @@ static const char cells_sql[] =
 static const char formula_sql[] =
     "SELECT value ->> '$.formula.variant', value -> '$.formula.numbers', value ->> 'threshold', value ->> 'source' FROM json_each(" SOUND("?1") ") "
     "WHERE type = 'object' AND json_type(value, '$.formula') = 'object' LIMIT 1";
+static const char filter_sql[] = "SELECT value ->> 'filter' FROM json_each(" SOUND("?1") ") WHERE type = 'object' AND json_type(value, '$.filter') = 'text' LIMIT 1";
 static const char numbers_sql[] = "SELECT key, value ->> 'v', value ->> 'u' FROM json_each(" SOUND("?1") ") WHERE type = 'object'";
 /* clang-format on */
 
@@ -378,6 +379,20 @@ static enum err_code say_formula(struct report *self, enum lang lang, const stru
     return out.len && arena_str(&self->arena, buf_str(&out), ret) ? err_nomem(err) : ERR_OK;
 }
 
+static enum err_code read_filter(struct report *self, const struct finding *finding, struct str *ret, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(self->db, &row, filter_sql, err);
+    *ret = STR_NONE;
+    if (rc)
+        return rc;
+    db_bind_str(row, 1, finding->evidence);
+    if ((rc = db_step(row, err)) == ERR_OK)
+        *ret = keep(self, row, 0, &rc);
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 enum err_code report_evidence(struct report *self, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count, struct report_evidence *ret,
                               struct err *err)
 {
@@ -401,7 +416,7 @@ enum err_code report_evidence(struct report *self, enum lang lang, const struct 
     db_finalize(row);
     if (any && !rc)
         rc = say_formula(self, lang, finding, variant, numbers, args, count, &ret->formula, err);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc && rc != ERR_EOF ? rc : read_filter(self, finding, &ret->filter, err);
 }
 
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
@@ -414,7 +429,12 @@ void report_sentence(struct buf *out, enum lang lang, const struct finding *find
 
 void report_advice(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count)
 {
-    word_fill(out, rule_text(lang, finding, "do"), args, count);
+    char part[64];
+    snprintf(part, sizeof part, "do_%s", finding->cause ? finding->cause : "");
+    const char *of_cause = rule_text(lang, finding, part);
+    if (!of_cause && finding->cause && strcmp(finding->rule->question, "failure") == 0)
+        of_cause = message(lang, "failures", str_of(finding->cause), NULL);
+    word_fill(out, of_cause ? of_cause : rule_text(lang, finding, "do"), args, count);
 }
 
 const char *report_rule_name(enum lang lang, const struct finding *finding)

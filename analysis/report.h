@@ -70,6 +70,7 @@ struct report_evidence {
     struct report_cell *cells;       /* in the arena */
     size_t count, row_count;
     struct str formula, source;      /* formula: how the measure came about, in words; STR_NONE where there is none */
+    struct str filter;               /* see finding_filter; STR_NONE: it is about no single tasks, or about all of them */
     double threshold;
 };
 /* `args` as report_args gave them. */

@@ -104,7 +104,7 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
 static void write_fixes(struct buf *out, struct buf *text, const struct report_item *item, enum lang lang)
 {
     size_t count = 0;
-    for (const char *p = item->finding->rule->fixes; *p;) {
+    for (const char *p = finding_fixes(item->finding); *p;) {
         size_t len = strcspn(p, " ");
         const struct snippet *snippet = snippet_find((struct str){p, len});
         p += len;
@@ -127,7 +127,7 @@ static void write_others(struct buf *out, struct buf *text, const struct report 
         const struct finding *finding = &report->findings[group->others[i]].finding;
         buf_text(text, i ? ", " : "");
         report_subject(text, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
-        if (known(finding->price.ms)) {
+        if (price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
             buf_text(text, " (");
             word_duration(text, (double)finding->price.ms);
             buf_text(text, ")");
@@ -198,12 +198,9 @@ static void write_head(struct buf *out, struct buf *text, const struct report *r
 
 static void write_together(struct buf *out, struct buf *text, const struct report *report, enum lang lang)
 {
-    if (report->joint_count < 2)
-        return;
-    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
-                                    report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
-    report_say(text, lang, "together", args, ARRAY_LENGTH(args));
-    element_of(out, "<p>", text, "</p>\n");
+    report_together(text, report, lang);
+    if (text->len)
+        element_of(out, "<p>", text, "</p>\n");
 }
 
 enum err_code report_write_html(struct report *report, const struct report_style *style, struct buf *out, struct err *err)

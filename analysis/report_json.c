@@ -95,7 +95,7 @@ static void write_fixes(struct json_writer *w, enum lang lang, const struct repo
 {
     json_key(w, "fixes");
     json_array_begin(w);
-    for (const char *p = item->finding->rule->fixes; *p;) {
+    for (const char *p = finding_fixes(item->finding); *p;) {
         CLEANUP(buf_dispose) struct buf code;
         buf_init(&code, (size_t)64 << 10);
         size_t len = strcspn(p, " ");
@@ -170,7 +170,7 @@ static void write_evidence(struct json_writer *w, enum lang lang, const struct r
     json_kv_str(w, "formula", evidence->formula);
     json_kv_f64(w, "threshold", evidence->threshold);
     json_kv_str(w, "source", evidence->source);
-    json_kv_str(w, "filter", STR_NONE); /* pages choose the rows that they show */
+    json_kv_str(w, "filter", evidence->filter);
     json_key(w, "rows");
     json_array_begin(w);
     for (size_t i = 0; i < evidence->count;) {
@@ -209,6 +209,7 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_kv_text(w, "name", item->name);
     json_kv_text(w, "question", f->rule->question);
     json_kv_text(w, "grade", grade_names[item->graded->grade]);
+    json_kv_bool(w, "noFault", finding_is_no_fault(f));
     json_key(w, "subject");
     json_object_begin(w);
     json_kv_text(w, "kind", subject_kind_names[f->subject_kind]);

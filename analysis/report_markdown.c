@@ -57,7 +57,7 @@ static void write_account(struct buf *out, const struct report *report, enum lan
 
 static void write_first_fix(struct buf *out, enum lang lang, const struct report_item *item)
 {
-    const char *fixes = item->finding->rule->fixes;
+    const char *fixes = finding_fixes(item->finding);
     const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
     if (!snippet)
         return;

@@ -94,11 +94,24 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     ret->sentence = report_keep(report, &text);
     report_advice(&text, lang, finding, ret->args, ret->arg_count);
     ret->advice = report_keep(report, &text);
-    if (known(finding->price.ms)) {
+    if (known(finding->price.ms) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
         say_saving(&text, lang, finding);
         ret->saving = report_keep(report, &text);
     }
     return ERR_OK;
+}
+
+/* Not where nothing above it saves anything: a run that is told to be healthy is not told what to save. */
+void report_together(struct buf *out, const struct report *report, enum lang lang)
+{
+    bool any = false;
+    for (size_t i = 0; i < report->shown_count; i++)
+        any |= report->findings[i].grade >= GRADE_LOW && price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
+    if (!any || report->joint_count < 2)
+        return;
+    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
+                                    report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
+    report_say(out, lang, "together", args, ARRAY_LENGTH(args));
 }
 
 void report_group(const struct report *report, struct report_groups *ret)

@@ -43,6 +43,8 @@ void report_group(const struct report *report, struct report_groups *ret);
 struct str report_keep(struct report *report, struct buf *text);
 /* A text of section "report" with placeholders; the next argument is the text of an arg, or NULL for a number. */
 void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count);
+/* What the largest savings come to together; nothing where there are none to speak of. */
+void report_together(struct buf *out, const struct report *report, enum lang lang);
 struct word_arg report_number(const char *name, double value, const char *unit);
 struct word_arg report_text(const char *name, struct str text);
 double report_ms(int64_t ms);        /* UNKNOWN gives NaN */

@@ -237,7 +237,7 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
 
 static void write_first_fix(struct buf *out, const struct report_style *style, const struct report_item *item)
 {
-    const char *fixes = item->finding->rule->fixes;
+    const char *fixes = finding_fixes(item->finding);
     const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
     if (!snippet)
         return;
@@ -264,7 +264,7 @@ static enum err_code write_others(struct buf *out, struct report *report, const 
         if (rc)
             return rc;
         buf_printf(&line, "%s%.*s", i ? ", " : "", (int)item.subject.len, item.subject.ptr);
-        if (known(item.finding->price.ms)) {
+        if (item.saving.len) {
             buf_text(&line, " (");
             word_duration(&line, (double)item.finding->price.ms);
             buf_char(&line, ')');
@@ -332,13 +332,11 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
 
 static void write_together(struct buf *out, struct report *report, const struct report_style *style)
 {
-    if (report->joint_count < 2)
-        return;
     CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, 4096);
-    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
-                                    report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
-    report_say(&line, style->lang, "together", args, ARRAY_LENGTH(args));
+    report_together(&line, report, style->lang);
+    if (!line.len)
+        return;
     buf_char(out, '\n');
     indented(out, buf_str(&line), 2);
 }

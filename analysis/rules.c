@@ -28,15 +28,15 @@
 /* clang-format off */
 const struct rule rules[] = {
     /* 7.1 the application and its jobs */
-    {"APP.START_WAIT", 1, TIME, "slow", SUBJECT_APP, "s", UP(30, 60, 180, 600), SEVERE, "DYNALLOC"},                              /* own: 9–20 s is normal on idle hosts */
+    {"APP.START_WAIT", 2, TIME, "slow", SUBJECT_APP, "s", UP(30, 60, 180, 600), SEVERE, "DYNALLOC"},                              /* own: 9–20 s is normal on idle hosts */
     {"APP.WAIT_EXECUTORS", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.01, 0.02, 0.05, 0.15), SEVERE, "DYNALLOC"},                /* own */
     {"APP.DRIVER_GAP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "THREADS DYNALLOC"},            /* DB gaps of a minute; CP 30 %; own */
     {"APP.SQL_DRIVER", 1, TIME, "slow", SUBJECT_SQL, "share", UP(0.03, 0.05, 0.10, 0.25), SEVERE, "COALESCE_WRITE PARALLEL_READ"},/* own */
     {"APP.LOW_UTIL", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, 0.85), MODERATE, "STATIC"},                    /* YQ 20/50 %, DF 50, SA 60 */
-    {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, "THREADS"},                             /* own: 0.9 on hosts with more slots than processors */
+    {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, ""},                                    /* own: 0.9 on hosts with more slots than processors */
     {"APP.OVERALLOC", 1, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
     {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
-    {"APP.DYN_ALLOC", 1, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
+    {"APP.DYN_ALLOC", 2, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
     {"JOB.MANY_SMALL", 2, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
     {"JOB.FAILED", 1, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
 
@@ -45,7 +45,7 @@ const struct rule rules[] = {
      "KEYSAMPLE FILTER_KEY TWOSTAGE SALT AQE_SKEW HOTSPLIT EXPLODE_JOIN SHUFPART"},                                               /* S2 3×; S1 S3 DF CP 10×; own 30 */
     {"STAGE.SKEW_WRITE", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(10, 30, NO, NO), LOW, "REPART SALT"},                      /* S3 10× */
     {"STAGE.STRAGGLER", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
-    {"STAGE.SLOW_HOST", 1, TIME, "slow", SUBJECT_EXECUTOR, "ratio", UP(1.3, 1.5, 2.5, 5), SEVERE, "EXCLUDE SPECULATE"},           /* own */
+    {"STAGE.SLOW_HOST", 2, TIME, "slow", SUBJECT_EXECUTOR, "ratio", UP(1.3, 1.5, 2.5, 5), SEVERE, "EXCLUDE SPECULATE"},           /* own */
     {"STAGE.SLOW_STORAGE", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(3, 5, 10, 30), SEVERE, "LOCALITY"},                        /* CP 10 */
     {"STAGE.UNEVEN", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(0.5, 0.75, 1.0, NO), MODERATE, "REPART DYNALLOC EXCLUDE"},       /* ST cv > 1 */
     {"STAGE.WARMUP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.10, 0.25, NO, NO), LOW, ""},                                     /* own */
@@ -53,16 +53,16 @@ const struct rule rules[] = {
     /* 7.3 memory, garbage collection, spill */
     {"STAGE.GC_HIGH", 1, TIME, "memory", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.30), SEVERE, "UNPERSIST SHUFPART KRYO PERSIST_SER G1 MEMORY"}, /* SS 5; CZ 5/10; S3 MCP YQ 10; SA 20; RT 30 */
     {"EXEC.GC_LONG", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "s", UP(1, 2, 5, 15), SEVERE, "G1 MEMORY"},                           /* S2 "one GC above 1 s" */
-    {"EXEC.GC_LOW", 1, HEALTH, "memory", SUBJECT_APP, "share", DOWN(0.01, NO, NO, NO), INFO, "MEMORY"},                           /* DE 0.05 … 0.01 */
+    {"EXEC.GC_LOW", 2, HEALTH, "memory", SUBJECT_APP, "share", DOWN(0.01, NO, NO, NO), INFO, "MEMORY"},                           /* DE 0.05 … 0.01 */
     {"STAGE.SPILL", 2, TIME, "memory", SUBJECT_STAGE, "ratio", UP(ANY, 0.10, 0.50, 2.0), SEVERE, "SHUFPART MEMORY"},              /* SA, ST any byte; DE 0.01 … 0.5; YQ 10 %; own */
-    {"EXEC.MEM_NEAR", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.85, 0.90, 0.95, 0.99), SEVERE, "UNPERSIST SHUFPART MEMORY OVERHEAD"},       /* DF 95, SA 80 */
-    {"EXEC.MEM_OVER", 1, HEALTH, "memory", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, NO), MODERATE, "MEMORY"},                   /* DF 30, SA 60, CP 70 */
-    {"DRIVER.MEM", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.80, 0.90, 0.95, 0.99), SEVERE, "RESULT_FILE BCAST_THRESH MEMORY"},             /* DF 95 */
+    {"EXEC.MEM_NEAR", 2, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.85, 0.90, 0.95, 0.99), SEVERE, "UNPERSIST SHUFPART MEMORY OVERHEAD"},       /* DF 95, SA 80 */
+    {"EXEC.MEM_OVER", 2, HEALTH, "memory", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, NO), MODERATE, "MEMORY"},                   /* DF 30, SA 60, CP 70 */
+    {"DRIVER.MEM", 2, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.80, 0.90, 0.95, 0.99), SEVERE, "RESULT_FILE BCAST_THRESH MEMORY"},             /* DF 95 */
     {"EXEC.STORAGE_FULL", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.50, 0.70, 0.85, 0.95), SEVERE, "UNPERSIST PERSIST_SER MEMORY"},         /* S0 "used close to max" */
     {"EXEC.HOTSPOT", 1, HEALTH, "data", SUBJECT_EXECUTOR, "ratio", UP(1.8, 3.2, 10, NO), MODERATE, "LOCALITY REPART"},            /* DE 1.33 … 10 */
 
     /* 7.4 shuffle, input and output */
-    {"STAGE.FETCH_WAIT", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.25, 0.50), SEVERE, "SHUFFLE_LESS BROADCAST SERVICE"},               /* own; SL reports it, nobody grades it */
+    {"STAGE.FETCH_WAIT", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.25, 0.50), SEVERE, "SHUFFLE_LESS BROADCAST SERVICE"},               /* own; SL reports it, nobody grades it */
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
     {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
@@ -70,7 +70,7 @@ const struct rule rules[] = {
     {"STAGE.SINGLE_TASK", 1, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
     {"STAGE.TINY_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */
-    {"STAGE.LOCALITY", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
+    {"STAGE.LOCALITY", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
     {"STAGE.SCHED_DELAY", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.20, 0.35, 0.50), SEVERE, "SHUFPART COALESCE"},      /* own */
     {"STAGE.DESER", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "KRYO"},                         /* S3; own */
     {"STAGE.RESULT_LARGE", 1, HEALTH, "memory", SUBJECT_JOB, "bytes", UP(100 * MIB, 512 * MIB, GIB, NO), SEVERE, "RESULT_FILE"},  /* own; severe from 0.9 of spark.driver.maxResultSize on */
@@ -115,9 +115,9 @@ const struct rule rules[] = {
     {"CONF.SERIALIZER", 1, HEALTH, "config", SUBJECT_CONF, "bytes", UP(GIB, NO, NO, NO), LOW, "KRYO"},                            /* DE, SA, S2; low beside a symptom */
     {"CONF.SHUFFLE_PARTITIONS", 1, HEALTH, "config", SUBJECT_CONF, "ratio", UP(2, 4, 10, NO), MODERATE, "SHUFPART AQE_ON"},       /* S0 2–3 × slots, S1 128–256 MB, SA 0.5–3 */
     {"CONF.MEMORY_RATIO", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, NO, NO), LOW, "MEMORY OVERHEAD"},                  /* YQ 4/16, DE 10–25 GB, cores 4–10 */
-    {"CONF.CONFLICT", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, 4, NO), SEVERE, "CONFFIX"},                            /* own */
-    {"CONF.FAR", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), INFO, ""},                                        /* own */
-    {"CONF.JARS", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), LOW, "JAR_EXCL"},                                /* own; low: Spark's own or Scala's */
+    {"CONF.CONFLICT", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, 4, NO), SEVERE, "CONFFIX"},                            /* own */
+    {"CONF.FAR", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), INFO, ""},                                        /* own */
+    {"CONF.JARS", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), LOW, "JAR_EXCL"},                                /* own; low: Spark's own or Scala's */
 
     /* 7.9 streaming */
     {"STREAM.BEHIND", 1, HEALTH, "streaming", SUBJECT_QUERY, "ratio", UP(0.7, 0.9, 1.0, 1.5), SEVERE, "SHUFPART STREAM_LIMIT STREAM_TRIGGER"},

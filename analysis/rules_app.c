@@ -26,6 +26,7 @@
 #define IDLE_SHARE 0.5
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
+#define SCALING_LEAST_SHARE 0.005 /* less of the run is nothing */
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
 #define SMALL_JOB_MS 1000
 #define SMALL_LEAST_JOBS 100
@@ -33,7 +34,7 @@
 
 /* ---- before the first job, and while executors are missing */
 
-/* Spark's shells wait for a person. The class that was started stands in the driver's own command line. */
+/* Spark's shells wait for a person. The class that was started stands in the driver's own command line; real shells say deploy mode "client", which is all they can be. */
 static enum err_code is_shell(const struct facts *facts, bool *ret, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -42,7 +43,7 @@ static enum err_code is_shell(const struct facts *facts, bool *ret, struct err *
     if (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         struct str command = db_str(stmt, 0);
         *ret = str_known(command) && (memmem(command.ptr, command.len, ".repl.", 6) || memmem(command.ptr, command.len, "Shell", 5)) &&
-               !str_known(facts_conf(facts, "spark.submit.deployMode"));
+               !str_is(facts_conf(facts, "spark.submit.deployMode"), "cluster");
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -65,9 +66,10 @@ static enum err_code start_wait(const struct judged *judged, struct findings *fi
     finding->local_saving_ms = MAX(0.0, startup - START_TARGET_MS);
     if (shell)
         finding->at_most = GRADE_INFO;
-    finding_arg(findings, "wait", wait, "ms");
+    /* A job may be submitted before there is an executor: nothing runs until that one comes. */
+    finding_arg(findings, "wait", MAX(wait, startup), "ms");
     finding_arg(findings, "a", startup, "ms");
-    finding_arg(findings, "b", before, "ms");
+    finding_arg(findings, "b", before > 0 ? before : (double)NAN, "ms");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"startup", startup, "ms"}, {"before_first_job", before, "ms"}}, 2);
     finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     finding_change(findings, "W13", BAND_NORMAL, (struct change){.kind = CHANGE_STARTUP, .stage = NO_ENTITY, .number = START_TARGET_MS});
@@ -122,7 +124,8 @@ static enum err_code wait_executors(const struct judged *judged, struct findings
     finding_arg(findings, "n0", (double)at_first, "count");
     finding_arg(findings, "n1", (double)peak, "count");
     finding_arg(findings, "ramp", (double)known_or(elapsed_known(first_launch, peak_ms), 0), "ms");
-    finding_arg(findings, "peak", (double)peak, "count");
+    finding_arg(findings, "initial_executors", (double)peak, "count");
+    finding_arg(findings, "max_executors", (double)peak, "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
                      (struct evidence_cell[]){{"waiting", wait, "ms"}, {"at_first", (double)at_first, "count"}, {"peak", (double)peak, "count"}}, 3);
     formula_share(findings, finding->rule, wait, (double)judged->wall_ms);
@@ -153,6 +156,10 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
 {
     const struct facts *facts = judged->facts;
     const struct accounts *accounts = judged->accounts;
+    bool shell;
+    enum err_code rc = is_shell(facts, &shell, err);
+    if (rc)
+        return rc;
     size_t *places = arena_zalloc(findings->arena, accounts->gap_count + 1, sizeof *places), count = 0, longest = 0;
     double sum = 0, saving = 0;
     if (!places)
@@ -182,6 +189,7 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
         return ERR_OK;
     }
     const struct driver_gap *gap = &accounts->gaps[longest];
+    finding->cause = shell ? "shell" : gap->job_after == NO_ENTITY ? "at_the_end" : "between_jobs";
     finding_arg(findings, "max", length_of(gap), "ms");
     if (gap->job_before != NO_ENTITY)
         finding_arg(findings, "j1", (double)facts->jobs[gap->job_before].job_id, "id");
@@ -213,11 +221,13 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
 {
     const struct accounts *accounts = judged->accounts;
     double sum = 0, saving = 0, planning = 0, commit = 0, between = 0;
+    bool has_jobs = false;
     for (size_t i = 0; i < count; i++) {
         const struct driver_gap *gap = &accounts->gaps[gaps[i].place];
         double length = length_of(gap);
         sum += length;
         saving += MAX(0.0, length - GAP_TARGET_MS);
+        has_jobs |= !gap->sub || !str_is(str_of(gap->sub), "command");
         *(gap->sub && str_is(str_of(gap->sub), "planning") ? &planning : gap->sub && str_is(str_of(gap->sub), "commit") ? &commit : &between) += length;
     }
     enum mute common = mute_of(judged, rule, NO_ENTITY);
@@ -236,15 +246,17 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     }
     for (size_t i = 0; i < count; i++)
         places[i] = gaps[i].place;
-    finding->cause = planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
+    finding->cause = !has_jobs ? "command" : planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
     finding_arg(findings, "id", (double)gaps->execution_id, "id");
     finding_arg(findings, "sec", sum, "ms");
-    finding_arg(findings, "plan", planning, "ms");
-    finding_arg(findings, "commit", commit, "ms");
-    finding_arg(findings, "between", between, "ms");
+    if (has_jobs) {
+        finding_arg(findings, "plan", planning, "ms");
+        finding_arg(findings, "commit", commit, "ms");
+        finding_arg(findings, "between", between, "ms");
+    }
     snprintf(key, sizeof key, "%lld", (long long)gaps->execution_id);
-    struct evidence_cell cells[] = {{"planning", planning, "ms"}, {"commit", commit, "ms"}, {"between", between, "ms"}};
-    finding_evidence(findings, SUBJECT_SQL, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
+    struct evidence_cell cells[] = {{"planning", planning, "ms"}, {"commit", commit, "ms"}, {"between", between, "ms"}}, alone = {"time", sum, "ms"};
+    finding_evidence(findings, SUBJECT_SQL, str_of(key), "culprit", has_jobs ? cells : &alone, has_jobs ? ARRAY_LENGTH(cells) : 1);
     formula_share(findings, rule, sum, (double)judged->wall_ms);
     finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
 }
@@ -279,12 +291,14 @@ static double busy_slot_ms(const struct account *app)
     return busy;
 }
 
-static double gap_slot_ms(const struct account *app)
+/* Of what was allocated, what lay in gaps of the driver: the rest. The account's own gaps hold the times without any slot, too. */
+static double gap_slot_ms(const struct accounts *accounts, double busy)
 {
-    double gaps = 0;
-    for (int b = BUCKET_GAP_SQL; b <= BUCKET_GAP_USER; b++)
-        gaps += app->slot_ms[b];
-    return gaps;
+    static const enum bucket idle[] = {BUCKET_STAGE_GAP, BUCKET_SCHED_WAIT, BUCKET_FEW_TASKS, BUCKET_TAIL, BUCKET_UNKNOWN_WORK};
+    double rest = accounts->allocated_ms - busy;
+    for (size_t i = 0; i < ARRAY_LENGTH(idle); i++)
+        rest -= accounts->app.slot_ms[idle[i]];
+    return MAX(rest, 0.0);
 }
 
 static void low_util(const struct judged *judged, struct findings *findings)
@@ -299,11 +313,12 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
-    finding_arg(findings, "gap", gap_slot_ms(app), "ms");
-    finding_arg(findings, "few", app->slot_ms[BUCKET_FEW_TASKS], "ms");
-    finding_arg(findings, "tail", app->slot_ms[BUCKET_TAIL], "ms");
+    double gap = gap_slot_ms(judged->accounts, busy), few = app->slot_ms[BUCKET_FEW_TASKS], tail = app->slot_ms[BUCKET_TAIL];
+    finding->cause = gap >= few && gap >= tail ? "driver" : few >= tail ? "few_tasks" : "tail";
+    finding_arg(findings, "gap", gap, "ms");
+    finding_arg(findings, "few", few, "ms");
+    finding_arg(findings, "tail", tail, "ms");
     finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
-    finding_arg(findings, "n", ceil((double)judged->facts->slot_peak * busy / allocated), "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
     formula_share(findings, finding->rule, busy, allocated);
 }
@@ -359,22 +374,19 @@ static enum err_code most_at_once(const struct judged *judged, int64_t *ret, str
 static enum err_code overalloc(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
-    CLEANUP(mem_freep) bool *worked = mem_array(facts->executor_count + 1, sizeof *worked);
     int64_t at_once = 0;
-    enum err_code rc = worked ? most_at_once(judged, &at_once, err) : err_nomem(err);
+    enum err_code rc = most_at_once(judged, &at_once, err);
     if (rc)
         return rc;
     size_t count = 0, idle = 0;
     double unused_ms = 0;
-    for (size_t i = 0; i < facts->attempt_count; i++)
-        worked[facts->attempts[i].executor] = true;
     for (size_t i = 0; i < facts->executor_count; i++) {
         const struct executor_fact *executor = &facts->executors[i];
         if (executor->is_driver || executor->to_ms - executor->from_ms < ALIVE_LEAST_MS)
             continue;
         count++;
-        idle += !worked[i];
-        if (!worked[i])
+        idle += !executor->attempt_count;
+        if (!executor->attempt_count)
             unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
     }
     if (!count || !facts->slot_peak || !facts->job_count)
@@ -389,9 +401,10 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding_arg(findings, "m", (double)count, "count");
     finding_arg(findings, "busy", (double)at_once, "slots");
     finding_arg(findings, "slots", (double)facts->slot_peak, "slots");
+    finding_arg(findings, "executors", MAX(1.0, ceil((double)count * (1 - finding->measure))), "count");
     finding_measure(findings, "unused_core_hours", unused_ms / 3.6e6, "h");
     for (size_t i = 0; i < facts->executor_count; i++)
-        if (!facts->executors[i].is_driver && !worked[i] && facts->executors[i].to_ms - facts->executors[i].from_ms >= ALIVE_LEAST_MS)
+        if (!facts->executors[i].is_driver && !facts->executors[i].attempt_count && facts->executors[i].to_ms - facts->executors[i].from_ms >= ALIVE_LEAST_MS)
             finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit",
                              (struct evidence_cell[]){{"alive", (double)(facts->executors[i].to_ms - facts->executors[i].from_ms), "ms"}, {"tasks", 0, "count"}}, 2);
     if (!idle)
@@ -413,7 +426,7 @@ static void scaling(const struct judged *judged, struct findings *findings)
         struct finding *finding = findings_add(findings, "APP.SCALING", SUBJECT_APP, "-");
         finding->measure = simulated / as_observed;
         finding->at_least = fabs(judged->calibration.error) <= SCALING_MOST_ERROR ? GRADE_INFO : GRADE_OK;
-        finding_arg(findings, "save", saved, "ms");
+        finding_arg(findings, "save", saved >= SCALING_LEAST_SHARE * as_observed ? saved : (double)NAN, "ms");
         finding_arg(findings, "pct", saved / as_observed, "share");
         finding_arg(findings, "tinf", (double)judged->calibration.t_inf_ms, "ms");
         finding_arg(findings, "corehours", judged->accounts->allocated_ms / 3.6e6, "h");
@@ -596,7 +609,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     finding_arg_text(findings, "class", error_class_of(failure));
     finding_arg_text(findings, "reason", str_of(reason));
     finding_arg_text(findings, "signature", str_of(signature));
-    finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(failure)]));
+    finding->cause = error_kind_names[error_kind_of(failure)];
+    finding_arg_text(findings, "kind", str_of(finding->cause));
     finding_arg(findings, "attempts", attempts, "count");
     if (first) {
         char stage_key[48];
@@ -606,6 +620,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_arg(findings, "t", (double)first->finish_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)first->task_id);
         finding_evidence(findings, SUBJECT_TASK, str_of(key), "culprit", (struct evidence_cell[]){{"failed_at", (double)first->finish_ms, "time"}}, 1);
+        finding_evidence(findings, SUBJECT_STAGE, str_of(stage_key), "context", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
+        finding_filter(findings, "status", STR_LIT("failed"));
     }
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
     finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);

@@ -149,7 +149,8 @@ static void say_failures(struct findings *findings, const struct failures *failu
             finding_arg_text(findings, "class", str_of(group->error_class[0] ? group->error_class : group->signature));
             finding_arg_text(findings, "msg", str_of(group->message));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
-            finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
+            if (group->more_hosts || group->host[0])
+                finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
             finding_arg_text(findings, "signature", str_of(group->signature));
         }
         evidence_attempt(findings, group->example, "culprit", (double)group->count);
@@ -180,8 +181,26 @@ static void task_failures(const struct judged *judged, struct findings *findings
     } else
         finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
+    finding_filter(findings, "status", STR_LIT("failed"));
     if (failures->failed)
         finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+}
+
+/* By the class of the error, where one class is all there is. */
+static void filter_out_of_memory(struct findings *findings, const struct failures *failures)
+{
+    const char *class = NULL;
+    bool one = true;
+    for (size_t i = 0; i < failures->group_count; i++) {
+        const struct group *group = &failures->groups[i];
+        if (!error_is_oom(group->kind))
+            continue;
+        one &= group->error_class[0] && (!class || strcmp(class, group->error_class) == 0);
+        class = group->error_class;
+    }
+    finding_filter(findings, "status", STR_LIT("failed"));
+    if (one && class)
+        finding_filter(findings, "q", str_of(class));
 }
 
 static void task_oom(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, const struct failures *failures)
@@ -195,6 +214,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     finding->stage = stage;
     finding_arg(findings, "k", finding->measure, "count");
     say_failures(findings, failures, true);
+    filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
 }
@@ -406,6 +426,7 @@ static void speculation(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "w", won, "count");
     finding_arg(findings, "sec", wasted, "ms");
     evidence_attempt(findings, worst, "culprit", copies);
+    finding_filter(findings, "speculative", STR_LIT("1"));
     formula_share(findings, rule, wasted, all);
     finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = 1U << LOST_SPECULATIVE});
 }

@@ -32,12 +32,30 @@ static void incomplete(const struct judged *judged, struct findings *findings)
     finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 
+static void first_fault(const struct facts *facts, struct findings *findings)
+{
+    static const enum subject_kind kinds[] = {[CLOCK_TASK] = SUBJECT_TASK, [CLOCK_STAGE] = SUBJECT_STAGE, [CLOCK_JOB] = SUBJECT_JOB, [CLOCK_EXECUTOR] = SUBJECT_EXECUTOR};
+    const struct clock_fault *fault = &facts->first_fault;
+    char key[48];
+    struct str id = STR_NONE;
+    if (fault->of == CLOCK_NONE)
+        return;
+    snprintf(key, sizeof key, known(fault->attempt) ? "%lld.%lld" : "%lld", (long long)fault->id, (long long)fault->attempt);
+    for (size_t i = 0; fault->of == CLOCK_EXECUTOR && i < facts->executor_count; i++)
+        if (facts->executors[i].executor_ref == fault->id)
+            id = facts->executors[i].id;
+    struct evidence_cell cells[] = {{"begins", (double)fault->begin_ms, "time"}, {"ends", (double)fault->end_ms, "time"}};
+    finding_evidence(findings, kinds[fault->of], str_known(id) ? id : str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
+    finding_arg(findings, "at", (double)fault->end_ms, "time");
+}
+
 static void clock_faults(const struct judged *judged, struct findings *findings)
 {
     struct finding *finding = findings_add(findings, "LOG.CLOCK", SUBJECT_LOG, "-");
     finding->measure = (double)judged->facts->clock_faults;
     finding_arg(findings, "n", finding->measure, "count");
     finding_evidence(findings, SUBJECT_LOG, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"faults", finding->measure, "count"}}, 1);
+    first_fault(judged->facts, findings);
     finding_formula(findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
 }
 

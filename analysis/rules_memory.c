@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/audits.h"
 #include "analysis/conf_value.h"
 #include "analysis/stage_view.h"
 #include "base/mem.h"
@@ -15,6 +16,7 @@
 /* STAGE.GC_HIGH: collections that cost less than this of wall time are not worth a word. */
 #define GC_LEAST_WALL_MS 500.0
 #define GC_LEAST_WARM_TASKS 3.0
+#define SMALLER_PARTITIONS 2.0 /* advice: halves, to begin with */
 /* EXEC.GC_LOW */
 #define GC_LOW_LEAST_RUN_MS 600000.0
 #define GC_LOW_HEAP_SHARE 0.4
@@ -46,7 +48,9 @@ static void gc_high(const struct judged *judged, struct findings *findings, cons
     if (!finding)
         return;
     double whole = view->stats->of[STAT_RUN].sum + view->stats->of[STAT_DESER].sum;
+    finding->cause = judged->audits->caches.count ? "cached" : "not_cached";
     finding_arg(findings, "g", finding->measure, "share");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * view->count, "count");
     finding_arg(findings, "sec", gc, "ms");
     finding_arg_text(findings, "dist", view->extra->gc_outlier_share >= SPILL_MOST ? STR_LIT("few") : STR_LIT("most"));
     finding_measure(findings, "outlier_share", view->extra->gc_outlier_share, "share");
@@ -76,6 +80,7 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
     finding_arg(findings, "q", finding->measure, "ratio");
     finding_arg(findings, "k", view->extra->spilled_tasks, "count");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * view->count, "count");
     finding_arg(findings, "n", view->count, "count");
     finding_measure(findings, "outlier_share", view->extra->spill_outlier_share, "share");
     evidence_stage(findings, view, "culprit");
@@ -132,7 +137,8 @@ static void gc_long(const struct judged *judged, struct findings *findings, cons
 static double total_limit(const struct facts *facts, double heap)
 {
     int64_t overhead = conf_bytes(facts_conf(facts, "spark.executor.memoryOverhead"), BYTES_PER_MIB);
-    return heap + (known(overhead) ? (double)overhead : MAX(OVERHEAD_LEAST_BYTES, OVERHEAD_SHARE * heap));
+    double factor = conf_number(facts_conf(facts, "spark.executor.memoryOverheadFactor")); /* since 3.3 */
+    return heap + (known(overhead) ? (double)overhead : MAX(OVERHEAD_LEAST_BYTES, (factor > 0 ? factor : OVERHEAD_SHARE) * heap));
 }
 
 static void mem_near(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
@@ -344,6 +350,20 @@ static bool memory_is_short(const struct findings *findings, const struct rule *
     return false;
 }
 
+/* For snippets, which copy texts alone: a bare number of spark.executor.memory counts MiB. */
+static void arg_memory(struct findings *findings, const struct facts *facts, double bytes)
+{
+    char text[32];
+    int64_t cores = UNKNOWN;
+    snprintf(text, sizeof text, "%.0fm", ceil(bytes / MIB));
+    finding_arg_text(findings, "executor_memory", str_of(text));
+    for (size_t i = 0; i < facts->executor_count; i++)
+        if (!facts->executors[i].is_driver && facts->executors[i].slots)
+            cores = max_known(cores, facts->executors[i].cores);
+    if (known(cores))
+        finding_arg(findings, "executor_cores", (double)cores, "count");
+}
+
 static void heap_too_large(const struct judged *judged, struct findings *findings, const struct rule *gc, const struct rule *spilled)
 {
     const struct facts *facts = judged->facts;
@@ -375,7 +395,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
             wasted += heap / GIB * over->measure * (double)(facts->executors[i].to_ms - facts->executors[i].from_ms) / 3.6e6;
     finding_arg(findings, "use", MIN(use.peak_bytes / heap, 1.0), "share");
     finding_arg(findings, "heap", heap, "bytes");
-    finding_arg(findings, "mem", MEM_HEADROOM * use.peak_bytes + 300 * MIB, "bytes");
+    arg_memory(findings, facts, MEM_HEADROOM * use.peak_bytes + 300 * MIB);
     finding_measure(findings, "wasted", wasted, "GiB·h");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
     FORMULA(findings, NULL, over->rule->ladder.step[0], "DF", {"peak", use.peak_bytes, "bytes"});

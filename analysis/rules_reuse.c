@@ -137,16 +137,21 @@ static void mark_below(struct recompute *self)
     }
 }
 
-static struct str rdd_name(const struct rdd_fact *rdd)
+/* Old Spark calls an RDD that nobody named by its id: "RDD 7". `room` holds that. */
+static struct str rdd_name(const struct rdd_fact *rdd, char room[32])
 {
-    return rdd->name.len ? rdd->name : STR_LIT("RDD");
+    int64_t number;
+    if (rdd->name.len && !str_to_i64(rdd->name, &number))
+        return rdd->name;
+    snprintf(room, 32, "RDD %lld", (long long)rdd->rdd_id);
+    return str_of(room);
 }
 
 static enum err_code tell(const struct recompute *self, struct findings *findings, const struct shared *shared, struct err *err)
 {
     CLEANUP(mem_freep) struct computation *computations = mem_array(shared->count, sizeof *computations);
     const struct rdd_fact *rdd = &self->judged->facts->rdds[shared->rdd];
-    char key[24];
+    char key[24], name[32];
     if (!computations)
         return err_nomem(err);
     for (size_t i = 0; i < shared->count; i++) {
@@ -154,7 +159,7 @@ static enum err_code tell(const struct recompute *self, struct findings *finding
         computations[i] = (struct computation){&at->stage, 1, at->cost_ms};
     }
     snprintf(key, sizeof key, "%lld", (long long)rdd->rdd_id);
-    recompute_tell(self->judged, findings, computations, shared->count, SUBJECT_RDD, key, rdd_name(rdd));
+    recompute_tell(self->judged, findings, computations, shared->count, SUBJECT_RDD, key, rdd_name(rdd, name));
     return ERR_OK;
 }
 
@@ -189,7 +194,7 @@ static double number(int64_t value)
 static struct finding *about_cache(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row, double measure)
 {
     const struct rdd_fact *rdd = &judged->facts->rdds[row->rdd];
-    char key[24];
+    char key[24], name[32];
     snprintf(key, sizeof key, "%lld", (long long)rdd->rdd_id);
     struct finding *finding = findings_consider(findings, rule, MUTE_NONE, measure, (double)NAN, SUBJECT_RDD, "%s", key);
     if (!finding)
@@ -197,7 +202,7 @@ static struct finding *about_cache(const struct judged *judged, struct findings 
     struct evidence_cell cells[] = {{"partitions", number(row->partitions), "count"},    {"most_cached", number(row->most_partitions), "count"},
                                     {"memory", number(row->most_memory_bytes), "bytes"}, {"disk", number(row->most_disk_bytes), "bytes"},
                                     {"reads", (double)row->read_count, "count"},         {"build", row->build_ms, "ms"}};
-    finding_arg_text(findings, "name", rdd_name(rdd));
+    finding_arg_text(findings, "name", rdd_name(rdd, name));
     finding_arg(findings, "bytes", known(row->most_memory_bytes) ? (double)row->most_memory_bytes + (double)known_or(row->most_disk_bytes, 0) : (double)NAN, "bytes");
     finding_evidence(findings, SUBJECT_RDD, str_of(key), "culprit", cells, ARRAY_LENGTH(cells));
     return finding;

@@ -18,7 +18,8 @@
 #define FEW_LEAST_WALL_MS 3000.0
 #define FEW_SURE_WALL_MS 10000.0 /* below it, a stage needs data to be worth more tasks */
 #define FEW_LEAST_BYTES (8 * MIB)
-#define SPLIT_WAVES 2.0 /* S0: two or three tasks a slot */
+#define SPLIT_DEFAULT_BYTES (128 * MIB) /* of spark.sql.files.maxPartitionBytes: more of it makes fewer tasks */
+#define SPLIT_WAVES 2.0                 /* S0: two or three tasks a slot */
 /* STAGE.TINY_TASKS */
 #define TINY_LEAST_WAVES 3.0
 #define TINY_TARGET_BYTES (128 * MIB)
@@ -137,6 +138,11 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
     finding_arg(findings, "ideal", f * view->count, "count");
+    finding_arg(findings, "partitions", f * view->count, "count");
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
+    finding->cause = shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+    if (input > 0)
+        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * view->count)))), "bytes");
     evidence_stage(findings, view, "culprit");
     FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"slots", view->slots, "count"});
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
@@ -152,6 +158,7 @@ static void single_task(const struct judged *judged, struct findings *findings, 
         return;
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "S", view->slots, "slots");
+    finding_arg(findings, "partitions", f, "count");
     finding_arg_text(findings, "why", view->fact->name);
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->worst, "context");
@@ -198,12 +205,26 @@ static void big_partition(const struct judged *judged, struct findings *findings
         finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = MAX(2.0, ceil(finding->measure))});
 }
 
+/* Free slots while tasks waited, as long as there was one that had a better place: until the last such task was launched. */
+static double waited_for_place_ms(const struct facts *facts, const struct stage_view *view)
+{
+    const struct stage_fact *stage = view->fact;
+    for (size_t i = stage->attempt_count; i-- > 0;) {
+        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
+        if (attempt->task_id != view->extra->last_near_task)
+            continue;
+        double until = (double)known_or(elapsed_known(stage->first_launch_ms, attempt->launch_ms), 0);
+        return MIN(view->account->sched_wait_slot_ms / view->slots, until);
+    }
+    return 0;
+}
+
 static void locality(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
     const struct stage_extra *extra = view->extra;
     if (extra->away_count < 1 || extra->near_count < 1 || view->wall_ms <= 0)
         return;
-    double lost = extra->away_ms / view->slots, wait = view->account->sched_wait_slot_ms / view->slots;
+    double lost = extra->away_ms / view->slots, wait = waited_for_place_ms(judged->facts, view);
     enum mute mute = judged->facts->is_local ? MUTE_LOCAL : extra->away_count < LOCALITY_LEAST_TASKS || extra->near_count < LOCALITY_LEAST_TASKS ? MUTE_FEW_TASKS : MUTE_NONE;
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, (lost + wait) / view->wall_ms, lost + wait);
     if (!finding)
@@ -211,6 +232,8 @@ static void locality(const struct judged *judged, struct findings *findings, con
     finding_arg(findings, "n", extra->away_count, "count");
     finding_arg(findings, "sec", lost, "ms");
     finding_arg(findings, "wait", wait, "ms");
+    if (extra->some_rack != extra->some_any)
+        finding_filter(findings, "locality", extra->some_any ? STR_LIT("ANY") : STR_LIT("RACK_LOCAL"));
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &extra->worst, "context");
     formula_share(findings, rule, lost + wait, view->wall_ms);

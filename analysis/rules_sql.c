@@ -184,7 +184,7 @@ static void long_plan(struct sql_pass *pass)
     if (!consider_plan(pass, SQL_LONG_PLAN, measure))
         return;
     finding_arg(pass->findings, "n", plan->too_large ? (double)NAN : nodes, "count");
-    finding_arg(pass->findings, "sec", planning, "ms");
+    finding_arg(pass->findings, "sec", planning >= LONG_PLANNING_MS ? planning : (double)NAN, "ms");
     evidence_plan(pass, (struct evidence_cell[]){{"nodes", nodes, "count"}, {"text", bytes, "bytes"}, {"longest_filter", filter, "bytes"}, {"planning", planning, "ms"}}, 4);
     FORMULA(pass->findings, NULL, pass->rules[SQL_LONG_PLAN]->ladder.step[0], "DF", {"nodes", nodes, "count"}, {"text", bytes, "bytes"}, {"filter", filter, "count"},
             {"planning", planning, "ms"});
@@ -307,7 +307,7 @@ static enum err_code group_failures(struct sql_pass *pass, struct failed_group *
                 memcpy(groups[at].signature, signature, sizeof signature);
                 groups[at].first = i;
                 message.len = str_known(message) ? utf8_valid_prefix(message.ptr, MIN(message.len, (size_t)200)) : 0;
-                if (arena_str(pass->findings->arena, message.len ? message : STR_LIT("no text"), &groups[at].message)) {
+                if (message.len && arena_str(pass->findings->arena, message, &groups[at].message)) {
                     rc = err_nomem(err);
                     break;
                 }
@@ -351,7 +351,8 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
         finding->measure = (double)groups[i].count;
         finding->at_least = last != NO_ENTITY && groups[i].last == last ? GRADE_SEVERE : GRADE_OK;
         finding_arg_text(pass->findings, "id", str_of(key));
-        finding_arg_text(pass->findings, "msg", groups[i].message);
+        if (groups[i].message.len)
+            finding_arg_text(pass->findings, "msg", groups[i].message);
         finding_arg_text(pass->findings, "signature", str_of(groups[i].signature));
         finding_evidence(pass->findings, SUBJECT_SQL, str_of(key), "culprit", (struct evidence_cell[]){{"failures", finding->measure, "count"}}, 1);
         finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");

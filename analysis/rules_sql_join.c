@@ -16,6 +16,7 @@
 static const struct {
     double small_below, large_above;
 } broadcast_fits[] = {{10 * MIB, 0}, {100 * MIB, 10 * GIB}, {1000 * MIB, 300 * GIB}, {5 * GIB, TIB}};
+#define BROADCAST_ROOM 2.0 /* advice: Spark compares what it expects, which is more than what came */
 /* SQL.BROADCAST_LARGE: one grade up where it takes this share of a heap [CP 30–40 %]. */
 #define BROADCAST_HEAP_SHARE 0.3
 /* SQL.ROW_EXPLOSION */
@@ -147,6 +148,7 @@ enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, 
     finding_arg_text(pass->findings, "join", node->name);
     finding_arg(pass->findings, "a", a->bytes, "bytes");
     finding_arg(pass->findings, "b", b->bytes, "bytes");
+    finding_arg(pass->findings, "broadcast_bytes", ceil(BROADCAST_ROOM * b->bytes), "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"large_side", a->bytes, "bytes"}, {"small_side", b->bytes, "bytes"}, {"sort", sorts_ms, "ms"}}, 3);
     evidence_stage_of(pass, writer, "context");
     evidence_stage_of(pass, reader, "context");

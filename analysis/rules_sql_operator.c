@@ -38,8 +38,9 @@ enum err_code look_at_aggregate(struct sql_pass *pass, const struct plan_node *n
     struct finding *finding = consider_node(pass, SQL_AGG_FALLBACK, node, NO_ENTITY, MUTE_NONE, measure, (double)NAN);
     if (!finding)
         return ERR_OK;
-    finding->cause = fell_back > 0 ? "fallback" : slow ? "sort" : useless ? "partial" : NULL;
-    finding_arg(pass->findings, "pct", kept, "share");
+    finding->cause = useless ? "partial" : fell_back > 0 ? "fallback" : slow ? "sort" : NULL;
+    finding_arg(pass->findings, "pct", useless ? kept : (double)NAN, "share");
+    finding_arg(pass->findings, "rows", in, "records");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"rows_in", in, "records"}, {"rows_out", node->rows, "records"}, {"fallback_tasks", fell_back, "count"}}, 3);
     finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "own");
     return ERR_OK;
@@ -104,7 +105,7 @@ enum err_code look_at_python(struct sql_pass *pass, const struct plan_node *node
     finding_arg(pass->findings, "pct", finding->measure, "share");
     arg_stage(pass, stage);
     finding_arg_text(pass->findings, "udf", function_name(node));
-    finding_arg(pass->findings, "rows", node->rows, "records");
+    finding_arg(pass->findings, "rows", is_row_by_row(node) ? node->rows : (double)NAN, "records");
     evidence_node(pass, node, "culprit",
                   (struct evidence_cell[]){{"rows", node->rows, "records"},
                                            {"sent", plan_total(pass->plan, node, "data sent to Python workers"), "bytes"},

@@ -61,6 +61,7 @@ static void small_files_read(struct sql_pass *pass, const struct plan_node *node
     finding_arg_text(pass->findings, "table", scan_source(pass, node));
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
+    finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}}, 2);
     evidence_stage_of(pass, stage, "context");
     FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
@@ -125,7 +126,8 @@ static void dynamic_pruning(struct sql_pass *pass, const struct plan_node *node,
     char saved[64];
     snprintf(saved, sizeof saved, "%lld", (long long)pass->plan->execution_id);
     finding_arg_text(pass->findings, "id", str_of(saved));
-    finding_arg(pass->findings, "a", files, "count");
+    finding->cause = share < 1 ? "pruned" : "useless";
+    finding_arg(pass->findings, "a", share < 1 ? files : (double)NAN, "count");
     finding_arg(pass->findings, "b", all, "count");
     finding_measure(pass->findings, "saved_bytes", plan_total(pass->plan, node, "static size of files read") - bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"files_without", all, "count"}}, 2);
@@ -296,6 +298,7 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
     finding_arg(pass->findings, "parts", partitions, "count");
+    finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}, {"partitions", partitions, "count"}}, 3);
     FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     return ERR_OK;

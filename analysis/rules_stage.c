@@ -24,6 +24,7 @@
 #define STRAGGLER_READ_RATIO 2.0
 /* STAGE.SLOW_HOST */
 #define SLOW_HOST_LEAST_RATIO 1.3
+#define SLOW_HOST_ABOVE_SHARE 0.7 /* of its tasks take longer than three quarters of the others (5.3 step 1) */
 /* STAGE.SLOW_STORAGE */
 #define STORAGE_LEAST_TASKS 10.0
 /* STAGE.UNEVEN: executors are the reason from this share of the variance on. */
@@ -81,7 +82,8 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
         finding->at_least = GRADE_INFO;
     finding_arg(findings, "t", (double)extra->data_task.task_id, "id");
     finding_arg(findings, "x", extra->data_max, unit);
-    finding_arg(findings, "ratio", extra->data_ratio, "ratio");
+    /* Of nothing there is no multiple that says anything. */
+    finding_arg(findings, "ratio", extra->data_median > 0 ? extra->data_ratio : (double)NAN, "ratio");
     finding_arg(findings, "med", extra->data_median, unit);
     finding_arg(findings, "dur", extra->data_task.duration_ms, "ms");
     finding_arg(findings, "meddur", view->stats->of[STAT_OCCUPANCY].p50, "ms");
@@ -94,6 +96,7 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     evidence_task(judged, findings, &extra->peer, "peer");
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
+    filter_outliers(findings, view);
     finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position});
 }
 
@@ -137,6 +140,7 @@ static void straggler(const struct judged *judged, struct findings *findings, co
     evidence_task(judged, findings, &view->extra->peer, "peer");
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
+    filter_outliers(findings, view);
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
 }
 
@@ -237,6 +241,8 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
     finding->cause = "executor";
     if (count == 1)
         finding->confidence--; /* one stage alone says so */
+    finding_filter(findings, "status", STR_LIT("success"));
+    finding_filter(findings, host ? "host" : "executor", key);
     finding_arg_text(findings, "host", key);
     finding_arg(findings, "r", ratio, "ratio");
     finding_arg(findings, "n", (double)count, "count");
@@ -265,7 +271,8 @@ static enum err_code slow_hosts(const struct judged *judged, struct findings *fi
     for (uint32_t i = 0; i < facts->stage_count; i++) {
         const struct slow_executor *found = &judged->stages[i]->slow_executor;
         struct stage_view view;
-        if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !found->slow || !stage_view(judged, i, &view) || mute_of(judged, rule, i))
+        if (found->executor >= facts->executor_count || !(found->ratio >= SLOW_HOST_LEAST_RATIO) || !(found->above_share >= SLOW_HOST_ABOVE_SHARE) ||
+            !stage_view(judged, i, &view) || mute_of(judged, rule, i))
             continue;
         all[count++] = (struct slowness){found->executor, i, found->ratio, found->cost_ms};
         slow[found->executor] = true;

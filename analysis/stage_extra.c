@@ -5,6 +5,7 @@
 
 #include "base/attributes.h"
 #include "base/mem.h"
+#include "base/units.h"
 
 #define MIB ((double)(1 << 20))
 /* Sizes below these are not what makes a task slow (spec/findings.md 5.1, guard rails). */
@@ -154,8 +155,12 @@ static void locality(struct stage_extra *ret, const struct stage_sample *sample,
     size_t near = 0;
     for (size_t i = 0; sample->locality && i < sample->count; i++) {
         ret->away_count += sample->locality[i] >= LOCALITY_RACK;
-        if (sample->locality[i] == LOCALITY_PROCESS || sample->locality[i] == LOCALITY_NODE)
-            values[near++] = value(sample, STAT_RUN, i) / (p50 > 0 ? MAX(1.0, value(sample, STAT_INPUT_BYTES, i) / p50) : 1.0);
+        ret->some_rack |= sample->locality[i] == LOCALITY_RACK;
+        ret->some_any |= sample->locality[i] > LOCALITY_RACK;
+        if (sample->locality[i] != LOCALITY_PROCESS && sample->locality[i] != LOCALITY_NODE)
+            continue;
+        ret->last_near_task = sample->task_id[i];
+        values[near++] = value(sample, STAT_RUN, i) / (p50 > 0 ? MAX(1.0, value(sample, STAT_INPUT_BYTES, i) / p50) : 1.0);
     }
     ret->near_count = (double)near;
     if (!near || ret->away_count < 1)
@@ -207,6 +212,7 @@ enum err_code stage_extra_make(struct stage_extra *ret, const struct stage_sampl
     *ret = (struct stage_extra){.data_ratio = nan,
                                 .write_ratio = nan,
                                 .data_column = STAT_COLUMN_COUNT,
+                                .last_near_task = UNKNOWN,
                                 .spill_outlier_share = nan,
                                 .gc_outlier_share = nan,
                                 .overhead_p50_ms = nan,

@@ -40,6 +40,8 @@ struct stage_extra {
     double write_ratio, write_max, write_median;   /* shuffle write or output, whichever has the larger task */
     double largest_bytes;            /* max of input, shuffle read, output, shuffle write over tasks */
     double away_count, near_count, away_ms;        /* tasks at RACK_LOCAL or ANY, at PROCESS_LOCAL or NODE_LOCAL; what the former lost */
+    bool some_rack, some_any;        /* which of the two there are */
+    int64_t last_near_task;          /* the latter's last to be launched; UNKNOWN: none */
     double read_rate_count, read_rate_min, read_rate_median;      /* STAGE.SLOW_STORAGE: tasks that tell, bytes a second */
     double slow_read_count, slow_read_ms;          /* a third of the median or less; what they lost */
     bool slow_read_busy;             /* they were collecting garbage or computing, not reading */

@@ -83,6 +83,17 @@ void evidence_stage(struct findings *findings, const struct stage_view *view, co
     finding_evidence(findings, SUBJECT_STAGE, str_of(key), role, cells, ARRAY_LENGTH(cells));
 }
 
+void filter_outliers(struct findings *findings, const struct stage_view *view)
+{
+    char least[32];
+    double cut = view->stats->outliers.cut_ms;
+    if (!(cut >= 0 && cut < 1e15))
+        return;
+    snprintf(least, sizeof least, "%.0f", floor(cut) + 1);
+    finding_filter(findings, "status", STR_LIT("success"));
+    finding_filter(findings, "minDurationMs", str_of(least));
+}
+
 void formula_share(struct findings *findings, const struct rule *rule, double part_ms, double whole_ms)
 {
     FORMULA(findings, NULL, rule->ladder.step[0], NULL, {"part", part_ms, "ms"}, {"whole", whole_ms, "ms"});

@@ -31,6 +31,8 @@ struct finding *consider_stage(const struct judged *judged, struct findings *fin
 /* Evidence: a task, with its duration, what it read, its executor; the stage itself with its tasks and wall time. */
 void evidence_task(const struct judged *judged, struct findings *findings, const struct extra_task *task, const char *role);
 void evidence_stage(struct findings *findings, const struct stage_view *view, const char *role);
+/* The filter of findings about a stage's outliers (5.2): winners that took longer than its cut. */
+void filter_outliers(struct findings *findings, const struct stage_view *view);
 /* The formula of rules that measure a share of times: numbers part and whole. */
 void formula_share(struct findings *findings, const struct rule *rule, double part_ms, double whole_ms);
 /* The text `of what` has: an executor's id. */

@@ -18,7 +18,7 @@
 #define PERIOD_MOST 50
 #define PERIOD_CORRELATION 0.6
 #define PERIOD_LEAST_BATCHES 12
-/* First steps of the rules that the verdict follows. */
+/* From here on the verdict names it: the steps of the rules from which on there is something to do. */
 #define VERDICT_BEHIND 0.9
 #define VERDICT_STATE 0.2
 #define VERDICT_STATE_ROWS 1e5
@@ -374,15 +374,18 @@ static void judge_period(struct reader *self, struct stream_row *row)
     }
     for (size_t i = 0; i < self->count; i++)
         variance += (self->batches[i].duration_ms - mean) * (self->batches[i].duration_ms - mean);
-    for (size_t lag = 2; lag <= PERIOD_MOST && 3 * lag <= self->count && variance > 0; lag++) {
+    /* A peak of the correlation: where it only falls with the distance, durations drift and nothing repeats. */
+    double before = (double)INFINITY;
+    for (size_t lag = 1; lag <= PERIOD_MOST && 3 * lag <= self->count && variance > 0; lag++) {
         double sum = 0;
         for (size_t i = lag; i < self->count; i++)
             sum += (self->batches[i].duration_ms - mean) * (self->batches[i - lag].duration_ms - mean);
         double correlation = sum / variance * (double)self->count / (double)(self->count - lag);
-        if (correlation >= best + 1e-9) {
+        if (correlation >= best + 1e-9 && correlation > before) {
             best = correlation;
             row->period = (int)lag;
         }
+        before = correlation;
     }
 }
 

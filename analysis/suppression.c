@@ -55,6 +55,14 @@ static bool same_executor(const struct judged *judged, const struct finding *win
     return winner->executor != NO_ENTITY && winner->executor == loser->executor;
 }
 
+/* A machine that is this much slower explains what its tasks do to a stage (5.3 step 1). */
+#define SLOW_HOST_RATIO 1.5
+static bool slow_host(const struct judged *judged, const struct finding *winner, const struct finding *loser)
+{
+    (void)judged;
+    return winner->measure >= SLOW_HOST_RATIO && touches(winner, loser->stage);
+}
+
 /* Of two with one cure the graver one is told. */
 static bool not_weaker(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
@@ -148,8 +156,8 @@ static const struct {
     {"STAGE.SKEW_DATA", "EXEC.MEM_NEAR", same_executor},
     {"STAGE.SKEW_DATA", "CONF.MEMORY_RATIO", anywhere},
     {"STAGE.SKEW_DATA", "EXEC.HOTSPOT", same_executor},
-    {"STAGE.SLOW_HOST", "STAGE.STRAGGLER", same_stage},
-    {"STAGE.SLOW_HOST", "STAGE.UNEVEN", same_stage},
+    {"STAGE.SLOW_HOST", "STAGE.STRAGGLER", slow_host},
+    {"STAGE.SLOW_HOST", "STAGE.UNEVEN", slow_host},
     {"STAGE.SLOW_HOST", "EXEC.HOTSPOT", same_executor},
     {"STAGE.SKEW_DATA", "STAGE.UNEVEN", same_stage}, /* few slow tasks make run times vary: one cure */
     {"STAGE.STRAGGLER", "STAGE.UNEVEN", same_stage},

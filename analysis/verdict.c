@@ -10,6 +10,7 @@
 #define COMPLETE_ENOUGH 80   /* below it numbers are lower bounds (2.3) */
 #define WAITING_SHARE 0.5    /* of the wall time: waiting is what the run did most (8.3) */
 #define MOST_OF_IT 0.8       /* of what the first ten would save together (8.3) */
+#define MUCH_SHARE 0.1       /* a run that could be shorter by so much is not called healthy, however small the fault */
 #define JUDGED_FROM_MS 10000 /* shorter runs are not judged (1.6 tiny_app) */
 
 const char *const empty_page_names[EMPTY_PAGE_COUNT] = {"storage", "sql", "streaming", "executors", "jobs"};
@@ -160,7 +161,8 @@ static enum err_code say_healthy(struct report *report, enum lang lang, struct b
     if (is_note) {
         int64_t price_ms = report->findings[0].finding.price.ms;
         const struct word_arg args[] = {number("saving", ms(price_ms), "ms"), wall};
-        say(out, lang, known(price_ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
+        bool is_much = known(price_ms) && (double)price_ms >= MUCH_SHARE * (double)report->wall_ms;
+        say(out, lang, is_much ? "not_grave" : known(price_ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
         return say_finding(report, lang, 0, out, err);
     }
     say(out, lang, "healthy", &wall, 1);
@@ -182,7 +184,7 @@ static enum err_code say_incomplete(struct report *report, enum lang lang, struc
     const struct word_arg args[] = {number("c", (double)report->completeness, "count"), text("missing", buf_str(&missing))};
     say(out, lang, "incomplete", args, ARRAY_LENGTH(args));
     for (size_t i = 0; i < report->shown_count && !rc; i++)
-        if (strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
+        if (report->findings[i].grade >= GRADE_LOW && strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
             return say_finding(report, lang, i, out, err);
     return rc;
 }
@@ -253,6 +255,7 @@ static const struct {
     {EMPTY_STREAMING, "streaming_dstreams", "SELECT NOT EXISTS (SELECT 1 FROM streaming_query) AND EXISTS (SELECT 1 FROM job WHERE batch_ms IS NOT NULL)"},
     {EMPTY_STREAMING, "streaming_none", "SELECT NOT EXISTS (SELECT 1 FROM streaming_query)"},
     {EMPTY_STREAMING, "streaming_no_progress", "SELECT NOT EXISTS (SELECT 1 FROM streaming_progress)"},
+    {EMPTY_EXECUTOR_PEAKS, "executors_old", "SELECT spark_version GLOB '[12].*' FROM application"},
     {EMPTY_EXECUTOR_PEAKS, "executors_no_peaks", "SELECT coalesce(max(peak_jvm_heap_memory_bytes), 0) = 0 FROM executor"},
     {EMPTY_JOBS, "jobs_none", "SELECT NOT EXISTS (SELECT 1 FROM job)"},
 };

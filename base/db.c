@@ -76,6 +76,63 @@ static enum err_code create(struct db *self, const char *schema, int application
     return rc;
 }
 
+/* ---- sum() ---- */
+
+/* What a log holds is anything up to 2^63, and SQLite's own sum() fails where the result does not fit. This one is exact and stops at the ends of the range. */
+__extension__ typedef __int128 whole_sum __attribute__((aligned(8))); /* as SQLite aligns its memory */
+
+struct sum {
+    whole_sum whole;
+    double real;
+    int64_t values, reals;
+};
+
+static void sum_add(sqlite3_context *context, sqlite3_value *value, int64_t sign)
+{
+    struct sum *self = sqlite3_aggregate_context(context, sizeof *self);
+    int type = sqlite3_value_numeric_type(value);
+    if (!self || type == SQLITE_NULL)
+        return;
+    self->values += sign;
+    if (type == SQLITE_INTEGER) {
+        self->whole += (whole_sum)sqlite3_value_int64(value) * sign;
+    } else {
+        self->reals += sign;
+        self->real += sqlite3_value_double(value) * (double)sign;
+    }
+}
+
+static void sum_step(sqlite3_context *context, int count UNUSED, sqlite3_value **values)
+{
+    sum_add(context, values[0], 1);
+}
+
+static void sum_inverse(sqlite3_context *context, int count UNUSED, sqlite3_value **values)
+{
+    sum_add(context, values[0], -1);
+}
+
+static void sum_result(sqlite3_context *context)
+{
+    const struct sum *self = sqlite3_aggregate_context(context, 0);
+    if (!self || !self->values)
+        return; /* NULL */
+    if (self->reals)
+        sqlite3_result_double(context, self->real + (double)self->whole);
+    else
+        sqlite3_result_int64(context, self->whole > INT64_MAX ? INT64_MAX : self->whole <= INT64_MIN ? INT64_MIN + 1 : (int64_t)self->whole);
+}
+
+static enum err_code add_sum(struct db *self, struct err *err)
+{
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    if (sqlite3_create_window_function(self->handle, "sum", 1, flags, NULL, sum_step, sum_result, sum_result, sum_inverse, NULL))
+        return db_error(self->handle, err, "cannot add SQL functions");
+    return ERR_OK;
+}
+
+/* ---- opening ---- */
+
 static enum err_code open_handle(struct db *self, const char *path, enum db_mode mode, bool immutable, struct err *err)
 {
     static const char *const pragmas[] = {
@@ -99,7 +156,8 @@ static enum err_code open_handle(struct db *self, const char *path, enum db_mode
     if (sqlite3_open_v2(immutable ? uri : path, &self->handle, flags, NULL) != SQLITE_OK)
         return db_error(self->handle, err, "cannot open database");
     sqlite3_busy_timeout(self->handle, BUSY_MS);
-    return db_exec(self, pragmas[mode], err);
+    enum err_code rc = add_sum(self, err);
+    return rc ? rc : db_exec(self, pragmas[mode], err);
 }
 
 /* A WAL database cannot be read where nothing may be written (its -shm is missing). With an empty -wal the file is whole, and then it may be read as one that never changes. */

@@ -22,6 +22,11 @@
 #define DB_APP_VERSION 6
 #define DB_CATALOG_VERSION 8
 
+/* Keys of runs from logs that somebody added (server/uploads.h) begin with this, and no others do: such a log says itself which run it is, and whose. So no other run is taken from
+ * it, no id means it that a log directory knows, and it counts as an earlier run of added ones only. */
+#define DB_ADDED_MARK "~"
+#define DB_IS_ADDED(key) "(" key " GLOB '" DB_ADDED_MARK "*')"
+
 /* The two parts of schema.sql, compiled in. */
 extern const char schema_app_sql[];
 extern const char schema_catalog_sql[];
@@ -44,7 +49,7 @@ struct db {
 /* Once, before the first database is opened: no locks inside connections (each belongs to one thread at a time) and no memory statistics, whose lock all threads would share. */
 void db_setup(void);
 
-/* Opens; on failure *self is closed. Busy time-out 5 s. In all modes but DB_READ an empty file gets `schema`, the id and the version. A file
+/* Opens; on failure *self is closed. sum() of SQL is ours: exact, and at the end of 64 bits where the result would not fit, at which SQLite's own fails. Busy time-out 5 s. In all modes but DB_READ an empty file gets `schema`, the id and the version. A file
  * whose application_id is another's is ERR_INVALID, one of another version ERR_UNSUPPORTED. */
 enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;
 void db_close(struct db *self);                                                  /* idempotent */

@@ -120,7 +120,7 @@ const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_UPLOADS_PER_MINUTE] = {"afterglow.uploads.perMinute", SETTING_KIND_NUMBER, "10", NULL, 1, 10000, NULL, NULL, {NULL},
         "How many logs can be added within a minute, by all users together."},
     [SETTING_UPLOADS_USERS] = {"afterglow.uploads.users", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
-        "Users who may add logs while access lists decide, beside those who see every run; * is everybody. Without access lists everybody may. A log says itself which run it is and whose: name only whom you trust not to put a run before one of others."},
+        "Users who may add logs while access lists decide, beside those who see every run; * is everybody. Without access lists everybody may."},
     [SETTING_REDACT_PROPERTIES] = {"spark.redaction.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Regular expression: properties whose key or value it finds are hidden, too. Spark's own default always holds. It is applied to logs that are loaded from then on, and to "
         "the environment of others when it is shown."},

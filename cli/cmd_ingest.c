@@ -3,6 +3,7 @@
  * afterglow ingest: runs the worker and shows what it does, to people, to pipes, or as JSON lines. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -272,9 +273,12 @@ int cmd_ingest(int argc, char **argv)
         return status >= 0 ? status : EXIT_USAGE;
     }
     int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
+    const char *uploads = settings_text(cli.settings, SETTING_UPLOADS_DIR);
+    char *added_dir = uploads && uploads[0] ? realpath(uploads, NULL) : NULL; /* not there: nothing lies below it */
     struct worker_options run = {.store_dir = store,
                                        .places = places,
                                        .place_count = count,
+                                       .added_dir = added_dir,
                                        .jobs = known(jobs) ? (int)jobs : worker_default_jobs(),
                                        .watch = show.watch,
                                        .control = cli_switch(&cli, "--control"),
@@ -289,6 +293,7 @@ int cmd_ingest(int argc, char **argv)
     struct worker_summary summary;
     struct err err = {0};
     enum err_code rc = worker_run(&run, &summary, &err);
+    free(added_dir);
     clear_line(&show);
     if (rc && show.watch)
         log_error("%s", err.message);

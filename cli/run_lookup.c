@@ -12,9 +12,9 @@ static enum err_code find_in(struct db *catalog, const char *name, char *out, st
     static const char *const queries[] = {
         "SELECT app_key FROM app WHERE app_key = ?1",
         "SELECT a.app_key FROM app AS a JOIN log AS l USING (log_id) WHERE a.app_id = ?1 "
-        "ORDER BY a.loaded DESC, a.start_ms DESC, a.complete DESC, l.bytes DESC, l.modified_ms DESC LIMIT 1",
+        "ORDER BY " DB_IS_ADDED("a.app_key") ", a.loaded DESC, a.start_ms DESC, a.complete DESC, l.bytes DESC, l.modified_ms DESC LIMIT 1",
         "SELECT a.app_key FROM app AS a JOIN log AS l USING (log_id) WHERE a.app_id || '/' || a.attempt_id = ?1 "
-        "ORDER BY a.loaded DESC, a.complete DESC, l.bytes DESC, l.modified_ms DESC LIMIT 1",
+        "ORDER BY " DB_IS_ADDED("a.app_key") ", a.loaded DESC, a.complete DESC, l.bytes DESC, l.modified_ms DESC LIMIT 1",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(queries); i++) {
         sqlite3_stmt *stmt = NULL;

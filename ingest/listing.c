@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/attributes.h"
+#include "base/db.h"
 #include "base/mem.h"
 #include "base/redact.h"
 #include "base/units.h"
@@ -246,19 +247,19 @@ static size_t append_readable(char *out, size_t used, const char *text)
     return used;
 }
 
-char *listing_app_key(const char *app_id, const char *attempt_id_or_null, const char *dir, char *out)
+char *listing_app_key(const char *app_id, const char *attempt_id_or_null, const char *dir, bool added, char *out)
 {
     /* Hashes of hashes, so that the borders of the texts count; an attempt without an id is not one with an empty id. */
     const XXH64_hash_t parts[] = {XXH3_64bits(app_id, strlen(app_id)), attempt_id_or_null ? XXH3_64bits(attempt_id_or_null, strlen(attempt_id_or_null)) : 0,
                                   XXH3_64bits(dir, strlen(dir))};
     XXH64_hash_t hash = XXH3_64bits(parts, sizeof parts);
-    size_t used = append_readable(out, 0, app_id);
+    size_t begin = added ? strlen(memcpy(out, DB_ADDED_MARK, sizeof DB_ADDED_MARK)) : 0, used = append_readable(out, begin, app_id);
     if (attempt_id_or_null) {
         used = append_readable(out, used, "_");
         used = append_readable(out, used, attempt_id_or_null);
     }
-    if (used && out[0] == '.')
-        out[0] = '_';                                    /* no hidden files, no ".." */
+    if (used > begin && out[begin] == '.')
+        out[begin] = '_';                                    /* no hidden files, no ".." */
     snprintf(out + used, LISTING_KEY_BYTES - used, "-%08x", (unsigned)(hash & 0xFFFFFFFFu));
     return out;
 }

@@ -35,8 +35,8 @@ char *listing_join_lists(struct str first, struct str second, char *out);
 enum err_code listing_read(const struct log_entry *entry, struct listing *ret, struct err *err) WARN_UNUSED;
 
 /* The file name of a run below apps/ without .db: readable id and attempt (characters outside [A-Za-z0-9_.-] become _, at most 100), "-", 8 hex digits
- * of XXH3 over id, attempt and the directory the log lies in. A renamed .inprogress log keeps its key. `out` has LISTING_KEY_BYTES. */
+ * of XXH3 over id, attempt and the directory the log lies in; `added`: behind DB_ADDED_MARK. A renamed .inprogress log keeps its key. `out` has LISTING_KEY_BYTES. */
 #define LISTING_KEY_BYTES 128
-char *listing_app_key(const char *app_id, const char *attempt_id_or_null, const char *dir, char *out);
+char *listing_app_key(const char *app_id, const char *attempt_id_or_null, const char *dir, bool added, char *out);
 
 #endif

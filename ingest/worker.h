@@ -63,6 +63,7 @@ struct worker_options {
     const char *store_dir;
     const struct worker_place *places;
     size_t place_count;
+    const char *added_dir;           /* real path; logs below it are marked as added (DB_ADDED_MARK); NULL: none are */
     int jobs;
     bool watch, control;
     int64_t interval_ms;

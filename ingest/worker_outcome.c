@@ -82,6 +82,12 @@ static enum err_code put_off(struct worker *self, struct job *job, struct err *e
     return ERR_OK;
 }
 
+static bool is_added(const char *added_dir, const char *dir)
+{
+    size_t len = added_dir ? strlen(added_dir) : 0;
+    return len && strncmp(dir, added_dir, len) == 0 && (dir[len] == '/' || dir[len] == '\0');
+}
+
 static enum err_code list_done(struct worker *self, struct job *job, struct err *err)
 {
     const struct listing *listing = &job->listing;
@@ -106,7 +112,7 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
                                     .start_inferred = listing->start_inferred,
                                     .last_event_ms = UNKNOWN,
                                     .complete = listing->has_end};
-    listing_app_key(run.app_id, run.attempt_id, entry->dir, key);
+    listing_app_key(run.app_id, run.attempt_id, entry->dir, is_added(self->options->added_dir, entry->dir), key);
     bool chosen;
     enum err_code rc = catalog_listed(self->catalog, job->item.log_id, key, &run, &chosen, err);
     if (rc)

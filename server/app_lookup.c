@@ -11,9 +11,9 @@
     "(SELECT max(c.change_no) FROM app o JOIN app_change c ON c.app_rowid = o.rowid WHERE o.app_id = a.app_id) FROM app a JOIN log l ON l.log_id = a.log_id "
 #define BEST_COPY "a.complete DESC, l.bytes DESC, l.modified_ms DESC, a.app_key DESC"
 
-static const char by_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 AND a.attempt_id IS ?2 ORDER BY " BEST_COPY " LIMIT 1";
+static const char by_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 AND a.attempt_id IS ?2 AND " APP_ANSWERS_TO_ID("a", "?3", "?4") " ORDER BY " BEST_COPY " LIMIT 1";
 static const char by_key_sql[] = LOOKUP_COLUMNS "WHERE a.app_key = ?1";
-static const char newest_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 ORDER BY a.start_ms DESC, a.attempt_id DESC, " BEST_COPY " LIMIT 1";
+static const char newest_attempt_sql[] = LOOKUP_COLUMNS "WHERE a.app_id = ?1 AND " APP_ANSWERS_TO_ID("a", "?3", "?4") " ORDER BY a.start_ms DESC, a.attempt_id DESC, " BEST_COPY " LIMIT 1";
 
 /* ERR_NOT_FOUND: no row. Fills *ret but for the lease. */
 static enum err_code find(struct db *catalog, const struct request *request, const char *sql, struct str first, struct str second, const char *build, struct app_ref *ret,
@@ -26,6 +26,10 @@ static enum err_code find(struct db *catalog, const struct request *request, con
     db_bind_str(stmt, 1, first);
     if (sql == by_attempt_sql)
         db_bind_str(stmt, 2, second);
+    if (sql != by_key_sql) {
+        db_bind_str(stmt, 3, access_sql_user(&request->viewer));
+        db_bind_str(stmt, 4, request->viewer.groups);
+    }
     if ((rc = db_step(stmt, err)) == ERR_OK) {
         ret->generation = db_i64(stmt, 3);
         ret->log_id = db_i64(stmt, 4);
@@ -99,7 +103,7 @@ enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, str
     return rc ? rc : open_app(ctx, ret, err);
 }
 
-static const char barred_by_id_sql[] = "SELECT count(*) FROM app WHERE app_id = ?1 AND (?2 IS NULL OR attempt_id = ?2) AND NOT may_see(?3, ?4, user, view_users, view_groups)";
+static const char barred_by_id_sql[] = "SELECT count(*) FROM app a WHERE app_id = ?1 AND (?2 IS NULL OR attempt_id = ?2) AND NOT may_see(?3, ?4, user, view_users, view_groups) AND " APP_ANSWERS_TO_ID("a", "?3", "?4");
 static const char barred_by_key_sql[] = "SELECT count(*) FROM app WHERE app_key = ?1 AND ?2 IS NULL AND NOT may_see(?3, ?4, user, view_users, view_groups)";
 
 static enum err_code count_barred(struct db *catalog, const struct request *request, const char *sql, struct str first, struct str second, bool *ret, struct err *err)
@@ -171,8 +175,7 @@ struct str app_ref_text(struct str id, struct str attempt, struct str key, int64
 }
 
 static const char name_sql[] =
-    "SELECT (SELECT count(*) FROM app o WHERE o.app_id = a.app_id), (SELECT count(*) FROM app o WHERE o.app_id = a.app_id AND o.attempt_id IS a.attempt_id)"
-    "  FROM app a WHERE a.app_key = ?";
+    "SELECT " APP_SAME_ID ", " APP_SAME_ATTEMPT " FROM app a WHERE a.app_key = ?";
 
 static enum err_code name_of(struct db *catalog, const struct request *request, const struct app_ref *app, struct str *ret, struct err *err)
 {

@@ -20,7 +20,7 @@ struct app_ref {
 };
 
 /* The History Server's rule (spec/core.md §3.2): an application whose attempts have ids is addressed with `attempt`, one without is addressed without (STR_NONE).
- * Of copies in several places the best counts: complete, then larger, then newer. ERR_NOT_FOUND: no such. ERR_BUSY: known but nothing of it is readable yet
+ * Of copies in several places the best counts: complete, then larger, then newer; of added logs APP_ANSWERS_TO_ID tells. ERR_NOT_FOUND: no such. ERR_BUSY: known but nothing of it is readable yet
  * (it was marked wanted); *ret then holds everything but the lease. Dispose in every case. */
 enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, struct app_ref *ret, struct err *err) WARN_UNUSED;
 
@@ -32,6 +32,19 @@ enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, str
  * meant, unless the segment is a number: then there is no such. *ret: the shortest reference that app_lookup brings back to it, in the request's arena. ERR_NOT_FOUND. */
 enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *request, struct str app, struct str segment, struct str *ret, bool *ret_names_attempt,
                                  struct err *err) WARN_UNUSED;
+
+/* SQL: can the application id of row `t` of table app mean it? A run from a log directory always. One that was added says itself which it is: only where no log directory has a run of the
+ * id, and only to those who may see it (`user` and `groups` as for may_see, access.h); otherwise it has nothing but its key, and stands in nobody's way. */
+#define APP_ANSWERS_TO_ID(t, user, groups) \
+    "(NOT " DB_IS_ADDED(t ".app_key") " OR ((" user " IS NULL OR may_see(" user ", " groups ", " t ".user, " t ".view_users, " t ".view_groups)) AND NOT EXISTS " \
+    "(SELECT 1 FROM app d WHERE d.app_id = " t ".app_id AND NOT " DB_IS_ADDED("d.app_key") ")))"
+
+/* SQL: how many runs the id of row a of table app could mean, and its id and attempt; 2 where it means others. For app_ref_text. */
+#define APP_SAME(and) \
+    "iif(" DB_IS_ADDED("a.app_key") " AND EXISTS (SELECT 1 FROM app d WHERE d.app_id = a.app_id AND NOT " DB_IS_ADDED("d.app_key") "), 2, " \
+    "(SELECT count(*) FROM app o WHERE o.app_id = a.app_id AND " DB_IS_ADDED("o.app_key") " = " DB_IS_ADDED("a.app_key") and "))"
+#define APP_SAME_ID APP_SAME("")
+#define APP_SAME_ATTEMPT APP_SAME(" AND o.attempt_id IS a.attempt_id")
 
 /* How many runs of the list have its id, and its id and attempt: from that the shortest text that app_lookup takes for this run. In `out` or borrowed. */
 #define APP_REF_BYTES 1024

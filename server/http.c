@@ -7,11 +7,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,10 +42,15 @@
 #define IDLE_SECONDS 30u                     /* without a byte in either direction */
 #define HEAD_SECONDS 60                      /* from the connection, or the end of the last answer, to a complete head: a byte a second is no way to hold a connection */
 #define ANSWER_SECONDS 3600                  /* for an answer of known length, and for a log that is sent to us; streams (zips of any size) end by idling only */
+#define WINDOW_SECONDS 30                    /* in each such time of a log that is sent to us comes so much of it, or it holds its place for nothing and is cut off */
+#define WINDOW_BYTES ((int64_t)30 << 10)
 #define REFUSED_BYTES ((int64_t)64 << 20)    /* of a log that is refused, as much is dropped: a browser that is cut off while it sends shows no answer */
 #define WAIT_SECONDS 60                      /* for a run to be loaded (EXACT_WAIT) */
 #define STOP_SECONDS 5                       /* for running answers when the server stops */
 #define REQUEST_ARENA_BYTES ((size_t)64 << 20)       /* what one handler may remember: a page of 1000 rows needs some hundred kB */
+#define SECOND_NS ((int64_t)1000 * NS_PER_MS)
+#define ROUND_MS 1000                        /* of the door's watch */
+#define FULL_MS 50                           /* while there is no room, how often it is looked for */
 #define REFRESH_SECONDS 2                    /* between two looks at files that may have changed */
 #define PLAIN_THREADS 2u                     /* that answer where https is */
 #define FIRST_BYTES_SECONDS 10               /* a connection for https that says nothing so long is taken without */
@@ -63,23 +70,26 @@ struct connection {
     int fd;
     enum phase phase;
     int64_t since_ns;                        /* of the phase */
+    int64_t window_ns, window_bytes;         /* of a log that comes: since when, and what came since then */
 };
 
 struct http {
     struct server *server;
     struct MHD_Daemon *daemon, *plain;       /* plain NULL: there is none */
     int listen_fd, plain_fd;
+    int wake_fd;                             /* eventfd: the door is to look at what changed */
     int https_port;                          /* where `plain` leads to */
     const char *temp_dir, *proxy_base, *transport_security;
     char frame_options[FRAMING_BYTES + 16], page_policy[FRAMING_BYTES + sizeof PAGE_POLICY], data_policy[FRAMING_BYTES + sizeof DATA_POLICY];
     atomic_int running;                      /* answers being made or sent */
-    pthread_mutex_t lock;
-    pthread_cond_t stop_watching;
-    pthread_t watcher;
-    bool watching;
-    bool stopping;
+    pthread_t door;                          /* the thread that lets in, and watches over total times */
+    bool has_door;
+    pthread_mutex_t lock;                    /* all below */
+    bool stopping;                           /* nobody is let in any more */
+    bool closed;                             /* the door's thread ends */
     struct connection *connections;
-    struct exchange *waiting;                /* suspended; the watcher lets them try again */
+    size_t connection_count;
+    struct exchange *waiting;                /* suspended; the door lets them try again */
 };
 
 /* One request, from its first line to the end of its answer. */
@@ -171,15 +181,32 @@ enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_add
 
 /* ---- connections and their total times ---- */
 
-static void set_phase(struct http *self, struct MHD_Connection *connection, enum phase phase)
+/* NULL: there was no memory for it. */
+static struct connection *state_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct connection *c = info ? info->socket_context : NULL;
+    return info ? info->socket_context : NULL;
+}
+
+static void set_phase(struct http *self, struct MHD_Connection *connection, enum phase phase)
+{
+    struct connection *c = state_of(connection);
     if (!c)
         return;
     pthread_mutex_lock(&self->lock);
     c->phase = phase;
-    c->since_ns = time_monotonic_ns();
+    c->since_ns = c->window_ns = time_monotonic_ns();
+    c->window_bytes = 0;
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void count_received(struct http *self, struct MHD_Connection *connection, size_t bytes)
+{
+    struct connection *c = state_of(connection);
+    if (!c)
+        return;
+    pthread_mutex_lock(&self->lock);
+    c->window_bytes += (int64_t)bytes;
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -229,13 +256,15 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **s
         if (c->next)
             c->next->previous = c;
         self->connections = c;
+        self->connection_count++;
         pthread_mutex_unlock(&self->lock);
     } else if (c) {
-        /* The library closes the descriptor after this call, so the watcher never touches a foreign one. */
+        /* The library closes the descriptor after this call, so the door never touches a foreign one. */
         pthread_mutex_lock(&self->lock);
         *(c->previous ? &c->previous->next : &self->connections) = c->next;
         if (c->next)
             c->next->previous = c->previous;
+        self->connection_count--;
         pthread_mutex_unlock(&self->lock);
         mem_free(c);
         *socket_context = NULL;
@@ -252,32 +281,69 @@ static void resume_waiting(struct http *self)
     }
 }
 
-static void *watch(void *context)
+/* Under the lock. */
+static void cut_overdue(struct http *self)
+{
+    int64_t now = time_monotonic_ns();
+    for (struct connection *c = self->connections; c; c = c->next) {
+        int64_t seconds = (now - c->since_ns) / SECOND_NS;
+        bool slow = false;
+        if (c->phase == PHASE_RECEIVING && now - c->window_ns >= WINDOW_SECONDS * SECOND_NS) {
+            slow = c->window_bytes < WINDOW_BYTES;
+            c->window_ns = now;
+            c->window_bytes = 0;
+        }
+        if (slow || (c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
+            shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+/* Everybody who stands there. The library deals connections out to its threads by their descriptors, which follow each other: its own threads, who accept what they see, may leave nearly all of a burst
+ * to one of them, and then its clients wait for each other while other processors have nothing to do. */
+static void let_in(struct MHD_Daemon *daemon, int listen_fd)
+{
+    for (int i = 0; i < BACKLOG; i++) {
+        struct sockaddr_storage peer;
+        socklen_t len = sizeof peer;
+        int fd = accept4(listen_fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+            nanosleep(&(struct timespec){.tv_nsec = FULL_MS * NS_PER_MS}, NULL);
+        if (fd < 0 || MHD_add_connection(daemon, fd, (struct sockaddr *)&peer, len) != MHD_YES) /* closes it when it says no */
+            return;
+    }
+}
+
+static void *keep_door(void *context)
 {
     struct http *self = context;
-    pthread_mutex_lock(&self->lock);
-    for (unsigned round = 1; self->watching; round++) {
-        int64_t now = time_monotonic_ns();
-        for (struct connection *c = self->connections; c; c = c->next) {
-            int64_t seconds = (now - c->since_ns) / ((int64_t)1000 * NS_PER_MS);
-            if ((c->phase == PHASE_READING && seconds >= HEAD_SECONDS) || ((c->phase == PHASE_ANSWERING || c->phase == PHASE_RECEIVING) && seconds >= ANSWER_SECONDS))
-                shutdown(c->fd, SHUT_RDWR);
+    int64_t last_round_ns = 0;
+    for (unsigned round = 0;;) {
+        pthread_mutex_lock(&self->lock);
+        bool closed = self->closed, open = !self->stopping && self->connection_count < MAX_CONNECTIONS, full = !open && !self->stopping, refreshes = false;
+        if (time_monotonic_ns() - last_round_ns >= SECOND_NS) {
+            last_round_ns = time_monotonic_ns();
+            cut_overdue(self);
+            resume_waiting(self);
+            refreshes = ++round % REFRESH_SECONDS == 0;
         }
-        resume_waiting(self);
-        if (round % REFRESH_SECONDS == 0) {
-            pthread_mutex_unlock(&self->lock);
+        pthread_mutex_unlock(&self->lock);
+        if (closed)
+            return NULL;
+        if (refreshes)
             server_refresh(self->server);
-            pthread_mutex_lock(&self->lock);
-            if (!self->watching)
-                break;
-        }
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        pthread_cond_timedwait(&self->stop_watching, &self->lock, &until);
+        eventfd_t told;
+        struct pollfd fds[] = {{.fd = self->wake_fd, .events = POLLIN}, {.fd = open ? self->listen_fd : -1, .events = POLLIN}, {.fd = open ? self->plain_fd : -1, .events = POLLIN}};
+        if (poll(fds, ARRAY_LENGTH(fds), full ? FULL_MS : ROUND_MS) <= 0)
+            continue;
+        if (fds[0].revents)
+            eventfd_read(self->wake_fd, &told);
+        if (fds[1].revents)
+            let_in(self->daemon, self->listen_fd);
+        if (fds[2].revents)
+            let_in(self->plain, self->plain_fd);
     }
-    pthread_mutex_unlock(&self->lock);
-    return NULL;
 }
 
 /* ---- one request ---- */
@@ -581,7 +647,8 @@ static bool begin_upload(struct http *self, struct MHD_Connection *connection, s
         return true;
     if (!(exchange->receives = str_is(request->raw_path, UPLOADS_ADDRESS)))
         return false;
-    const struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .bytes = announced_bytes(connection)};
+    struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .bytes = announced_bytes(connection)};
+    peer_address(connection, head.peer);
     if (upload_begin(server_uploads(self->server), request, &head, &exchange->upload, exchange->response))
         set_phase(self, connection, PHASE_RECEIVING);
     return true;
@@ -621,10 +688,10 @@ static bool finish_answer(struct http *self, struct exchange *exchange, struct r
     return response_finish(exchange->response, STR_NONE, parts, &err) == ERR_OK;
 }
 
-/* Whether the exchange waits for another answer than the one it has. No thread waits with it: the connection is laid aside until the watcher's next round. */
+/* Whether the exchange waits for another answer than the one it has. No thread waits with it: the connection is laid aside until the door's next round. */
 static bool wait_for_another(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, const struct response_parts *parts)
 {
-    if (!parts->later || !server_exact(self->server, EXACT_WAIT) || time_monotonic_ns() - exchange->begin_ns >= (int64_t)WAIT_SECONDS * 1000 * NS_PER_MS)
+    if (!parts->later || !server_exact(self->server, EXACT_WAIT) || time_monotonic_ns() - exchange->begin_ns >= WAIT_SECONDS * SECOND_NS)
         return false;
     set_phase(self, connection, PHASE_ANSWERING);
     pthread_mutex_lock(&self->lock);
@@ -729,6 +796,7 @@ static enum MHD_Result go_on(struct http *self, struct MHD_Connection *connectio
             return MHD_YES;
     } else if (exchange->receives && *upload_data_size) {
         bool goes_on = receive(self, exchange, upload_data, *upload_data_size);
+        count_received(self, connection, *upload_data_size);
         *upload_data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
@@ -828,18 +896,18 @@ static void allow_framing(struct http *self, const char *from)
 }
 
 /* What both daemons have. */
-#define DAEMON_OPTIONS(self, fd, threads) \
-    MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_LISTEN_SOCKET, (fd), MHD_OPTION_THREAD_POOL_SIZE, (threads), MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, \
+#define DAEMON_OPTIONS(self, threads) \
+    MHD_OPTION_EXTERNAL_LOGGER, library_log, NULL, MHD_OPTION_THREAD_POOL_SIZE, (threads), MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, \
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, MAX_CONNECTIONS_PER_CLIENT, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, \
         MHD_OPTION_URI_LOG_CALLBACK, on_address, (self), MHD_OPTION_NOTIFY_COMPLETED, on_completed, (self), MHD_OPTION_NOTIFY_CONNECTION, on_connection, (self)
 
-static struct MHD_Daemon *start_daemon(struct http *self, int fd, unsigned threads, bool tls)
+static struct MHD_Daemon *start_daemon(struct http *self, unsigned threads, bool tls)
 {
     bool suspends = server_exact(self->server, EXACT_WAIT) || server_login(self->server);
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | (suspends ? MHD_ALLOW_SUSPEND_RESUME : 0u) | (tls ? MHD_USE_TLS : 0u);
-    return tls ? MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, DAEMON_OPTIONS(self, fd, threads), MHD_OPTION_HTTPS_CERT_CALLBACK, tls_retrieve, MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES,
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET | (suspends ? MHD_ALLOW_SUSPEND_RESUME : 0u) | (tls ? MHD_USE_TLS : 0u);
+    return tls ? MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, DAEMON_OPTIONS(self, threads), MHD_OPTION_HTTPS_CERT_CALLBACK, tls_retrieve, MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES,
                                   MHD_OPTION_END)
-               : MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, DAEMON_OPTIONS(self, fd, threads), MHD_OPTION_END);
+               : MHD_start_daemon(flags, 0, NULL, NULL, on_request, self, DAEMON_OPTIONS(self, threads), MHD_OPTION_END);
 }
 
 enum err_code http_start(struct http **ret, const struct http_settings *settings, struct server *server, struct err *err)
@@ -864,48 +932,47 @@ enum err_code http_start(struct http **ret, const struct http_settings *settings
     }
     allow_framing(self, settings->framing_from);
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->stop_watching, NULL);
     raise_descriptors();
     int wait_seconds = FIRST_BYTES_SECONDS;
     if (settings->tls)
         setsockopt(self->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &wait_seconds, sizeof wait_seconds);
     if (self->plain_fd >= 0)
-        self->plain = start_daemon(self, self->plain_fd, PLAIN_THREADS, false);
+        self->plain = start_daemon(self, PLAIN_THREADS, false);
     if (self->plain || self->plain_fd < 0)
-        self->daemon = start_daemon(self, self->listen_fd, settings->threads, settings->tls);
-    self->watching = self->daemon != NULL;
-    if (!self->daemon || pthread_create(&self->watcher, NULL, watch, self)) {
-        self->watching = false;
+        self->daemon = start_daemon(self, settings->threads, settings->tls);
+    self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    self->has_door = self->daemon && self->wake_fd >= 0 && pthread_create(&self->door, NULL, keep_door, self) == 0;
+    if (!self->has_door) {
         http_stop(TAKE(*ret));
         return err_set(err, ERR_IO, "the HTTP threads cannot be started");
     }
     return ERR_OK;
 }
 
+/* Sets one of the door's marks and lets it look. */
+static void tell_door(struct http *self, bool *mark)
+{
+    pthread_mutex_lock(&self->lock);
+    *mark = true;
+    if (self->daemon)
+        resume_waiting(self);
+    pthread_mutex_unlock(&self->lock);
+    if (self->wake_fd >= 0 && eventfd_write(self->wake_fd, 1))
+        log_debug("http door: %s", strerror(errno)); /* it looks once a second anyway */
+}
+
 void http_stop(struct http *self)
 {
     if (!self)
         return;
-    if (self->daemon)
-        MHD_quiesce_daemon(self->daemon);    /* accept no more; the descriptor is ours again */
-    if (self->plain)
-        MHD_quiesce_daemon(self->plain);
-    pthread_mutex_lock(&self->lock);
-    self->stopping = true;
-    if (self->daemon)
-        resume_waiting(self);
-    pthread_mutex_unlock(&self->lock);
+    tell_door(self, &self->stopping);
     if (server_login(self->server))
         login_stop(server_login(self->server));
     for (int tenths = 0; tenths < STOP_SECONDS * 10 && atomic_load(&self->running) > 0; tenths++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    if (self->watching) {
-        pthread_mutex_lock(&self->lock);
-        self->watching = false;
-        pthread_cond_signal(&self->stop_watching);
-        pthread_mutex_unlock(&self->lock);
-        pthread_join(self->watcher, NULL);
-    }
+    tell_door(self, &self->closed);
+    if (self->has_door)
+        pthread_join(self->door, NULL);
     if (self->plain)
         MHD_stop_daemon(self->plain);
     if (self->daemon)
@@ -913,7 +980,8 @@ void http_stop(struct http *self)
     close(self->listen_fd);
     if (self->plain_fd >= 0)
         close(self->plain_fd);
-    pthread_cond_destroy(&self->stop_watching);
+    if (self->wake_fd >= 0)
+        close(self->wake_fd);
     pthread_mutex_destroy(&self->lock);
     mem_free(self);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * HTTP/1.1 over a listening socket: the only file that knows libmicrohttpd. A pool of threads, each with an epoll set; a handler runs in the thread of its connection.
+ * HTTP/1.1 over a listening socket: the only file that knows libmicrohttpd. One thread lets clients in and deals them out to a pool of
+ * threads, each with an epoll set; a handler runs in the thread of its connection.
  * Only GET and HEAD, no request bodies but logs that are added (uploads.h); everything a client can send or hold has a limit (http.c, top). Speaks to the rest through struct request, struct response and
  * dispatch.h. */
 #ifndef SERVER_HTTP_H

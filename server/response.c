@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,11 +14,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/attributes.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "server/negotiate.h"
 
 #define ZLIB_CHUNK_BYTES ((size_t)16384)
+#define STEP_BYTES ((size_t)256 << 20) /* of one step: a row may hold texts of 64 MiB, and their quotes are doubled */
 #define GZIP_WINDOW_BITS (15 + 16)   /* zlib's way to ask for a gzip head */
 
 enum coding { CODING_OPEN, CODING_PLAIN, CODING_GZIP, CODING_GZIP_MADE };    /* open: all that was written is in memory as it is; made: at once, not by the deflater */
@@ -54,6 +58,12 @@ struct response {
     void (*done)(void *);
     void *context;
     bool later;
+
+    response_step_fn *step;
+    void (*step_done)(void *);
+    void *step_context;
+    bool steps_ended;
+    size_t sent;                     /* of what the last steps left in memory */
 };
 
 enum err_code response_new(struct response **ret, struct arena *arena, bool accepts_gzip, const char *temp_dir, struct err *err)
@@ -102,6 +112,10 @@ static void drop_body(struct response *self)
     self->read = NULL;
     self->done = NULL;
     self->context = NULL;
+    if (self->step_done)
+        self->step_done(self->step_context);
+    self->step = NULL;
+    self->step_done = NULL;
 }
 
 void response_free(struct response *self)
@@ -200,7 +214,7 @@ static enum err_code write_file(struct response *self, const char *bytes, size_t
 /* Bytes as they are sent. */
 static enum err_code put(struct response *self, const char *bytes, size_t len)
 {
-    if (self->fd < 0 && len > RESPONSE_MEMORY_BYTES - self->memory.len) {
+    if (self->fd < 0 && !self->step && len > RESPONSE_MEMORY_BYTES - self->memory.len) {
         self->fd = open_temporary(self->temp_dir);
         if (self->fd < 0)
             return err_set_errno(&self->failed, errno, "cannot make a temporary file in %s", self->temp_dir);
@@ -377,6 +391,31 @@ void response_plain(struct response *self, int status, const char *fmt, ...)
         return;                      /* kept in self->failed */
 }
 
+/* A compressor is some 200 kB of tables: one stays with each thread of the server instead of being made, and its pages fetched from the system, for each answer. */
+static pthread_once_t compressors_once = PTHREAD_ONCE_INIT;
+static pthread_key_t compressors;
+
+static void free_compressor(void *compressor)
+{
+    libdeflate_free_compressor(compressor);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&compressors, free_compressor))
+        abort();                     /* at the first answer, for lack of a slot that is ours */
+}
+
+/* The thread's; NULL: no memory. */
+static struct libdeflate_compressor *thread_compressor(void)
+{
+    pthread_once(&compressors_once, make_key);
+    struct libdeflate_compressor *compressor = pthread_getspecific(compressors);
+    if (!compressor && (compressor = libdeflate_alloc_compressor(RESPONSE_GZIP_LEVEL)) && pthread_setspecific(compressors, compressor))
+        free_compressor(TAKE(compressor));
+    return compressor;
+}
+
 /* The whole body is there: libdeflate needs half the time of zlib, and what it makes stays only in its real size. A body that would not shrink goes out as it is. */
 static enum err_code finish_short_body(struct response *self)
 {
@@ -384,12 +423,10 @@ static enum err_code finish_short_body(struct response *self)
     self->coding = CODING_PLAIN;
     if (self->accepts_gzip && worth_compressing(self->content_type) && plain.len >= RESPONSE_GZIP_LEAST_BYTES) {
         CLEANUP(mem_freep) char *room = mem_alloc(plain.len);
-        struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(RESPONSE_GZIP_LEVEL);
-        size_t len = room && compressor ? libdeflate_gzip_compress(compressor, plain.ptr, plain.len, room, plain.len) : 0;
-        bool failed = !room || !compressor;
-        libdeflate_free_compressor(compressor);
-        if (failed)
+        struct libdeflate_compressor *compressor = thread_compressor();
+        if (!room || !compressor)
             return err_nomem(&self->failed);
+        size_t len = libdeflate_gzip_compress(compressor, plain.ptr, plain.len, room, plain.len);
         if (len) {
             self->coding = CODING_GZIP_MADE;
             buf_dispose(&self->pending);
@@ -414,15 +451,55 @@ static enum err_code finish_body(struct response *self)
     return self->coding == CODING_GZIP ? put_compressed(self, NULL, 0, Z_FINISH) : ERR_OK;
 }
 
+static int64_t read_steps(void *context, char *out, size_t room)
+{
+    struct response *self = context;
+    while (self->sent == self->memory.len && !self->steps_ended) {
+        struct err err = {0};
+        bool more = false;
+        buf_clear(&self->memory);
+        self->sent = 0;
+        enum err_code rc = self->step(self->step_context, &more, &err);
+        self->steps_ended = !more;
+        if (rc || self->failed.code || (!more && finish_body(self))) {
+            log_warning("an answer is cut off: %s", rc ? err.message : self->failed.message);
+            return -1;
+        }
+    }
+    size_t len = MIN(room, self->memory.len - self->sent);
+    memcpy(out, self->memory.data + self->sent, len);
+    self->sent += len;
+    return (int64_t)len;
+}
+
+static void leave_steps(void *context UNUSED)
+{
+    /* They are the response's, which stays until the request has ended. */
+}
+
+void response_steps(struct response *self, response_step_fn *step, void (*done)(void *), void *context)
+{
+    assert(self->coding == CODING_OPEN);
+    self->step = step;
+    self->step_done = done;
+    self->step_context = context;
+    buf_dispose(&self->memory);
+    buf_init(&self->memory, STEP_BYTES);
+    if (begin_coding(self))
+        return;                      /* kept in self->failed */
+}
+
 enum err_code response_finish(struct response *self, struct str if_none_match, struct response_parts *ret, struct err *err)
 {
-    if (!self->is_static && !self->read && finish_body(self)) {
+    if (self->step ? self->failed.code : !self->is_static && !self->read && finish_body(self)) {
         if (err)
             *err = self->failed;
         return self->failed.code;
     }
-    mem_free(TAKE(self->json));
-    drop_deflater(self);
+    if (!self->step) {
+        mem_free(TAKE(self->json));
+        drop_deflater(self);
+    }
     *ret = (struct response_parts){.status = self->status, .later = self->later, .content_type = self->content_type, .cache_control = self->cache_control, .headers = self->headers,
                                    .header_count = self->header_count, .fd = self->fd, .file_bytes = self->file_bytes};
     if (self->read) {
@@ -430,6 +507,13 @@ enum err_code response_finish(struct response *self, struct str if_none_match, s
         ret->read = self->read;
         ret->done = self->done;
         ret->context = self->context;
+    } else if (self->step) {
+        ret->kind = RESPONSE_STREAM;
+        ret->read = read_steps;
+        ret->done = leave_steps;
+        ret->context = self;
+        ret->varies = worth_compressing(self->content_type);
+        ret->gzip = self->coding == CODING_GZIP;
     } else if (self->is_static) {
         ret->varies = str_known(self->static_gzip);
         ret->gzip = ret->varies && self->accepts_gzip;

@@ -2,7 +2,7 @@
  *
  * What a handler answers. A handler writes JSON or bytes as long as it likes: up to RESPONSE_MEMORY_BYTES stay in memory, the rest goes to an unlinked temporary file, so
  * that an answer of any length takes constant memory; http.c then sends it, as gzip where the client takes it.
- * For bodies that must begin before they end (a zip of 50 GB) use response_stream. Made and owned by http.c. */
+ * For bodies that must begin before they end (a zip of 50 GB, a table of a million rows) use response_stream or response_steps. Made and owned by http.c. */
 #ifndef SERVER_RESPONSE_H
 #define SERVER_RESPONSE_H
 
@@ -50,5 +50,10 @@ void response_plain(struct response *self, int status, const char *fmt, ...) PRI
  * connection's thread. */
 typedef int64_t response_read_fn(void *context, char *out, size_t room);
 void response_stream(struct response *self, response_read_fn *read, void (*done)(void *), void *context);
+
+/* For bodies whose rest is made while they are sent, by the means above (response_json, response_write): each call of `step` writes a piece of it, some ten kilobytes, and the last one leaves *ret_more
+ * false. What was written before is its begin. A failure cuts the connection. `done` frees the context, also when the client has gone. The request and its arena stay until then. */
+typedef enum err_code response_step_fn(void *context, bool *ret_more, struct err *err);
+void response_steps(struct response *self, response_step_fn *step, void (*done)(void *), void *context);
 
 #endif

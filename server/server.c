@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #include "server/login.h"
 
 #define PROGRAM "/proc/self/exe"
+#define KEPT_FREE_BYTES (2 << 20) /* of each thread */
 #define OPENED_SLOTS 256             /* runs whose last opening is remembered: telling of it once a minute is enough */
 #define OPENED_MINUTES 1024
 
@@ -155,6 +157,8 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
         return rc;
     /* SQLite counts its memory under one lock for all threads, which nobody reads here. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    /* What one answer freed the next one needs: below this it is not given back in between, page by page. */
+    mallopt(M_TRIM_THRESHOLD, KEPT_FREE_BYTES);
     struct server *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);

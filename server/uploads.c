@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -46,6 +47,7 @@ struct upload {
     struct uploads *uploads; /* borrowed */
     char id[UPLOAD_ID_BYTES];
     char name[UPLOAD_NAME_BYTES];
+    uint64_t sender;         /* hash of the user, or of the address where no user is named */
     char receiving[PATH_BYTES - 8], place[PATH_BYTES - 8]; /* DIR/.receiving-ID, DIR/ID */
     char path[PATH_BYTES + 2 * UPLOAD_NAME_BYTES];         /* of the file, without ARRIVING */
     int fd;
@@ -132,6 +134,15 @@ static bool is_active(const struct uploads *self, const char *id)
         if (self->active[i] && strcmp(self->active[i]->id, id) == 0)
             return true;
     return false;
+}
+
+/* Under the lock. */
+static size_t count_of(const struct uploads *self, uint64_t sender)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < UPLOADS_AT_ONCE; i++)
+        count += self->active[i] && self->active[i]->sender == sender;
+    return count;
 }
 
 /* Under the lock. Uploads whose client went away between two files. */
@@ -298,6 +309,8 @@ static bool admit(struct uploads *self, struct upload *upload, const struct uplo
         response_error(response, 413, "too_many_files", "an upload may have %d files", UPLOAD_MOST_FILES);
     else if (place == UPLOADS_AT_ONCE)
         say_later(response, 5, "as many uploads as may be are under way");
+    else if (count_of(self, upload->sender) >= UPLOADS_OF_ONE)
+        say_later(response, 5, "as many of your uploads as may be are under way");
     else if (files == 0 && (wait_seconds = wait_for_rate(self)) > 0)
         say_later(response, wait_seconds, "so many uploads have begun within a minute as may (afterglow.uploads.perMinute)");
     else {
@@ -346,6 +359,7 @@ bool upload_begin(struct uploads *self, const struct request *request, const str
         return false;
     }
     upload_name(request_param(request, "name"), upload->name);
+    upload->sender = request->viewer.user.len ? hash_bytes(request->viewer.user.ptr, request->viewer.user.len) : hash_bytes(head->peer, sizeof head->peer);
     if (folder.len)
         upload_name(folder, folder_name);
     upload->last = request_param_true(request, "last", !folder.len);

@@ -9,7 +9,7 @@
  * (upload_name), paths never are. While an upload is not whole there is a DIR/.receiving-ID in any case: what breaks off is known by that, and removed with its connection, after an hour, or
  * when the server starts.
  *
- * Limits, each with its answer: bytes of an upload (413), of all that lies in the directory (413), uploads a minute and at a time (429), files of one (413), the disk (507). Only
+ * Limits, each with its answer: bytes of an upload (413), of all that lies in the directory (413), uploads a minute, at a time and of one sender at a time (429), files of one (413), the disk (507). Only
  * pages of this very server may send (403): origin.h.
  *
  * Threads: safe; one upload belongs to the thread of its connection. */
@@ -26,7 +26,8 @@
 #define UPLOADS_ADDRESS "/api/afterglow/v1/uploads"
 #define UPLOAD_ID_BYTES 33
 #define UPLOAD_NAME_BYTES 201
-#define UPLOADS_AT_ONCE 8      /* each holds a connection as long as its client likes */
+#define UPLOADS_AT_ONCE 8      /* each holds a connection for as long as its log needs */
+#define UPLOADS_OF_ONE 4       /* of those from one sender, so that others find a place: a user where one is named, else an address */
 #define UPLOAD_MOST_FILES 4096 /* of one rolling log: half a terabyte at Spark's 128 MiB a file */
 
 /* All borrowed. */
@@ -48,8 +49,9 @@ bool uploads_may(const struct uploads *self, const struct viewer *viewer); /* se
 
 /* What the head of the request says besides its address. STR_NONE: absent. */
 struct upload_head {
-    struct str marker; /* X-Afterglow-Upload */
-    int64_t bytes;     /* Content-Length; UNKNOWN: in chunks */
+    struct str marker;      /* X-Afterglow-Upload */
+    unsigned char peer[16]; /* address of the connection, as for access_identify */
+    int64_t bytes;          /* Content-Length; UNKNOWN: in chunks */
 };
 
 struct upload;

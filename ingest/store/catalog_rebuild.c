@@ -30,7 +30,7 @@ static const char *const run_sql =
     "t.*, nullif(coalesce(a.view_acls || ',', '') || coalesce(a.admin_acls, ''), ''), nullif(coalesce(a.view_acls_groups || ',', '') || coalesce(a.admin_acls_groups, ''), ''), a.vendor_version, a.start_ms IS NULL AND NOT h.no_application_start " /* 33-40, 41-44 */
     "FROM load AS l, application AS a, log_health AS h, "
     "(SELECT sum(task_time_ms), sum(jvm_gc_time_ms), sum(input_bytes), sum(output_bytes), "
-    "sum(coalesce(shuffle_remote_read_bytes + shuffle_local_read_bytes, shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t "
+    "sum(coalesce(min(shuffle_remote_read_bytes + shuffle_local_read_bytes, 9223372036854775807), shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t "
     "WHERE l.state = 'done' LIMIT 1";
 
 static const char *const log_sql =

@@ -177,11 +177,8 @@ enum err_code api_account(struct api_ctx *ctx, const struct request *request, st
     struct wanted wanted;
     enum lang lang;
     enum err_code rc;
-    if (request_lang(request, &lang, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_lang(request, &lang, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     if (analysis_is_there(&app, response, &rc, err)) {
         rc = wanted_of(app.db, request, &wanted, err);

@@ -72,6 +72,15 @@ bool api_app_open(struct api_ctx *ctx, const struct request *request, struct res
     return true;
 }
 
+bool api_app_open_for(struct api_ctx *ctx, const struct request *request, struct response *response, bool unsound, struct api_app *ret, enum err_code *ret_rc, struct err *err)
+{
+    if (!unsound)
+        return api_app_open(ctx, request, response, ret, ret_rc, err);
+    *ret_rc = ERR_OK;
+    api_bad_parameter(response, err);
+    return false;
+}
+
 void api_app_close(struct api_ctx *ctx, struct api_app *app)
 {
     app_ref_dispose(ctx, &app->ref);

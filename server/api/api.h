@@ -18,6 +18,8 @@ struct api_app {
 
 /* Opens the run that path argument 0 names. True: go on, and api_app_close it. False: the answer is made (404, 409 not_loaded, 304) or *ret_rc is not ERR_OK. */
 bool api_app_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct api_app *ret, enum err_code *ret_rc, struct err *err);
+/* The same behind the reading of parameters: `unsound` says that err holds what is wrong with one, and the answer is 400. */
+bool api_app_open_for(struct api_ctx *ctx, const struct request *request, struct response *response, bool unsound, struct api_app *ret, enum err_code *ret_rc, struct err *err);
 /* The same for the run that `ref` names, without a tag: for answers that depend on more than this run. */
 bool api_run_open(struct api_ctx *ctx, const struct request *request, struct response *response, struct str ref, struct api_app *ret, enum err_code *ret_rc, struct err *err);
 void api_app_close(struct api_ctx *ctx, struct api_app *app);
@@ -53,6 +55,11 @@ void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms);
 /* SQL functions for lists that filter and sort by judgements: skew_grade(task_count, median, max, median shuffle, max shuffle, median input, max input), gc_grade(task_time_ms, gc_time_ms),
  * finding_grade(columns of table finding, wall_ms of table analysis; see api.c), and executor_lost(active, remove_ms, remove_reason, end_ms): 1, it went before its time. */
 enum err_code api_register_grades(struct db *db, struct err *err) WARN_UNUSED;
+
+/* SQL: bytes of shuffles that table `t` read, from other machines and its own; unknown where both are, and at most what 64 bits hold. */
+#define API_SHUFFLE_READ(t) \
+    "CASE WHEN " t ".shuffle_remote_read_bytes IS NOT NULL OR " t ".shuffle_local_read_bytes IS NOT NULL" \
+    " THEN min(ifnull(" t ".shuffle_remote_read_bytes, 0) + ifnull(" t ".shuffle_local_read_bytes, 0), 9223372036854775807) END"
 
 /* Path argument as a number; the router has seen that it is digits. A longer one than an id can be gives UNKNOWN, which is nobody's. */
 int64_t api_path_id(const struct request *request, size_t index);

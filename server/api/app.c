@@ -174,11 +174,8 @@ enum err_code api_app(struct api_ctx *ctx, const struct request *request, struct
     struct db_lease catalog = {0};
     enum lang lang;
     enum err_code rc;
-    if (request_lang(request, &lang, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_lang(request, &lang, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     struct json_writer *json = response_json(response, false);
     struct arena *arena = request->arena;

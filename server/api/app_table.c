@@ -45,9 +45,9 @@ struct app_table {
 
 #define MAX_RULES 128
 
-/* By enum app_column, from column FIRST_COLUMN on. Severity is made of grade and saving. */
+/* By enum app_column, from column FIRST_COLUMN on. Severity is made of grade and saving. An added run stands in no job's history: its log says itself whose it is. */
 #define ROW_COLUMNS \
-    "a.app_id, a.complete, s.grade, s.rules, h.run_key, " LOG_IS_DAMAGED ", " \
+    "a.app_id, a.complete, s.grade, s.rules, iif(" DB_IS_ADDED("a.app_key") ", NULL, h.run_key), " LOG_IS_DAMAGED ", " \
     "a.start_ms, a.end_ms, a.duration_ms, a.task_count, a.failed_task_count, a.stage_count, a.job_count, a.task_time_ms, a.input_bytes, a.shuffle_read_bytes, " \
     "a.disk_spill_bytes, NULL, s.saving_ms, CAST(s.busy_share * 1000000 AS INTEGER), s.completeness, " \
     "a.name, a.user, a.spark_version, a.queue, l.state, l.flags, a.outcome, coalesce(p.name, p.uri), a.view_users, a.view_groups "

@@ -50,8 +50,7 @@ static const char *const layouts[] = {"single", "rolling", "legacy", "databricks
 /* One item. The first columns are looked at below; the rest goes out under its own names. */
 #define ITEM_COLUMNS \
     "SELECT a.app_id, a.attempt_id, a.app_key, a.complete, a.loaded, l.layout, l.flags," \
-    "       (SELECT count(*) FROM app o WHERE o.app_id = a.app_id)," \
-    "       (SELECT count(*) FROM app o WHERE o.app_id = a.app_id AND o.attempt_id IS a.attempt_id)," \
+    APP_SAME_ID ", " APP_SAME_ATTEMPT "," \
     "       s.costs, s.verdict_en, s.verdict_zh," \
     "       a.app_key AS key, a.app_id, a.attempt_id, a.name, a.user, a.queue, a.spark_version, a.start_ms, a.end_ms, a.last_event_ms," \
     "       coalesce(a.duration_ms, CASE WHEN a.end_ms >= a.start_ms THEN a.end_ms - a.start_ms END) AS duration_ms, a.outcome, l.state, l.reason, l.read_bytes," \

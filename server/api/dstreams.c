@@ -156,13 +156,10 @@ enum err_code api_dstreams(struct api_ctx *ctx, const struct request *request, s
 {
     struct list list;
     int64_t batch_ms;
-    if (list_read(&list, request, sorts, "batch", err) || request_param_i64(request, "batch", UNKNOWN, 0, INT64_MAX, &batch_ms, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "batch", err) || request_param_i64(request, "batch", UNKNOWN, 0, INT64_MAX, &batch_ms, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_answer(&app, &list, batch_ms, request, response, err);
     api_app_close(ctx, &app);

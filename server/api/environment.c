@@ -139,7 +139,7 @@ static enum err_code write_jar_paths(struct json_writer *json, struct db *db, co
     enum err_code rc = db_prepare(db, &stmt, "SELECT name FROM environment WHERE section = 5 ORDER BY name", err);
     json_key(json, "jarPaths");
     json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+    while (count && !rc && (rc = db_step(stmt, err)) == ERR_OK) {
         bool sound = jar_name_of(db_str(stmt, 0), &name);
         for (size_t i = 0; sound && i < count; i++)
             if (str_eq(jars[i].artefact, name.artefact) && (!jars[i].scala || name.scala.len)) {
@@ -186,11 +186,8 @@ enum err_code api_environment(struct api_ctx *ctx, const struct request *request
     struct api_app app;
     enum lang lang;
     enum err_code rc;
-    if (request_lang(request, &lang, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_lang(request, &lang, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     struct json_writer *json = response_json(response, false);
     json_object_begin(json);

@@ -315,13 +315,10 @@ enum err_code api_executors(struct api_ctx *ctx, const struct request *request, 
     struct list list;
     struct executor_filter filter;
     enum lang lang;
-    if (list_read(&list, request, sorts, "id", err) || executor_filter_read(&filter, request, err) || request_lang(request, &lang, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "id", err) || executor_filter_read(&filter, request, err) || request_lang(request, &lang, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_list(ctx, &app, &list, &filter, lang, request, response, err);
     api_app_close(ctx, &app);

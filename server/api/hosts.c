@@ -54,13 +54,10 @@ static enum err_code write_hosts(const struct api_app *app, struct list *list, c
 enum err_code api_hosts(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct list list;
-    if (list_read(&list, request, sorts, "host", err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "host", err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_hosts(&app, &list, request, response, err);
     api_app_close(ctx, &app);

@@ -97,13 +97,10 @@ enum err_code api_jobs(struct api_ctx *ctx, const struct request *request, struc
 {
     struct list list;
     int status;
-    if (list_read(&list, request, sorts, "-duration", err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &status, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "-duration", err) || param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &status, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_list(&app, &list, status, request, response, err);
     api_app_close(ctx, &app);

@@ -120,11 +120,8 @@ enum err_code api_job_graph(struct api_ctx *ctx, const struct request *request, 
     struct api_app app;
     int64_t first_stage, count = 0;
     enum err_code rc;
-    if (request_param_i64(request, "stage", 0, 0, INT64_MAX, &first_stage, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_param_i64(request, "stage", 0, 0, INT64_MAX, &first_stage, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     CLEANUP(query_dispose) struct query query;
     query_init(&query, request->arena);

@@ -75,11 +75,8 @@ enum err_code api_search(struct api_ctx *ctx, const struct request *request, str
     struct str q = request_param(request, "q");
     int64_t limit;
     enum err_code rc;
-    if (request_param_i64(request, "limit", USUAL_OF_A_KIND, 1, MOST_OF_A_KIND, &limit, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_param_i64(request, "limit", USUAL_OF_A_KIND, 1, MOST_OF_A_KIND, &limit, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     struct json_writer *json = response_json(response, false);
     json_object_begin(json);

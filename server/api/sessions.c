@@ -108,13 +108,10 @@ enum err_code api_sessions(struct api_ctx *ctx, const struct request *request, s
 {
     struct list list;
     int server;
-    if (list_read(&list, request, session_sorts, "-start", err) || param_word(request, "server", servers, ARRAY_LENGTH(servers), &server, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, session_sorts, "-start", err) || param_word(request, "server", servers, ARRAY_LENGTH(servers), &server, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_sessions(&app, &list, server, request, response, err);
     api_app_close(ctx, &app);
@@ -235,13 +232,10 @@ enum err_code api_operations(struct api_ctx *ctx, const struct request *request,
 {
     struct list list;
     struct filters filters;
-    if (list_read(&list, request, sorts, "-start", err) || read_filters(&filters, request, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "-start", err) || read_filters(&filters, request, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_operations(&app, &list, &filters, request, response, err);
     api_app_close(ctx, &app);

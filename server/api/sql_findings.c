@@ -60,7 +60,8 @@ static enum err_code write_shown(const struct report *report, struct buf *out, s
             return rc;
         if (!known(execution_id))
             continue;
-        buf_printf(out, "%s[%lld,%d,", separator, (long long)execution_id, (int)shown->grade);
+        enum grade grade = finding_is_no_fault(&shown->finding) ? GRADE_OK : shown->grade;
+        buf_printf(out, "%s[%lld,%d,", separator, (long long)execution_id, (int)grade);
         if (known(shown->finding.price.ms))
             buf_printf(out, "%lld]", (long long)shown->finding.price.ms);
         else

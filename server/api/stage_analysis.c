@@ -93,11 +93,8 @@ enum err_code api_stage_analysis(struct api_ctx *ctx, const struct request *requ
     enum lang lang;
     int64_t stage_ref;
     enum err_code rc;
-    if (request_lang(request, &lang, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_lang(request, &lang, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     if (analysis_is_there(&app, response, &rc, err) && !(rc = stage_find(app.db, request, &stage_ref, err))) {
         if (known(stage_ref))

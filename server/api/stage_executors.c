@@ -15,8 +15,7 @@ static const char executors_sql[] =
     "       x.executor_run_time_ms AS run_time_ms, x.executor_cpu_time_ns AS cpu_time_ns, x.jvm_gc_time_ms AS gc_time_ms,"
     "       x.executor_deserialize_time_ms AS deserialize_time_ms, x.result_serialization_time_ms, x.shuffle_fetch_wait_time_ms AS fetch_wait_time_ms, x.shuffle_write_time_ns,"
     "       x.input_bytes, x.input_records, x.output_bytes, x.output_records,"
-    "       CASE WHEN x.shuffle_remote_read_bytes IS NOT NULL OR x.shuffle_local_read_bytes IS NOT NULL"
-    "            THEN ifnull(x.shuffle_remote_read_bytes, 0) + ifnull(x.shuffle_local_read_bytes, 0) END AS shuffle_read_bytes,"
+    "       " API_SHUFFLE_READ("x") " AS shuffle_read_bytes,"
     "       x.shuffle_records_read AS shuffle_read_records, x.shuffle_write_bytes, x.shuffle_write_records, x.memory_spilled_bytes, x.disk_spilled_bytes, " API_PEAK_COLUMNS("x.")
     "  FROM executor_stage x"
     "  LEFT JOIN executor e ON e.executor_ref = (SELECT max(executor_ref) FROM executor WHERE executor_id = x.executor_id)"

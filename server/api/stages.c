@@ -9,9 +9,7 @@
     "CASE WHEN s.completion_ms >= coalesce(s.first_task_launch_ms, s.submission_ms) THEN s.completion_ms - coalesce(s.first_task_launch_ms, s.submission_ms) END"
 const char stage_duration_sql[] = DURATION;
 
-#define SHUFFLE_READ \
-    "CASE WHEN s.shuffle_remote_read_bytes IS NOT NULL OR s.shuffle_local_read_bytes IS NOT NULL" \
-    " THEN ifnull(s.shuffle_remote_read_bytes, 0) + ifnull(s.shuffle_local_read_bytes, 0) END"
+#define SHUFFLE_READ API_SHUFFLE_READ("s")
 
 /* Findings about stages that lists show: the worst grade and the largest saving, by key. */
 #define FINDINGS \
@@ -200,13 +198,10 @@ enum err_code api_stages(struct api_ctx *ctx, const struct request *request, str
 {
     struct list list;
     struct filters filters;
-    if (list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_list(&app, &list, &filters, request, response, err);
     api_app_close(ctx, &app);

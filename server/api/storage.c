@@ -109,13 +109,10 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
 enum err_code api_storage(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct list list;
-    if (list_read(&list, request, sorts, "id", err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, sorts, "id", err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = write_list(&app, &list, request, response, err);
     api_app_close(ctx, &app);
@@ -246,14 +243,11 @@ static enum err_code write_blocks(const struct api_app *app, struct list *list, 
 enum err_code api_rdd_partitions(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct list list;
-    if (list_read(&list, request, partition_sorts, "name", err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     struct blocks blocks = {.tie = "p.ordinal", .write = write_partition};
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read(&list, request, partition_sorts, "name", err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     query_init(&blocks.count, request->arena);
     query_init(&blocks.query, request->arena);

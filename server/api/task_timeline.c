@@ -509,11 +509,8 @@ enum err_code api_task_timeline(struct api_ctx *ctx, const struct request *reque
     struct task_columns *columns = NULL;
     int64_t stage_ref;
     enum err_code rc;
-    if (read_params(&timeline, request, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = read_params(&timeline, request, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = stage_find(app.db, request, &stage_ref, err);
     if (!rc && !known(stage_ref))

@@ -2,9 +2,12 @@
  *
  * The tasks of one stage attempt. A million of them are filtered and sorted by column (task_columns.h), and only the rows of the page are read. Texts sort by rank: the position
  * of a text among all, so that every order is one over numbers. */
+#include <stdatomic.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "server/api/handlers.h"
+#include "server/db_pool.h"
 #include "server/task_columns.h"
 
 #define MAX_TEXTS ((size_t)1 << 24)  /* executors, hosts or failure texts of one application */
@@ -38,8 +41,7 @@ static const char row_sql[] =
     "       max(0, t.finish_ms - t.launch_ms - ifnull(t.executor_run_time_ms, 0) - ifnull(t.executor_deserialize_time_ms, 0) - ifnull(t.result_serialization_time_ms, 0)"
     "              - CASE WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END) AS scheduler_delay_ms,"
     "       CASE WHEN t.finish_ms IS NULL THEN NULL WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END AS getting_result_time_ms,"
-    "       CASE WHEN t.shuffle_remote_read_bytes IS NOT NULL OR t.shuffle_local_read_bytes IS NOT NULL"
-    "            THEN ifnull(t.shuffle_remote_read_bytes, 0) + ifnull(t.shuffle_local_read_bytes, 0) END AS shuffle_read_bytes,"
+    "       " API_SHUFFLE_READ("t") " AS shuffle_read_bytes,"
     "       t.executor_deserialize_time_ms, t.executor_deserialize_cpu_time_ns, t.executor_run_time_ms, t.executor_cpu_time_ns, t.peak_execution_memory_bytes,"
     "       t.peak_execution_memory_on_heap_bytes, t.peak_execution_memory_off_heap_bytes, t.result_size_bytes, t.jvm_gc_time_ms, t.result_serialization_time_ms,"
     "       t.memory_spilled_bytes, t.disk_spilled_bytes, t.input_bytes, t.input_records, t.output_bytes, t.output_records, t.shuffle_remote_blocks_fetched,"
@@ -299,17 +301,16 @@ static void write_row(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
     json_kv_text(json, "endReason", API_WORD(end_reasons, db_i64(stmt, 3)));
 }
 
-static enum err_code write_rows(struct json_writer *json, const struct api_app *app, const int64_t *task_seq, const size_t *positions, size_t count, struct err *err)
+static enum err_code write_rows(struct json_writer *json, const struct api_app *app, const int64_t *seqs, size_t count, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(app->db, &stmt, row_sql, err);
     for (size_t i = 0; i < count && !rc; i++) {
-        int64_t seq = task_seq[positions[i]];
-        db_bind_i64(stmt, 1, seq);
+        db_bind_i64(stmt, 1, seqs[i]);
         if ((rc = db_step(stmt, err)) == ERR_OK) {
             json_object_begin(json);
             write_row(json, stmt, app->ended);
-            rc = api_pairs(json, app->db, "accumulables", "SELECT name, update_text FROM task_accumulable WHERE task_seq = ?1 ORDER BY ordinal", seq, err);
+            rc = api_pairs(json, app->db, "accumulables", "SELECT name, update_text FROM task_accumulable WHERE task_seq = ?1 ORDER BY ordinal", seqs[i], err);
             json_object_end(json);
             db_reset(stmt);
         } else if (rc == ERR_EOF) {
@@ -321,12 +322,72 @@ static enum err_code write_rows(struct json_writer *json, const struct api_app *
 }
 
 struct task_list {
+    struct api_ctx *ctx;
     struct list list;
     struct filters filters;
     struct str sort;                 /* without the minus */
 };
 
-static enum err_code write_page(const struct api_app *app, struct task_columns *columns, struct task_list *self, const int64_t *key, const int64_t *tie, const int64_t *task_seq,
+/* ---- a long table, made while it is sent ---- */
+
+#define SENT_WHOLE_MOST ((size_t)2000)  /* rows: up to that many are made at once, and remembered as other answers are */
+#define ROWS_A_STEP ((size_t)64)
+#define TABLES_AT_ONCE 16               /* each keeps 8 bytes a row and a connection to its database for as long as its client reads; further ones are made whole, in a file */
+
+static atomic_int tables_being_sent;
+
+struct table {
+    struct api_ctx ctx;
+    struct api_app app;
+    struct list list;
+    struct json_writer *json;        /* the response's */
+    int64_t *seqs;                   /* owned */
+    size_t count, next;
+};
+
+static void table_free(void *context)
+{
+    struct table *self = context;
+    api_app_close(&self->ctx, &self->app);
+    mem_free(self->seqs);
+    mem_free(self);
+    atomic_fetch_sub(&tables_being_sent, 1);
+}
+
+static void end_list(const struct list *list, struct json_writer *json, size_t all_tasks)
+{
+    list_end(list, json);
+    json_kv_i64(json, "allTasks", (int64_t)all_tasks);
+    json_object_end(json);
+}
+
+static enum err_code table_step(void *context, bool *ret_more, struct err *err)
+{
+    struct table *self = context;
+    size_t count = MIN(ROWS_A_STEP, self->count - self->next);
+    enum err_code rc = write_rows(self->json, &self->app, self->seqs + self->next, count, err);
+    self->next += count;
+    *ret_more = self->next < self->count;
+    if (!rc && !*ret_more)
+        end_list(&self->list, self->json, self->count);
+    return rc;
+}
+
+/* Takes over the run, and the tasks on success. False: there are too many such tables already, or no memory. */
+static bool send_table(struct api_app *app, const struct task_list *list, int64_t **seqs, size_t count, struct response *response)
+{
+    struct table *self = atomic_fetch_add(&tables_being_sent, 1) < TABLES_AT_ONCE ? mem_alloc(sizeof *self) : NULL;
+    if (!self) {
+        atomic_fetch_sub(&tables_being_sent, 1);
+        return false;
+    }
+    *self = (struct table){.ctx = *list->ctx, .app = *app, .list = list->list, .json = list_begin(&list->list, response), .seqs = TAKE(*seqs), .count = count};
+    app->ref.lease = (struct db_lease){0};
+    response_steps(response, table_step, table_free, self);
+    return true;
+}
+
+static enum err_code write_page(struct api_app *app, struct task_columns *columns, struct task_list *self, const int64_t *key, const int64_t *tie, const int64_t *task_seq,
                                 const unsigned char *keep, struct response *response, struct err *err)
 {
     size_t count = task_columns_count(columns), kept = 0, found = 0;
@@ -334,20 +395,23 @@ static enum err_code write_page(const struct api_app *app, struct task_columns *
         kept += keep[i];
     list_total(&self->list, (int64_t)(keep ? kept : count));
     CLEANUP(mem_freep) size_t *positions = mem_array((size_t)self->list.limit, sizeof *positions);
-    if (!positions)
+    CLEANUP(mem_freep) int64_t *seqs = mem_array((size_t)self->list.limit, sizeof *seqs);
+    if (!positions || !seqs)
         return err_nomem(err);
     enum err_code rc = task_columns_page(key, tie, keep, count, self->list.descending, (size_t)self->list.offset, (size_t)self->list.limit, positions, &found, &kept, err);
     if (rc)
         return rc;
+    for (size_t i = 0; i < found; i++)
+        seqs[i] = task_seq[positions[i]];
+    if (self->list.is_csv && found > SENT_WHOLE_MOST && send_table(app, self, &seqs, found, response))
+        return ERR_OK;
     struct json_writer *json = list_begin(&self->list, response);
-    rc = write_rows(json, app, task_seq, positions, found, err);
-    list_end(&self->list, json);
-    json_kv_i64(json, "allTasks", (int64_t)count);
-    json_object_end(json);
+    rc = write_rows(json, app, seqs, found, err);
+    end_list(&self->list, json, count);
     return rc;
 }
 
-static enum err_code write_list(const struct api_app *app, struct task_columns *columns, struct task_list *self, const struct request *request, struct response *response,
+static enum err_code write_list(struct api_app *app, struct task_columns *columns, struct task_list *self, const struct request *request, struct response *response,
                                 struct err *err)
 {
     size_t count = task_columns_count(columns);
@@ -382,22 +446,19 @@ static enum err_code write_list(const struct api_app *app, struct task_columns *
 
 enum err_code api_tasks(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
-    struct task_list list = {0};
+    struct task_list list = {.ctx = ctx};
     list.sort = request_param(request, "sort");
     if (!list.sort.len)
         list.sort = STR_LIT("-durationMs");
     list.list.descending = list.sort.ptr[0] == '-';
     if (list.list.descending)
         list.sort = (struct str){list.sort.ptr + 1, list.sort.len - 1};
-    if (list_read_page(&list.list, request, err) || read_filters(&list.filters, request, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
     struct api_app app;
     struct task_columns *columns = NULL;
     int64_t stage_ref;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = list_read_page(&list.list, request, err) || read_filters(&list.filters, request, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     rc = stage_find(app.db, request, &stage_ref, err);
     if (!rc && !known(stage_ref))

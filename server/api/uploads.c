@@ -10,10 +10,9 @@
 #include "server/server.h"
 
 /* The log, or of several in a folder the one with a run; a copy of a run that is known leads to that. */
-static const char log_sql[] =
-    "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
-    "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.state = 'gone', l.log_id LIMIT 1";
-enum { LOG_REF = 4, LOG_SEEN = 5 };
+static const char log_sql[] = "SELECT l.state, l.reason, l.read_bytes, l.bytes AS total_bytes, a.app_key AS ref, may_see(?3, ?4, a.user, a.view_users, a.view_groups) "
+                              "FROM log l LEFT JOIN app a ON a.app_key = l.app_key WHERE l.path > ?1 AND l.path < ?2 ORDER BY a.app_key IS NULL, l.state = 'gone', l.log_id LIMIT 1";
+enum { LOG_STATE, LOG_REF = 4, LOG_SEEN = 5 };
 
 static enum err_code write_log(struct json_writer *json, struct db *catalog, const struct request *request, const char *dir, const char *id, struct err *err)
 {
@@ -33,7 +32,9 @@ static enum err_code write_log(struct json_writer *json, struct db *catalog, con
         bool may_see = request->viewer.sees_all || db_i64(stmt, LOG_SEEN) == 1;
         api_columns(json, stmt, 0, LOG_REF);
         json_kv_str(json, "ref", may_see ? db_str(stmt, LOG_REF) : STR_NONE);
-        json_kv_bool(json, "mayNotBeSeen", !may_see && !db_is_null(stmt, LOG_REF));
+        /* Until the log is read whole, its lists of who may are not all there. */
+        bool is_read = !str_is(db_str(stmt, LOG_STATE), "waiting") && !str_is(db_str(stmt, LOG_STATE), "loading");
+        json_kv_bool(json, "mayNotBeSeen", is_read && !may_see && !db_is_null(stmt, LOG_REF));
     } else if (rc == ERR_EOF) { /* the scan has not come by */
         json_kv_text(json, "state", NULL);
         rc = ERR_OK;

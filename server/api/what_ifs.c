@@ -114,11 +114,8 @@ enum err_code api_what_ifs(struct api_ctx *ctx, const struct request *request, s
     struct api_app app;
     int64_t executors;
     enum err_code rc;
-    if (request_param_i64(request, "executors", UNKNOWN, 1, MOST_EXECUTORS, &executors, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_param_i64(request, "executors", UNKNOWN, 1, MOST_EXECUTORS, &executors, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     if (analysis_is_there(&app, response, &rc, err))
         rc = answer(app.db, executors, response, err);

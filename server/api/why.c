@@ -194,11 +194,8 @@ enum err_code api_why(struct api_ctx *ctx, const struct request *request, struct
     enum lang lang;
     int64_t tasks = 0;
     enum err_code rc;
-    if (request_lang(request, &lang, err)) {
-        api_bad_parameter(response, err);
-        return ERR_OK;
-    }
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    bool unsound = request_lang(request, &lang, err);
+    if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
     if (analysis_is_there(&app, response, &rc, err) && !(rc = db_query_i64(app.db, "SELECT count(*) FROM task", &tasks, err))) {
         if (tasks > WHY_MAX_TASKS)

@@ -23,8 +23,9 @@ static const char attempts_sql[] =
     "SELECT a.app_id, a.name, a.attempt_id, iif(a.start_inferred, NULL, a.start_ms) AS logged_start_ms, a.end_ms, a.complete, l.modified_ms, a.user, iif(a.vendor_version, NULL, a.spark_version), p.name, p.uri, l.path, "
     "a.exit_code "
     "FROM app a JOIN log l ON l.log_id = a.log_id LEFT JOIN place p ON p.place_id = l.place_id "
-    "WHERE a.app_id = ?1 AND (?2 IS NULL OR may_see(?2, ?3, a.user, a.view_users, a.view_groups)) AND NOT EXISTS ("
-    "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id "
+    "WHERE a.app_id = ?1 AND (?2 IS NULL OR may_see(?2, ?3, a.user, a.view_users, a.view_groups)) AND " APP_ANSWERS_TO_ID("a", "?2", "?3") " AND NOT EXISTS ("
+    "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id AND " APP_ANSWERS_TO_ID("b", "?2", "?3")
+    "  AND (?2 IS NULL OR may_see(?2, ?3, b.user, b.view_users, b.view_groups))"
     "  AND (b.complete, m.bytes, m.modified_ms, b.app_key) > (a.complete, l.bytes, l.modified_ms, a.app_key)) "
     "ORDER BY logged_start_ms DESC, a.attempt_id DESC";
 
@@ -214,7 +215,7 @@ static enum err_code add_attempt(struct list *self, struct db *catalog, struct e
     return ERR_OK;
 }
 
-static const char scan_sql[] = "SELECT app_id, attempt_id, iif(start_inferred, NULL, start_ms), end_ms, complete, log_id FROM app WHERE ?1 IS NULL OR may_see(?1, ?2, user, view_users, view_groups)";
+static const char scan_sql[] = "SELECT app_id, attempt_id, iif(start_inferred, NULL, start_ms), end_ms, complete, log_id FROM app a WHERE (?1 IS NULL OR may_see(?1, ?2, user, view_users, view_groups)) AND " APP_ANSWERS_TO_ID("a", "?1", "?2");
 
 static enum err_code scan(struct list *self, struct db *catalog, const struct viewer *viewer, struct err *err)
 {

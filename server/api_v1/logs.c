@@ -7,8 +7,8 @@
 
 /* Newest attempt first; of several copies of an attempt the best one, as in applications.c. */
 static const char logs_sql[] =
-    "SELECT l.path FROM app a JOIN log l ON l.log_id = a.log_id WHERE a.app_id = ?1 AND (?2 IS NULL OR a.attempt_id = ?2) AND NOT EXISTS ("
-    "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id "
+    "SELECT l.path FROM app a JOIN log l ON l.log_id = a.log_id WHERE a.app_id = ?1 AND (?2 IS NULL OR a.attempt_id = ?2) AND " APP_ANSWERS_TO_ID("a", "?3", "?4") " AND NOT EXISTS ("
+    "  SELECT 1 FROM app b JOIN log m ON m.log_id = b.log_id WHERE b.app_id = a.app_id AND b.attempt_id IS a.attempt_id AND " APP_ANSWERS_TO_ID("b", "?3", "?4")
     "  AND (b.complete, m.bytes, m.modified_ms, b.app_key) > (a.complete, l.bytes, l.modified_ms, a.app_key)) "
     "ORDER BY a.start_ms DESC, a.attempt_id DESC";
 
@@ -22,6 +22,8 @@ static enum err_code collect(struct v1_scope *scope, struct log_zip *zip, bool *
         return rc;
     db_bind_str(rows, 1, scope->app);
     db_bind_str(rows, 2, scope->attempt);
+    db_bind_str(rows, 3, access_sql_user(&scope->request->viewer));
+    db_bind_str(rows, 4, scope->request->viewer.groups);
     while ((rc = db_step(rows, err)) == ERR_OK) {
         *ret_known = true;
         rc = log_zip_add(zip, db_str(rows, 0), err);

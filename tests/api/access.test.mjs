@@ -56,6 +56,9 @@ async function seen(server, who, query = "") {
     for (const other of ids.slice(0, 1))
       for (const query of [`base=${id}&new=${other}`, `base=${other}&new=${id}`, `base=usual&new=${id}`])
         assert.equal((await server.get(`/api/afterglow/v1/compare?${query}${q ? `&${q.slice(1)}` : ""}`, who)).status, expected ? 200 : 403, `compare ${query} for ${JSON.stringify(who)}`);
+    for (const other of ids.slice(0, 1))
+      for (const [path, query] of [["/compare", `a=${id}&b=${other}`], ["/compare", `a=${other}&b=${id}`], ...["stages", "queries"].flatMap((what) => [[`/api/afterglow/v1/compare/${what}`, `base=${id}&new=${other}`], [`/api/afterglow/v1/compare/${what}`, `base=${other}&new=${id}`]])])
+        assert.equal((await server.get(`${path}?${query}${q ? `&${q.slice(1)}` : ""}`, who)).status, expected ? 200 : 403, `${path} ${query} for ${JSON.stringify(who)}`);
     assert.equal((await server.get(`/a/${id}${q}`, who)).status, expected ? 200 : 403, `page of ${id}`);
     assert.equal((await server.get(`/a/${id}/stages/0.0${q}`, who)).status, expected ? 200 : 403, `lower page of ${id}`);
     assert.equal((await server.get(`/history/${id}/jobs/${q}`, who)).status, expected ? 302 : 403, `old address of ${id}`);

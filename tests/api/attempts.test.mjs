@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attempt ids in every address (pain.md P091): none, 1 and 2, only 2, a word; and one id in two folders. Rules: spec/core.md §3.2.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { smallLog } from "./support/log.mjs";
+import { writeAttemptLogs } from "./support/attempt_logs.mjs";
 import { makeFolder, makeStore, startServer } from "./support/server.mjs";
 import { unzip } from "./support/zip.mjs";
-
-/** file: what is in it; the name of a run says which file it must come from. */
-const FILES = {
-  plain: { id: "app-plain" },
-  "both-1": { id: "app-both", attempt: "1" },
-  "both-2": { id: "app-both", attempt: "2" },
-  second: { id: "app-second", attempt: "2" },
-  word: { id: "app-word", attempt: "attempt-x" },
-  "east/same": { id: "app-same" },
-  "west/same": { id: "app-same" },
-};
 
 // Everything below an application that has an answer in the small log.
 const BELOW = [
@@ -41,9 +30,7 @@ const BELOW = [
 const PAGES = { "": "", "/jobs/": "/jobs", "/jobs/job/?id=0": "/jobs/0", "/stages/": "/stages", "/stages/stage/?id=0&attempt=0": "/stages/0.0", "/storage/": "/storage", "/environment/": "/env", "/executors/": "/executors" };
 
 test("P091 attempts", async (t) => {
-  const folder = makeFolder(t);
-  for (const place of ["east", "west"]) mkdirSync(join(folder, place));
-  for (const [name, options] of Object.entries(FILES)) writeFileSync(join(folder, name), smallLog({ ...options, name }));
+  const folder = writeAttemptLogs(makeFolder(t));
   const server = await startServer(t, ["--store", makeStore(t, [folder])]);
   const get = async (path) => {
     const answer = await server.get(`/api/v1/applications/${path}`);

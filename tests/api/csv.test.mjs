@@ -2,10 +2,12 @@
 // Lists as CSV: every list says the same as its JSON, all pages of it, and no spreadsheet runs what a log holds.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 
-import { smallLog } from "./support/log.mjs";
+import { event, smallLog, stageInfo, taskEnd, taskInfo } from "./support/log.mjs";
 import { dstreamLog } from "./support/streaming_log.mjs";
 import { LOGS, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
@@ -151,4 +153,49 @@ test("another format is refused, and errors are no files", async () => {
   assert.equal((await at.server.json("apps?format=xml", 400)).error, "bad_parameter");
   const missing = await at.server.get("/api/afterglow/v1/apps/nobody/jobs?format=csv");
   assert.deepEqual([missing.status, missing.headers["content-type"], missing.headers["content-disposition"]], [404, "application/json", undefined]);
+});
+
+test("a long table of tasks is made while it is sent", async (t) => {
+  const TASKS = 2500;
+  const folder = makeFolder(t);
+  const infos = Array.from({ length: TASKS }, (_, i) => taskInfo(1000 + i, i, "1", START + 2000 + i));
+  const stage = stageInfo(9, "many", TASKS, { "Submission Time": START + 2000 });
+  const lines = smallLog({ id: "app-long" }).trimEnd().split("\n");
+  const tasks = infos.flatMap((info) => [event("TaskStart", { "Stage ID": 9, "Stage Attempt ID": 0, "Task Info": info }), taskEnd(9, info, info["Launch Time"] + 10 + ((info.Index * 7) % TASKS))]);
+  lines.splice(-1, 0, event("StageSubmitted", { "Stage Info": stage, Properties: {} }), ...tasks);
+  writeFileSync(join(folder, "app-long"), lines.join("\n") + "\n");
+  const server = await startServer(t, ["--store", makeStore(t, [folder])]);
+  const path = "/api/afterglow/v1/apps/app-long/stages/9.0/tasks?sort=-durationMs&format=csv";
+  const get = async (headers = {}) => {
+    const answer = await server.get(path, { headers });
+    assert.equal(answer.headers["transfer-encoding"], "chunked");
+    return answer;
+  };
+
+  const { text, headers } = await get();
+  const [names, ...rows] = text.split("\r\n").slice(0, -1).map((line) => line.split(","));
+  assert.equal(rows.length, TASKS);
+  const column = (name) => rows.map((row) => Number(row[names.indexOf(name)]));
+  assert.deepEqual(column("durationMs"), Array.from({ length: TASKS }, (_, i) => TASKS + 9 - i));
+  assert.equal(new Set(column("taskId")).size, TASKS);
+
+  await t.test("compressed, it is the same; a client that has it is told so; the head alone has the same headers", async () => {
+    const answer = await get({ "Accept-Encoding": "gzip" });
+    assert.equal(answer.headers["content-encoding"], "gzip");
+    assert.equal(gunzipSync(answer.bytes).toString(), text);
+    assert.equal((await server.get(path, { headers: { "If-None-Match": headers.etag } })).status, 304);
+    const head = await server.get(path, { method: "HEAD" });
+    assert.deepEqual([head.status, head.text, head.headers["content-type"]], [200, "", headers["content-type"]]);
+  });
+
+  await t.test("clients that go away, and more at once than are sent so", async () => {
+    for (let i = 0; i < 20; i++)
+      await new Promise((resolve) => {
+        const socket = connect(server.port, "127.0.0.1", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`));
+        socket.once("data", () => socket.destroy()).on("close", resolve);
+      });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => server.get(path)));
+    for (const answer of answers) assert.ok(answer.text === text);
+    await get(); // none of their places was lost
+  });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 
 import { smallLog } from "./support/log.mjs";
-import { BINARY, LOGS, makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { BINARY, LOGS, eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
 const APP = "/api/afterglow/v1/apps/app-1";
 
@@ -308,4 +308,19 @@ test("a long answer comes whole, and is an error where no temporary file can be 
   const refused = await poor.get(path);
   assert.deepEqual([refused.status, JSON.parse(refused.text).error], [500, "internal"]);
   assert.equal((await poor.get(path.replace("1000", "10"))).status, 200);
+});
+
+test("clients that come at once are dealt out to all threads", async (t) => {
+  const server = await startServer(t, ["--store", makeStore(t, [join(LOGS, "healthy_rdd")])]);
+  // Each thread has an epoll set, which the system lists with what is watched in it: its connections, and one or two of its own.
+  const watched = () =>
+    readdirSync(`/proc/${server.pid}/fdinfo`)
+      .map((fd) => readFileSync(`/proc/${server.pid}/fdinfo/${fd}`, "utf8").match(/^tfd:/gm)?.length ?? 0)
+      .filter(Boolean);
+  const before = watched().reduce((a, b) => a + b, 0);
+  const sockets = await Promise.all(Array.from({ length: 64 }, () => new Promise((resolve) => { const socket = connect(server.port, "127.0.0.1", () => resolve(socket)); })));
+  const sets = await eventually(() => watched().reduce((a, b) => a + b, 0) === before + 64 && watched());
+  for (const socket of sockets) socket.destroy();
+  assert.ok(sets.length >= 4, `${sets.length} threads`);
+  assert.ok(Math.max(...sets) - Math.min(...sets) <= 4, `connections by thread: ${sets}`);
 });

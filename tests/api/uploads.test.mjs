@@ -228,23 +228,73 @@ test("what is too much is refused with its limit", async (t) => {
     assert.ok(Number(refused.headers["retry-after"]) > 0 && Number(refused.headers["retry-after"]) <= 61);
   });
 
-  await t.test("so many at once", async (t) => {
-    const { server, dir, put } = await start(t, ["afterglow.uploads.perMinute=1000"]);
-    const held = await Promise.all(Array.from({ length: 8 }, () => beginOnly(server.port, newId(), 100)));
-    await eventually(() => files(dir).length === 8);
-    assert.equal((await put({ upload: newId(), name: "a" }, "x")).status, 429);
+  await t.test("so many at once, of one sender and of all", async (t) => {
+    const { server, dir } = await start(t, [
+      "afterglow.uploads.perMinute=1000", "spark.history.ui.acls.enable=true", "afterglow.auth.header=X-User", "afterglow.uploads.users=*",
+    ]);
+    const status = async (user) => (await server.get(`${ADDRESS}?upload=${newId()}&name=a`, { method: "POST", headers: { ...OURS, "X-User": user }, body: "x" })).status;
+    const hold = (user, count) => Promise.all(Array.from({ length: count }, () => beginOnly(server.port, newId(), 100, `X-User: ${user}\r\n`)));
+    const held = await hold("alice", 4);
+    await eventually(() => files(dir).length === 4);
+    assert.deepEqual([await status("alice"), await status("bob")], [429, 201]);
+    held.push(...(await hold("bob", 4)));
+    await eventually(() => files(dir).length === 9);
+    assert.equal(await status("carol"), 429);
     held[0].destroy();
-    await eventually(() => files(dir).length === 7);
-    await eventually(async () => (await put({ upload: newId(), name: "a" }, "x")).status === 201);
+    await eventually(async () => (await status("carol")) === 201);
+    await eventually(async () => (await status("alice")) === 201);
     for (const socket of held) socket.destroy();
+  });
+
+  await t.test("without names a sender is an address", async (t) => {
+    const { server, dir, put } = await start(t, ["afterglow.uploads.perMinute=1000"]);
+    const held = await Promise.all(Array.from({ length: 4 }, () => beginOnly(server.port, newId(), 100)));
+    await eventually(() => files(dir).length === 4);
+    assert.equal((await put({ upload: newId(), name: "a" }, "x")).status, 429);
+    for (const socket of held) socket.destroy();
+  });
+
+  await t.test("a body that is longer than what is read of a refused one: told at its head, and no memory for it", async (t) => {
+    const { server, dir } = await start(t, ["afterglow.uploads.maxBytes=80m", "afterglow.uploads.perMinute=1000"]);
+    const memory = () => Number(/VmHWM:\s*(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))[1]);
+    const before = memory();
+    const piece = Buffer.alloc(1 << 20, "x");
+    const send = (mebibytes, announced, expects = "") =>
+      new Promise((resolve) => {
+        let left = mebibytes, text = "";
+        const socket = connect(server.port, "127.0.0.1");
+        const more = () => {
+          while (left-- > 0) if (!socket.write(announced ? piece : Buffer.concat([Buffer.from("100000\r\n"), piece, Buffer.from("\r\n")]))) return;
+          if (!announced) socket.write("0\r\n\r\n");
+        };
+        socket.on("data", (data) => (text += data)).on("drain", more).on("error", () => {}).on("close", () => resolve(text));
+        socket.write(`POST ${ADDRESS}?upload=${newId()}&name=a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Afterglow-Upload: 1\r\n${announced ? `Content-Length: ${mebibytes << 20}` : "Transfer-Encoding: chunked"}\r\n${expects}\r\n`);
+        if (!expects) more();
+      });
+    assert.match(await send(79, true), /^HTTP\/1.1 201 /);
+    assert.match(await send(120, true, "Expect: 100-continue\r\n"), /^HTTP\/1.1 413 [^]*"log_too_large"/);
+    assert.match(await send(120, false), /^HTTP\/1.1 413 [^]*"log_too_large"/); // 80 MiB are taken, 40 dropped
+    assert.equal(files(dir).length, 1);
+    assert.ok(memory() - before < 8192, `${memory() - before} kB more`);
   });
 });
 
+test("a log that comes too slowly is cut off", async (t) => {
+  const { server, dir } = await start(t);
+  const begun = Date.now();
+  const socket = await beginOnly(server.port, newId(), 1_000_000);
+  const drip = setInterval(() => socket.write("x"), 500);
+  await new Promise((resolve) => socket.on("close", resolve));
+  clearInterval(drip);
+  assert.ok(Date.now() - begun > 25_000 && Date.now() - begun < 40_000, `after ${Date.now() - begun} ms`);
+  await eventually(() => files(dir).length === 0);
+});
+
 /** A request that announces more than it sends. */
-function beginOnly(port, id, bytes) {
+function beginOnly(port, id, bytes, headers = "") {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {
-      socket.write(`POST ${ADDRESS}?upload=${id}&name=broken HTTP/1.1\r\nHost: x\r\nX-Afterglow-Upload: 1\r\nContent-Length: ${bytes}\r\n\r\nhalf of it`, () => resolve(socket));
+      socket.write(`POST ${ADDRESS}?upload=${id}&name=broken HTTP/1.1\r\nHost: x\r\nX-Afterglow-Upload: 1\r\n${headers}Content-Length: ${bytes}\r\n\r\nhalf of it`, () => resolve(socket));
     });
     socket.on("error", () => {});
   });
@@ -312,6 +362,7 @@ test("while access lists decide", async (t) => {
   const became = (id, user, check) =>
     eventually(async () => {
       const now = JSON.parse((await asked(`uploads/${id}`, user)).text);
+      if (["waiting", "loading", null].includes(now.state)) assert.notEqual(now.mayNotBeSeen, true); // its lists are not read yet
       return check(now) && now;
     });
   assert.equal(await as("bob"), 403);
@@ -327,6 +378,68 @@ test("while access lists decide", async (t) => {
   assert.equal((await became(own, "alice", (now) => now.ref !== null && now.state)).mayNotBeSeen, false);
   assert.equal((await became(others, "alice", (now) => now.mayNotBeSeen)).ref, null);
   assert.ok((await became(others, "root", (now) => now.state)).ref);
+});
+
+/** The small log of an application, also as another attempt or user, with further lines that make it larger. */
+const larger = (options) => smallLog(options) + smallLog(options);
+
+test("an added log that says it is another's run stands in nobody's way", async (t) => {
+  const folder = makeFolder(t);
+  const logs = join(folder, "logs");
+  mkdirSync(logs);
+  writeFileSync(join(logs, "real"), smallLog({ id: "app-real", user: "alice" }));
+  const file = join(folder, "settings");
+  writeFileSync(
+    file,
+    [`afterglow.uploads.dir=${join(folder, "added")}`, "spark.history.ui.acls.enable=true", "afterglow.auth.header=X-User", "spark.history.ui.admin.acls=root", "afterglow.uploads.users=mallory,alice", ""].join("\n"),
+  );
+  const server = await startServer(t, ["--store", join(folder, "store"), "--logs", logs, "--properties-file", file], { AFTERGLOW_UPDATE_INTERVAL: "1h" });
+  const asked = (path, user) => server.get(path, { headers: { "X-User": user } });
+  const own = async (path, user) => JSON.parse((await asked(`/api/afterglow/v1/${path}`, user)).text);
+  const add = async (user, log) => {
+    const id = newId();
+    assert.equal((await server.get(`${ADDRESS}?upload=${id}&name=a`, { method: "POST", headers: { ...OURS, "X-User": user }, body: log })).status, 201);
+    return eventually(async () => {
+      const now = await own(`uploads/${id}`, "root");
+      return now.state === "loaded" && now.ref;
+    });
+  };
+  await eventually(async () => (await asked("/api/v1/applications/app-real/jobs", "alice")).status === 200);
+  const real = (await own("apps/app-real", "alice")).key;
+  // Mallory's: of the same attempt and larger, a later attempt, and one of hers that alice may not see.
+  const copies = [await add("mallory", larger({ id: "app-real", user: "mallory", name: "forged" })), await add("mallory", smallLog({ id: "app-real", attempt: "99", user: "mallory", name: "forged" }))];
+  for (const copy of copies) assert.match(copy, /^~/);
+
+  for (const user of ["alice", "root"]) {
+    assert.equal((await own("apps/app-real", user)).key, real);
+    const v1 = JSON.parse((await asked("/api/v1/applications/app-real", user)).text);
+    assert.deepEqual([v1.name, v1.attempts.length, v1.attempts[0].sparkUser], ["small", 1, "alice"]);
+    assert.deepEqual(
+      JSON.parse((await asked("/api/v1/applications", user)).text).map((app) => [app.id, app.name]),
+      [["app-real", "small"]],
+    );
+    assert.equal((await asked("/api/v1/applications/app-real/99/jobs", user)).status, 404);
+    assert.equal((await asked("/api/v1/applications/app-real/logs", user)).status, 200);
+    assert.match((await asked("/history/app-real/jobs/", user)).headers.location, /\/a\/app-real\//);
+    // Each row of the list leads to its own run.
+    for (const item of (await own("apps", user)).items) assert.equal((await own(`apps/${item.ref}`, user)).key, item.key);
+  }
+  const listed = (await own("apps?history=20", "root")).items;
+  assert.deepEqual(listed.map((item) => [item.key, item.history?.total ?? null]).sort(), [[real, 1], [copies[0], null], [copies[1], null]].sort()); // in nobody's history
+  assert.equal((await own("apps", "alice")).total, 1);
+  assert.equal((await own("apps", "root")).total, 3);
+  assert.equal((await asked(`/api/afterglow/v1/apps/${copies[0]}`, "alice")).status, 403);
+  assert.equal((await asked("/api/afterglow/v1/apps/app-real", "mallory")).status, 403);
+  assert.equal((await own(`apps/${copies[0]}`, "mallory")).name, "forged");
+
+  await t.test("nor does one in the way of another added one", async () => {
+    await add("mallory", larger({ id: "app-both", user: "mallory", name: "forged" }));
+    await add("alice", smallLog({ id: "app-both", user: "alice", name: "mine" }));
+    assert.equal((await own("apps/app-both", "alice")).name, "mine");
+    assert.equal((await own("apps/app-both", "mallory")).name, "forged");
+    assert.equal(JSON.parse((await asked("/api/v1/applications/app-both", "alice")).text).name, "mine");
+    assert.equal((await asked("/api/v1/applications/app-both/jobs", "alice")).status, 200);
+  });
 });
 
 test("a log that is read while it arrives", async (t) => {

@@ -121,8 +121,7 @@ describe("storage", () => {
     );
     assert.ok(list[0].includes("11 of 12"), list[0].join(" | "));
     await page.click("tbody a:text-is('7')");
-    await page.waitForSelector("h2:text-is('RDD 7')");
-    await settled();
+    await page.locator("section:has(h2:text-is('Cached partitions')) tbody tr").first().waitFor();
     assert.equal((await rows("Cached partitions")).length, 11);
     await page.click("section:has(h2:text-is('Cached partitions')) th:has-text('Memory') button");
     await page.waitForURL(/sort=-memory/);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Every page, wide and narrow, light and dark, English and Chinese: draws without an error, fits its window, and axe-core has nothing to say. */
+/** Every page, wide, narrow and on a phone, light and dark, English and Chinese: draws without an error, fits its window, and axe-core has nothing to say. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
@@ -38,11 +38,12 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
   ["dark", 1440, "zh-CN", false],
   ["light", 1024, "zh-CN", false],
   ["dark", 1024, "en", true],
+  ["light", 390, "en", false],
 ])) {
   describe(`${theme}, ${width} pixels, ${lang}`, () => {
     it("draws every page cleanly", async () => {
       const { page, wrong } = await openPage(browser.context);
-      await page.setViewportSize({ width, height: width === 1440 ? 900 : 768 });
+      await page.setViewportSize({ width, height: width === 1024 ? 768 : 900 });
       await page.addInitScript(() => {
         /** @type {any} */ (window).shift = 0;
         new PerformanceObserver((list) => {

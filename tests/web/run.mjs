@@ -23,16 +23,22 @@ if (!existsSync(CHROMIUM)) skip(`no ${CHROMIUM} (Debian's package chromium)`);
 for (const name of ["playwright-core", "axe-core"])
   if (!existsSync(join(here, "node_modules", name))) skip(`the npm packages of tests/web are not installed (npm ci)`);
 
+const wanted = process.argv.slice(2);
+const suites = readdirSync(here)
+  .filter((f) => f.endsWith(".test.mjs") && (!wanted.length || wanted.includes(f.slice(0, -".test.mjs".length))))
+  .sort();
+// Without a file node would run all it finds.
+if (!suites.length) {
+  console.error(`no such suite: ${wanted.join(" ")}`);
+  process.exit(2);
+}
+
 const server = process.env.AFTERGLOW_URL ? { url: process.env.AFTERGLOW_URL, stop: async () => {} } : await startServer();
 if (typeof server === "string") skip(server);
 else if (!(await (await fetch(server.url)).text()).includes('<div id="app">')) {
   await server.stop();
   skip("the program was built without pages");
 } else {
-  const wanted = process.argv.slice(2);
-  const suites = readdirSync(here)
-    .filter((f) => f.endsWith(".test.mjs") && (!wanted.length || wanted.includes(f.slice(0, -".test.mjs".length))))
-    .sort();
   const child = spawn(process.execPath, ["--test", ...suites], { cwd: here, stdio: "inherit", env: { ...process.env, AFTERGLOW_URL: server.url } });
   const status = await new Promise((done) => child.on("exit", (code) => done(code ?? 1)));
   await server.stop();

@@ -30,6 +30,8 @@ for (const theme of ["light", "dark"])
       for (const [name, path] of pages) {
         const file = `${name}-${width}-${theme}-${lang}`.replace(/[^A-Za-z0-9]+/g, "-").toLowerCase() + ".png";
         await visit(page, path);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (wider > 0) wrong.push(`${file}: ${wider} pixels wider than the window`);
         await page.screenshot({ path: join(folder, file), fullPage: true });
         rows.push(`<figure><img src="${file}" loading="lazy" width="480" alt=""><figcaption>${file}</figcaption></figure>`);
       }

@@ -11,6 +11,7 @@ import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
 import { Outcome } from "./chips.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
 import { Severity } from "./severity.jsx";
+import { tip } from "./tip.jsx";
 
 /** @typedef {import("../types").AppItem} AppItem */
 /** @typedef {import("./table.jsx").Column<AppItem>} AppColumn */
@@ -170,7 +171,7 @@ function Runs({ app: a }) {
             tabIndex={-1}
             class={(r.key === a.key ? "is-this" : "") + (r.outcome === "failed" ? " is-bad" : "")}
             style={{ "--v": (r.durationMs ?? 0) / max }}
-            title={`${zoned(r.startMs)} · ${duration(r.durationMs)}${r.outcome === "failed" ? ` · ${t("outcome.failed")}` : ""}`}
+            {...tip(() => `${zoned(r.startMs)}\n${duration(r.durationMs)}${r.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`)}
           />
         ))}
       </span>

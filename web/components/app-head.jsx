@@ -73,7 +73,7 @@ function LogHealthBar({ app, broken }) {
           items={[
             <b>{t(complete ? "banner.damaged" : "banner.incomplete")}</b>,
             complete ? null : at ? t("banner.stops", at) : t("banner.noEnd"),
-            ...rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, app.log.lines)),
+            ...rest.map((c) => t(/** @type {import("../lib/i18n.js").Key} */ (`check.${c.id}.say`), c.count ?? 0, c.id === "tasksOpen" ? (app.taskCount ?? 0) + (c.count ?? 0) : app.log.lines)),
             t("banner.effect"),
           ]}
         />

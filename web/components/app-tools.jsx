@@ -22,7 +22,7 @@ export const CompareLink = ({ app }) =>
 
 /** The same in a row of a list. @param {{ app: { ref: string | null } }} props */
 export const CompareText = ({ app }) => (
-  <a class="small" href={paths.compare(app.ref ?? "")} title={t("compare.openTitle")}>
+  <a class="small nowrap" href={paths.compare(app.ref ?? "")} title={t("compare.openTitle")}>
     {t("compare.open")}
   </a>
 );

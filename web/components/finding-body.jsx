@@ -3,8 +3,9 @@
 import { DASH, quantity, seconds, times } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as markdown from "../lib/markdown.js";
+import * as paths from "../lib/paths.js";
 import { current, hrefWith, patchQuery } from "../lib/router.js";
-import { factorOf, findingId, isAny, movedSteps, passed, relations, stepsOf, thresholdKey } from "../model/findings.js";
+import { factorOf, findingId, isAny, movedSteps, passed, relations, stepsOf, taskQuery, thresholdKey } from "../model/findings.js";
 import { CopyButton } from "./copy.jsx";
 import { Fold } from "./fold.jsx";
 import { Place, placeName } from "./place.jsx";
@@ -30,6 +31,11 @@ export function FindingBody({ appRef, finding: f, all }) {
       <div class="find-why">
         <h3>{t("find.evidence")}</h3>
         <Evidence appRef={appRef} finding={f} />
+        {f.evidence.filter && f.subject.kind === "stage" ? (
+          <p>
+            <a href={paths.stageKey(appRef, f.subject.key, taskQuery(f.evidence.filter))}>{t("find.tasks")}</a>
+          </p>
+        ) : null}
         {f.evidence.formula ? (
           <p class="find-formula">
             <code>{f.evidence.formula}</code>
@@ -88,7 +94,7 @@ function Evidence({ appRef, finding: f }) {
           {rows.map((row, i) => (
             <tr key={i} class={row.role === "culprit" ? undefined : "is-peer"}>
               <th scope="row">
-                <Place appRef={appRef} of={row} within={f.subject} />
+                <Place appRef={appRef} of={row} within={f.subject} tasks={taskQuery(f.evidence.filter)} />
                 {row.role === "culprit" ? null : <small> {word("find.role", row.role)}</small>}
               </th>
               {[...heads.keys()].map((name) => {

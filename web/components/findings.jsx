@@ -91,7 +91,7 @@ export function PageFindings({ appRef, version, page }) {
 /**
  * @param {{ appRef: string, findings: Finding[], title?: string, note?: import("preact").ComponentChildren, tools?: import("preact").ComponentChildren, unfold?: boolean,
  *   rest?: boolean, openFirst?: boolean }} props
- *   unfold: small ones, too, have rows of their own; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open
+ *   unfold: small ones, too, have rows; of one rule (`rule`, `more`) all have; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open
  */
 export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false }) {
   const run = useContext(OfRun);
@@ -126,8 +126,8 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
       )}
       {findings.length ? (
         <ul class="find">
-          {byRule(shown, (rule, more) => unfold || query.get("more") === rule || more.some((f) => findingId(f) === open)).map((x) =>
-            "more" in x ? unfold ? null : <FoldRow key={x.rule} text={t("find.more", x.more.length, x.name)} open={x.whole} to={hrefWith({ more: x.whole ? null : x.rule })} /> : row(x),
+          {byRule(shown, (rule, more) => query.get("more") === rule || query.get("rule") === rule || more.some((f) => findingId(f) === open)).map((x) =>
+            "more" in x ? query.get("rule") === x.rule ? null : <FoldRow key={x.rule} text={t("find.more", x.more.length, x.name)} open={x.whole} to={hrefWith({ more: x.whole ? null : x.rule })} /> : row(x),
           )}
           {parts.small.length && !unfold ? <SmallRow small={parts.small} wallMs={wallMs} open={whole} /> : null}
         </ul>

@@ -12,10 +12,23 @@ export function placeName({ kind, key, name }) {
   return name;
 }
 
-/** Where that is; the application is everywhere. @param {{ appRef: string, of: Subject, within?: Subject }} props within: a task's page is its stage's */
-export const Place = ({ appRef, of, within }) =>
+/**
+ * Where that is; the application is everywhere.
+ * @param {{ appRef: string, of: Subject, within?: Subject, tasks?: Record<string, string> }} props within: a task's page is its stage's; tasks: which of a stage's to list
+ */
+export const Place = ({ appRef, of, within, tasks }) =>
   of.kind === "app" ? (
     <>{placeName(of)}</>
   ) : (
-    <a href={of.kind === "task" && within?.kind === "stage" ? paths.stageKey(appRef, within.key, { task: of.key }) : paths.subject(appRef, of.kind, of.key)}>{placeName(of)}</a>
+    <a
+      href={
+        of.kind === "task" && within?.kind === "stage"
+          ? paths.stageKey(appRef, within.key, { task: of.key })
+          : of.kind === "stage"
+            ? paths.stageKey(appRef, of.key, tasks)
+            : paths.subject(appRef, of.kind, of.key)
+      }
+    >
+      {placeName(of)}
+    </a>
   );

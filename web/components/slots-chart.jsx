@@ -16,7 +16,7 @@ const CURVE = 84,
   LINE = 16,
   CROSS = 4;
 /** Behind it a label would leave the axis. */
-const LAST_TICK = 0.96;
+const LAST_TICK = 0.9;
 
 /**
  * Slots over time: how many were there (grey) and had a task (green), of all executors, and below a line for each: a cross where one was lost. Drag over it to look closer.

@@ -82,34 +82,36 @@ function List({ title, rows, last, text }) {
   return (
     <div class="tbl-box find-rest">
       <h3>{title}</h3>
-      <table class="tbl">
-        <thead>
-          <tr>
-            <th scope="col">{t("find.rule")}</th>
-            <th scope="col">{t("find.where")}</th>
-            <th scope="col" class="num">
-              {t("find.nearest")}
-            </th>
-            <th scope="col" class="num">
-              {t("find.firesAt")}
-            </th>
-            <th scope="col">{last}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((f) => (
-            <tr key={findingId(f)}>
-              <td>
-                <a href={hrefWith({ finding: findingId(f) })}>{f.name}</a>
-              </td>
-              <td class="dim">{f.mute === "no_subject" ? "" : placeName(f.subject)}</td>
-              <td class="num">{quantity(f.measure.value, f.measure.unit)}</td>
-              <td class="num dim">{firstStep(f)}</td>
-              <td>{text(f)}</td>
+      <div class="tbl-wrap find-table" tabIndex={0} role="region" aria-label={title}>
+        <table class="tbl">
+          <thead>
+            <tr>
+              <th scope="col">{t("find.rule")}</th>
+              <th scope="col">{t("find.where")}</th>
+              <th scope="col" class="num">
+                {t("find.nearest")}
+              </th>
+              <th scope="col" class="num">
+                {t("find.firesAt")}
+              </th>
+              <th scope="col">{last}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map((f) => (
+              <tr key={findingId(f)}>
+                <td>
+                  <a href={hrefWith({ finding: findingId(f) })}>{f.name}</a>
+                </td>
+                <td class="dim">{f.mute === "no_subject" ? "" : placeName(f.subject)}</td>
+                <td class="num">{quantity(f.measure.value, f.measure.unit)}</td>
+                <td class="num dim">{firstStep(f)}</td>
+                <td>{text(f)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   );
 }

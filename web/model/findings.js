@@ -27,13 +27,13 @@ export const pageOf = (f) => PAGE_OF[f.subject.kind] ?? "overview";
 /** @param {Finding[]} findings @param {PageName} page */
 export const ofPage = (findings, page) => findings.filter((f) => pageOf(f) === page);
 
-/** The worst level among them, and what the dearest would save. @param {Finding[]} findings @returns {{ level: number, savingMs: number | null }} */
+/** The worst level among them, and what the dearest would save; what is no fault leaves no mark. @param {Finding[]} findings @returns {{ level: number, savingMs: number | null }} */
 export function worst(findings) {
   let l = 0;
   /** @type {number | null} */
   let savingMs = null;
   for (const f of findings) {
-    l = Math.max(l, level(f));
+    if (!f.noFault) l = Math.max(l, level(f));
     if (f.price && f.price.ms > (savingMs ?? 0)) savingMs = f.price.ms;
   }
   return { level: l, savingMs };
@@ -44,6 +44,9 @@ export const worstStage = (findings) => findings.find((f) => f.subject.kind === 
 
 /** Names one finding of a run, in an address. @param {Finding} f */
 export const findingId = (f) => `${f.rule}:${f.subject.kind}:${f.subject.key}`;
+
+/** The server's filter of a task list as the address of a stage's page has it, where `exec` picks an executor. @param {string | null} filter @returns {Record<string, string>} */
+export const taskQuery = (filter) => Object.fromEntries([...new URLSearchParams(filter ?? "")].map(([key, value]) => [key === "executor" ? "exec" : key, value]));
 
 /** As the server names the one that explains another. @param {Finding} f */
 const asSuppressor = (f) => `${f.rule} ${f.subject.kind} ${f.subject.key}`;

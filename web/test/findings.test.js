@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { thresholds } from "../lib/paths.js";
-import { byRule, factorOf, folded, movedSteps, passed, relations, stepsOf, unfired, worst, worstStage } from "../model/findings.js";
+import { byRule, factorOf, folded, movedSteps, passed, relations, stepsOf, taskQuery, unfired, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -50,6 +50,15 @@ describe("findings", () => {
   it("mark a page with the worst grade and the largest saving, which need not be one finding's", () => {
     assert.deepEqual(worst([finding("A", "severe"), finding("B", "low", { price: price(700) }), finding("C", "info", { price: price(300) })]), { level: 4, savingMs: 700 });
     assert.deepEqual(worst([]), { level: 0, savingMs: null });
+  });
+
+  it("leave no mark where they are no fault", () => {
+    assert.deepEqual(worst([finding("STAGE.SKIPPED", "info", { noFault: true })]), { level: 0, savingMs: null });
+  });
+
+  it("list their tasks with the keys of the stage's page", () => {
+    assert.deepEqual(taskQuery("status=success&executor=a%26b&minDurationMs=1501"), { status: "success", exec: "a&b", minDurationMs: "1501" });
+    assert.deepEqual(taskQuery(null), {});
   });
 
   it("lead to the tasks of the first stage that has more than a note", () => {

@@ -56,6 +56,7 @@ export function Apps({ uploads }) {
           label={t("col.severity")}
           any={t("apps.anySeverity")}
           options={[
+            ["1", t("apps.fromNote")],
             ["2", t("apps.fromLow")],
             ["3", t("apps.fromModerate")],
             ["4", t("apps.severeOnly")],

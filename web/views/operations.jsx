@@ -114,7 +114,7 @@ const columns = (app, session) => [
   { id: "group", label: t("col.group"), cell: (o) => <Clip text={o.jobGroup} class="is-user mono" /> },
   { id: "jobTag", label: t("operations.jobTag"), cell: (o) => <Clip text={o.jobTag} class="is-user mono" /> },
   { id: "operationId", label: t("operations.id"), cell: (o) => <Clip text={o.operationId} class="is-user mono" /> },
-  { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => o.tags.join(", ") },
+  { id: "tags", label: t("operations.tags"), present: (o) => o.tags.length, cell: (o) => <Clip text={o.tags.join(", ")} class="is-user" /> },
   { id: "error", label: t("col.failure"), class: "is-text", present: (o) => o.error, cell: (o) => <Clip text={o.error?.split("\n", 1)[0] ?? null} title={o.error} class={o.error ? "bad" : "dim3"} /> },
 ];
 

@@ -23,43 +23,66 @@ import { SwitchOn, Verdict, firstLine } from "./storage.jsx";
 export function Rdd({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<RddData>} */ (useData(apiPath(["apps", app.ref, "storage", id]), version));
   const found = useSubjectFindings(app.ref, version, "rdd", id);
+  // Storage lists what was to be kept; a finding can be about an RDD that should have been.
+  const notKept = asked.data === undefined && asked.error?.status === 404 && Boolean(found.data?.findings.length);
   return (
     <Together of={[asked, isRead(version) ? found : null]} rows={10} facts>
-      {() => (
-        <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage") }}>
-          {(rdd) => (
-            <>
-              <div class="head is-sub">
-                <div class="head-main">
-                  <div class="head-title">
-                    <h2 class="head-name">{t("rdd.title", id)}</h2>
-                    <Verdict verdict={rdd.verdict} />
-                  </div>
-                  <div class="head-meta">
-                    {rdd.name ? <MetaText text={firstLine(rdd.name) ?? ""} /> : null}
-                    {rdd.callsite ? <MetaText text={callSite(rdd.callsite) ?? ""} /> : null}
+      {() =>
+        notKept ? (
+          <NotKept app={app} id={id} findings={found.data?.findings ?? []} />
+        ) : (
+          <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage") }}>
+            {(rdd) => (
+              <>
+                <div class="head is-sub">
+                  <div class="head-main">
+                    <div class="head-title">
+                      <h2 class="head-name">{t("rdd.title", id)}</h2>
+                      <Verdict verdict={rdd.verdict} />
+                    </div>
+                    <div class="head-meta">
+                      {rdd.name ? <MetaText text={firstLine(rdd.name) ?? ""} /> : null}
+                      {rdd.callsite ? <MetaText text={callSite(rdd.callsite) ?? ""} /> : null}
+                    </div>
                   </div>
                 </div>
-              </div>
-              <Judged from={found} version={version}>
-                {(all) => <FindingList appRef={app.ref} findings={all.findings} />}
-              </Judged>
-              <Numbers app={app} rdd={rdd} />
-              {rdd.name?.includes("\n") ? (
-                <Fold name="plan" title={t("rdd.plan")}>
-                  <pre class="text-block">{rdd.name}</pre>
-                </Fold>
-              ) : null}
-              <Stages app={app} rdd={rdd} />
-              <Holders app={app} rdd={rdd} />
-              <Partitions app={app} rdd={rdd} version={version} />
-            </>
-      )}
-    </Loaded>
-      )}
+                <Judged from={found} version={version}>
+                  {(all) => <FindingList appRef={app.ref} findings={all.findings} />}
+                </Judged>
+                <Numbers app={app} rdd={rdd} />
+                {rdd.name?.includes("\n") ? (
+                  <Fold name="plan" title={t("rdd.plan")}>
+                    <pre class="text-block">{rdd.name}</pre>
+                  </Fold>
+                ) : null}
+                <Stages app={app} rdd={rdd} />
+                <Holders app={app} rdd={rdd} />
+                <Partitions app={app} rdd={rdd} version={version} />
+              </>
+            )}
+          </Loaded>
+        )
+      }
     </Together>
   );
 }
+
+/** @param {{ app: App, id: string, findings: import("../types").Finding[] }} props */
+const NotKept = ({ app, id, findings }) => (
+  <>
+    <div class="head is-sub">
+      <div class="head-main">
+        <h2 class="head-name">{t("rdd.title", id)}</h2>
+      </div>
+    </div>
+    <FindingList appRef={app.ref} findings={findings} openFirst />
+    <Empty title={t("rdd.notKept")} text={t("rdd.notKeptText")}>
+      <p>
+        <a href={paths.page(app.ref, "storage")}>{t("nav.storage")}</a>
+      </p>
+    </Empty>
+  </>
+);
 
 /** @param {{ app: App, rdd: RddData }} props */
 function Numbers({ app, rdd }) {

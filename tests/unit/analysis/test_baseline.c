@@ -201,6 +201,15 @@ static void finds_earlier_eligible_runs_of_the_job_in_the_catalogue(void **state
     assert_int_equal(baseline_find(&baseline, &catalog, str_of("run6"), is_not_run5, NULL, NULL), ERR_OK);
     assert_int_equal(baseline.member_count, 2); /* somebody who may not know of run5 is told nothing that is made of it */
     baseline_dispose(&baseline);
+    /* What somebody added says itself whose run it is: it is measured against all, and counts for its like only. */
+    assert_int_equal(db_exec(&catalog, "INSERT INTO run_history SELECT '~' || app_key, run_key, begin_ms, wall_ms * 10, completeness, eligible, shape FROM run_history WHERE app_key IN ('run4', 'run6')", NULL), ERR_OK);
+    assert_int_equal(baseline_find(&baseline, &catalog, str_of("run6"), NULL, NULL, NULL), ERR_OK);
+    assert_int_equal(baseline.member_count, 3);
+    assert_int_equal(baseline.median_ms, 11000);
+    baseline_dispose(&baseline);
+    assert_int_equal(baseline_find(&baseline, &catalog, str_of("~run6"), NULL, NULL, NULL), ERR_OK);
+    assert_int_equal(baseline.earlier_count, 5); /* run1, run4, ~run4, run5, run6 */
+    baseline_dispose(&baseline);
     assert_int_equal(baseline_find(&baseline, &catalog, str_of("run8"), NULL, NULL, NULL), ERR_OK);
     assert_false(str_known(baseline.run_key));
     assert_int_equal(baseline.member_count, 0);

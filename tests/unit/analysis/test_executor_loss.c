@@ -20,6 +20,10 @@ static const struct {
     {"Container marked as failed: container_1 on host: h. Exit status: 143.", "terminated (143)", false},
     {"Container container_1 on host h was preempted.", "preempted", false},
     {"The executor with id 4 exited with exit code 137 (SIGKILL, possible container OOM). The API gave: OOMKilled", "memory limit", false},
+    {"Container from a bad node: container_1 on host: h. Exit status: 143. Diagnostics: Killed", "terminated (143)", false},
+    {"Command exited with code 137", "killed (137)", false},
+    {"worker lost: Not receiving heartbeat for 60 seconds at 10.0.137.143:7078", "heartbeat timed out", false},
+    {"Remote RPC client at 10.137.0.143:7337 went away", "unknown", false}, /* no exit code: an address */
     {"Command exited with code 1", "unknown", false},
     {"Command exited with code 0", "unknown", true},
     {"Executor killed by driver.", "unknown", true},

@@ -23,9 +23,37 @@ static void exit_codes_are_read_and_explained(void **state)
 static void a_fetch_failure_names_its_executor(void **state)
 {
     (void)state;
-    assert_true(str_is(fetched_from(STR_LIT("FetchFailed(BlockManagerId(3, host, 7337, None), shuffleId=0")), "3"));
-    assert_false(str_known(fetched_from(STR_LIT("FetchFailed(null, shuffleId=0"))));
-    assert_true(str_is(fetched_from(STR_LIT("BlockManagerId(")), ""));
+    struct str host;
+    assert_true(str_is(fetched_from(STR_LIT("FetchFailed(BlockManagerId(3, host, 7337, None), shuffleId=0"), &host), "3"));
+    assert_true(str_is(host, "host"));
+    assert_false(str_known(fetched_from(STR_LIT("FetchFailed(null, shuffleId=0"), &host)));
+    assert_false(str_known(host));
+    assert_true(str_is(fetched_from(STR_LIT("BlockManagerId("), &host), ""));
+    assert_false(str_known(host));
+    assert_true(str_is(fetched_from(STR_LIT("BlockManagerId(3, "), &host), "3"));
+    assert_true(str_is(host, ""));
+}
+
+/* Executors 2 and 3 are on machine m, which goes at 20 s; the log tells the end of 3 alone. A fetch from 2 fails at 23 s after 2 s: the machine's doing. One from another machine is not. */
+static void a_machine_takes_all_its_executors_along(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, UNKNOWN);
+    add_executor(3, "3", 2, T0, T0 + 20000);
+    app_sql("UPDATE executor SET host = 'm', remove_reason = 'worker lost' WHERE executor_ref > 1");
+    app_sql("INSERT INTO text VALUES (1, 'FetchFailed(BlockManagerId(2, m, 1, None), shuffleId=0)'), (2, 'FetchFailed(BlockManagerId(2, other, 1, None), shuffleId=0)')");
+    run_stage(0, 1, 2, 4000, UNKNOWN);
+    for (int64_t i = 0; i < 2; i++) {
+        struct task_cells *task = add_task(0, next_task++, 2 + i, 1, T0 + 21000, T0 + 23000);
+        fail_task(task, REASON_FETCH);
+        task->error_text_id = 1 + i;
+    }
+    app_sql("UPDATE stage SET num_tasks = 4, completion_ms = %lld", (long long)T0 + 40000);
+    analyse_app();
+    assert_near(number_of("SELECT slot_ms FROM lost_cause WHERE cause = 'removal' AND executor_ref = 3"), 2000.0);
+    assert_near(number_of("SELECT slot_ms FROM lost_cause WHERE cause = 'fetch'"), 2000.0);
+    /* It ended without an exit code, and was lost all the same. */
+    assert_near(number_of("SELECT executors FROM failure_signature WHERE signature = 'worker lost'"), 1.0);
 }
 
 /* Executor 2 goes at 20 s with a running task of 4 s; its output of 6 s is made again; a fetch of it fails after 2 s, a fetch of a living one after 1 s. Two tasks throw the same but for a
@@ -186,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_are_read_and_explained),
         cmocka_unit_test(a_fetch_failure_names_its_executor),
+        TEST(a_machine_takes_all_its_executors_along),
         TEST(each_lost_attempt_has_one_cause),
         TEST(a_lost_task_may_name_no_executor),
         TEST(a_lost_executor_is_as_grave_as_what_it_took_along),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/account.h"
+#include "analysis/error_text.h"
 #include "analysis/finding.h"
 #include "analysis/stage_stats.h"
 #include "base/attributes.h"
@@ -107,6 +108,27 @@ static void says_every_name(void **state)
         assert_said("lost", lost_kind_names[i], NULL);
 }
 
+/* What is copied goes with what is advised. */
+static void cures_go_with_causes(void **state)
+{
+    static const struct {
+        const char *rule, *cause, *fixes;
+    } cases[] = {{"RDD.RECOMPUTE", NULL, "PERSIST UNPERSIST CHECKPOINT"},
+                 {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
+                 {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
+                 {"APP.DRIVER_GAP", "between_jobs", "THREADS DYNALLOC"},
+                 {"SQL.DPP", "pruned", ""},
+                 {"JOB.FAILED", "timeout", "TASK_RETRY"},
+                 {"TASK.FAILURES", "python", ""},
+                 {"TASK.FAILURES", NULL, ""}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        assert_string_equal(finding_fixes(&(struct finding){.rule = rule_find(str_of(cases[i].rule)), .cause = cases[i].cause}), cases[i].fixes);
+    for (int kind = 0; kind < ERROR_KIND_COUNT; kind++)
+        if (kind != ERROR_OTHER && kind != ERROR_ASSERTION && kind != ERROR_COMMIT_DENIED)
+            assert_said("failures", error_kind_names[kind], NULL);
+}
+
 static void knows_nothing_of_foreign_entries(void **state)
 {
     char longest[4096];
@@ -137,6 +159,7 @@ int main(void)
         cmocka_unit_test(says_every_rule),
         cmocka_unit_test(says_no_rule_that_is_none),
         cmocka_unit_test(says_every_name),
+        cmocka_unit_test(cures_go_with_causes),
         cmocka_unit_test(knows_nothing_of_foreign_entries),
         cmocka_unit_test(finds_languages_by_name),
     };

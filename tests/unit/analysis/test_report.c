@@ -144,7 +144,7 @@ static void says_possibly_where_it_is_not_sure(void **state)
 {
     (void)state;
     add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 0, "{}");
-    assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 10.0 s of 1 m 40 s could be saved. Possibly: Run times"));
+    assert_non_null(strstr(verdict(LANG_EN), "No grave fault, but about 10.0 s of 1 m 40 s could be saved. Possibly: Run times"));
 }
 
 static void says_a_regression_once(void **state)
@@ -160,6 +160,56 @@ static void says_a_regression_once(void **state)
     said = verdict(LANG_EN);
     assert_non_null(strstr(said, "Run times"));
     assert_non_null(strstr(said, "slower than the usual"));
+}
+
+/* Low by its measure, and yet a tenth of the run. */
+static void does_not_call_healthy_what_could_be_much_shorter(void **state)
+{
+    (void)state;
+    add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{\"name\":{\"v\":\"x\"},\"n\":{\"v\":2,\"u\":\"count\"},\"list\":{\"v\":\"1.0, 2.0\"}}");
+    assert_non_null(strstr(verdict(LANG_EN), "No grave fault, but about 10.0 s of 1 m 40 s could be saved."));
+    exec("UPDATE finding SET price_ms = 9999");
+    assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 10.0 s"));
+}
+
+static void advises_by_the_cause(void **state)
+{
+    (void)state;
+    add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
+    assert_non_null(strstr(text_report(), "First: Persist it before its first use"));
+    exec("UPDATE finding SET cause = 'memory_tight'");
+    assert_non_null(strstr(text_report(), "First: Memory is tight where it is computed"));
+    assert_null(strstr(text_report(), "df.persist("));
+}
+
+/* A price that no grade begins at is no saving to speak of, and a run without a finding worth one has no sum. */
+static void does_not_speak_of_savings_of_nothing(void **state)
+{
+    (void)state;
+    add_finding("TASK.FAILURES", "stage", "1.0", 0.4, 199, 2, "{\"s\":{\"v\":\"1.0\"},\"k\":{\"v\":2},\"n\":{\"v\":5},\"class\":{\"v\":\"E\"},\"msg\":{\"v\":\"m\"}}");
+    add_finding("STAGE.DESER", "stage", "1.0", 0.06, 900, 2, "{}");
+    exec("INSERT INTO joint_price VALUES (1, 2, 900), (2, 1, 1000)");
+    assert_null(strstr(text_report(), "saves about"));
+    assert_null(strstr(out.data, "largest savings"));
+    assert_non_null(strstr(out.data, "2 of 5 task attempts of stage 1.0 failed with E: m.\n"));
+    exec("UPDATE finding SET price_ms = 200 WHERE rule_id = 'TASK.FAILURES'");
+    assert_non_null(strstr(text_report(), "saves about 200 ms"));
+    assert_non_null(strstr(out.data, "The 2 largest savings together"));
+}
+
+static void gives_the_filter_of_its_tasks(void **state)
+{
+    (void)state;
+    const struct report_style style = {.format = REPORT_JSON};
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, "{}");
+    load();
+    assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+    assert_non_null(strstr(out.data, "\"filter\" : null"));
+    exec("UPDATE finding SET evidence = json_insert(evidence, '$[#]', json('{\"filter\":\"status=failed\"}'))");
+    load();
+    buf_clear(&out);
+    assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+    assert_non_null(strstr(out.data, "\"filter\" : \"status=failed\""));
 }
 
 static void says_that_a_run_failed_and_why(void **state)
@@ -313,6 +363,10 @@ int main(void)
         TEST(says_how_a_measure_came_about_in_both_languages),
         TEST(says_a_regression_once),
         TEST(says_possibly_where_it_is_not_sure),
+        TEST(does_not_call_healthy_what_could_be_much_shorter),
+        TEST(advises_by_the_cause),
+        TEST(does_not_speak_of_savings_of_nothing),
+        TEST(gives_the_filter_of_its_tasks),
         TEST(says_that_a_run_failed_and_why),
         TEST(says_what_an_incomplete_log_lacks),
         TEST(says_that_waiting_was_most_of_it),

@@ -193,12 +193,146 @@ static void what_only_damage_says_is_withheld(void **state)
     assert_string_equal(mute_of_rule("APP.SCALING"), "no_subject");
 }
 
+static const char *arg_of(const char *rule, const char *name)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, "SELECT args ->> '$.%s.v' FROM finding WHERE rule_id = '%s' ORDER BY finding_no LIMIT 1", name, rule);
+    return text_of(sql);
+}
+
+static const char *cause_of(const char *rule)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "SELECT cause FROM finding WHERE rule_id = '%s' ORDER BY finding_no LIMIT 1", rule);
+    return text_of(sql);
+}
+
+/* Jobs from 2 s to 18 s; then nothing until the end, 42 s later. */
+static void a_gap_behind_the_last_job_is_told_as_that(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    analyse_app();
+    assert_near(measure("APP.DRIVER_GAP", "-"), 0.7);
+    assert_string_equal(cause_of("APP.DRIVER_GAP"), "at_the_end");
+    assert_string_equal(arg_of("APP.DRIVER_GAP", "j2"), "");
+}
+
+static void a_gap_between_jobs_is_told_as_that(void **state)
+{
+    (void)state;
+    run_stage(0, 1, 2, 4000, UNKNOWN);
+    run_stage(1, 55, 2, 4000, UNKNOWN);
+    analyse_app();
+    assert_string_equal(cause_of("APP.DRIVER_GAP"), "between_jobs");
+    assert_string_equal(arg_of("APP.DRIVER_GAP", "j2"), "1");
+}
+
+/* Real shells say that they are in client mode (Spark 2 to 4). */
+static void a_shell_waits_for_a_person(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    add_setting("spark.submit.deployMode", "client");
+    app_sql("INSERT INTO environment VALUES (3, 'sun.java.command', 'org.apache.spark.deploy.SparkSubmit --class org.apache.spark.repl.Main --name Spark shell spark-shell')");
+    analyse_app();
+    assert_string_equal(cause_of("APP.DRIVER_GAP"), "shell");
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.START_WAIT'"), (double)GRADE_INFO);
+}
+
+/* The first job is submitted at 5 s, its executor comes at 35 s: nothing ran for 35 s, and 0 s more is no news. */
+static void nothing_runs_before_there_is_an_executor(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET add_ms = %lld", (long long)T0 + 35000);
+    add_job(0, T0 + 5000, T0 + 45000, 1);
+    list_stage(0, 0);
+    add_stage(0, 0, 0, 1, T0 + 5000, T0 + 45000, 2);
+    add_task(0, next_task++, 0, 1, T0 + 35000, T0 + 45000);
+    analyse_app();
+    assert_near(measure("APP.START_WAIT", "-"), 5.0);
+    assert_string_equal(arg_of("APP.START_WAIT", "wait"), "35000");
+    assert_string_equal(arg_of("APP.START_WAIT", "b"), "");
+}
+
+/* One executor of two slots from 0 to 20 s, none until 50 s, and again for the last 10: 60 s of slots were paid for; 16 of them worked, in 8 s at their begin. */
+static void idle_slots_are_those_that_were_there(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET remove_ms = %lld, active = 0", (long long)T0 + 20000);
+    add_executor(2, "2", 2, T0 + 50000, UNKNOWN);
+    run_stage(0, 0, 4, 4000, UNKNOWN);
+    analyse_app();
+    assert_string_equal(arg_of("APP.LOW_UTIL", "alloc"), "60000");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "busy"), "16000");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "gap"), "44000");
+    assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
+}
+
+/* From 20 s to 40 s a command of the driver alone. */
+static void a_query_without_a_job_is_told_as_that(void **state)
+{
+    (void)state;
+    run_stage(0, 1, 2, 4000, UNKNOWN);
+    add_execution(7, 7, T0 + 20000, T0 + 40000);
+    analyse_app();
+    assert_near(measure("APP.SQL_DRIVER", "7"), 20000.0 / 60000);
+    assert_string_equal(cause_of("APP.SQL_DRIVER"), "command");
+    assert_string_equal(arg_of("APP.SQL_DRIVER", "between"), "");
+}
+
+/* A heap of 4 GiB of which 1 GiB was used at most: 1.25 × 1 GiB + 300 MiB = 1580 MiB; a bare number would be taken for MiB. */
+static void memory_to_ask_for_has_its_unit(void **state)
+{
+    (void)state;
+    add_setting("spark.executor.memory", "4g");
+    app_sql("UPDATE executor SET peaks_set = 1, peak_jvm_heap_memory_bytes = %lld", (long long)GIB);
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    analyse_app();
+    assert_near(measure("EXEC.MEM_OVER", "-"), 0.75);
+    assert_string_equal(arg_of("EXEC.MEM_OVER", "executor_memory"), "1580m");
+}
+
+/* A heap of 1 GiB, and half as much beside it: a process of 1.5 GiB is at its limit. */
+static void the_factor_of_overhead_counts(void **state)
+{
+    (void)state;
+    add_setting("spark.executor.memoryOverheadFactor", "0.5");
+    app_sql("UPDATE executor SET peaks_set = 1, peak_jvm_heap_memory_bytes = 1000, peak_process_tree_jvm_rss_memory_bytes = %lld", (long long)(GIB + GIB / 2));
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    analyse_app();
+    assert_near(measure("EXEC.MEM_NEAR", "1"), 1.0);
+}
+
+/* Two tasks end before they begin; the stage of the other one, too. */
+static void the_first_clock_fault_is_named(void **state)
+{
+    (void)state;
+    run_stage(0, 2, 4, 4000, UNKNOWN);
+    app_tasks[1].finish_ms = app_tasks[1].launch_ms - 500;
+    app_tasks[3].finish_ms = app_tasks[3].launch_ms - 2000;
+    analyse_app();
+    assert_near(measure("LOG.CLOCK", "-"), 2.0);
+    assert_string_equal(text_of("SELECT e.value ->> 'kind' || ' ' || (e.value ->> 'key') FROM finding, json_each(evidence) AS e WHERE rule_id = 'LOG.CLOCK' AND e.key = 1"),
+                        "task 1");
+    assert_near(number_of("SELECT args ->> '$.at.v' FROM finding WHERE rule_id = 'LOG.CLOCK'"), (double)(T0 + 1500));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(twice_the_slots_save_half_of_the_work),
         TEST(memory_that_cannot_be_is_not_set),
         TEST(many_small_jobs_cost_their_starts),
+        TEST(a_gap_behind_the_last_job_is_told_as_that),
+        TEST(a_gap_between_jobs_is_told_as_that),
+        TEST(a_shell_waits_for_a_person),
+        TEST(nothing_runs_before_there_is_an_executor),
+        TEST(idle_slots_are_those_that_were_there),
+        TEST(a_query_without_a_job_is_told_as_that),
+        TEST(memory_to_ask_for_has_its_unit),
+        TEST(the_factor_of_overhead_counts),
+        TEST(the_first_clock_fault_is_named),
         TEST(what_only_damage_says_is_withheld),
         TEST(fetched_bytes_are_told_by_where_they_came_from),
         TEST(full_storage_is_graver_where_tasks_lack_memory),

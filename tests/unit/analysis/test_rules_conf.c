@@ -78,6 +78,21 @@ static void settings_without_effect_are_told(void **state)
     assert_near(measure("CONF.FAR", "-"), 1.0); /* what the session set */
 }
 
+/* Set to 50, then to 400, then back for one key; the other key ends at what the environment has. */
+static void the_last_value_of_a_session_counts(void **state)
+{
+    (void)state;
+    add_setting("spark.sql.shuffle.partitions", "800");
+    add_setting("spark.sql.files.maxPartitionBytes", "64m");
+    app_sql("INSERT INTO sql_config VALUES (1, 'spark.sql.shuffle.partitions', '50'), (2, 'spark.sql.shuffle.partitions', '400'), (3, 'spark.sql.shuffle.partitions', '100'),"
+            " (1, 'spark.sql.files.maxPartitionBytes', '1m'), (2, 'spark.sql.files.maxPartitionBytes', '64m')");
+    analyse_app();
+    assert_string_equal(text_of("SELECT value FROM conf_audit WHERE name = 'spark.sql.shuffle.partitions' AND at_run_time = 1"), "100");
+    assert_near(number_of("SELECT count(*) FROM conf_audit WHERE at_run_time = 1"), 1.0);
+    assert_string_equal(state_of("spark.sql.files.maxPartitionBytes"), "effective");
+    assert_near(measure("CONF.FAR", "-"), 2.0); /* 100 against 200, 64m against 128m */
+}
+
 static void contradictions_are_counted(void **state)
 {
     (void)state;
@@ -88,6 +103,36 @@ static void contradictions_are_counted(void **state)
     add_setting("spark.executor.extraJavaOptions", "-XX:+UseG1GC -XX:+UseParallelGC");
     analyse_app();
     assert_near(measure("CONF.CONFLICT", "spark.dynamicAllocation.minExecutors"), 3.0);
+}
+
+/* 301 s to send a broadcast: more than the 300 s that Spark waits where nobody sets it. */
+static void a_broadcast_longer_than_its_time_out_contradicts(void **state)
+{
+    (void)state;
+    app_sql("INSERT INTO sql_metric (execution_id, accumulator_id, name, metric_type, total) VALUES (1, 1, 'time to broadcast', 'timing', 301000)");
+    analyse_app();
+    assert_near(measure("CONF.CONFLICT", "spark.sql.broadcastTimeout"), 1.0);
+}
+
+static void what_a_deploy_mode_ignores_is_told(void **state)
+{
+    (void)state;
+    add_setting("spark.submit.deployMode", "client");
+    add_setting("spark.driver.cores", "4");
+    add_setting("spark.cores.max", "8"); /* of a standalone master, as this one is */
+    analyse_app();
+    assert_string_equal(state_of("spark.driver.cores"), "irrelevant");
+    assert_string_equal(state_of("spark.cores.max"), "effective");
+}
+
+/* Two versions side by side in one folder, the newer one in another folder as well: that is the one that may win. */
+static void a_copy_in_another_folder_is_told_however_they_are_sorted(void **state)
+{
+    (void)state;
+    app_sql("INSERT INTO environment VALUES (5, '/a/x-1.0.jar', 'System Classpath'), (5, '/a/x-2.0.jar', 'System Classpath'), (5, '/b/x-2.0.jar', 'Added By User')");
+    analyse_app();
+    assert_near(measure("CONF.JARS", "classpath"), 1.0);
+    assert_string_equal(text_of("SELECT first || ' ' || second FROM jar_conflict"), "1.0 2.0");
 }
 
 static void sound_settings_do_not_contradict(void **state)
@@ -217,7 +262,11 @@ int main(void)
         cmocka_unit_test(distances_are_powers_of_two),
         cmocka_unit_test(names_of_jars_are_read),
         TEST(settings_without_effect_are_told),
+        TEST(the_last_value_of_a_session_counts),
         TEST(contradictions_are_counted),
+        TEST(a_broadcast_longer_than_its_time_out_contradicts),
+        TEST(what_a_deploy_mode_ignores_is_told),
+        TEST(a_copy_in_another_folder_is_told_however_they_are_sorted),
         TEST(sound_settings_do_not_contradict),
         TEST(the_same_library_twice_is_told),
         TEST(what_spark_ships_is_no_conflict),

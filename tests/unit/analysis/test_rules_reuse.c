@@ -56,6 +56,27 @@ static void what_three_jobs_compute_is_computed_again(void **state)
     assert_true(fires("RDD.RECOMPUTE"));
 }
 
+/* The same in one job each whose stages collect garbage for half of their time: a cache in memory is no cure there. */
+static void what_lacks_memory_is_not_told_to_cache(void **state)
+{
+    (void)state;
+    add_chain(4);
+    app_sql("UPDATE rdd SET name = '2' WHERE rdd_id = 2");
+    run_stage(0, 1, 8, 4000, UNKNOWN);
+    run_stage(1, 20, 8, 4000, UNKNOWN);
+    for (size_t i = 0; i < app_task_count; i++) {
+        app_tasks[i].jvm_gc_time_ms = 2000;
+        app_tasks[i].executor_cpu_time_ns = 0;
+    }
+    list_rdds(0, 2, -1);
+    list_rdds(1, 3, -1);
+    analyse_app();
+    assert_true(fires("STAGE.GC_HIGH"));
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.GC_HIGH'"), "not_cached");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), "memory_tight");
+    assert_string_equal(text_of("SELECT args ->> '$.name.v' FROM finding WHERE rule_id = 'RDD.RECOMPUTE'"), "RDD 2"); /* a number is no name */
+}
+
 static void what_is_cached_is_not_computed_again(void **state)
 {
     (void)state;
@@ -184,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_three_jobs_compute_is_computed_again),
+        TEST(what_lacks_memory_is_not_told_to_cache),
         TEST(what_is_cached_is_not_computed_again),
         TEST(sampling_and_one_query_are_one_action),
         TEST(half_of_a_cache_is_missing),

@@ -3,6 +3,8 @@
  * Streaming health and its rules (spec/findings.md 7.9, 10.5). */
 #include "analysed_app.h"
 
+#include <math.h>
+
 static int64_t progress_no;
 
 static int begin(void **state)
@@ -92,6 +94,7 @@ static void a_query_without_a_trigger_is_no_fault(void **state)
     assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'STREAM.BEHIND' AND subject_key = 'run-2'"), (double)GRADE_SEVERE);
     assert_string_equal(text_of("SELECT verdict FROM stream_health WHERE run_ref = 1"), "keeps up");
     assert_string_equal(text_of("SELECT verdict FROM stream_health WHERE run_ref = 2"), "behind");
+    assert_true(isnan(number_of("SELECT period FROM stream_health WHERE run_ref = 2"))); /* ever longer is not every so often, though neighbours are alike */
 }
 
 /* 10,000 rows more each batch, without end: at the pace of the second half 20 batches make 200,000, all that there are. */

@@ -30,6 +30,7 @@ static void kinds_of_errors(void **state)
         {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ERROR_FETCH},
         {"java.io.IOException: No space left on device", ERROR_DISK_FULL},
         {"org.apache.spark.api.python.PythonException: Traceback", ERROR_PYTHON},
+        {"[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):\n  File \"a.py\"\nValueError: bad", ERROR_PYTHON},
         {"java.lang.ClassNotFoundException: a.B", ERROR_CLASS_NOT_FOUND},
         {"", ERROR_OTHER},
     };

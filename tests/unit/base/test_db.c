@@ -235,6 +235,26 @@ static void a_full_disk_has_its_own_code(void **state)
     assert_int_equal(db_exec(&db, "INSERT INTO thing (bytes) VALUES (zeroblob(1000000))", &err), ERR_NO_SPACE);
 }
 
+static int64_t number(const char *sql)
+{
+    int64_t value;
+    assert_int_equal(db_query_i64(&db, sql, &value, &err), ERR_OK);
+    return value;
+}
+
+static void a_sum_stops_at_the_ends_of_the_range(void **state)
+{
+    (void)state;
+    assert_int_equal(open_as(DB_WRITE, DB_APP_ID, 1), ERR_OK);
+    assert_true(number("SELECT sum(column1) FROM (VALUES (9000000000000000000), (9000000000000000000))") == INT64_MAX);
+    assert_true(number("SELECT sum(column1) FROM (VALUES (-9000000000000000000), (-9000000000000000000))") == INT64_MIN + 1);      /* INT64_MIN is UNKNOWN */
+    assert_int_equal(number("SELECT sum(column1) FROM (VALUES (9000000000000000000), (NULL), (9000000000000000000), (-9000000000000000000), (-8999999999999999990))"), 10);
+    assert_false(known(number("SELECT sum(column1) FROM (VALUES (NULL))")));
+    assert_false(known(number("SELECT sum(id) FROM thing")));
+    assert_int_equal(number("SELECT typeof(sum(column1)) = 'real' AND sum(column1) = 2.5 FROM (VALUES (1), (1.5))"), 1);
+    assert_int_equal(number("SELECT group_concat(s) = '1,3,5,7' FROM (SELECT sum(column1) OVER (ORDER BY column1 ROWS 1 PRECEDING) AS s FROM (VALUES (1), (2), (3), (4)))"), 1);
+}
+
 static int prepare_count;
 
 static int count_prepares(void *context, int action, const char *a, const char *b, const char *c, const char *d)
@@ -403,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sealed_file_is_whole_by_itself, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_reader_survives_the_seal_and_the_rename, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_missing_folder_is_an_error_that_names_the_reason, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_sum_stops_at_the_ends_of_the_range, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_full_disk_has_its_own_code, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(kept_statements_are_compiled_once, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_statement_in_use_is_not_lent_twice, make_folder, remove_folder),

@@ -194,21 +194,26 @@ static void keys_are_safe_file_names_and_tell_runs_apart(void **state)
 {
     (void)state;
     char a[LISTING_KEY_BYTES], b[LISTING_KEY_BYTES], long_id[600];
-    listing_app_key("../../etc/pass wd", NULL, "/l", a);
+    listing_app_key("../../etc/pass wd", NULL, "/l", false, a);
     assert_null(strpbrk(a, "/ "));
     assert_int_not_equal(a[0], '.');
-    listing_app_key("app-1", NULL, "/l", a);
+    listing_app_key("app-1", NULL, "/l", false, a);
     assert_int_equal(strncmp(a, "app-1-", 6), 0);
     assert_int_equal(strlen(a), 6 + 8);
-    assert_string_equal(listing_app_key("app-1", NULL, "/l", b), a);        /* the same run, the same key */
-    assert_string_not_equal(listing_app_key("app-1", NULL, "/m", b), a);    /* another place */
-    assert_string_not_equal(listing_app_key("app-1", "", "/l", b), a);      /* an empty attempt id is one */
-    assert_string_not_equal(listing_app_key("APP-1", NULL, "/l", b), a);
-    listing_app_key("a", "1", "/l", a);
-    assert_string_not_equal(listing_app_key("a_1", NULL, "/l", b), a);
+    assert_string_equal(listing_app_key("app-1", NULL, "/l", false, b), a);        /* the same run, the same key */
+    assert_string_not_equal(listing_app_key("app-1", NULL, "/m", false, b), a);    /* another place */
+    assert_string_not_equal(listing_app_key("app-1", "", "/l", false, b), a);      /* an empty attempt id is one */
+    assert_string_not_equal(listing_app_key("APP-1", NULL, "/l", false, b), a);
+    listing_app_key("app-1", NULL, "/l", true, b);                                 /* somebody added it: a mark that no id of a log can bring along */
+    assert_int_equal(b[0], '~');
+    assert_string_equal(b + 1, a);
+    assert_int_not_equal(listing_app_key("~app-1", NULL, "/l", false, b)[0], '~');
+    assert_int_equal(strncmp(listing_app_key("../x", NULL, "/l", true, b), "~_", 2), 0);
+    listing_app_key("a", "1", "/l", false, a);
+    assert_string_not_equal(listing_app_key("a_1", NULL, "/l", false, b), a);
     memset(long_id, 'x', sizeof long_id - 1);
     long_id[sizeof long_id - 1] = '\0';
-    assert_true(strlen(listing_app_key(long_id, long_id, "/l", a)) < LISTING_KEY_BYTES);
+    assert_true(strlen(listing_app_key(long_id, long_id, "/l", true, a)) < LISTING_KEY_BYTES);
 }
 
 static void flags_are_written_in_one_order(void **state)

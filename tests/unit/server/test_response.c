@@ -334,6 +334,81 @@ static void the_context_of_a_stream_is_freed_once(void **state)
     assert_int_equal(done_count, 1);
 }
 
+struct steps {
+    int next, fails_at;
+};
+
+/* Three steps of 40 bytes; the second writes nothing. */
+static enum err_code step(void *context, bool *ret_more, struct err *err)
+{
+    struct steps *self = context;
+    if (self->next == self->fails_at)
+        return err_set(err, ERR_CORRUPT, "no");
+    if (self->next != 1)
+        assert_int_equal(response_write(response, "forty bytes that are the same each time\n", 40), ERR_OK);
+    *ret_more = ++self->next < 3;
+    return ERR_OK;
+}
+
+static void a_body_in_steps_comes_in_any_room_and_its_context_is_freed_once(void **state)
+{
+    (void)state;
+    char body[160];
+    size_t len = 0;
+    int64_t n;
+    struct steps steps = {0, -1};
+    done_count = 0;
+    response_content_type(response, "text/csv");
+    assert_int_equal(response_write(response, "head\n", 5), ERR_OK);
+    response_steps(response, step, count_done, &steps);
+    finish(NULL);
+    assert_int_equal(parts.kind, RESPONSE_STREAM);
+    assert_false(parts.gzip);
+    while ((n = parts.read(parts.context, body + len, 7)) > 0)
+        len += (size_t)n;
+    assert_int_equal(n, 0);
+    assert_int_equal(len, 85);
+    assert_memory_equal(body, "head\nforty bytes", 16);
+    parts.done(parts.context);
+    assert_int_equal(done_count, 0);
+    response_free(TAKE(response));
+    assert_int_equal(done_count, 1);
+}
+
+static void steps_are_compressed_as_other_bodies_are(void **state)
+{
+    (void)state;
+    char packed[512], body[160];
+    size_t len = 0;
+    int64_t n;
+    struct steps steps = {0, -1};
+    response_content_type(response, "text/csv");
+    response_steps(response, step, count_done, &steps);
+    finish(NULL);
+    assert_true(parts.gzip && parts.varies);
+    while ((n = parts.read(parts.context, packed + len, 5)) > 0)
+        len += (size_t)n;
+    z_stream z = {.next_in = (Bytef *)packed, .avail_in = (uInt)len, .next_out = (Bytef *)body, .avail_out = sizeof body};
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(z.total_out, 80);
+    inflateEnd(&z);
+}
+
+static void a_step_that_fails_cuts_the_body_off(void **state)
+{
+    (void)state;
+    char body[160];
+    struct steps steps = {0, 1};
+    done_count = 0;
+    response_steps(response, step, count_done, &steps);
+    finish(NULL);
+    assert_int_equal(parts.read(parts.context, body, sizeof body), 40);
+    assert_int_equal(parts.read(parts.context, body, sizeof body), -1);
+    response_free(TAKE(response));
+    assert_int_equal(done_count, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +428,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(headers_with_line_breaks_are_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_static_body_has_its_twin, setup_gzip, teardown),
         cmocka_unit_test_setup_teardown(the_context_of_a_stream_is_freed_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_body_in_steps_comes_in_any_room_and_its_context_is_freed_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(steps_are_compressed_as_other_bodies_are, setup_gzip, teardown),
+        cmocka_unit_test_setup_teardown(a_step_that_fails_cuts_the_body_off, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

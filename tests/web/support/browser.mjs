@@ -50,8 +50,8 @@ export async function visit(page, path, root = url) {
   await page.waitForSelector("main > *");
 }
 
-/** Preferences as a person would have chosen them. @param {import("playwright-core").Page} page @param {object} prefs */
-export async function prefer(page, prefs) {
-  await page.goto(url + "healthz");
+/** Preferences as a person would have chosen them. @param {import("playwright-core").Page} page @param {object} prefs @param {string} [root] */
+export async function prefer(page, prefs, root = url) {
+  await page.goto(root + "healthz");
   await page.evaluate((p) => localStorage.setItem("afterglow", JSON.stringify(p)), prefs);
 }

@@ -14,14 +14,35 @@ const PATIENCE_MS = 60_000;
 /** Writes logs, reads them into a fresh store and serves that. @returns {Promise<{ url: string, stop: () => Promise<void> } | string>} a string: why it cannot */
 export async function startServer() {
   if (!existsSync(BINARY)) return `no program at ${BINARY}, and no AFTERGLOW_URL`;
+  return startOver(writeLogs);
+}
+
+/** The same with other logs, each suite that calls it with a server of its own. @param {(folder: string) => string} write makes the folder and returns it */
+export async function startOver(write) {
   const folder = mkdtempSync(join(tmpdir(), "afterglow-web-"));
-  const logs = writeLogs(join(folder, "logs")),
+  const logs = write(join(folder, "logs")),
     store = join(folder, "store");
   // Status 3: read, but some input was damaged. One of the logs is cut on purpose.
   await promisify(execFile)(BINARY, ["ingest", "--store", store, logs]).catch((e) => {
     if (e.code !== 3) throw e;
   });
   return serve(folder, ["--store", store]);
+}
+
+/** The two ways to reach a server. */
+export const WAYS = ["at the root", "below a prefix"];
+
+/** Serves the logs that `write` writes, at the root and below the path of a gateway. @param {(folder: string) => string} write */
+export async function startBothWays(write) {
+  const server = await startOver(write),
+    proxy = await startProxy(server.url, "/gateway/spark");
+  return {
+    roots: /** @type {Record<string, string>} */ ({ [WAYS[0]]: server.url, [WAYS[1]]: proxy.url }),
+    stop: async () => {
+      await proxy.stop();
+      await server.stop();
+    },
+  };
 }
 
 /** Watches the folder `logs`, as it is and as it changes. @param {string} folder for the store; it goes when the server is stopped @param {string} logs */

@@ -20,6 +20,7 @@ export const apps = {
   "apps.moderate": "Moderate and severe",
   "apps.severe": "Severe only",
   "apps.anySeverity": "Any severity",
+  "apps.fromNote": "Any finding",
   "apps.fromLow": "Low and worse",
   "apps.fromModerate": "Moderate and severe",
   "apps.severeOnly": "Severe only",

@@ -32,6 +32,7 @@ export const findings = {
   "find.do": "What to do",
   "find.evidence": "Evidence",
   "find.what": "What",
+  "find.tasks": "Its tasks in the list of the stage",
   "find.role.peer": "for comparison",
   "find.role.context": "around it",
   "find.priced": (/** @type {string} */ scenario, /** @type {string} */ ms, /** @type {string} */ low, /** @type {string} */ high) =>

@@ -55,7 +55,7 @@ export const log = {
   "check.stagesOpen.say": (/** @type {number} */ n) => `${some(n, "stage has", "stages have")} no end.`,
   "check.tasksOpen": "Tasks without an end",
   "check.tasksOpen.effect": "They are in the task tables, not in quantiles and sums.",
-  "check.tasksOpen.say": (/** @type {number} */ n) => `${some(n, "task has", "tasks have")} a start and no end.`,
+  "check.tasksOpen.say": (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${some(all, "task")} ${n === 1 ? "has" : "have"} a start and no end.`,
   "check.jobsHeadless": "Jobs without a start",
   "check.jobsHeadless.effect": "Their stages and description are unknown.",
   "check.jobsHeadless.say": (/** @type {number} */ n) => `${some(n, "job has", "jobs have")} no start.`,

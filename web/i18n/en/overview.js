@@ -21,5 +21,5 @@ export const overview = {
   "order.note": "what each page answers, and what it says of this run",
   "order.nothing": "Nothing stands out.",
   "say.used": (/** @type {string} */ cpu, /** @type {string} */ idle) => `Slots computed for ${cpu} of the time and were idle, or not there, for ${idle}.`,
-  "say.simulator": (/** @type {string} */ e) => `The simulator behind the prices misses this run by ${e}.`,
+  "say.simulator": (/** @type {string} */ e) => `What could be saved is simulated; the same simulation of this run as it was is ${e} off.`,
 };

@@ -37,6 +37,8 @@ export const storage = {
   "cache.meaning.useful": "Later stages read it, and all of it was there",
   "cache.meaning.unproven": "It was read; the log does not say how much of it was there",
   "rdd.title": (/** @type {string | number} */ id) => `RDD ${id}`,
+  "rdd.notKept": "Nothing was kept of it",
+  "rdd.notKeptText": "No persist() or cache() stood before it was computed, so there are no partitions to show. The evidence names the stages that computed it.",
   "rdd.plan": "Its plan",
   "rdd.lastRead": (/** @type {string} */ at) => `last at ${at}`,
   "rdd.missing": "Not found",

@@ -19,6 +19,7 @@ export const apps = {
   "apps.moderate": "中等及严重",
   "apps.severe": "仅严重",
   "apps.anySeverity": "全部严重程度",
+  "apps.fromNote": "有任何发现",
   "apps.fromLow": "低及以上",
   "apps.fromModerate": "中等及严重",
   "apps.severeOnly": "仅严重",

@@ -53,7 +53,7 @@ export const log = {
   "check.stagesOpen.say": (n) => `${count(n)} 个 Stage 没有结束记录。`,
   "check.tasksOpen": "没有结束的 Task",
   "check.tasksOpen.effect": "它们在 Task 表中，但不计入分位数和总和。",
-  "check.tasksOpen.say": (n) => `${count(n)} 个 Task 有开始没有结束。`,
+  "check.tasksOpen.say": (n, all) => `${count(all)} 个 Task 中有 ${count(n)} 个有开始没有结束。`,
   "check.jobsHeadless": "没有开始的 Job",
   "check.jobsHeadless.effect": "其 Stage 和描述未知。",
   "check.jobsHeadless.say": (n) => `${count(n)} 个 Job 没有开始记录。`,

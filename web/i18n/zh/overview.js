@@ -19,6 +19,6 @@ export const overview = {
   "order.title": "按此顺序阅读",
   "order.note": "每页回答什么，以及对本次运行的结论",
   "order.nothing": "未见异常。",
-  "say.used": (cpu, idle) => `slot 有 ${cpu} 的时间在计算，${idle} 的时间空闲或不在。`,
-  "say.simulator": (e) => `估价所用的模拟器与本次运行相差 ${e}。`,
+  "say.used": (cpu, idle) => `槽位有 ${cpu} 的时间在计算，${idle} 的时间空闲或不在。`,
+  "say.simulator": (e) => `可节省的时间来自模拟；用同一模拟重现本次运行，误差为 ${e}。`,
 };

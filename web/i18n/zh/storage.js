@@ -37,6 +37,8 @@ export const storage = {
   "cache.meaning.useful": "之后的 Stage 读取了完整的缓存",
   "cache.meaning.unproven": "被读取过，但日志没有记录缓存了多少",
   "rdd.title": (id) => `RDD ${id}`,
+  "rdd.notKept": "没有保留任何数据",
+  "rdd.notKeptText": "在计算它之前没有 persist() 或 cache()，因此没有分区可显示。证据中列出了计算它的 Stage。",
   "rdd.plan": "执行计划",
   "rdd.lastRead": (at) => `最后一次在 ${at}`,
   "rdd.missing": "未命中",

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is shown to copy, where the cause of a finding wants something else than its rule usually does. */
+#include <string.h>
+
+#include "analysis/finding.h"
+#include "base/attributes.h"
+
+/* By cause; what is advised there is in messages: rules/ID/do_CAUSE. */
+static const struct {
+    const char *rule, *cause, *fixes;
+} cures_of_causes[] = {
+    {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
+    {"APP.DRIVER_GAP", "shell", "DYNALLOC"},
+    {"APP.SQL_DRIVER", "planning", "PARALLEL_READ"},
+    {"APP.SQL_DRIVER", "commit", "COALESCE_WRITE"},
+    {"APP.SQL_DRIVER", "between", "BCAST_THRESH"},
+    {"APP.SQL_DRIVER", "command", ""},
+    {"APP.LOW_UTIL", "driver", "DYNALLOC"},
+    {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
+    {"APP.LOW_UTIL", "tail", ""},
+    {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
+    {"STAGE.FEW_TASKS", "shuffle", "SHUFPART REPART AQE_MIN"},
+    {"STAGE.FEW_TASKS", "source", "REPART"},
+    {"STAGE.STRAGGLER", "code_cpu", "KEYSAMPLE"},
+    {"STAGE.UNEVEN", "executors", "DYNALLOC EXCLUDE"},
+    {"STAGE.UNEVEN", "partitions", "REPART"},
+    {"STAGE.GC_HIGH", "not_cached", "SHUFPART G1 MEMORY"},
+    {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
+    {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
+    {"SQL.DPP", "pruned", ""},
+    {"SQL.PYTHON_UDF", "arrow", ""},
+    {"SQL.PYTHON_UDF", "rdd", ""},
+    {"EXEC.LOST", "preempted", "SERVICE"},
+    {"EXEC.LOST", "spot reclaimed", "SERVICE"},
+    {"EXEC.LOST", "disk full", "SERVICE"},
+    {"EXEC.LOST", "disconnected", "SERVICE"},
+    {"EXEC.LOST", "terminated (143)", "SERVICE"},
+    {"EXEC.LOST", "unknown", "SERVICE"},
+};
+/* Of failed jobs and tasks, by what they say (error_text.h): nothing to copy cures an error in somebody's program. */
+static const struct {
+    const char *kind, *fixes;
+} cures_of_failures[] = {
+    {"oom_heap", "SHUFPART MEMORY"}, {"oom_container", "OVERHEAD MEMORY"}, {"oom_python", "OVERHEAD SHUFPART"}, {"fetch", "SERVICE"},
+    {"timeout", "TASK_RETRY"},       {"class_not_found", "JAR_EXCL"},
+};
+
+const char *finding_fixes(const struct finding *finding)
+{
+    const struct rule *rule = finding->rule;
+    const char *cause = finding->cause ? finding->cause : "";
+    for (size_t i = 0; i < ARRAY_LENGTH(cures_of_causes); i++)
+        if (strcmp(rule->id, cures_of_causes[i].rule) == 0 && strcmp(cause, cures_of_causes[i].cause) == 0)
+            return cures_of_causes[i].fixes;
+    if (strcmp(rule->id, "JOB.FAILED") != 0 && strcmp(rule->id, "TASK.FAILURES") != 0)
+        return rule->fixes;
+    for (size_t i = 0; i < ARRAY_LENGTH(cures_of_failures); i++)
+        if (strcmp(cause, cures_of_failures[i].kind) == 0)
+            return cures_of_failures[i].fixes;
+    return "";
+}
+
+bool finding_is_no_fault(const struct finding *finding)
+{
+    const char *id = finding->rule->id;
+    return strcmp(id, "STAGE.SKIPPED") == 0 || strcmp(id, "APP.SCALING") == 0 || (strcmp(id, "SQL.DPP") == 0 && finding->cause && strcmp(finding->cause, "pruned") == 0);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rules about how the tasks of a stage are spread, and which tasks their findings list (spec/findings.md 1.4, 7.2, 7.4). */
+#include "analysed_app.h"
+
+static const char *filter_of(const char *rule)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, "SELECT e.value ->> 'filter' FROM finding, json_each(evidence) AS e WHERE rule_id = '%s' AND json_type(e.value, '$.filter') = 'text' LIMIT 1", rule);
+    return text_of(sql);
+}
+
+static struct task_cells *task_of(int64_t stage, int64_t index, int64_t executor, int64_t begin_ms, int64_t ms)
+{
+    struct task_cells *task = add_task(stage, next_task++, index, executor, T0 + begin_ms, T0 + begin_ms + ms);
+    task->has_metrics = 1;
+    task->executor_run_time_ms = ms;
+    task->executor_cpu_time_ns = ms * 1000000;
+    task->executor_deserialize_time_ms = task->jvm_gc_time_ms = task->result_serialization_time_ms = 0;
+    return task;
+}
+
+static void whole_stage(int64_t number, int64_t tasks, int64_t begin_ms, int64_t end_ms)
+{
+    add_job(number, T0 + begin_ms, T0 + end_ms, 1);
+    list_stage(number, number);
+    add_stage(number, number, 0, tasks, T0 + begin_ms, T0 + end_ms, 2);
+}
+
+/* Ten tasks of 1.4 s on executor 2, ten of 1 s on executor 1, one slot each: 1.4 times as slow. That is worth a word, though no stage is called slow by it (from 1.5 on). */
+static void a_machine_is_told_from_three_tenths_more_on(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 1");
+    add_executor(2, "2", 1, T0, UNKNOWN);
+    whole_stage(0, 20, 1000, 15000);
+    for (int64_t i = 0; i < 10; i++) {
+        task_of(0, 2 * i, 1, 1000 + 1000 * i, 1000);
+        task_of(0, 2 * i + 1, 2, 1000 + 1400 * i, 1400);
+    }
+    analyse_app();
+    assert_near(measure("STAGE.SLOW_HOST", "2"), 1.4);
+    assert_true(fires("STAGE.SLOW_HOST"));
+    assert_string_equal(filter_of("STAGE.SLOW_HOST"), "status=success&executor=2");
+    assert_string_equal(text_of("SELECT verdict FROM stage_analysis"), "ok");
+}
+
+/* Eleven tasks of a second and one of ten: the cut is 1.5 times the third quartile of a second. */
+static void outliers_are_listed_by_their_cut(void **state)
+{
+    (void)state;
+    whole_stage(0, 12, 1000, 17000);
+    for (int64_t i = 0; i < 11; i++)
+        task_of(0, i, 1, 1000 + 1000 * (i / 2), 1000);
+    task_of(0, 11, 1, 7000, 10000);
+    analyse_app();
+    assert_true(fires("STAGE.STRAGGLER"));
+    assert_string_equal(filter_of("STAGE.STRAGGLER"), "status=success&minDurationMs=1501");
+}
+
+/* Of eleven tasks ten read nothing: no multiple is told of that. */
+static void a_multiple_of_nothing_is_not_told(void **state)
+{
+    (void)state;
+    whole_stage(0, 11, 1000, 17000);
+    for (int64_t i = 0; i < 11; i++) {
+        struct task_cells *task = task_of(0, i, 1, 1000 + 1000 * (i / 2), i == 10 ? 10000 : 1000);
+        task->shuffle_records_read = i == 10 ? 1000000 : 0;
+        task->shuffle_local_read_bytes = i == 10 ? 100 * MIB : 0;
+    }
+    analyse_app();
+    assert_near(number_of("SELECT args ->> '$.x.v' FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), 1e6);
+    assert_string_equal(text_of("SELECT args ->> '$.ratio.v' FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), "");
+}
+
+/* Two slots. Five tasks that have their data run from 1 s on, the last of them from 3 s. From 3 to 11 s one slot is free though five tasks wait, which run elsewhere from 11 s on: of the 4 s
+ * a slot that were lost no more than the 2 s until the last task with a better place began can have been waiting for one. */
+static void only_tasks_with_a_better_place_wait_for_it(void **state)
+{
+    (void)state;
+    whole_stage(0, 10, 1000, 18000);
+    for (int64_t i = 0; i < 4; i++)
+        task_of(0, i, 1, 1000 + 1000 * (i / 2), 1000)->locality = 0;
+    task_of(0, 4, 1, 3000, 8000)->locality = 0;
+    for (int64_t i = 5; i < 10; i++)
+        task_of(0, i, 1, 11000 + 1000 * ((i - 5) / 2), 1000)->locality = 4;
+    analyse_app();
+    assert_near(number_of("SELECT args ->> '$.wait.v' FROM finding WHERE rule_id = 'STAGE.LOCALITY'"), 2000.0);
+    assert_near(measure("STAGE.LOCALITY", "0.0"), 2000.0 / 13000);
+    assert_string_equal(filter_of("STAGE.LOCALITY"), "locality=ANY");
+}
+
+/* One task of 12 s on two slots that reads 300 MiB: a query's scan in splits of 300 / 4 MiB, or a shuffle, or what somebody made. */
+static void more_tasks_come_from_where_the_data_comes_from(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t input, shuffled, sql;
+        const char *cause;
+    } cases[] = {{300 * MIB, 0, 1, "scan"}, {300 * MIB, 0, UNKNOWN, "source"}, {0, 300 * MIB, 1, "shuffle"}, {0, 0, 1, "source"}};
+    for (int64_t i = 0; i < 4; i++) {
+        whole_stage(i, 1, 1000 + 14000 * i, 13000 + 14000 * i);
+        struct task_cells *task = task_of(i, 0, 1, 1000 + 14000 * i, 12000);
+        task->input_bytes = cases[i].input;
+        task->shuffle_local_read_bytes = cases[i].shuffled;
+        app_sql("UPDATE stage SET sql_execution_id = %s WHERE stage_ref = %lld", sql_number(cases[i].sql), (long long)i);
+    }
+    analyse_app();
+    for (int64_t i = 0; i < 4; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT cause FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '%lld.0'", (long long)i);
+        assert_string_equal(text_of(sql), cases[i].cause);
+    }
+    assert_near(number_of("SELECT args ->> '$.split_bytes.v' FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), 75.0 * MIB);
+}
+
+/* An executor may have any name. */
+static void names_in_filters_are_encoded(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 1");
+    add_executor(2, "a&b \"c\"/é", 1, T0, UNKNOWN);
+    whole_stage(0, 20, 1000, 41000);
+    for (int64_t i = 0; i < 10; i++) {
+        task_of(0, 2 * i, 1, 1000 + 1000 * i, 1000);
+        task_of(0, 2 * i + 1, 2, 1000 + 4000 * i, 4000);
+    }
+    analyse_app();
+    assert_string_equal(filter_of("STAGE.SLOW_HOST"), "status=success&executor=a%26b%20%22c%22%2F%C3%A9");
+}
+
+/* Three of ten attempts say that memory ran out, two in one way; the other one fails for something else. */
+static void failures_are_listed_by_what_they_say(void **state)
+{
+    (void)state;
+    app_sql(
+        "INSERT INTO text VALUES (1, 'java.lang.OutOfMemoryError: Java heap space'), (2, 'java.lang.OutOfMemoryError: GC overhead limit exceeded'), (3, 'x.RowException: bad')");
+    whole_stage(0, 10, 1000, 11000);
+    for (int64_t i = 0; i < 10; i++)
+        task_of(0, i, 1, 1000 + 1000 * i, 1000);
+    for (int64_t i = 0; i < 4; i++) {
+        struct task_cells *task = task_of(0, i, 1, 1500 + 1000 * i, 500);
+        fail_task(task, REASON_EXCEPTION);
+        task->error_text_id = i < 2 ? 1 : i;
+    }
+    analyse_app();
+    assert_string_equal(filter_of("TASK.FAILURES"), "status=failed");
+    assert_string_equal(filter_of("TASK.OOM"), "status=failed&q=java.lang.OutOfMemoryError");
+    assert_near(measure("TASK.OOM", "0.0"), 3.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
+        TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(more_tasks_come_from_where_the_data_comes_from),
+        TEST(failures_are_listed_by_what_they_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
