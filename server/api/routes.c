@@ -52,3 +52,7 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/dstreams", api_dstreams, "list of the batches of a DStreams application, rebuilt from its jobs"},
     {NULL, NULL, NULL},
 };
+
+const struct route api_actions[] = {
+    {NULL, NULL, NULL},
+};
