@@ -187,6 +187,7 @@ int cmd_serve(int argc, char **argv)
                                                    .most_total_bytes = settings_i64(cli.settings, SETTING_UPLOADS_MAX_TOTAL_BYTES),
                                                    .most_per_minute = settings_i64(cli.settings, SETTING_UPLOADS_PER_MINUTE)},
                                        .redaction = text_setting(&cli, SETTING_REDACT_PROPERTIES),
+                                       .all = cli.settings,
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,

@@ -27,6 +27,7 @@ static const struct route page_routes[] = {
     {"/", NULL, "the applications"},
     {"/a/{ref}", NULL, "an application"},
     {"/compare", NULL, "an application against another one"},
+    {"/status", NULL, "the server's state"},
     {NULL, NULL, NULL},
 };
 
@@ -157,7 +158,7 @@ static void respond_page(struct api_ctx *ctx, const struct request *request, str
 
 static size_t page_route(struct str path)
 {
-    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : ROUTE_LIST;
+    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : str_starts(path, "/status") ? ROUTE_STATUS : ROUTE_LIST;
 }
 
 static bool is_for_watchers(const struct request *request)
@@ -188,7 +189,17 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
 {
     struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     const struct route *route;
-    bool answered, asks_methods = str_is(request->method, "OPTIONS");
+    bool answered, asks_methods = str_is(request->method, "OPTIONS"), acts = str_is(request->method, "POST");
+    if ((route = router_match(api_actions, request)) && acts) {
+        request->route = route_number(route);
+        enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
+        return rc || answered ? rc : route->handler(&ctx, request, response, err);
+    }
+    if (route || acts) {
+        dispatch_refuse(request->path, response, 405, "method_not_allowed", route ? "only POST is answered here" : "only " HTTP_METHODS " are answered");
+        response_header(response, "Allow", route ? STR_LIT("POST") : STR_LIT(HTTP_METHODS));
+        return ERR_OK;
+    }
     if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request))) {
         if (asks_methods)
             return answer_methods(response);

@@ -435,6 +435,14 @@ static bool method_known(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
+/* Whether what is sent may be an action: what of the address is read here only spares the rest of a POST, dispatch knows the routes. */
+static bool may_act(const struct exchange *exchange, const char *method)
+{
+    const char *query = memchr(exchange->address.ptr, '?', exchange->address.len);
+    struct str path = {exchange->address.ptr, query ? (size_t)(query - exchange->address.ptr) : exchange->address.len};
+    return strcmp(method, "POST") == 0 && (str_ends(path, "/reload") || str_ends(path, "/forget"));
+}
+
 /* The store, the disk or memory failed. */
 static void make_failure(struct exchange *exchange, enum err_code code, const struct err *err)
 {
@@ -554,6 +562,7 @@ static bool read_head(struct http *self, struct MHD_Connection *connection, stru
     request->origin = header(connection, "Origin");
     request->site = header(connection, "Sec-Fetch-Site");
     request->forwarded_host = header(connection, "X-Forwarded-Host");
+    request->action = header(connection, "X-Afterglow-Action");
     request->secure = is_secure(connection);
     note_sender(connection, exchange);
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
@@ -626,7 +635,7 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         lead_to_https(self, exchange);
     } else if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
-    } else if (!method_known(method)) {
+    } else if (!method_known(method) && !may_act(exchange, method)) {
         dispatch_refuse(request->path, response, 405, "method_not_allowed", "only " HTTP_METHODS " are answered");
         response_header(response, "Allow", STR_LIT(HTTP_METHODS));
     } else if (body_too_long(connection)) {
@@ -814,7 +823,7 @@ static enum MHD_Result go_on(struct http *self, struct MHD_Connection *connectio
         *upload_data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
-    bool refused = !exchange->receives && (exchange->too_long || !method_known(method) || body_too_long(connection));
+    bool refused = !exchange->receives && (exchange->too_long || (!method_known(method) && !may_act(exchange, method)) || body_too_long(connection));
     if (!exchange->seen && !refused) {
         exchange->seen = true;
         return MHD_YES;

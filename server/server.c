@@ -368,6 +368,11 @@ struct store_usage_watch *server_store_usage(struct server *self)
     return self->store_usage;
 }
 
+const struct settings *server_settings_given(const struct server *self)
+{
+    return self->settings->all;
+}
+
 int64_t server_started_ms(const struct server *self)
 {
     return self->started_ms;
@@ -389,6 +394,16 @@ void server_opened(struct server *self, int64_t log_id)
     int64_t minute = time_monotonic_ns() / NS_PER_MS / 60000, note = log_id * OPENED_MINUTES + minute % OPENED_MINUTES;
     if (self->supervisor && atomic_exchange_explicit(&self->opened[(uint64_t)log_id % OPENED_SLOTS], note, memory_order_relaxed) != note)
         supervise_opened(self->supervisor, log_id);
+}
+
+bool server_reload(struct server *self, int64_t log_id)
+{
+    return self->supervisor && supervise_reload(self->supervisor, log_id);
+}
+
+bool server_forget(struct server *self, int64_t log_id)
+{
+    return self->supervisor && supervise_forget(self->supervisor, log_id);
 }
 
 void server_scan_uploads(struct server *self)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/settings.h"
 #include "base/str.h"
 #include "server/access.h"
 #include "server/supervise.h"
@@ -53,6 +54,7 @@ struct server_settings {
     struct upload_settings uploads;
     const char *redaction;           /* spark.redaction.regex, which is set already (base/redact_pattern.h): answers depend on it, so their tags do; NULL: none */
     unsigned exact;                  /* bits of enum server_exact */
+    const struct settings *all;      /* those above as they were given, for the page of the server's state */
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
@@ -102,6 +104,7 @@ void server_ingest_status(struct server *self, struct ingest_status *ret);
 struct worker_counts *server_counts(struct server *self);         /* borrowed; NULL: there is no child */
 struct route_times *server_route_times(struct server *self);      /* borrowed */
 struct store_usage_watch *server_store_usage(struct server *self);       /* borrowed */
+const struct settings *server_settings_given(const struct server *self); /* borrowed */
 int64_t server_started_ms(const struct server *self);             /* epoch */
 unsigned server_threads(const struct server *self);               /* that answer */
 bool server_may_scrape(const struct server *self, const unsigned char sender[16]);       /* /metrics, without a login */
@@ -112,6 +115,9 @@ struct uploads *server_uploads(struct server *self);              /* borrowed; N
 void server_want(struct server *self, int64_t log_id);
 /* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
 void server_opened(struct server *self, int64_t log_id);
+/* What an administrator asked for. False: the child could not be told. */
+bool server_reload(struct server *self, int64_t log_id) WARN_UNUSED;
+bool server_forget(struct server *self, int64_t log_id) WARN_UNUSED;
 /* A log that is added has come, grown or gone: tells the child to look at the place of uploads. Likewise. */
 void server_scan_uploads(struct server *self);
 

@@ -181,33 +181,47 @@ void supervise_status(struct supervisor *self, struct ingest_status *ret)
     pthread_mutex_unlock(&self->lock);
 }
 
-static void tell(struct supervisor *self, const char *line)
+/* False: nobody reads, or the pipe is full. */
+static bool tell(struct supervisor *self, const char *line)
 {
     pthread_mutex_lock(&self->lock);
-    if (self->control >= 0 && write(self->control, line, strlen(line)) < 0 && errno == EPIPE)
-        close_control(self);         /* lines are shorter than PIPE_BUF: written whole or not at all */
+    bool told = self->control >= 0 && write(self->control, line, strlen(line)) > 0;      /* lines are shorter than PIPE_BUF: written whole or not at all */
+    if (!told && self->control >= 0 && errno == EPIPE)
+        close_control(self);
     pthread_mutex_unlock(&self->lock);
+    return told;
+}
+
+static bool tell_of(struct supervisor *self, const char *word, int64_t number)
+{
+    char line[48];
+    snprintf(line, sizeof line, "%s %" PRId64 "\n", word, number);
+    return tell(self, line);
 }
 
 void supervise_want(struct supervisor *self, int64_t log_id)
 {
-    char line[40];
-    snprintf(line, sizeof line, "want %" PRId64 "\n", log_id);
-    tell(self, line);
+    tell_of(self, "want", log_id);
 }
 
 void supervise_opened(struct supervisor *self, int64_t log_id)
 {
-    char line[40];
-    snprintf(line, sizeof line, "opened %" PRId64 "\n", log_id);
-    tell(self, line);
+    tell_of(self, "opened", log_id);
 }
 
 void supervise_scan(struct supervisor *self, size_t place)
 {
-    char line[40];
-    snprintf(line, sizeof line, "scan %zu\n", place);
-    tell(self, line);
+    tell_of(self, "scan", (int64_t)place);
+}
+
+bool supervise_reload(struct supervisor *self, int64_t log_id)
+{
+    return tell_of(self, "reload", log_id);
+}
+
+bool supervise_forget(struct supervisor *self, int64_t log_id)
+{
+    return tell_of(self, "forget", log_id);
 }
 
 void supervise_free(struct supervisor *self)

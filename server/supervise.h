@@ -37,6 +37,9 @@ void supervise_status(struct supervisor *self, struct ingest_status *ret);
 void supervise_opened(struct supervisor *self, int64_t log_id);   /* as supervise_want; a lost one is made good by the next */
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
 void supervise_scan(struct supervisor *self, size_t place);       /* look at that one of the places now, by its position in argv, from 0; as above */
+/* What a person asked for once. False: it could not be told. */
+bool supervise_reload(struct supervisor *self, int64_t log_id) WARN_UNUSED;
+bool supervise_forget(struct supervisor *self, int64_t log_id) WARN_UNUSED;
 void supervise_free(struct supervisor *self);                     /* closes the pipe, asks with SIGTERM, waits, at last kills; NULL is fine */
 
 #endif
