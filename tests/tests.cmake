@@ -116,5 +116,6 @@ if(NODE)
         script_test(web_check web 300 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/web run check)
         script_test(web_unit web 300 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/web test)
         script_test(web_browser web 1500 ${NODE} ${CMAKE_SOURCE_DIR}/tests/web/run.mjs)
+        set_tests_properties(web_browser PROPERTIES COST 1000)        # the longest begins first, beside the others
     endif()
 endif()
