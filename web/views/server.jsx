@@ -135,7 +135,7 @@ function Places({ state }) {
 const LogStates = ({ state: { logs } }) =>
   logs ? (
     <Section title={t("server.logs")} note={t("server.logs.note")}>
-      <Facts items={STATES.map((s) => [t(`state.${s}`), logs[s] ? <a href={paths.apps({ state: s })}>{count(logs[s])}</a> : <span class="dim3">{count(logs[s])}</span>])} />
+      <Facts items={STATES.map((s) => [t(s === "skipped" ? "server.skipped" : `state.${s}`), logs[s] ? <a href={paths.apps({ state: s })}>{count(logs[s])}</a> : <span class="dim3">{count(logs[s])}</span>])} />
     </Section>
   ) : null;
 
@@ -144,11 +144,9 @@ function Troubles({ state, done }) {
   if (!state.troubles) return null;
   const latest = state.troubles.flatMap((of) => of.latest.map((log) => ({ ...log, trouble: of.reason })));
   return (
-    <Section title={t("server.failed")} note={latest.length ? t("server.failed.note") : undefined}>
-      {latest.length === 0 ? (
-        <p class="dim">{t("server.failed.none")}</p>
-      ) : (
-        <>
+    <>
+      <Section title={t("server.failed")}>
+        {latest.length ? (
           <Table
             caption={t("server.failed")}
             rows={state.troubles}
@@ -159,30 +157,52 @@ function Troubles({ state, done }) {
               { id: "text", label: t("server.said"), class: "is-text", cell: (x) => t(`trouble.${x.reason}.text`) },
             ]}
           />
+        ) : (
+          <p class="dim">{t("server.failed.none")}</p>
+        )}
+      </Section>
+      {latest.length ? (
+        <Section title={t("server.latest")} note={t("server.latest.note")}>
           <Table
-            caption={t("server.log")}
+            caption={t("server.latest")}
             rows={latest}
             rowKey={(x) => x.logId}
             columns={[
-              {
-                id: "log",
-                label: t("server.log"),
-                cell: (x) => {
-                  const name = x.logPath.replace(/^.*\//, "");
-                  return x.key ? <a href={paths.app(x.key)}>{name}</a> : <Clip text={name} title={x.logPath} />;
-                },
-              },
+              { id: "log", label: t("server.log"), cell: (x) => <LogName log={x} /> },
               { id: "why", label: t("server.why"), cell: (x) => t(`trouble.${x.trouble}`) },
               { id: "text", label: t("server.said"), class: "is-text", cell: (x) => <Clip text={x.reason} /> },
-              { id: "when", label: t("server.when"), num: true, cell: (x) => <span title={zoned(x.changedMs)}>{t("server.ago", duration(Math.max(0, state.nowMs - x.changedMs)))}</span> },
-              { id: "act", label: <span class="sr">{t("act.reload")}</span>, present: (x) => state.mayAct && x.key, cell: (x) => (x.key ? <Acts run={x.key} name={x.key} done={done} /> : null) },
+              {
+                id: "when",
+                label: t("server.when"),
+                num: true,
+                cell: (x) => <span title={zoned(x.changedMs)}>{t("server.ago", duration(Math.max(0, state.nowMs - x.changedMs)))}</span>,
+              },
+              {
+                id: "act",
+                label: <span class="sr">{t("act.reload")}</span>,
+                present: (x) => state.mayAct && x.key,
+                cell: (x) => (x.key ? <Acts run={x.key} name={lastPart(x.logPath)} done={done} /> : null),
+              },
             ]}
           />
-        </>
-      )}
-    </Section>
+        </Section>
+      ) : null}
+    </>
   );
 }
+
+/** @param {string} path */
+const lastPart = (path) => path.replace(/^.*\//, "");
+
+/** @param {{ log: { logPath: string, key: string | null } }} props */
+const LogName = ({ log }) =>
+  log.key ? (
+    <a href={paths.app(log.key)} title={log.logPath}>
+      {lastPart(log.logPath)}
+    </a>
+  ) : (
+    <Clip text={lastPart(log.logPath)} title={log.logPath} />
+  );
 
 /** @param {PartProps} props */
 function Largest({ state, done }) {
