@@ -240,7 +240,7 @@ static void tell_store(struct server *server, struct buf *out)
 {
     struct store_usage usage;
     store_usage_get(server_store_usage(server), &usage);
-    family(out, "store_bytes", "gauge", "Disk that the store takes, looked up once a minute.");
+    family(out, "store_bytes", "gauge", "Disk that the store takes, as it was looked up last.");
     sample(out, "store_bytes", "part", "catalogue", usage.catalog_bytes);
     sample(out, "store_bytes", "part", "runs", usage.run_bytes);
     one(out, "store_runs", "gauge", "Databases of runs in the store.", usage.run_count);

@@ -20,6 +20,7 @@ struct store_usage_watch {
     pthread_mutex_t lock;            /* of `found` */
     pthread_mutex_t look;            /* who has it looks */
     struct store_usage found;
+    int64_t fresh_until_ns;          /* monotonic; 0: nothing was found yet */
 };
 
 enum err_code store_usage_new(struct store_usage_watch **ret, const char *store_dir, struct err *err)
@@ -103,33 +104,31 @@ static void look(const char *store_dir, struct store_usage *ret)
     look_at_runs(store_dir, ret);
 }
 
-static void copy_found(struct store_usage_watch *self, struct store_usage *ret)
+/* True: it is fresh. */
+static bool copy_found(struct store_usage_watch *self, struct store_usage *ret)
 {
     pthread_mutex_lock(&self->lock);
     *ret = self->found;
+    bool fresh = time_monotonic_ns() < self->fresh_until_ns;
     pthread_mutex_unlock(&self->lock);
-}
-
-static bool is_fresh(const struct store_usage *usage)
-{
-    int64_t age_ms = time_now_ms() - usage->measured_ms;
-    return usage->measured_ms && age_ms >= 0 && age_ms < STORE_USAGE_KEEP_MS;
+    return fresh;
 }
 
 void store_usage_get(struct store_usage_watch *self, struct store_usage *ret)
 {
-    copy_found(self, ret);
-    if (is_fresh(ret))
+    if (copy_found(self, ret))
         return;
     if (!ret->measured_ms)           /* nothing to give meanwhile */
         pthread_mutex_lock(&self->look);
     else if (pthread_mutex_trylock(&self->look))
         return;
-    copy_found(self, ret);
-    if (!is_fresh(ret)) {
+    if (!copy_found(self, ret)) {
+        int64_t begin_ns = time_monotonic_ns();
         look(self->store_dir, ret);
+        int64_t end_ns = time_monotonic_ns();
         pthread_mutex_lock(&self->lock);
         self->found = *ret;
+        self->fresh_until_ns = end_ns + MAX((int64_t)STORE_USAGE_KEEP_MS * NS_PER_MS, (end_ns - begin_ns) * STORE_USAGE_KEEP_TIMES);
         pthread_mutex_unlock(&self->lock);
     }
     pthread_mutex_unlock(&self->look);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the store takes on the disk: its catalogue, the databases of all runs, and the largest of them. Looked up file by file, so at most once a minute, whoever asks. Threads: safe; one looks, the others get
+ * What the store takes on the disk: its catalogue, the databases of all runs, and the largest of them. Looked up file by file, so not for everybody who asks: what was found holds for
+ * a second, or a hundred times as long as the look took. Threads: safe; one looks, the others get
  * what was found before. */
 #ifndef SERVER_STORE_USAGE_H
 #define SERVER_STORE_USAGE_H
@@ -11,7 +12,8 @@
 #include "base/err.h"
 
 #define STORE_USAGE_LARGEST 20
-#define STORE_USAGE_KEEP_MS 60000
+#define STORE_USAGE_KEEP_MS 1000
+#define STORE_USAGE_KEEP_TIMES 100   /* a hundredth of a processor at most */
 #define STORE_USAGE_KEY_BYTES 256
 
 struct store_usage {

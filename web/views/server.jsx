@@ -169,7 +169,7 @@ function Troubles({ state, done }) {
             rowKey={(x) => x.logId}
             columns={[
               { id: "log", label: t("server.log"), cell: (x) => <LogName log={x} /> },
-              { id: "why", label: t("server.why"), cell: (x) => t(`trouble.${x.trouble}`) },
+              { id: "why", label: t("server.why"), class: "nowrap", cell: (x) => t(`trouble.${x.trouble}`) },
               { id: "text", label: t("server.said"), class: "is-text", cell: (x) => <Clip text={x.reason} /> },
               {
                 id: "when",
