@@ -69,12 +69,12 @@ describe("the server's state", () => {
       return route.fulfill(asked.length === 1 ? { status: 202, json: { asked: "reload", key: run.key } } : { status: 409, json: { status: 409, error: "being_read", detail: "it is being read" } });
     });
     const row = section("Disk by application").locator("tbody tr").first();
-    await row.getByRole("button", { name: /^Read the log of / }).click();
+    await row.getByRole("button", { name: /^Read anew: / }).click();
     await page.locator(".toast", { hasText: "is read anew" }).waitFor();
     page.once("dialog", (dialog) => dialog.dismiss());
-    await row.getByRole("button", { name: /^Forget / }).click();
+    await row.getByRole("button", { name: /^Forget: / }).click();
     page.once("dialog", (dialog) => dialog.accept());
-    await row.getByRole("button", { name: /^Forget / }).click();
+    await row.getByRole("button", { name: /^Forget: / }).click();
     await page.locator(".toast", { hasText: "Nothing was done: it is being read" }).waitFor();
     assert.deepEqual(asked, [`POST /api/afterglow/v1/apps/${run.key}/reload 1`, `POST /api/afterglow/v1/apps/${run.key}/forget 1`]);
     await page.unroute(/\/(reload|forget)$/);
