@@ -18,6 +18,7 @@ CREATE TABLE place (
     last_scan_ms INTEGER,                -- when a scan last ended
     last_scan_duration_ms INTEGER,
     last_error TEXT,                     -- why the last scan failed; NULL: it did not
+    failing_since_ms INTEGER,            -- when the first of the scans ended that failed one after the other up to the last; NULL: the last did not fail
     entry_count INTEGER                  -- entries the last scan saw
 ) STRICT;
 

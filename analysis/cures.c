@@ -19,6 +19,7 @@ static const struct {
     {"APP.LOW_UTIL", "driver", "DYNALLOC"},
     {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
     {"APP.LOW_UTIL", "tail", ""},
+    {"APP.LOW_UTIL", "sched_wait", ""},
     {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
     {"STAGE.FEW_TASKS", "shuffle", "SHUFPART REPART AQE_MIN"},
     {"STAGE.FEW_TASKS", "source", "REPART"},
@@ -59,6 +60,13 @@ const char *finding_fixes(const struct finding *finding)
         if (strcmp(cause, cures_of_failures[i].kind) == 0)
             return cures_of_failures[i].fixes;
     return "";
+}
+
+bool finding_is_symptom(const struct finding *finding)
+{
+    const char *id = finding->rule->id;
+    return strcmp(id, "APP.LOW_UTIL") == 0 || strcmp(id, "APP.OFF_CPU") == 0 || strcmp(id, "STAGE.WARMUP") == 0 ||
+           (strcmp(id, "APP.OVERALLOC") == 0 && finding->cause && strcmp(finding->cause, "spare_slots") == 0);
 }
 
 bool finding_is_no_fault(const struct finding *finding)

@@ -9,8 +9,8 @@
 
 #define LOOKED_AT_BYTES ((size_t)64 << 10)
 
-const char *const error_kind_names[ERROR_KIND_COUNT] = {"oom_heap", "oom_container", "oom_python",    "fetch",           "disk_full", "corrupt", "permission",
-                                                        "timeout",  "python",        "commit_denied", "class_not_found", "assertion", "other"};
+const char *const error_kind_names[ERROR_KIND_COUNT] = {"cancelled",  "oom_heap", "oom_container", "oom_python",    "fetch",           "disk_full", "corrupt",
+                                                        "permission", "timeout",  "python",        "commit_denied", "class_not_found", "assertion", "other"};
 
 /* Spark's, the JVM's and the resource managers' own words. A word may stand in one line only: the first match decides. Exit code 137 alone is a kill, not a proof of memory. */
 static const struct {
@@ -54,11 +54,25 @@ static bool contains(struct str text, const char *word)
     return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 }
 
+/* Somebody asked for it: "Job 6 cancelled" and why (DAGScheduler, all versions), or a query whose thread was interrupted. A context that was shut down takes its jobs along, and nobody asked. */
+static bool is_cancelled(struct str text)
+{
+    const char *job = memmem(text.ptr, text.len, "Job ", 4);
+    size_t at = job ? (size_t)(job - text.ptr) + 4 : 0, end = at;
+    while (end < text.len && isdigit((unsigned char)text.ptr[end]))
+        end++;
+    if (end > at && str_starts((struct str){text.ptr + end, text.len - end}, " cancelled"))
+        return !contains(text, "SparkContext was shut down");
+    return str_is(error_class_of(text), "java.lang.InterruptedException");
+}
+
 enum error_kind error_kind_of(struct str text)
 {
     if (!str_known(text))
         return ERROR_OTHER;
     text.len = MIN(text.len, LOOKED_AT_BYTES);
+    if (is_cancelled(text))
+        return ERROR_CANCELLED;
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (contains(text, words[i].word))
             return words[i].kind;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/analysis_rows.h"
+#include "analysis/failed_job.h"
 #include "analysis/finding_order.h"
 #include "base/attributes.h"
 #include "base/mem.h"
@@ -25,7 +26,6 @@ static struct str keep(struct report *self, sqlite3_stmt *row, int column, enum 
 static const char *const app_sql =
     "SELECT a.app_id, a.attempt_id, a.name, a.user, a.spark_version, coalesce(a.start_ms, a.first_event_ms), h.complete, "
     "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
-    "(SELECT t.body FROM job AS j LEFT JOIN text AS t ON t.text_id = j.failure_text_id WHERE j.status = 2 ORDER BY coalesce(j.completion_ms, 0) DESC, j.job_id LIMIT 1), "
     "(SELECT count(*) FROM job), (SELECT count(*) FROM task) "
     "FROM application AS a, log_health AS h";
 
@@ -44,12 +44,14 @@ static enum err_code read_app(struct report *self, struct err *err)
         self->app.start_ms = db_i64(row, 5);
         self->app.complete = db_i64(row, 6) != 0;
         self->app.failed = db_i64(row, 7) != 0;
-        self->app.failure = keep(self, row, 8, &rc);
-        self->app.job_count = db_i64(row, 9);
-        self->app.task_count = db_i64(row, 10);
+        self->app.job_count = db_i64(row, 8);
+        self->app.task_count = db_i64(row, 9);
     }
     db_finalize(row);
-    return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "the store holds no application here") : rc;
+    if (rc)
+        return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "the store holds no application here") : rc;
+    int64_t job_id;
+    return failed_job(self->db, &self->arena, &job_id, &self->app.failure, err);
 }
 
 static enum err_code read_analysis(struct report *self, struct err *err)
@@ -423,7 +425,10 @@ void report_sentence(struct buf *out, enum lang lang, const struct finding *find
 {
     if (finding->confidence == 0)
         buf_text(out, message_of(lang, "verdict", "possibly"));
-    const char *sentence = rule_text(lang, finding, "sentence"), *shorter = rule_text(lang, finding, "shorter");
+    char part[64];
+    snprintf(part, sizeof part, "sentence_%s", finding->cause ? finding->cause : "");
+    const char *of_cause = rule_text(lang, finding, part);
+    const char *sentence = of_cause ? of_cause : rule_text(lang, finding, "sentence"), *shorter = rule_text(lang, finding, "shorter");
     word_fill(out, shorter && word_lacks(sentence, args, count) ? shorter : sentence, args, count);
 }
 

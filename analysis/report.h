@@ -31,7 +31,7 @@ struct report {
         int64_t start_ms;            /* epoch */
         bool complete;               /* ApplicationEnd was read */
         bool failed;                 /* exit code, or its last job */
-        struct str failure;          /* of the last failed job; STR_NONE: the log does not say */
+        struct str failure;          /* failed_job.h; STR_NONE: the log does not say */
         int64_t job_count, task_count;
     } app;
     int64_t analysis_version, begin_ms, end_ms, wall_ms, jobs_ms, completeness, slot_peak, frame_ms, allocated_ms, clock_faults;
@@ -77,7 +77,7 @@ struct report_evidence {
 enum err_code report_evidence(struct report *self, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count, struct report_evidence *ret,
                               struct err *err) WARN_UNUSED;
 
-/* Its sentence, with "Possibly" before it at low confidence, or the shorter one where the run lacks what the sentence says (a job that failed without a failed task); the name of its rule; what to do, in words; where it is ("stage 1.0"). */
+/* Its sentence, or that of its cause where it has one, with "Possibly" before it at low confidence, or the shorter one where the run lacks what the sentence says (a job that failed without a failed task); the name of its rule; what to do, in words; where it is ("stage 1.0"). */
 void report_sentence(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count);
 const char *report_rule_name(enum lang lang, const struct finding *finding);
 void report_advice(struct buf *out, enum lang lang, const struct finding *finding, const struct word_arg *args, size_t count);

@@ -7,6 +7,7 @@
 
 #include "analysis/conf_value.h"
 #include "analysis/error_text.h"
+#include "analysis/failed_job.h"
 #include "analysis/stage_view.h"
 #include "base/mem.h"
 
@@ -313,13 +314,30 @@ static void low_util(const struct judged *judged, struct findings *findings)
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
-    double gap = gap_slot_ms(judged->accounts, busy), few = app->slot_ms[BUCKET_FEW_TASKS], tail = app->slot_ms[BUCKET_TAIL];
-    finding->cause = gap >= few && gap >= tail ? "driver" : few >= tail ? "few_tasks" : "tail";
-    finding_arg(findings, "gap", gap, "ms");
-    finding_arg(findings, "few", few, "ms");
-    finding_arg(findings, "tail", tail, "ms");
-    finding_arg(findings, "stage_gap", app->slot_ms[BUCKET_STAGE_GAP], "ms");
-    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"busy", busy, "ms"}, {"allocated", allocated, "ms"}}, 2);
+    struct idle_part {
+        const char *why; /* in messages: words/why:…, and what to do: do_… */
+        double ms;
+    } parts[] = {{"driver", gap_slot_ms(judged->accounts, busy)},
+                 {"few_tasks", app->slot_ms[BUCKET_FEW_TASKS]},
+                 {"tail", app->slot_ms[BUCKET_TAIL]},
+                 {"sched_wait", app->slot_ms[BUCKET_SCHED_WAIT]},
+                 {"stage_gap", app->slot_ms[BUCKET_STAGE_GAP]}},
+      most = parts[0];
+    for (size_t i = 1; i < ARRAY_LENGTH(parts); i++)
+        if (parts[i].ms > most.ms)
+            most = parts[i];
+    finding->cause = most.why;
+    finding_arg(findings, "most", most.ms, "ms");
+    finding_arg_text(findings, "why", str_of(most.why));
+    finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
+                     (struct evidence_cell[]){{"busy", busy, "ms"},
+                                              {"allocated", allocated, "ms"},
+                                              {"driver", parts[0].ms, "ms"},
+                                              {"few_tasks", parts[1].ms, "ms"},
+                                              {"tail", parts[2].ms, "ms"},
+                                              {"sched_wait", parts[3].ms, "ms"},
+                                              {"stage_gap", parts[4].ms, "ms"}},
+                     7);
     formula_share(findings, finding->rule, busy, allocated);
 }
 
@@ -397,7 +415,8 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding->measure = MAX(never, spare);
     finding->mute = facts->is_local ? MUTE_LOCAL : MUTE_NONE;
     finding->grade_shift = dynamic_allocation(facts) ? -1 : 0;
-    finding_arg(findings, "n", (double)idle, "count");
+    finding->cause = idle ? "idle_executors" : "spare_slots";
+    finding_arg(findings, "n", idle ? (double)idle : (double)NAN, "count"); /* none: slots were to spare, and it says no more */
     finding_arg(findings, "m", (double)count, "count");
     finding_arg(findings, "busy", (double)at_once, "slots");
     finding_arg(findings, "slots", (double)facts->slot_peak, "slots");
@@ -611,7 +630,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     finding_arg_text(findings, "signature", str_of(signature));
     finding->cause = error_kind_names[error_kind_of(failure)];
     finding_arg_text(findings, "kind", str_of(finding->cause));
-    finding_arg(findings, "attempts", attempts, "count");
+    if (first)
+        finding_arg(findings, "attempts", attempts, "count");
     if (first) {
         char stage_key[48];
         snprintf(stage_key, sizeof stage_key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[stage]));
@@ -624,7 +644,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_filter(findings, "status", STR_LIT("failed"));
     }
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);
-    finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
+    finding_evidence(findings, SUBJECT_JOB, str_of(key), first ? "context" : "culprit", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, first ? 1 : 0);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "DE");
     return ERR_OK;
 }
@@ -633,14 +653,14 @@ static enum err_code jobs_failed(const struct judged *judged, struct findings *f
 {
     const struct facts *facts = judged->facts;
     const struct rule *rule = rule_find(STR_LIT("JOB.FAILED"));
-    uint32_t last = NO_ENTITY, last_failed = NO_ENTITY;
+    uint32_t last = NO_ENTITY;
+    int64_t blamed;
+    struct str text;
     size_t failed = 0;
     for (uint32_t i = 0; i < facts->job_count; i++) {
         failed += facts->jobs[i].failed;
         if (last == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last].end_ms)
             last = i;
-        if (facts->jobs[i].failed && (last_failed == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last_failed].end_ms))
-            last_failed = i;
     }
     if (!facts->job_count)
         return ERR_OK;
@@ -651,10 +671,10 @@ static enum err_code jobs_failed(const struct judged *judged, struct findings *f
         return ERR_OK;
     }
     bool app_failed = known(facts->exit_code) && facts->exit_code != 0;
-    enum err_code rc = ERR_OK;
+    enum err_code rc = failed_job(facts->db, findings->arena, &blamed, &text, err);
     for (uint32_t i = 0; i < facts->job_count && !rc; i++)
         if (facts->jobs[i].failed)
-            rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, i == last_failed && (app_failed || last == last_failed), err);
+            rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, facts->jobs[i].job_id == blamed && (app_failed || facts->jobs[last].failed), err);
     return rc;
 }
 

@@ -277,6 +277,7 @@ static void adaptive_off(struct sql_pass *pass)
 struct failed_group {
     char signature[ERROR_SIGNATURE_BYTES];
     struct str message;
+    bool is_cancelled;
     size_t count;
     uint32_t first, last; /* positions of executions */
 };
@@ -306,6 +307,7 @@ static enum err_code group_failures(struct sql_pass *pass, struct failed_group *
                 struct str message = error_message_of(body);
                 memcpy(groups[at].signature, signature, sizeof signature);
                 groups[at].first = i;
+                groups[at].is_cancelled = error_kind_of(body) == ERROR_CANCELLED;
                 message.len = str_known(message) ? utf8_valid_prefix(message.ptr, MIN(message.len, (size_t)200)) : 0;
                 if (message.len && arena_str(pass->findings->arena, message, &groups[at].message)) {
                     rc = err_nomem(err);
@@ -349,7 +351,8 @@ static enum err_code failed(struct sql_pass *pass, struct err *err)
         snprintf(key, sizeof key, "%lld", (long long)first->execution_id);
         struct finding *finding = findings_add(pass->findings, "SQL.FAILED", SUBJECT_SQL, "%s", key);
         finding->measure = (double)groups[i].count;
-        finding->at_least = last != NO_ENTITY && groups[i].last == last ? GRADE_SEVERE : GRADE_OK;
+        finding->at_least = last != NO_ENTITY && groups[i].last == last && !groups[i].is_cancelled ? GRADE_SEVERE : GRADE_OK;
+        finding->cause = groups[i].is_cancelled ? error_kind_names[ERROR_CANCELLED] : NULL;
         finding_arg_text(pass->findings, "id", str_of(key));
         if (groups[i].message.len)
             finding_arg_text(pass->findings, "msg", groups[i].message);

@@ -11,6 +11,7 @@
 #define WAITING_SHARE 0.5    /* of the wall time: waiting is what the run did most (8.3) */
 #define MOST_OF_IT 0.8       /* of what the first ten would save together (8.3) */
 #define MUCH_SHARE 0.1       /* a run that could be shorter by so much is not called healthy, however small the fault */
+#define ALSO_NAMED 3         /* further causes that are named; the others are counted */
 #define JUDGED_FROM_MS 10000 /* shorter runs are not judged (1.6 tiny_app) */
 
 const char *const empty_page_names[EMPTY_PAGE_COUNT] = {"storage", "sql", "streaming", "executors", "jobs"};
@@ -51,6 +52,90 @@ static enum err_code say_finding(struct report *report, enum lang lang, size_t p
     return ERR_OK;
 }
 
+/* ---- the finding that a verdict is about, and those beside it */
+
+/* How near a finding is to what is wrong; within one kind their order decides. What costs next to nothing, or is a mere setting, is no cause of a slow run while there is another;
+ * what is a symptom is named where nothing else is. */
+enum telling { TELLS_CAUSE, TELLS_SETTING, TELLS_SYMPTOM, TELLS_NOTHING };
+
+static enum telling telling_of(const struct report_finding *f)
+{
+    bool is_setting = strcmp(f->finding.rule->question, "config") == 0, is_priced = known(f->finding.price.ms);
+    if (!f->is_shown || finding_is_no_fault(&f->finding))
+        return TELLS_NOTHING;
+    if (finding_is_symptom(&f->finding))
+        return f->grade >= GRADE_LOW ? TELLS_SYMPTOM : TELLS_NOTHING;
+    if (f->grade >= GRADE_MODERATE || (!is_setting && (f->grade >= GRADE_LOW || is_priced)))
+        return TELLS_CAUSE;
+    return f->grade >= GRADE_LOW ? TELLS_SETTING : TELLS_NOTHING;
+}
+
+/* Its position; finding_count: none is worth a sentence. `findings` NULL: among all. */
+static size_t leading(const struct report *report, const size_t *findings, size_t count)
+{
+    size_t best = report->finding_count;
+    enum telling nearest = TELLS_NOTHING;
+    for (size_t i = 0; i < (findings ? count : report->shown_count); i++) {
+        size_t at = findings ? findings[i] : i;
+        if (telling_of(&report->findings[at]) < nearest) {
+            best = at;
+            nearest = telling_of(&report->findings[at]);
+        }
+    }
+    return best;
+}
+
+static bool is_regression(const struct report_finding *f)
+{
+    return strcmp(f->finding.rule->id, "RUN.REGRESSION") == 0;
+}
+
+/* A regression has a sentence of its own. */
+static bool is_named_beside(const struct report_finding *f)
+{
+    return !is_regression(f) && (telling_of(f) == TELLS_CAUSE || f->grade >= GRADE_MODERATE);
+}
+
+/* A rule is named once, with the first of its subjects. */
+static bool is_named_before(const struct report *report, size_t lead, size_t position)
+{
+    const struct rule *rule = report->findings[position].finding.rule;
+    bool is_named = rule == report->findings[lead].finding.rule;
+    for (size_t i = 0; i < position; i++)
+        is_named |= report->findings[i].finding.rule == rule && is_named_beside(&report->findings[i]);
+    return is_named;
+}
+
+/* The other causes, by name and place: what was done wrong is not always what cost most. */
+static void say_also(const struct report *report, enum lang lang, size_t lead, struct buf *out)
+{
+    CLEANUP(buf_dispose) struct buf names;
+    size_t count = 0;
+    buf_init(&names, 4096);
+    for (size_t i = 0; i < report->shown_count; i++) {
+        const struct finding *finding = &report->findings[i].finding;
+        if (!is_named_beside(&report->findings[i]) || is_named_before(report, lead, i) || count++ >= ALSO_NAMED)
+            continue;
+        CLEANUP(buf_dispose) struct buf where;
+        buf_init(&where, 4096);
+        report_subject(&where, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+        const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, finding))), text("where", buf_str(&where))};
+        if (names.len)
+            buf_text(&names, lang == LANG_ZH_CN ? "、" : ", ");
+        word_fill(&names, message_of(lang, "verdict", finding->subject_kind == SUBJECT_APP ? "also_rule" : "also_rule_where"), args, ARRAY_LENGTH(args));
+    }
+    const struct word_arg args[] = {text("names", buf_str(&names)), number("k", (double)count - ALSO_NAMED, "count")};
+    if (count)
+        say(out, lang, count > ALSO_NAMED ? "also_named_more" : "also_named", args, ARRAY_LENGTH(args));
+}
+
+static enum err_code say_lead(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
+{
+    enum err_code rc = say_finding(report, lang, lead, out, err);
+    say_also(report, lang, lead, out);
+    return rc;
+}
+
 bool verdict_may_be_closest(const struct report_finding *f)
 {
     return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && strcmp(f->finding.rule->id, "LOG.INCOMPLETE") != 0;
@@ -84,7 +169,7 @@ static void say_closest(const struct report *report, enum lang lang, size_t clos
 
 enum err_code verdict_page(struct report *report, enum lang lang, const size_t *findings, size_t count, struct buf *out, struct err *err)
 {
-    size_t shown = 0, first = 0;
+    size_t shown = 0, first = report->finding_count, lead = leading(report, findings, count);
     for (size_t i = 0; i < count; i++)
         if (report->findings[findings[i]].is_shown && shown++ == 0)
             first = findings[i];
@@ -92,7 +177,7 @@ enum err_code verdict_page(struct report *report, enum lang lang, const size_t *
         say_closest(report, lang, verdict_closest(report, findings, count), "nothing", "nothing_closest", out);
         return ERR_OK;
     }
-    enum err_code rc = say_finding(report, lang, first, out, err);
+    enum err_code rc = say_finding(report, lang, lead < report->finding_count ? lead : first, out, err);
     const struct word_arg more = number("k", (double)(shown - 1), "count");
     if (!rc && shown > 1)
         say(out, lang, "also", &more, 1);
@@ -140,7 +225,7 @@ static void say_failed(const struct report *report, enum lang lang, struct buf *
 }
 
 /* What the first few would save together: as few as make most of it. */
-static void say_saving(const struct report *report, enum lang lang, struct buf *out)
+static void say_saving(const struct report *report, enum lang lang, size_t lead, struct buf *out)
 {
     if (report->joint_count == 0)
         return;
@@ -151,19 +236,19 @@ static void say_saving(const struct report *report, enum lang lang, struct buf *
     if (report->joint[k].saving_ms <= 0)
         return;
     const struct word_arg args[] = {number("k", (double)(k + 1), "count"), number("saving", ms(report->joint[k].saving_ms), "ms"), number("wall", ms(report->wall_ms), "ms")};
-    say(out, lang, k == 0 && report->joint[0].finding == 0 ? "fix_one" : "fix", args, ARRAY_LENGTH(args));
+    say(out, lang, k == 0 && report->joint[0].finding == lead ? "fix_one" : "fix", args, ARRAY_LENGTH(args));
 }
 
-static enum err_code say_healthy(struct report *report, enum lang lang, struct buf *out, struct err *err)
+static enum err_code say_healthy(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
 {
-    bool is_note = report->shown_count && report->findings[0].grade >= GRADE_LOW;
+    bool is_note = lead < report->finding_count && report->findings[0].grade >= GRADE_LOW;
     const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
     if (is_note) {
-        int64_t price_ms = report->findings[0].finding.price.ms;
+        int64_t price_ms = report->findings[lead].finding.price.ms;
         const struct word_arg args[] = {number("saving", ms(price_ms), "ms"), wall};
         bool is_much = known(price_ms) && (double)price_ms >= MUCH_SHARE * (double)report->wall_ms;
         say(out, lang, is_much ? "not_grave" : known(price_ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
-        return say_finding(report, lang, 0, out, err);
+        return say_lead(report, lang, lead, out, err);
     }
     say(out, lang, "healthy", &wall, 1);
     size_t closest = verdict_closest(report, NULL, 0);
@@ -184,16 +269,16 @@ static enum err_code say_incomplete(struct report *report, enum lang lang, struc
     const struct word_arg args[] = {number("c", (double)report->completeness, "count"), text("missing", buf_str(&missing))};
     say(out, lang, "incomplete", args, ARRAY_LENGTH(args));
     for (size_t i = 0; i < report->shown_count && !rc; i++)
-        if (report->findings[i].grade >= GRADE_LOW && strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
+        if (telling_of(&report->findings[i]) == TELLS_CAUSE && strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
             return say_finding(report, lang, i, out, err);
     return rc;
 }
 
-/* Among the findings from `first` on: those before it were said. */
-static enum err_code say_regression(struct report *report, enum lang lang, size_t first, struct buf *out, struct err *err)
+/* Unless it was said. */
+static enum err_code say_regression(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
 {
-    for (size_t i = first; i < report->shown_count; i++)
-        if (strcmp(report->findings[i].finding.rule->id, "RUN.REGRESSION") == 0)
+    for (size_t i = 0; i < report->shown_count; i++)
+        if (i != lead && is_regression(&report->findings[i]))
             return say_finding(report, lang, i, out, err);
     return ERR_OK;
 }
@@ -202,12 +287,13 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
 {
     enum bucket largest = BUCKET_STARTUP;
     int64_t waited_ms = waiting_ms(report, &largest);
-    bool first_is_said = report->shown_count && report->findings[0].grade >= GRADE_LOW; /* waiting, worth it or healthy: each names it */
+    size_t lead = leading(report, NULL, 0);
+    bool is_lead_said = false;
     bool is_worth_it = report->shown_count && report->findings[0].grade >= GRADE_MODERATE;
     enum err_code rc = ERR_OK;
     if (report->app.failed) {
         say_failed(report, lang, out);
-        return say_regression(report, lang, 0, out, err);
+        return say_regression(report, lang, report->finding_count, out, err);
     }
     if (report->completeness < COMPLETE_ENOUGH)
         return say_incomplete(report, lang, out, err);
@@ -222,17 +308,22 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
     }
     if (report->wall_ms > 0 && (double)waited_ms >= WAITING_SHARE * (double)report->wall_ms) {
         say_waiting(report, lang, waited_ms, largest, out);
-        if (report->shown_count && report->findings[0].grade >= GRADE_LOW)
-            rc = say_finding(report, lang, 0, out, err);
+        if ((is_lead_said = lead < report->finding_count))
+            rc = say_lead(report, lang, lead, out, err);
+        else if (report->shown_count)
+            say(out, lang, "nothing_else_to_change", NULL, 0);
         else
             say_closest(report, lang, verdict_closest(report, NULL, 0), "nothing_else", "nothing_else_closest", out);
     } else if (is_worth_it) {
-        rc = say_finding(report, lang, 0, out, err);
-        say_saving(report, lang, out);
+        rc = say_finding(report, lang, lead, out, err);
+        say_saving(report, lang, lead, out);
+        say_also(report, lang, lead, out);
+        is_lead_said = true;
     } else {
-        rc = say_healthy(report, lang, out, err);
+        rc = say_healthy(report, lang, lead, out, err);
+        is_lead_said = report->shown_count && report->findings[0].grade >= GRADE_LOW;
     }
-    return rc ? rc : say_regression(report, lang, first_is_said, out, err);
+    return rc ? rc : say_regression(report, lang, is_lead_said ? lead : report->finding_count, out, err);
 }
 
 /* ---- empty pages */

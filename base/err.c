@@ -99,6 +99,7 @@ const char *err_code_name(enum err_code code)
     case ERR_PERMISSION: return "permission denied";
     case ERR_NO_SPACE: return "no space";
     case ERR_CANCELLED: return "cancelled";
+    case ERR_AWAY: return "away";
     }
     return "unknown";
 }

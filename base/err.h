@@ -31,6 +31,7 @@ enum err_code {
     ERR_PERMISSION = -12,
     ERR_NO_SPACE = -13,    /* disk full or quota */
     ERR_CANCELLED = -14,   /* asked to stop */
+    ERR_AWAY = -15,        /* the server that has it does not answer, or not now; try again later */
 };
 
 struct err {

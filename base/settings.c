@@ -15,18 +15,40 @@
 
 #define MAX_LIST 10000
 #define MAX_REMARKS 100          /* a file with more unknown keys than that was written for something else */
+#define MAX_HADOOP 10000
+#define HADOOP_PREFIX "spark.hadoop."
 #define DAY_MS ((int64_t)86400000)
 
 const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_STORE] = {"afterglow.store", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_STORE", "--store", {NULL},
         "Directory of the store: catalog.db and apps/. It is made where it is missing."},
     [SETTING_LOGS] = {"spark.history.fs.logDirectory", SETTING_KIND_LIST, "file:/tmp/spark-events", NULL, 0, 0, "AFTERGLOW_LOGS", "--logs", {NULL},
-        "Where event logs are looked for: one or more directories, comma-separated (with --logs: repeated, or several after it). Directories below them are looked into as well."},
+        "Where event logs are looked for: one or more places, comma-separated (with --logs: repeated, or several after it): directories, hdfs://, webhdfs://, swebhdfs://, s3a://, s3://. "
+        "Directories below them are looked into as well."},
     [SETTING_LOG_NAMES] = {"spark.history.fs.logDirectory.names", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Names for the log directories, by position; as many as there are directories, no two equal. Without them a directory is shown by its path."},
     [SETTING_UPDATE_INTERVAL] = {"spark.history.fs.update.interval", SETTING_KIND_TIME, "10s", "s", 100, 36500 * DAY_MS, "AFTERGLOW_UPDATE_INTERVAL", NULL,
         {"spark.history.fs.update.interval.seconds", "spark.history.fs.updateInterval", "spark.history.updateInterval", NULL},
         "Pause between the end of one look at the log directories and the next."},
+    [SETTING_HADOOP_CONF] = {"afterglow.hadoop.confDir", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "HADOOP_CONF_DIR", NULL, {NULL},
+        "Directory of core-site.xml and hdfs-site.xml: name services, name nodes, fs.s3a.*. Settings spark.hadoop.KEY are stronger."},
+    [SETTING_HDFS_NODES] = {"afterglow.hdfs.nameNodes", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Where WebHDFS of an hdfs:// address is, as AUTHORITY=HOST:PORT or AUTHORITY=https://HOST:PORT; one AUTHORITY may have several. Without it Hadoop's own settings say so, or it is port 9870 "
+        "(9871 with dfs.http.policy HTTPS_ONLY) of the host in the address."},
+    [SETTING_HDFS_USER] = {"afterglow.hdfs.user", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "HADOOP_USER_NAME", NULL, {NULL},
+        "User who reads from HDFS, where neither Kerberos nor a delegation token says who it is. Without it: the user who runs the program."},
+    [SETTING_HDFS_TOKEN_FILE] = {"afterglow.hdfs.tokenFile", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "File with a delegation token for HDFS in its URL-safe form. It is read anew for each question, since others renew it."},
+    [SETTING_KERBEROS] = {"spark.history.kerberos.enabled", SETTING_KIND_SWITCH, "false", NULL, 0, 0, NULL, NULL, {NULL},
+        "Whether to log in to HDFS with Kerberos (SPNEGO), with the keytab below or what kinit left. hadoop.security.authentication in core-site.xml does the same."},
+    [SETTING_KERBEROS_KEYTAB] = {"spark.history.kerberos.keytab", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Keytab to log in with; its first principal is taken."},
+    [SETTING_PLACES_CA_FILE] = {"afterglow.places.caFile", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Certificates (PEM) of authorities that HDFS and S3 are trusted by. Without it: the system's."},
+    [SETTING_PLACES_PROXY] = {"afterglow.places.proxy", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
+        "Proxy through which HDFS and S3 are reached, for example http://proxy:3128. Variables like https_proxy are not looked at."},
+    [SETTING_PLACES_TIMEOUT] = {"afterglow.places.timeout", SETTING_KIND_TIME, "10s", "s", 100, 600000, NULL, NULL, {NULL},
+        "How long HDFS and S3 may take to connect, to begin an answer, and to go on with it."},
     [SETTING_JOBS] = {"spark.history.fs.numReplayThreads", SETTING_KIND_NUMBER, NULL, NULL, 1, 256, "AFTERGLOW_JOBS", "--jobs", {"afterglow.jobs", NULL},
         "How many logs are loaded at the same time. Without it: half the processors, at least two."},
     [SETTING_LOAD] = {"afterglow.load", SETTING_KIND_WORD, "all", "all opened", 0, 0, "AFTERGLOW_LOAD", NULL, {NULL},
@@ -150,8 +172,13 @@ struct value {
 struct settings {
     struct arena arena;
     struct value values[SETTING_COUNT];
-    const char *remarks[MAX_REMARKS];
-    size_t remark_count;
+    const char *remarks[MAX_REMARKS], *idle[MAX_REMARKS];
+    size_t remark_count, idle_count;
+    struct hadoop_pair {
+        struct str key, value;   /* arena */
+        enum setting_origin origin;
+    } *hadoop;                   /* owned; as they came */
+    size_t hadoop_count, hadoop_capacity;
 };
 
 /* Splits "12min" into 12 and "min". Spark takes a whole number, then letters, blanks around, in any case. */
@@ -364,6 +391,7 @@ void settings_free(struct settings *self)
         return;
     for (int id = 0; id < SETTING_COUNT; id++)
         mem_free(self->values[id].items);
+    mem_free(self->hadoop);
     arena_dispose(&self->arena);
     mem_free(self);
 }
@@ -402,12 +430,50 @@ static void remark_unknown(struct settings *self, struct str key, const char *wh
         self->remarks[self->remark_count++] = text;
 }
 
+static enum err_code take_hadoop(struct settings *self, struct str key, const char *value, enum setting_origin origin, struct err *err)
+{
+    struct hadoop_pair pair = {.origin = origin};
+    if (arena_str(&self->arena, key, &pair.key) || arena_str(&self->arena, str_of(value), &pair.value) ||
+        mem_grow((void **)&self->hadoop, &self->hadoop_capacity, self->hadoop_count + 1, MAX_HADOOP, sizeof *self->hadoop))
+        return err_nomem(err);
+    self->hadoop[self->hadoop_count++] = pair;
+    return ERR_OK;
+}
+
+bool settings_hadoop(const struct settings *self, size_t index, struct str *ret_key, struct str *ret_value)
+{
+    for (int origin = FROM_DEFAULT; origin <= FROM_COMMAND_LINE; origin++)
+        for (size_t i = 0; i < self->hadoop_count; i++)
+            if (self->hadoop[i].origin == (enum setting_origin)origin && index-- == 0) {
+                *ret_key = self->hadoop[i].key;
+                *ret_value = self->hadoop[i].value;
+                return true;
+            }
+    return false;
+}
+
+/* One of the History Server's own that is not in the table. */
+static void note_idle(struct settings *self, struct str key)
+{
+    if (self->idle_count == MAX_REMARKS || (!str_starts(key, "spark.history.") && !str_starts(key, "spark.ssl.historyServer.")))
+        return;
+    for (size_t i = 0; i < self->idle_count; i++)
+        if (str_is(key, self->idle[i]))
+            return;
+    const char *copy = arena_strndup(&self->arena, key.ptr, MIN(key.len, (size_t)200));
+    if (copy)
+        self->idle[self->idle_count++] = copy;
+}
+
 static enum err_code take_pair(struct settings *self, struct str key, const char *value, enum setting_origin origin, const char *where, struct err *err)
 {
     int id = find_key(key);
+    if (id < 0 && str_starts(key, HADOOP_PREFIX))
+        return take_hadoop(self, (struct str){key.ptr + strlen(HADOOP_PREFIX), key.len - strlen(HADOOP_PREFIX)}, value, origin, err);
     bool general = id < 0;
     if (general && (id = find_general_key(key)) < 0) {
         remark_unknown(self, key, where);
+        note_idle(self, key);
         return ERR_OK;
     }
     enum err_code rc = set_value(self, (enum setting_id)id, value, origin, general, err);
@@ -494,6 +560,11 @@ const char *settings_remark(const struct settings *self, size_t index)
     return index < self->remark_count ? self->remarks[index] : NULL;
 }
 
+const char *settings_idle(const struct settings *self, size_t index)
+{
+    return index < self->idle_count ? self->idle[index] : NULL;
+}
+
 const char *settings_text(const struct settings *self, enum setting_id id)
 {
     return self->values[id].text;
@@ -552,6 +623,8 @@ enum err_code settings_listen(const struct settings *self, char *host, int *ret_
     if (!split_address(text, host, &port_text) ||
         (port_text && (!str_to_i64(str_of(port_text), &named) || named < 0 || named > 65535)))
         return err_set(err, ERR_INVALID, "%s: '%s' is not HOST, HOST:PORT, :PORT or [IPv6]:PORT", setting_table[SETTING_LISTEN].key, text);
+    if (host[strspn(host, "0123456789")] == '\0')
+        return err_set(err, ERR_INVALID, "%s: '%s' is a port without an address; write 0.0.0.0:%s (a properties file loses a colon at the beginning)", setting_table[SETTING_LISTEN].key, text, host);
     if (known(named) && settings_origin(self, SETTING_PORT) <= settings_origin(self, SETTING_LISTEN))
         port = named;
     *ret_port = (int)port;

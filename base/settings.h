@@ -38,6 +38,15 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_LOGS,
     SETTING_LOG_NAMES,
     SETTING_UPDATE_INTERVAL,
+    SETTING_HADOOP_CONF,
+    SETTING_HDFS_NODES,
+    SETTING_HDFS_USER,
+    SETTING_HDFS_TOKEN_FILE,
+    SETTING_KERBEROS,
+    SETTING_KERBEROS_KEYTAB,
+    SETTING_PLACES_CA_FILE,
+    SETTING_PLACES_PROXY,
+    SETTING_PLACES_TIMEOUT,
     SETTING_JOBS,
     SETTING_LOAD,
     SETTING_LOAD_MAX_MEMORY,
@@ -120,12 +129,17 @@ enum err_code settings_load(struct settings *self, const char *properties_file, 
 
 /* Things to tell the user, one line each: unknown afterglow.* keys. NULL: no more. */
 const char *settings_remark(const struct settings *self, size_t index);
+/* Keys of the History Server that were set and do nothing here (docker/README.md says of each why), as they came, each once, 100 at most. NULL: no more. */
+const char *settings_idle(const struct settings *self, size_t index);
 
 const char *settings_text(const struct settings *self, enum setting_id id);          /* NULL: not set and no default */
 int64_t settings_i64(const struct settings *self, enum setting_id id);               /* number; time in ms; size in bytes; switch 0 or 1; UNKNOWN: not set */
 size_t settings_list_count(const struct settings *self, enum setting_id id);
 const char *settings_list_at(const struct settings *self, enum setting_id id, size_t index);
 enum setting_origin settings_origin(const struct settings *self, enum setting_id id);
+
+/* Hadoop's settings, given as spark.hadoop.KEY, weakest origin first; keys without "spark.hadoop.". They may be secrets. False: no more. */
+bool settings_hadoop(const struct settings *self, size_t index, struct str *ret_key, struct str *ret_value);
 
 /* Where the server listens. `afterglow.listen` is HOST, HOST:PORT, :PORT or [IPv6]:PORT; a port that it does not name, or that a stronger origin names, comes from
  * spark.history.ui.port. `host` has room for 256 bytes. ERR_INVALID. */

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "base/redact_pattern.h"
 #include "cli/format.h"
+#include "cli/place_setup.h"
+#include "place/config.h"
 
 static const struct cli_option common_options[] = {
     {"--properties-file", "FILE", CLI_OWN, "Settings in Spark's properties format, for example a spark-defaults.conf (environment: AFTERGLOW_PROPERTIES_FILE)."},
@@ -54,10 +56,20 @@ static void print_wrapped(const char *text, int column)
     putchar('\n');
 }
 
+/* Columns that a text of ours takes: "DIR…" takes four. */
+static int shown(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += (*text & 0xC0) != 0x80;
+    return columns;
+}
+
 static void print_options(const struct cli_option *options)
 {
     for (; options && options->name; options++) {
-        int column = printf("  %s%s%s", options->name, options->value ? " " : "", options->value ? options->value : "");
+        int column = 2 + shown(options->name) + (options->value ? 1 + shown(options->value) : 0);
+        printf("  %s%s%s", options->name, options->value ? " " : "", options->value ? options->value : "");
         if (column >= HELP_COLUMN - 1) {
             putchar('\n');
             column = 0;
@@ -205,7 +217,7 @@ int cli_begin(struct cli *self, const struct cli_verb *verb, int argc, char **ar
     const char *file = cli_value(self, "--properties-file");
     if (status < 0 && settings_load(self->settings, file ? file : getenv("AFTERGLOW_PROPERTIES_FILE"), &err))
         status = cli_usage_error(verb, "%s", err.message);
-    if (status < 0 && set_patterns(self->settings, &err))
+    if (status < 0 && (set_patterns(self->settings, &err) || place_setup(self->settings, &err)))
         status = cli_usage_error(verb, "%s", err.message);
     if (status >= 0) {
         cli_end(self);
@@ -243,21 +255,10 @@ const char *cli_store(const struct cli *self)
     return store;
 }
 
-const char *cli_local_path(const char *uri)
-{
-    size_t scheme = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
-    if (strncmp(uri, "file:", 5) == 0) {
-        uri += 5;
-        if (strncmp(uri, "//", 2) == 0 && uri[2] == '/')
-            uri += 2;
-        return *uri == '/' ? uri : NULL;
-    }
-    return scheme > 1 && strncmp(uri + scheme, "://", 3) == 0 ? NULL : uri;
-}
-
 void cli_end(struct cli *self)
 {
     mem_free(self->arguments);
     settings_free(self->settings);
+    place_config_clear();
     *self = (struct cli){0};
 }

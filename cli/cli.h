@@ -67,9 +67,6 @@ int cli_failed(const struct cli_verb *verb, const char *fmt, ...) PRINTF_LIKE(2,
 /* --store, AFTERGLOW_STORE or afterglow.store; NULL after telling that it is missing. */
 const char *cli_store(const struct cli *self);
 
-/* A directory setting as a path: "file:/x", "file:///x" and "/x" are /x. NULL: another scheme, which this program does not read. */
-const char *cli_local_path(const char *uri);
-
 /* What the settings say of loading, keeping and deleting. */
 struct worker_policy;
 void cli_policy(const struct cli *self, struct worker_policy *ret);

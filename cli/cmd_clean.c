@@ -14,9 +14,9 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "ingest/cleaner.h"
-#include "ingest/source/log_entry.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker.h"
+#include "place/place.h"
 
 static const struct cli_option options[] = {
     {"--store", "DIR", SETTING_STORE, "Directory of the store (environment: AFTERGLOW_STORE)."},
@@ -209,9 +209,12 @@ int cmd_clean(int argc, char **argv)
     buf_init(&self.text, (size_t)1 << 20);
     enum err_code rc = places ? ERR_OK : err_nomem(&err);
     for (size_t i = 0; i < count && !rc; i++) {
-        const char *path = cli_local_path(settings_list_at(cli.settings, SETTING_LOGS, i));
-        if (path && !(places[self.scope.place_count++] = log_absolute_path(path, &err)))
-            rc = ERR_NOMEM;
+        char *address;
+        rc = place_address(settings_list_at(cli.settings, SETTING_LOGS, i), &address, &err);
+        if (!rc && place_is_remote(address))
+            mem_free(address);               /* nothing is deleted there */
+        else if (!rc)
+            places[self.scope.place_count++] = address;
     }
     if (!self.store || cli.argument_count) {
         status = self.store ? cli_usage_error(&verb, "what is '%s'?", cli.arguments[0]) : EXIT_USAGE;

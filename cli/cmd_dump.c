@@ -182,25 +182,34 @@ static bool is_asked_for(const struct cli *cli, const char *table)
     return cli->argument_count == 1;
 }
 
+/* Before anything is printed: every table that is asked for is there. */
+static enum err_code check_tables(const struct cli *cli, struct db *db, struct err *err)
+{
+    sqlite3_stmt *table = NULL;
+    enum err_code rc = db_prepare(db, &table, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", err);
+    for (size_t i = 1; !rc && i < cli->argument_count; i++) {
+        db_bind_str(table, 1, str_of(cli->arguments[i]));
+        if ((rc = db_step(table, err)) == ERR_EOF)
+            rc = err_set(err, ERR_INVALID, "there is no table '%s'; without a name all are shown", cli->arguments[i]);
+        db_reset(table);
+    }
+    db_finalize(table);
+    return rc;
+}
+
 static enum err_code dump_tables(const struct cli *cli, struct db *db, struct err *err)
 {
     sqlite3_stmt *tables = NULL;
-    size_t found = 0;
     enum err_code rc = db_prepare(db, &tables, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid", err);
     if (rc)
         return rc;
     while ((rc = db_step(tables, err)) == ERR_OK) {
         const char *table = db_str(tables, 0).ptr;
-        if (!is_asked_for(cli, table))
-            continue;
-        found++;
-        if ((rc = dump_table(db, table, err)))
+        if (is_asked_for(cli, table) && (rc = dump_table(db, table, err)))
             break;
     }
     db_finalize(tables);
-    if (rc != ERR_EOF)
-        return rc;
-    return cli->argument_count > 1 && found < cli->argument_count - 1 ? err_set(err, ERR_INVALID, "not every one of these tables exists; without a name all are shown") : ERR_OK;
+    return rc == ERR_EOF ? ERR_OK : rc;
 }
 
 static enum err_code dump(const struct cli *cli, const char *store, struct err *err)
@@ -212,7 +221,8 @@ static enum err_code dump(const struct cli *cli, const char *store, struct err *
         rc = run_open(store, key, DB_READ, &db, err);
     if (rc)
         return rc;
-    rc = dump_tables(cli, &db, err);
+    if (!(rc = check_tables(cli, &db, err)))
+        rc = dump_tables(cli, &db, err);
     db_close(&db);
     return rc;
 }

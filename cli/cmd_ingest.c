@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "ingest/worker.h"
+#include "place/place.h"
 
 #define PIPE_PROGRESS_MS 5000
 #define LINE_WIDTH 100
@@ -33,9 +34,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR…", "Read event logs into the store.", options,
+    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR_OR_URI…", "Read event logs into the store.", options,
     "Each argument is an event log (a file, a rolling or legacy directory, a zip of the logs route) or a directory,\n"
-    "which is searched with everything below it. Without arguments the directories of spark.history.fs.logDirectory\n"
+    "which is searched with everything below it; also in HDFS (hdfs://, webhdfs://) and S3 (s3a://). Without arguments the directories of spark.history.fs.logDirectory\n"
     "are read. Logs that are in the store and did not change are not read again. Logs that were opened in the browser\n"
     "come first, then small ones, then new ones.\n\n"
     "Exit status: 0 done; 1 failed, or nothing could be read; 2 usage; 3 done, but some input was damaged: what was\n"
@@ -227,9 +228,13 @@ static struct worker_place *places_of(const struct cli *cli, size_t *ret_count, 
     }
     for (size_t i = 0; i < count; i++) {
         const char *uri = given ? cli->arguments[i] : settings_list_at(cli->settings, SETTING_LOGS, i);
-        places[i] = (struct worker_place){.path = cli_local_path(uri), .name = named && i < directories ? settings_list_at(cli->settings, SETTING_LOG_NAMES, i) : NULL};
-        if (!places[i].path) {
-            *ret_status = cli_usage_error(&verb, "%s: only files and directories of this machine can be read", uri);
+        struct err err = {0};
+        char *address = NULL;
+        enum err_code rc = place_address(uri, &address, &err);
+        mem_free(address);
+        places[i] = (struct worker_place){.path = uri, .name = named && i < directories ? settings_list_at(cli->settings, SETTING_LOG_NAMES, i) : NULL};
+        if (rc) {
+            *ret_status = cli_usage_error(&verb, "%s: %s", place_shown(uri), err.message);
             mem_free(places);
             return NULL;
         }

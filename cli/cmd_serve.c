@@ -11,10 +11,11 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "place/place.h"
 #include "server/server.h"
 
 static const struct cli_option options[] = {
-    {"--logs", "DIR…", SETTING_LOGS, "Where event logs lie; they are watched. Without it only what the store holds already is served."},
+    {"--logs", "DIR_OR_URI…", SETTING_LOGS, "Where event logs lie (directories, hdfs://, webhdfs://, s3a://); they are watched. Without it only what the store holds already is served."},
     {"--store", "DIR", SETTING_STORE, "Where the results are kept."},
     {"--listen", "HOST:PORT", SETTING_LISTEN, "Address to answer on; default 127.0.0.1:18080. Port 0 takes a free one and tells it."},
     {"--jobs", "N", SETTING_JOBS, "How many logs are loaded at the same time."},
@@ -22,7 +23,7 @@ static const struct cli_option options[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static const struct cli_verb verb = {"serve", "serve --logs DIR… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
+static const struct cli_verb verb = {"serve", "serve --logs DIR_OR_URI… --store DIR [--listen 127.0.0.1:18080] [--properties-file FILE]",
                                      "Answer HTTP: pages and REST interface over the store, and keep the store up to date.", options,
                                      "Starts and watches one 'afterglow ingest --watch' beside itself. SIGTERM or Ctrl-C ends both in order.\n"};
 
@@ -126,6 +127,14 @@ static bool tls_settings(const struct cli *cli, struct server_settings *settings
     return false;
 }
 
+/* What an administrator may expect to hold. */
+static void tell_idle(const struct settings *settings)
+{
+    const char *key;
+    for (size_t i = 0; (key = settings_idle(settings, i)); i++)
+        log_info("%s does nothing here", key);
+}
+
 static int run(const struct server_settings *settings)
 {
     struct err err = {0};
@@ -207,13 +216,15 @@ int cmd_serve(int argc, char **argv)
     } else {
         for (size_t i = 0; i < place_count && status < 0; i++) {
             struct stat st;
+            char *address = NULL;
             places[i] = settings_list_at(cli.settings, SETTING_LOGS, i);
-            const char *path = cli_local_path(places[i]);
-            if (!path)
-                status = cli_usage_error(&verb, "%s: only directories of this machine can be watched", places[i]);
-            else if (stat(path, &st) != 0)
-                log_warning("%s: %s; it is looked for again at every scan", path, strerror(errno));
+            if (place_address(places[i], &address, &err))
+                status = cli_usage_error(&verb, "%s: %s", place_shown(places[i]), err.message);
+            else if (!place_is_remote(address) && stat(address, &st) != 0)
+                log_warning("%s: %s; it is looked for again at every scan", address, strerror(errno));
+            mem_free(address);
         }
+        tell_idle(cli.settings);
         if (settings.access.enabled && !settings.access.header && !settings.access.login)
             log_warning("access lists are on and neither afterglow.login.usersFile nor afterglow.auth.header is set: nobody is named, so everything is shown to everybody");
         if (settings_list_count(cli.settings, SETTING_FILTERS) && !settings.access.header && !settings.access.login)

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 
-static const struct {
+static const struct verb {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary;
@@ -45,6 +45,11 @@ int cmd_settings(int argc, char **argv)
     int status = cli_begin(&cli, &verb, argc, argv);
     if (status >= 0)
         return status;
+    if (cli.argument_count) {
+        status = cli_usage_error(&verb, "%s is not expected here", cli.arguments[0]);
+        cli_end(&cli);
+        return status;
+    }
     CLEANUP(buf_dispose) struct buf text;
     buf_init(&text, (size_t)1 << 20);
     settings_markdown(&text);
@@ -54,10 +59,20 @@ int cmd_settings(int argc, char **argv)
     return fputs(text.data, stdout) < 0 || fflush(stdout) ? EXIT_FAILED : EXIT_DONE;
 }
 
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; name && i < ARRAY_LENGTH(verbs); i++)
+        if (strcmp(name, verbs[i].name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     mem_begin();
     const char *word = argc > 1 ? argv[1] : NULL;
+    if (word && strcmp(word, "help") == 0 && argc == 3 && find_verb(argv[2]))
+        return find_verb(argv[2])->run(2, (char *[]){argv[2], "--help", NULL});
     if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)) {
         print_help(stdout);
         return EXIT_DONE;
@@ -68,11 +83,12 @@ int main(int argc, char **argv)
     }
     signal(SIGXFSZ, SIG_IGN);   /* a file-size limit is a write that fails, with a message, and no death */
     db_setup();
-    for (size_t i = 0; word && i < ARRAY_LENGTH(verbs); i++)
-        if (strcmp(word, verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
+    const struct verb *verb = find_verb(word);
+    if (verb)
+        return verb->run(argc - 1, argv + 1);
     if (word)
-        fprintf(stderr, "afterglow: there is no verb '%s'\n", word);
-    print_help(stderr);
+        fprintf(stderr, "afterglow: there is no verb '%s'; 'afterglow --help' names them all\n", word);
+    else
+        print_help(stderr);
     return EXIT_USAGE;
 }

@@ -10,9 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/attributes.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "ingest/source/log_entry.h"
 #include "ingest/worker.h"
+#include "place/place.h"
 
 #define TEMPORARY_BYTES 4200
 #define NAMED_LOGS 3 /* so many of several are named */
@@ -79,6 +82,7 @@ static void on_result(void *context, const struct worker_result *result)
 /* ---- one log or several */
 
 struct choice {
+    const char *folder; /* as it was named: what lies in it is called by its path from there */
     size_t count;
     char names[NAMED_LOGS][64]; /* a message is one line */
 };
@@ -86,8 +90,11 @@ struct choice {
 static enum err_code on_entry(void *context, struct log_entry *entry)
 {
     struct choice *choice = context;
+    const char *base = strrchr(entry->path, '/') ? strrchr(entry->path, '/') + 1 : entry->path;
+    size_t folder = strlen(choice->folder);
+    const char *name = strncmp(entry->path, choice->folder, folder) == 0 ? entry->path + folder + strspn(entry->path + folder, "/") : base;
     if (choice->count < NAMED_LOGS)
-        snprintf(choice->names[choice->count], sizeof choice->names[0], "%s", strrchr(entry->path, '/') ? strrchr(entry->path, '/') + 1 : entry->path);
+        snprintf(choice->names[choice->count], sizeof choice->names[0], "%s", strlen(name) < sizeof choice->names[0] ? name : base);
     log_entry_dispose(entry);
     return ++choice->count > NAMED_LOGS ? ERR_CANCELLED : ERR_OK; /* nobody counts a folder of a hundred thousand */
 }
@@ -102,7 +109,7 @@ static enum err_code on_reject(void *context, const struct log_reject *reject)
 /* Before anything is read: a folder of many logs takes as long to read as it is large, and is refused in the end. */
 static enum err_code expect_one(const char *log, struct err *err)
 {
-    struct choice choice = {0};
+    struct choice choice = {.folder = log};
     struct err stopped = {0};
     enum err_code rc = log_scan(log, &(struct log_scan){.context = &choice, .on_entry = on_entry, .on_reject = on_reject}, &stopped);
     if (choice.count > 1)
@@ -146,10 +153,12 @@ enum err_code named_run_open(struct named_run *ret, const char *name, const char
 {
     struct temporary temporary = {0};
     struct stat info;
-    const char *log = cli_local_path(name);
-    enum err_code rc;
+    CLEANUP(mem_freep) char *log = NULL;
+    enum err_code rc = place_address(name, &log, err);
     *ret = (struct named_run){0};
-    if (log && stat(log, &info) == 0) {
+    if (rc == ERR_NOMEM || (rc && place_is_remote(name)))
+        return err_prefix(err, "%s", place_shown(name));
+    if (!rc && (place_is_remote(log) || stat(log, &info) == 0)) {
         catch_signals(on_signal);
         rc = load(&temporary, log, err);
         snprintf(ret->key, sizeof ret->key, "%s", temporary.key);

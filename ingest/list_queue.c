@@ -34,11 +34,16 @@ void list_queue_pop(struct list_queue *self)
 
 void list_queue_want(struct list_queue *self, int64_t log_id, int64_t wanted_ms)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        struct load_item *item = &self->items[(self->head + i) % self->capacity];
-        if (item->log_id == log_id)
-            item->wanted_ms = wanted_ms;
-    }
+    size_t at = 0;
+    while (at < self->count && self->items[(self->head + at) % self->capacity].log_id != log_id)
+        at++;
+    if (at == self->count)
+        return;
+    struct load_item wanted = self->items[(self->head + at) % self->capacity];
+    wanted.wanted_ms = wanted_ms;
+    for (; at > 0; at--)
+        self->items[(self->head + at) % self->capacity] = self->items[(self->head + at - 1) % self->capacity];
+    self->items[self->head] = wanted;
 }
 
 void list_queue_dispose(struct list_queue *self)

@@ -15,7 +15,7 @@ struct list_queue {
 int list_queue_push(struct list_queue *self, const struct load_item *item) WARN_UNUSED;
 const struct load_item *list_queue_first(const struct list_queue *self);      /* borrowed until the next push; there must be one */
 void list_queue_pop(struct list_queue *self);                                 /* drops the first */
-/* Somebody wants this log: its wish goes with it to the load queue. Nothing where it is not in here. */
+/* Somebody wants this log: it is first now, and its wish goes with it to the load queue. Nothing where it is not in here. */
 void list_queue_want(struct list_queue *self, int64_t log_id, int64_t wanted_ms);
 void list_queue_dispose(struct list_queue *self);
 

@@ -11,8 +11,10 @@
 #include "ingest/stop_signals.h"
 #include "ingest/worker_loop.h"
 #include "ingest/worker_policy.h"
+#include "ingest/worker_scan.h"
 #include "ingest/worker_unjudged.h"
 #include "ingest/worker_state.h"
+#include "place/place.h"
 
 int worker_default_jobs(void)
 {
@@ -30,13 +32,8 @@ static enum err_code open_pipe(struct worker *self, struct err *err)
 static enum err_code set_up(struct worker *self, struct err *err)
 {
     enum err_code rc;
-    size_t count = self->options->place_count;
     imap_init(&self->under_way, WORKER_MAX_LOGS);
     imap_init(&self->settled, WORKER_MAX_LOGS);
-    if (!(self->places = mem_array(count ? count : 1, sizeof *self->places)))
-        return err_nomem(err);
-    for (size_t i = 0; i < count; i++)
-        self->places[i].place_id = UNKNOWN;
     if ((rc = catalog_open(&self->catalog, self->options->store_dir, err)))
         return rc;
     if (catalog_remark(self->catalog))
@@ -47,13 +44,18 @@ static enum err_code set_up(struct worker *self, struct err *err)
     if (self->options->counts)
         atomic_fetch_add(&self->options->counts->load_ends[LOAD_END_CRASHED], crashed);
     rc = crew_init(&self->crew, self->options->store_dir, self->options->jobs, self->wake[1], err);
-    return rc ? rc : worker_unjudged_find(self, err);
+    if (rc || (rc = worker_unjudged_find(self, err)))
+        return rc;
+    return worker_scan_start(self, err);
 }
 
 static void tear_down(struct worker *self)
 {
+    place_stop();                            /* who waits for a server waits no longer */
     if (self->crew.store_dir)
         crew_dispose(&self->crew);
+    worker_scan_end(self);
+    place_go_on();
     worker_unjudged_dispose(self);
     worker_policy_dispose(self);
     kept_loads_dispose(&self->kept);
@@ -66,9 +68,6 @@ static void tear_down(struct worker *self)
     imap_dispose(&self->under_way);
     imap_dispose(&self->settled);
     list_queue_dispose(&self->to_list);
-    mem_free(self->places);
-    mem_free(self->scan.seen);
-    mem_free(self->scan.closed);
     mem_free(self);
 }
 

@@ -27,7 +27,7 @@
 #include "ingest/store_budget.h"
 
 struct worker_place {
-    const char *path;                /* a log or a directory; borrowed */
+    const char *path;                /* a log or a directory, as place_address takes it; borrowed */
     const char *name;                /* NULL: none */
 };
 

@@ -83,9 +83,11 @@ static void obey(struct worker *self, const char *line)
     int64_t log_id, place;
     struct err err = {0};
     if (strcmp(line, "scan") == 0)
-        self->next_scan_ns = 0;
+        lookout_poke(self->lookout, LOOKOUT_ALL);
     else if (strncmp(line, "scan ", 5) == 0 && str_to_i64(str_of(line + 5), &place) && place >= 0 && (size_t)place < self->options->place_count)
-        self->places[place].wanted = true;
+        lookout_poke(self->lookout, (size_t)place);
+    else if (strncmp(line, "find ", 5) == 0 && line[5])
+        lookout_find(self->lookout, line + 5);
     else if (strncmp(line, "want ", 5) == 0 && str_to_i64(str_of(line + 5), &log_id)) {
         if (want(self, log_id, &err))
             log_warning("log %lld could not be put in front: %s", (long long)log_id, err.message);

@@ -9,6 +9,7 @@
 
 #include "base/attributes.h"
 #include "base/mem.h"
+#include "base/time.h"
 
 /* A look at the log before it is read. False: it is gone, no log any more, or has another name now (ERR_NOT_FOUND, and the entry tells the name). */
 static bool probe(struct job *job)

@@ -20,7 +20,7 @@
 #include "ingest/source/log_entry.h"
 #include "ingest/summarise.h"
 
-#define CREW_LISTERS 2
+#define CREW_LISTERS 4               /* they wait for disks and servers more than they work */
 #define CREW_MAX (CREW_LISTERS + 256)
 
 enum job_kind { JOB_LIST, JOB_LOAD };

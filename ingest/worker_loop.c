@@ -16,6 +16,7 @@
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
 #include "ingest/worker_unjudged.h"
+#include "place/place.h"
 
 #define PROGRESS_NS (NS_PER_S / 4)           /* on the terminal, and as read_bytes in the catalogue, for pages */
 
@@ -77,22 +78,14 @@ enum err_code worker_pump(struct worker *self, struct err *err)
     return ERR_OK;
 }
 
-static enum err_code scan_when_due(struct worker *self, struct err *err)
+/* Whoever starts the worker again has the catalogue made anew. */
+static enum err_code check_catalog(struct worker *self, struct err *err)
 {
-    struct err why = {0};
-    bool due = time_monotonic_ns() >= self->next_scan_ns, wanted = false;
-    for (size_t i = 0; i < self->options->place_count; i++)
-        wanted |= self->places[i].wanted;
-    if (!due && !wanted)
+    int64_t now_ns = time_monotonic_ns();
+    if (now_ns < self->next_check_ns)
         return ERR_OK;
-    if (!catalog_in_place(self->catalog))   /* whoever starts the worker again has it made anew */
-        return err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
-    enum err_code rc = due ? worker_scan(self, &why) : worker_scan_wanted(self, &why);
-    if (rc && self->options->watch && worker_error_passes(rc)) {
-        log_error("the log directories could not be looked at: %s", why.message);
-        return ERR_OK;
-    }
-    return worker_hand_on(err, &why, rc);
+    self->next_check_ns = now_ns + self->options->interval_ms * NS_PER_MS;
+    return catalog_in_place(self->catalog) ? ERR_OK : err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
 }
 
 /* Until a job is done, a line or a signal comes, or the next thing is due. */
@@ -100,12 +93,12 @@ static void wait_for_news(struct worker *self)
 {
     int64_t now_ns = time_monotonic_ns(), until_ns = load_queue_wake(&self->queue, now_ns);
     if (self->options->watch)
-        until_ns = MIN(until_ns, self->next_scan_ns);
+        until_ns = MIN(until_ns, self->next_check_ns);
     if (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_LOAD))
         until_ns = MIN(until_ns, self->next_progress_ns);
     if (self->quiet_until_ns > now_ns)
         until_ns = MIN(MAX(until_ns, now_ns + WORKER_PUMP_NS), self->quiet_until_ns);
-    else if (self->unjudged.count || worker_policy_is_busy(self))
+    else if (self->unjudged.count || lookout_has_news(self->lookout) || worker_policy_is_busy(self))
         until_ns = now_ns;
     int64_t pause_ms = until_ns == INT64_MAX ? 60000 : MAX(0, MIN((until_ns - now_ns) / NS_PER_MS + 1, 60000));
     struct pollfd fds[2] = {{.fd = self->wake[0], .events = POLLIN}, {.fd = self->options->control ? STDIN_FILENO : -1, .events = POLLIN}};
@@ -121,11 +114,11 @@ static void wait_for_news(struct worker *self)
 enum err_code worker_loop(struct worker *self, struct err *err)
 {
     enum err_code rc = ERR_OK;
-    bool scanned = false;
     while (!rc && !stop_signals_came() && !self->stop) {
-        if (!scanned || self->options->watch)
-            rc = scan_when_due(self, err);
-        scanned = true;
+        if (self->options->watch)
+            rc = check_catalog(self, err);
+        if (!rc)
+            rc = worker_take_sightings(self, err);
         if (!rc)
             rc = worker_pump(self, err);
         if (!rc)
@@ -133,7 +126,7 @@ enum err_code worker_loop(struct worker *self, struct err *err)
         if (!rc)
             rc = worker_apply_policy(self, err);
         worker_count_queue(self);
-        if (!rc && !self->options->watch && worker_is_idle(self) && !self->unjudged.count)
+        if (!rc && !self->options->watch && !lookout_is_busy(self->lookout) && worker_is_idle(self) && !self->unjudged.count)
             break;
         if (!rc && !stop_signals_came() && !self->stop)
             wait_for_news(self);
@@ -150,6 +143,7 @@ enum err_code worker_loop(struct worker *self, struct err *err)
 void worker_wind_up(struct worker *self)
 {
     atomic_store(&self->crew.cancelled, true);
+    place_stop();
     while (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_LOAD)) {
         for (struct job *job; (job = crew_next_done(&self->crew));) {
             if (worker_act_on(self, job, NULL)) { /* not written down: the next start finds the row and no marker of a death */ }

@@ -52,7 +52,7 @@ static enum err_code log_moved(struct worker *self, struct job *job, struct err 
 
 bool worker_error_passes(enum err_code rc)
 {
-    return rc == ERR_NOMEM || rc == ERR_NO_SPACE || rc == ERR_DB || rc == ERR_BUSY || rc == ERR_IO || rc == ERR_PERMISSION || rc == ERR_CANCELLED;
+    return rc == ERR_NOMEM || rc == ERR_NO_SPACE || rc == ERR_DB || rc == ERR_BUSY || rc == ERR_IO || rc == ERR_PERMISSION || rc == ERR_CANCELLED || rc == ERR_AWAY;
 }
 
 /* Not the log's fault. While watching it is tried again, ever more slowly; else it is told, and left for the next start. */
@@ -71,7 +71,8 @@ static enum err_code put_off(struct worker *self, struct job *job, struct err *e
         return rc;
     if (self->options->watch && job->kind == JOB_LOAD && job->rc != ERR_CANCELLED) {
         int64_t pause = MIN(WORKER_RETRY_FIRST_NS << MIN(item.attempts, 6), RETRY_LONGEST_NS);
-        log_warning("%s: %s; next try in %lld s", job->path, reason, (long long)(pause / NS_PER_S));
+        if (job->rc != ERR_AWAY)             /* that was said once, of the place */
+            log_warning("%s: %s; next try in %lld s", job->path, reason, (long long)(pause / NS_PER_S));
         item.attempts++;
         item.due_ns = time_monotonic_ns() + pause;
         return worker_push_load(self, &item, err);
@@ -92,7 +93,7 @@ static enum err_code list_done(struct worker *self, struct job *job, struct err 
 {
     const struct listing *listing = &job->listing;
     const struct log_entry *entry = &job->entry;
-    if (job->rc == ERR_NOMEM)
+    if (job->rc == ERR_NOMEM || job->rc == ERR_AWAY || job->rc == ERR_CANCELLED)
         return put_off(self, job, err);      /* while watching, the next scan finds it waiting */
     if (job->rc)
         return log_moved(self, job, err);
@@ -149,7 +150,7 @@ static struct catalog_run run_of(const struct job *job)
 
 static enum err_code load_done(struct worker *self, struct job *job, struct err *err)
 {
-    if (job->rc && !job->probed && job->rc != ERR_NOMEM)
+    if (job->rc && !job->probed && job->rc != ERR_NOMEM && job->rc != ERR_AWAY && job->rc != ERR_CANCELLED)
         return log_moved(self, job, err);    /* the look at it failed, not the load */
     if (job->rc && worker_error_passes(job->rc))
         return put_off(self, job, err);

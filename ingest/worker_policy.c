@@ -11,6 +11,7 @@
 #include "ingest/cleaner.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker_outcome.h"
+#include "place/place.h"
 
 #define ROUND_NS (NS_PER_S / 10)             /* deleting and putting away: finished loads wait no longer than that for the worker's thread */
 #define BUDGET_PAUSE_NS (2 * NS_PER_S)       /* between two looks at the store while loads end */
@@ -89,12 +90,13 @@ static enum err_code plan_logs(struct worker *self, struct err *err)
         self->policy.next_clean_ns = began_ns + policy->clean_interval_ms * NS_PER_MS;
         return ERR_OK;
     }
-    CLEANUP(mem_freep) char **places = mem_array(count ? count : 1, sizeof *places);
+    CLEANUP(mem_freep) const char **places = mem_array(count ? count : 1, sizeof *places);
     enum err_code rc = places ? ERR_OK : err_nomem(err);
+    size_t local_count = 0;                  /* nothing is deleted in remote places */
     for (size_t i = 0; i < count && !rc; i++)
-        if (!(places[i] = log_absolute_path(self->options->places[i].path, err)))
-            rc = ERR_NOMEM;
-    const struct clean_scope scope = {.places = (const char *const *)places, .place_count = count, .settle_ms = self->options->interval_ms};
+        if (!place_is_remote(self->places[i].path))
+            places[local_count++] = self->places[i].path;
+    const struct clean_scope scope = {.places = places, .place_count = local_count, .settle_ms = self->options->interval_ms};
     if (!rc && !(rc = clean_resume(self->catalog, &scope, err)))
         rc = clean_plan_make(&self->policy.logs.plan, catalog_db(self->catalog), &scope, &policy->clean, time_now_ms(), err);
     self->policy.logs.made = !rc;
@@ -103,8 +105,6 @@ static enum err_code plan_logs(struct worker *self, struct err *err)
     if (self->policy.logs.plan.unsettled_count)
         pause_ns = MIN(pause_ns, MAX(self->options->interval_ms * NS_PER_MS, (now_ns - began_ns) * LOOK_SHARE));
     self->policy.next_clean_ns = now_ns + pause_ns;
-    for (size_t i = 0; places && i < count; i++)
-        mem_free(places[i]);
     return rc;
 }
 

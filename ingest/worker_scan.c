@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "ingest/stop_signals.h"
-#include "ingest/worker_loop.h"
 #include "ingest/worker_count.h"
+#include "ingest/worker_outcome.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/worker_tell.h"
+#include "place/place.h"
 
 struct catalog_sighting worker_sighting_of(const struct log_entry *entry, int64_t place_id)
 {
@@ -21,23 +21,12 @@ struct catalog_sighting worker_sighting_of(const struct log_entry *entry, int64_
         .modified_ms = entry->modified_ms, .finished_name = entry->finished_name};
 }
 
-static enum err_code note_seen(struct worker *self, int64_t log_id, struct err *err)
+static enum err_code note_seen(struct place_state *place, int64_t log_id, struct err *err)
 {
-    if (mem_grow((void **)&self->scan.seen, &self->scan.seen_capacity, self->scan.seen_count + 1, WORKER_MAX_LOGS, sizeof *self->scan.seen))
+    if (mem_grow((void **)&place->seen, &place->seen_capacity, place->seen_count + 1, WORKER_MAX_LOGS, sizeof *place->seen))
         return err_nomem(err);
-    self->scan.seen[self->scan.seen_count++] = log_id;
+    place->seen[place->seen_count++] = log_id;
     return ERR_OK;
-}
-
-static int64_t settled_key(const char *path, const char *fingerprint)
-{
-    return (int64_t)(hash_bytes(path, strlen(path)) * 31 + hash_bytes(fingerprint, strlen(fingerprint)));
-}
-
-static bool is_known(void *context, const char *path, const char *fingerprint)
-{
-    const struct worker *self = context;
-    return imap_get(&self->settled, settled_key(path, fingerprint)) != NULL;
 }
 
 /* Remembers a log that is loaded, or was found unreadable. Copies that are skipped may be wanted without having changed: they are asked for each time. */
@@ -45,25 +34,34 @@ static enum err_code note_settled(struct worker *self, const struct catalog_row 
 {
     if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_LISTED && row->state != LOG_FAILED)
         return ERR_OK;
-    if (self->settled.count > 4 * self->scan.seen_count + 10000)
+    size_t seen_count = 0;
+    for (size_t i = 0; i < self->options->place_count; i++)
+        seen_count += self->places[i].seen_count;
+    if (self->settled.count > 4 * seen_count + 10000)
         imap_clear(&self->settled);          /* old fingerprints of growing logs; the next scan fills it again */
-    return imap_put(&self->settled, settled_key(row->path, row->fingerprint), (void *)(intptr_t)row->log_id) ? err_nomem(err) : ERR_OK;
+    return imap_put(&self->settled, lookout_key(row->path, row->fingerprint), (void *)(intptr_t)row->log_id) ? err_nomem(err) : ERR_OK;
 }
 
-enum err_code worker_see(struct worker *self, const struct catalog_sighting *sighting, struct err *err)
+/* *ret_log_id: of its row. */
+static enum err_code see(struct worker *self, const struct catalog_sighting *sighting, bool check_file, int64_t *ret_log_id, struct err *err)
 {
     struct catalog_row row;
     enum sighting_news news;
-    int64_t renamed_from, settled_id = (int64_t)(intptr_t)imap_get(&self->settled, settled_key(sighting->path, sighting->fingerprint));
-    if (settled_id)
-        return note_seen(self, settled_id, err);
+    int64_t renamed_from;
+    int64_t key = lookout_key(sighting->path, sighting->fingerprint), remembered = (int64_t)(intptr_t)imap_get(&self->settled, key);
+    *ret_log_id = remembered < 0 ? -remembered : remembered;
+    if (remembered > 0 || (remembered < 0 && worker_stage_of(self, -remembered)))
+        return ERR_OK;
     enum err_code rc = catalog_find(self->catalog, sighting->path, &row, err);
     if (rc && rc != ERR_NOT_FOUND)
         return rc;
-    if (!rc && worker_stage_of(self, row.log_id))
-        return note_seen(self, row.log_id, err);         /* on its way; compared again by the next scan */
-    if ((rc = catalog_see(self->catalog, sighting, self->scan.check_files, &news, &renamed_from, &row, err)) || (rc = note_seen(self, row.log_id, err)))
+    if (!rc && worker_stage_of(self, row.log_id)) {
+        *ret_log_id = row.log_id;            /* on its way; compared again by the next scan */
+        return ERR_OK;
+    }
+    if ((rc = catalog_see(self->catalog, sighting, check_file, &news, &renamed_from, &row, err)))
         return rc;
+    *ret_log_id = row.log_id;
     if (renamed_from)
         kept_loads_rename(&self->kept, renamed_from, row.log_id);
     /* Set aside for having ended the worker twice: a person who asks for it gets another try, last and alone; a server is spared. */
@@ -76,7 +74,7 @@ enum err_code worker_see(struct worker *self, const struct catalog_sighting *sig
     if (rc)
         return rc;
     if (row.state == LOG_WAITING)
-        return worker_take_waiting(self, &row, err);
+        return imap_put(&self->settled, key, (void *)(intptr_t)-row.log_id) ? err_nomem(err) : worker_take_waiting(self, &row, err);
     if (row.state == LOG_LOADING)
         return worker_take_foreign(self, &row, err);
     if (!self->options->watch)
@@ -84,62 +82,78 @@ enum err_code worker_see(struct worker *self, const struct catalog_sighting *sig
     return note_settled(self, &row, err);
 }
 
-/* A scan may take long: finished jobs are looked after meanwhile. */
-static enum err_code breathe(struct worker *self)
+enum err_code worker_see(struct worker *self, const struct catalog_sighting *sighting, struct err *err)
 {
-    enum err_code rc = ERR_OK;
-    if (time_monotonic_ns() >= self->next_pump_ns) {
-        rc = worker_pump(self, &self->scan.err);
-        self->next_pump_ns = time_monotonic_ns() + WORKER_PUMP_NS;
-    }
-    return rc ? rc : self->stop || stop_signals_came() ? ERR_CANCELLED : ERR_OK;
+    int64_t log_id;
+    return see(self, sighting, false, &log_id, err);
 }
 
-static enum err_code on_entry(void *context, struct log_entry *entry)
+/* What lies in a place shows that it is a directory, where that was not known before. */
+static enum err_code show_place(struct worker *self, struct place_state *place, bool is_place, struct err *err)
 {
-    struct worker *self = context;
-    self->scan.entry_count++;
-    bool is_place = strcmp(entry->path, self->scan.place_path) == 0;
-    self->scan.place_is_log |= is_place;
-    struct catalog_sighting sighting = worker_sighting_of(entry, is_place ? UNKNOWN : self->scan.place_id);
-    enum err_code rc = worker_see(self, &sighting, &self->scan.err);
-    log_entry_dispose(entry);
-    return rc ? rc : breathe(self);
+    const char *name = self->options->places[place - self->places].name;
+    return is_place || known(place->place_id) ? ERR_OK : catalog_place(self->catalog, place->path, name, &place->place_id, err);
 }
 
-static enum err_code note_closed(struct worker *self, const char *path, struct err *err)
+static enum err_code take_log(struct worker *self, struct place_state *place, const struct log_entry *entry, struct err *err)
+{
+    bool is_place = strcmp(entry->path, place->path) == 0;
+    int64_t log_id;
+    enum err_code rc = show_place(self, place, is_place, err);
+    if (rc)
+        return rc;
+    place->entry_count++;
+    place->is_log |= is_place;
+    const struct catalog_sighting sighting = worker_sighting_of(entry, is_place ? UNKNOWN : place->place_id);
+    rc = see(self, &sighting, place->check_files, &log_id, err);
+    return rc ? rc : note_seen(place, log_id, err);
+}
+
+/* Somebody asked for it by name: it goes before all others. */
+static enum err_code take_found(struct worker *self, const struct place_state *place, const struct log_entry *entry, struct err *err)
+{
+    int64_t log_id;
+    struct catalog_row row;
+    const struct catalog_sighting sighting = worker_sighting_of(entry, place->place_id);
+    enum err_code rc = see(self, &sighting, false, &log_id, err);
+    if (rc || (rc = catalog_get(self->catalog, log_id, &row, err)))
+        return rc;
+    return row.state == LOG_WAITING ? worker_put_in_front(self, &row, err) : ERR_OK;
+}
+
+static enum err_code note_closed(struct place_state *place, const char *path, struct err *err)
 {
     char *copy = mem_strndup(path, strlen(path));
-    if (!copy || mem_grow((void **)&self->scan.closed, &self->scan.closed_capacity, self->scan.closed_count + 1, WORKER_MAX_LOGS, sizeof *self->scan.closed)) {
+    if (!copy || mem_grow((void **)&place->closed, &place->closed_capacity, place->closed_count + 1, WORKER_MAX_LOGS, sizeof *place->closed)) {
         mem_free(copy);
         return err_nomem(err);
     }
-    self->scan.closed[self->scan.closed_count++] = copy;
+    place->closed[place->closed_count++] = copy;
     return ERR_OK;
 }
 
-static enum err_code on_reject(void *context, const struct log_reject *reject)
+static enum err_code take_reject(struct worker *self, struct place_state *place, const struct seen *reject, struct err *err)
 {
     static const char *const words[] = {[REJECT_NOT_A_LOG] = "not-a-log", [REJECT_EMPTY] = "empty", [REJECT_UNREADABLE] = "unreadable"};
-    struct worker *self = context;
-    struct err *err = &self->scan.err;
-    bool is_place = strcmp(reject->path, self->scan.place_path) == 0;
-    self->scan.entry_count++;
-    self->scan.place_is_log |= is_place;
-    const struct catalog_sighting sighting = {.place_id = is_place ? UNKNOWN : self->scan.place_id, .path = reject->path, .fingerprint = "", .bytes = known_or(reject->bytes, 0),
+    bool is_place = strcmp(reject->path, place->path) == 0;
+    enum err_code rc = show_place(self, place, is_place, err);
+    if (rc)
+        return rc;
+    place->entry_count++;
+    place->is_log |= is_place;
+    const struct catalog_sighting sighting = {.place_id = is_place ? UNKNOWN : place->place_id, .path = reject->path, .fingerprint = "", .bytes = known_or(reject->bytes, 0),
         .modified_ms = known_or(reject->modified_ms, 0)};
     struct catalog_row row;
     int64_t begun_ms = time_now_ms();
-    enum err_code rc = ERR_OK;
-    if (reject->kind == REJECT_UNREADABLE)
-        rc = note_closed(self, reject->path, err);
-    if (rc || (rc = catalog_reject(self->catalog, &sighting, words[reject->kind], reject->reason, &row, err)) || (rc = note_seen(self, row.log_id, err)))
+    if (reject->reject == REJECT_UNREADABLE)
+        rc = note_closed(place, reject->path, err);
+    if (rc || (rc = catalog_reject(self->catalog, &sighting, words[reject->reject], reject->reason, &row, err)) || (rc = note_seen(place, row.log_id, err)))
         return rc;
     bool fresh = row.changed_ms >= begun_ms;
     if (!self->options->watch || fresh)
         worker_tell_row(self, &row, fresh, false);
-    self->summary->refused_count += is_place && reject->kind == REJECT_NOT_A_LOG;
-    return breathe(self);
+    self->summary->refused_count += is_place && reject->reject == REJECT_NOT_A_LOG;
+    return ERR_OK;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -149,7 +163,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 struct missing {
-    struct worker *worker;
+    const struct place_state *place;
     int64_t *ids;                            /* owned */
     size_t count, capacity;
 };
@@ -163,11 +177,11 @@ static bool lies_below(const char *path, const char *directory)
 static enum err_code find_missing(void *context, int64_t log_id, const char *path)
 {
     struct missing *missing = context;
-    struct worker *self = missing->worker;
-    if (bsearch(&log_id, self->scan.seen, self->scan.seen_count, sizeof log_id, compare_ids))
+    const struct place_state *place = missing->place;
+    if (place->seen_count && bsearch(&log_id, place->seen, place->seen_count, sizeof log_id, compare_ids))
         return ERR_OK;
-    for (size_t i = 0; i < self->scan.closed_count; i++)
-        if (lies_below(path, self->scan.closed[i]))
+    for (size_t i = 0; i < place->closed_count; i++)
+        if (lies_below(path, place->closed[i]))
             return ERR_OK;
     if (mem_grow((void **)&missing->ids, &missing->capacity, missing->count + 1, WORKER_MAX_LOGS, sizeof *missing->ids))
         return ERR_NOMEM;
@@ -182,116 +196,166 @@ enum err_code worker_log_gone(struct worker *self, int64_t log_id, struct err *e
     return worker_stage_of(self, log_id) == STAGE_AT_WORK ? ERR_OK : catalog_gone(self->catalog, log_id, err);
 }
 
-static enum err_code mark_missing(struct worker *self, struct err *err)
+static enum err_code mark_missing(struct worker *self, struct place_state *place, struct err *err)
 {
-    struct missing missing = {.worker = self};
-    if (self->scan.seen_count)
-        qsort(self->scan.seen, self->scan.seen_count, sizeof *self->scan.seen, compare_ids);
-    enum err_code rc = catalog_each_present(self->catalog, self->scan.place_id, find_missing, &missing, err);
+    struct missing missing = {.place = place};
+    if (place->seen_count)
+        qsort(place->seen, place->seen_count, sizeof *place->seen, compare_ids);
+    enum err_code rc = catalog_each_present(self->catalog, place->place_id, find_missing, &missing, err);
     for (size_t i = 0; i < missing.count && !rc; i++)
         rc = worker_log_gone(self, missing.ids[i], err);
     mem_free(missing.ids);
     return rc;
 }
 
-static void forget_scan(struct worker *self)
+static void forget_look(struct place_state *place)
 {
-    for (size_t i = 0; i < self->scan.closed_count; i++)
-        mem_free(self->scan.closed[i]);
-    self->scan.closed_count = self->scan.seen_count = 0;
-    mem_free(TAKE(self->scan.place_path));
+    for (size_t i = 0; i < place->closed_count; i++)
+        mem_free(place->closed[i]);
+    place->closed_count = place->seen_count = 0;
+    place->entry_count = 0;
+    place->is_log = place->spoiled = false;
+}
+
+static enum err_code begin_look(struct worker *self, size_t index, const struct seen *seen, struct err *err)
+{
+    struct place_state *place = &self->places[index];
+    forget_look(place);
+    place->check_files = !place->scanned;
+    /* A directory is a place. While watching, so is what is not there: the list says why nothing comes from it. */
+    if (!known(place->place_id) && (seen->is_directory || (!seen->is_there && self->options->watch)))
+        return catalog_place(self->catalog, place->path, self->options->places[index].name, &place->place_id, err);
+    return ERR_OK;
 }
 
 /* A place that cannot be looked at: its logs stay as they are, except that a single log that is not there is gone. */
-static enum err_code place_failed(struct worker *self, const struct err *why, struct err *err)
+static enum err_code place_failed(struct worker *self, struct place_state *place, const struct seen *end, struct err *err)
 {
     struct catalog_row row;
     enum err_code rc = ERR_OK;
-    if (known(self->scan.place_id))
-        rc = catalog_place_scanned(self->catalog, self->scan.place_id, 0, self->scan.entry_count, why->message, err);
-    if (!rc && why->code == ERR_NOT_FOUND && !catalog_find(self->catalog, self->scan.place_path, &row, NULL) && row.state != LOG_GONE)
+    if (known(place->place_id))
+        rc = catalog_place_scanned(self->catalog, place->place_id, end->duration_ms, place->entry_count, end->err.message, err);
+    if (!rc && end->rc == ERR_NOT_FOUND && !catalog_find(self->catalog, place->path, &row, NULL) && row.state != LOG_GONE)
         rc = worker_log_gone(self, row.log_id, err);
     self->summary->missing_count++;
+    if (self->options->watch && !place->failing)
+        log_warning("%s cannot be looked at: %s", place->path, end->err.message);
+    place->failing = true;
     if (!self->options->watch) {
-        const struct worker_result result = {.path = self->scan.place_path, .state = LOG_FAILED, .flags = "unreadable", .bytes = UNKNOWN, .line_count = UNKNOWN,
-            .bad_line_count = UNKNOWN, .task_count = UNKNOWN, .load_ms = UNKNOWN, .message = why->message, .fresh = true};
+        const struct worker_result result = {.path = place->path, .state = LOG_FAILED, .flags = "unreadable", .bytes = UNKNOWN, .line_count = UNKNOWN,
+            .bad_line_count = UNKNOWN, .task_count = UNKNOWN, .load_ms = UNKNOWN, .message = end->err.message, .fresh = true};
         if (self->options->on_result)
             self->options->on_result(self->options->context, &result);
     }
     return rc;
 }
 
-static enum err_code scan_place(struct worker *self, size_t index, struct err *err)
+static enum err_code end_look(struct worker *self, struct place_state *place, const struct seen *end, struct err *err)
 {
-    struct stat st;
-    struct err scan_err = {0};
-    int64_t began_ns = time_monotonic_ns();
-    const struct worker_place *place = &self->options->places[index];
-    struct place_state *state = &self->places[index];
-    self->scan.place_id = state->place_id;
-    self->scan.check_files = !state->scanned;
-    self->scan.entry_count = 0;
-    self->scan.place_is_log = false;
-    self->scan.err = (struct err){0};
-    if (!(self->scan.place_path = log_absolute_path(place->path, err)))
-        return ERR_NOMEM;
-    enum err_code rc = ERR_OK;
-    bool there = stat(self->scan.place_path, &st) == 0;
-    /* A directory is a place. While watching, so is what is not there: the list says why nothing comes from it. */
-    if (!known(self->scan.place_id) && ((there && S_ISDIR(st.st_mode)) || (!there && self->options->watch)) &&
-        (rc = catalog_place(self->catalog, self->scan.place_path, place->name, &self->scan.place_id, err)))
-        return rc;
-    state->place_id = self->scan.place_id;
-    const struct log_scan scan = {.context = self, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known};
-    rc = log_scan(self->scan.place_path, &scan, &scan_err);
-    if (self->scan.err.code)                 /* the catalogue or memory, not the place */
-        return worker_hand_on(err, &self->scan.err, self->scan.err.code);
-    if (rc == ERR_CANCELLED || self->stop)
-        return ERR_CANCELLED;
-    state->looked_at = true;
-    worker_count_scan(self, rc != ERR_OK);
-    if (rc)
-        return place_failed(self, &scan_err, err);
-    state->scanned = true;
-    if (!known(self->scan.place_id))
+    if (end->rc == ERR_CANCELLED)
         return ERR_OK;
-    if (self->scan.place_is_log) {
-        state->place_id = UNKNOWN;
-        return catalog_place_drop(self->catalog, self->scan.place_id, err);
+    worker_count_scan(self, end->rc != ERR_OK);
+    place->looked_at |= end->rc || !place->spoiled;
+    if (end->rc)
+        return place_failed(self, place, end, err);
+    if (place->failing)
+        log_info("%s can be looked at again", place->path);
+    place->failing = false;
+    if (place->spoiled)
+        return ERR_OK;
+    place->scanned = true;
+    if (!known(place->place_id))
+        return ERR_OK;
+    if (place->is_log) {
+        int64_t place_id = place->place_id;
+        place->place_id = UNKNOWN;
+        return catalog_place_drop(self->catalog, place_id, err);
     }
-    if ((rc = mark_missing(self, err)))
-        return rc;
-    return catalog_place_scanned(self->catalog, self->scan.place_id, (time_monotonic_ns() - began_ns) / NS_PER_MS, self->scan.entry_count, NULL, err);
+    enum err_code rc = mark_missing(self, place, err);
+    return rc ? rc : catalog_place_scanned(self->catalog, place->place_id, end->duration_ms, place->entry_count, NULL, err);
 }
 
-static enum err_code scan_places(struct worker *self, bool all, struct err *err)
+static enum err_code take(struct worker *self, const struct seen *seen, struct err *err)
 {
+    struct place_state *place = &self->places[seen->place];
+    if (place->spoiled && (seen->kind == SEEN_LOG || seen->kind == SEEN_REJECT))
+        return ERR_OK;
+    switch (seen->kind) {
+    case SEEN_BEGIN: return begin_look(self, seen->place, seen, err);
+    case SEEN_LOG: return take_log(self, place, &seen->entry, err);
+    case SEEN_REJECT: return take_reject(self, place, seen, err);
+    case SEEN_END: return end_look(self, place, seen, err);
+    case SEEN_FOUND: return take_found(self, place, &seen->entry, err);
+    }
+    return ERR_OK;
+}
+
+enum err_code worker_take_sightings(struct worker *self, struct err *err)
+{
+    int64_t until_ns = time_monotonic_ns() + WORKER_PUMP_NS;
+    struct seen seen;
     enum err_code rc = ERR_OK;
-    for (size_t i = 0; i < self->options->place_count && !rc; i++) {
-        if (!all && !self->places[i].wanted)
-            continue;
-        self->places[i].wanted = false;
-        rc = scan_place(self, i, err);
-        forget_scan(self);
+    while (!rc && time_monotonic_ns() < until_ns && lookout_next(self->lookout, &seen)) {
+        struct err why = {0};
+        rc = take(self, &seen, &why);
+        if (rc && self->options->watch && worker_error_passes(rc)) {
+            if (!self->places[seen.place].spoiled)
+                log_error("what lies in %s could not be written down: %s", self->places[seen.place].path, why.message);
+            self->places[seen.place].spoiled = true;
+            rc = ERR_OK;
+        }
+        worker_hand_on(err, &why, rc);
+        seen_dispose(&seen);
     }
-    return rc == ERR_CANCELLED ? ERR_OK : rc;
-}
-
-enum err_code worker_scan(struct worker *self, struct err *err)
-{
-    enum err_code rc = scan_places(self, true, err);
-    self->next_scan_ns = time_monotonic_ns() + self->options->interval_ms * NS_PER_MS;
     return rc;
 }
 
-enum err_code worker_scan_wanted(struct worker *self, struct err *err)
+/* What needs no look: logs that the catalogue knows with their fingerprints. */
+static enum err_code note_known(void *context, const char *path, const char *fingerprint)
 {
-    return scan_places(self, false, err);
+    struct imap *known_logs = context;
+    return fingerprint[0] && imap_put(known_logs, lookout_key(path, fingerprint), known_logs) ? ERR_NOMEM : ERR_OK;
+}
+
+enum err_code worker_scan_start(struct worker *self, struct err *err)
+{
+    size_t count = self->options->place_count;
+    struct imap known_logs;
+    imap_init(&known_logs, WORKER_MAX_LOGS);
+    enum err_code rc = ERR_OK;
+    self->addresses = mem_array(count + 1, sizeof *self->addresses);
+    if (!self->addresses || !(self->places = mem_array(count + 1, sizeof *self->places)))
+        return err_nomem(err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        self->places[i].place_id = UNKNOWN;
+        if ((rc = place_address(self->options->places[i].path, &self->places[i].path, err)))
+            err_prefix(err, "%s", place_shown(self->options->places[i].path));
+        self->addresses[i] = self->places[i].path;
+    }
+    const struct lookout_options options = {.places = self->addresses, .place_count = count, .again = self->options->watch, .interval_ms = self->options->interval_ms, .wake_fd = self->wake[1]};
+    if (!rc && !(rc = catalog_each_fingerprint(self->catalog, note_known, &known_logs, err)))
+        rc = lookout_start(&self->lookout, &options, &known_logs, err);
+    imap_dispose(&known_logs);
+    return rc;
+}
+
+void worker_scan_end(struct worker *self)
+{
+    lookout_stop(TAKE(self->lookout));
+    for (size_t i = 0; self->places && i < self->options->place_count; i++) {
+        struct place_state *place = &self->places[i];
+        forget_look(place);
+        mem_free(place->path);
+        mem_free(place->seen);
+        mem_free(place->closed);
+    }
+    mem_free(TAKE(self->places));
+    mem_free(TAKE(self->addresses));
 }
 
 void worker_look_again(struct worker *self, const struct catalog_row *row)
 {
-    imap_remove(&self->settled, settled_key(row->path, row->fingerprint));
+    imap_remove(&self->settled, lookout_key(row->path, row->fingerprint));
     for (size_t i = 0; i < self->options->place_count; i++)
         self->places[i].scanned = false;
 }

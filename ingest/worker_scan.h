@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looking at the places: what is new, has changed, has another name, is no log, or is gone. What is found to wait is handed to worker_schedule.h. Unchanged logs cost a
+ * What the lookout saw, in the catalogue: what is new, has changed, has another name, is no log, or is gone. What is found to wait is handed to worker_schedule.h. Unchanged logs cost a
  * stat: `settled` remembers their fingerprints. */
 #ifndef INGEST_WORKER_SCAN_H
 #define INGEST_WORKER_SCAN_H
@@ -8,10 +8,11 @@
 #include "ingest/source/log_entry.h"
 #include "ingest/worker_state.h"
 
-/* All places, one after the other; finished jobs are looked after meanwhile (worker_pump). A stop ends it early, without an error. Sets the time of the next scan. */
-enum err_code worker_scan(struct worker *self, struct err *err) WARN_UNUSED;
-/* Those alone that are wanted. Likewise, but the next scan comes when it would have come. */
-enum err_code worker_scan_wanted(struct worker *self, struct err *err) WARN_UNUSED;
+/* The places begin to be looked at (lookout.h), by threads of their own. ERR_INVALID, ERR_UNSUPPORTED: an address that makes no sense. */
+enum err_code worker_scan_start(struct worker *self, struct err *err) WARN_UNUSED;
+/* Takes what was seen, for WORKER_PUMP_NS at most. While watching a store that cannot be written spoils the looks that go on, and the next ones begin anew. */
+enum err_code worker_take_sightings(struct worker *self, struct err *err) WARN_UNUSED;
+void worker_scan_end(struct worker *self);
 /* The database of a loaded log was found missing or unreadable: the next scan looks at the file, once for each scan however often it is asked for. */
 void worker_look_again(struct worker *self, const struct catalog_row *row);
 

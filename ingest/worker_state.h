@@ -18,6 +18,7 @@
 #include "ingest/kept_loads.h"
 #include "ingest/list_queue.h"
 #include "ingest/load_queue.h"
+#include "ingest/lookout.h"
 #include "ingest/store/catalog.h"
 #include "ingest/worker.h"
 #include "ingest/worker_crew.h"
@@ -25,7 +26,7 @@
 
 #define WORKER_MAX_LOGS LOAD_QUEUE_MAX
 #define NS_PER_S ((int64_t)1000000000)
-#define WORKER_PUMP_NS (NS_PER_S / 10)               /* during a scan: how often finished jobs are looked after */
+#define WORKER_PUMP_NS (NS_PER_S / 10)               /* while much is seen: how often finished jobs are looked after */
 #define WORKER_FOREIGN_RETRY_NS (NS_PER_S / 2)       /* another process has the run */
 #define WORKER_RETRY_FIRST_NS NS_PER_S
 
@@ -46,30 +47,29 @@ struct worker {
     size_t total_count, done_count;
 
     /* worker_scan.c */
-    struct imap settled; /* hash of path and fingerprint → log_id: logs with which nothing is to be done; spares a scan the catalogue and the look at the file */
+    struct imap settled; /* hash of path and fingerprint → log_id of logs with which nothing is to be done, -log_id of those that were on their way; spares a scan the catalogue */
+    struct lookout *lookout;                 /* owned */
     struct place_state {
+        char *path;                          /* owned; the address */
+        int64_t place_id;                    /* UNKNOWN: not a directory, or not known yet */
         bool scanned;                        /* once, in this process */
         bool looked_at;                      /* once, in this process, and be it in vain */
-        bool wanted;                         /* a command asked to look at it now */
-        int64_t place_id;                    /* UNKNOWN: not a directory, or not known yet */
-    } *places;                               /* owned; as options->places */
-    struct {                                 /* the scan that is running */
-        int64_t place_id;
-        char *place_path;                    /* owned */
-        bool check_files, place_is_log;
+        bool failing;                        /* the last look found it away */
+        /* the look that is going on */
+        bool check_files, is_log;
+        bool spoiled;                        /* what was seen could not be written down: nothing is known to be gone */
         int64_t entry_count;
         int64_t *seen;                       /* owned; log ids */
         size_t seen_count, seen_capacity;
         char **closed;                       /* owned, and each; directories that could not be read: what lies below is not gone */
         size_t closed_count, closed_capacity;
-        struct err err;                      /* of the catalogue or memory, not of the place */
-    } scan;
-    int64_t next_pump_ns;                    /* monotonic */
+    } *places;                               /* owned; as options->places */
+    const char **addresses;                  /* owned; of the places, for the lookout */
+    int64_t next_check_ns;                   /* when catalog.db is looked for again; monotonic */
 
     /* worker_loop.c; times are monotonic */
     bool failing;                            /* the last write to the catalogue did not succeed */
     int64_t quiet_until_ns;                  /* after a failure: nothing is tried before */
-    int64_t next_scan_ns;                    /* set by worker_scan; 0, at once, by a command */
     int64_t next_progress_ns;
 
     /* worker_policy.c; times are monotonic */
@@ -102,7 +102,7 @@ struct worker {
     /* worker_control.c */
     bool stop;                               /* the end of control */
     struct {
-        char line[64];                       /* as far as it was read; the rest of a longer one is dropped */
+        char line[5 + LOOKOUT_FIND_BYTES];                       /* as far as it was read; the rest of a longer one is dropped */
         size_t used;
     } control;
 };

@@ -109,6 +109,18 @@ enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, str
     return rc ? rc : open_app(ctx, ret, err);
 }
 
+bool app_is_listed(struct api_ctx *ctx, const struct request *request, struct str ref)
+{
+    struct app_ref found = {0};
+    struct db_lease catalog;
+    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, NULL);
+    if (rc)
+        return rc != ERR_NOT_FOUND;
+    rc = find_ref(catalog.db, request, ref, server_build(ctx->server), &found, NULL);
+    db_pool_return(ctx->pool, &catalog);
+    return rc != ERR_NOT_FOUND;
+}
+
 static const char barred_by_id_sql[] = "SELECT count(*) FROM app a WHERE app_id = ?1 AND (?2 IS NULL OR attempt_id = ?2) AND NOT may_see(?3, ?4, user, view_users, view_groups) AND " APP_ANSWERS_TO_ID("a", "?3", "?4");
 static const char barred_by_key_sql[] = "SELECT count(*) FROM app WHERE app_key = ?1 AND ?2 IS NULL AND NOT may_see(?3, ?4, user, view_users, view_groups)";
 

@@ -58,6 +58,8 @@ struct str app_ref_text(struct str id, struct str attempt, struct str key, int64
 enum err_code app_allowed_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, bool *ret, struct err *err) WARN_UNUSED;
 enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, struct str ref, bool *ret, struct err *err) WARN_UNUSED;
 
+/* Does the list have a run that `ref` may mean, as app_lookup reads it? A list that cannot be read: true, for then nobody need look further. */
+bool app_is_listed(struct api_ctx *ctx, const struct request *request, struct str ref);
 /* It was put away to hold the store's budget, and its log is gone: there is nothing to wait for, only its row in the list. */
 bool app_ref_is_lost(const struct app_ref *ref);
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/json_writer.h"
@@ -25,6 +26,7 @@ struct audit {
     pthread_rwlock_t lock; /* for writing where the descriptor changes */
     int fd;
     atomic_bool reopen;
+    atomic_bool torn;      /* the last line has no end: there was no room for it */
     atomic_int_fast64_t lost;
 };
 
@@ -126,11 +128,17 @@ void audit_write(struct audit *self, const struct audit_record *record)
     CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, LINE_BYTES);
     if (audit_line(record, time_now_ms(), &line)) {
+        bool torn = atomic_exchange(&self->torn, false);
+        char end[] = "\n";
+        const struct iovec parts[] = {{end, torn}, {line.data, line.len}};
         pthread_rwlock_rdlock(&self->lock);
-        bool whole = write(self->fd, line.data, line.len) == (ssize_t)line.len;
+        ssize_t written = writev(self->fd, parts, ARRAY_LENGTH(parts));
         pthread_rwlock_unlock(&self->lock);
-        if (!whole)
-            atomic_fetch_add(&self->lost, 1);
+        if (written == (ssize_t)(line.len + torn))
+            return;
+        atomic_fetch_add(&self->lost, 1);
+        if (written > torn || (written <= 0 && torn))
+            atomic_store(&self->torn, true);
     } else if (buf_failed(&line)) {
         atomic_fetch_add(&self->lost, 1);
     }
@@ -140,7 +148,7 @@ void audit_write(struct audit *self, const struct audit_record *record)
 
 static int open_file(const char *path)
 {
-    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, FILE_MODE);
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, FILE_MODE);
 }
 
 enum err_code audit_new(struct audit **ret, const char *path, struct err *err)

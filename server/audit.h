@@ -9,7 +9,8 @@
  * that somebody gave whose password was wrong. via: the proxy that the request came through. allowed: false with 401, 403 and 429. What is long is cut: addresses at 1024 bytes, names at 256.
  *
  * Each line is one write to the end of the file, so that several processes may share it; the file is opened anew where its name leads to another one (logrotate), and on audit_reopen. A line that cannot be
- * written is lost and counted, and that is told by audit_refresh: nobody is kept out because a disk is full. Threads: safe. */
+ * written is lost and counted, and that is told by audit_refresh: nobody is kept out because a disk is full, or waits for whoever reads a pipe. The line after one that was written in part stands by itself.
+ * Threads: safe. */
 #ifndef SERVER_AUDIT_H
 #define SERVER_AUDIT_H
 
@@ -23,7 +24,7 @@
 
 struct audit;
 
-/* Makes the file where it is missing, readable by its owner and group. */
+/* Makes the file where it is missing, readable by its owner and group. A pipe that nobody reads is an error. */
 enum err_code audit_new(struct audit **ret, const char *path, struct err *err) WARN_UNUSED;
 void audit_free(struct audit *self); /* NULL is fine */
 

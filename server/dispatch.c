@@ -8,6 +8,7 @@
 #include "server/history_address.h"
 #include "server/http_text.h"
 #include "server/metrics.h"
+#include "server/on_demand.h"
 #include "server/page_head.h"
 #include "server/readiness.h"
 #include "server/route_times.h"
@@ -91,6 +92,17 @@ enum err_code dispatch_forbid(const struct request *request, struct response *re
         return response_page(request, response, 403, "Forbidden", str_of(text), err);
     dispatch_refuse(request->path, response, 403, "forbidden", text);
     return ERR_OK;
+}
+
+/* The run that a page of ours or of the History Server's is about: what follows its first part. */
+static struct str page_subject(const struct request *request)
+{
+    struct str path = request->raw_path, ref = STR_NONE;
+    size_t skip = str_starts(path, "/a/") ? 3 : str_starts(path, "/history/") ? 9 : path.len;
+    struct str rest = {path.ptr + skip, path.len - skip};
+    const char *slash = rest.len ? memchr(rest.ptr, '/', rest.len) : NULL;
+    rest.len = slash ? (size_t)(slash - rest.ptr) : rest.len;
+    return rest.len && request_decode(request->arena, rest, false, &ref, NULL) == ERR_OK ? ref : STR_NONE;
 }
 
 enum err_code dispatch_ask_login(const struct request *request, struct response *response, struct err *err)
@@ -206,11 +218,14 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
         request->route = route_number(route);
         if (server_exact(server, EXACT_LISTS) && is_v1_list(str_of(route->pattern)) && !request->viewer.refusal)
             request->viewer.sees_all = true;
+        if (str_starts(str_of(route->pattern), v1_app) || str_starts(str_of(route->pattern), own_app))
+            on_demand(&ctx, request, request->path_args[0]);
         enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
         return rc || answered ? rc : route->handler(&ctx, request, response, err);
     }
     if (asks_methods && !str_starts(request->path, "/api/"))
         return answer_methods(response);
+    on_demand(&ctx, request, page_subject(request));
     if (is_page(request)) {
         request->route = page_route(request->path);
         enum err_code rc = check_access(&ctx, request, request->raw_path, response, &answered, err);

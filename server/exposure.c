@@ -25,6 +25,6 @@ enum err_code exposure_check(int fd, const char *address, const struct exposure 
     if (exposure->insecure || exposure->proxy || (exposure->tls && exposure->login) || is_loopback(fd))
         return ERR_OK;
     const char *what = exposure->login ? "passwords would cross the network in clear" : "everybody could see every run";
-    return err_set(err, ERR_PERMISSION, "%.60s is open to others, and %s; set afterglow.tls.certificate and afterglow.login.usersFile, or afterglow.auth.header (a proxy asks), or afterglow.listen.insecure=true", address,
+    return err_set(err, ERR_PERMISSION, "%.51s is open to others: %s; set afterglow.tls.certificate and afterglow.login.usersFile, or afterglow.auth.header, or afterglow.listen.insecure (AFTERGLOW_LISTEN_INSECURE=true)", address,
                    what);
 }

@@ -72,6 +72,7 @@ struct connection {
     enum phase phase;
     int64_t since_ns;                        /* of the phase */
     int64_t window_ns, window_bytes;         /* of a log that comes: since when, and what came since then */
+    struct exchange *exchange;               /* of the thread that serves the connection, without the lock */
 };
 
 struct http {
@@ -239,6 +240,8 @@ static void answer_in_clear(int fd)
     shutdown(fd, SHUT_RDWR);
 }
 
+static void exchange_end(struct http *self, struct exchange *exchange);
+
 static void on_connection(void *cls, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode code)
 {
     struct http *self = cls;
@@ -267,6 +270,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **s
             c->next->previous = c->previous;
         self->connection_count--;
         pthread_mutex_unlock(&self->lock);
+        exchange_end(self, c->exchange); /* the library tells of no end where its own memory was too small for the request */
         mem_free(c);
         *socket_context = NULL;
     }
@@ -358,12 +362,32 @@ static void exchange_free(struct exchange *self)
     mem_free(self);
 }
 
+/* With all that it holds. NULL is fine. */
+static void exchange_end(struct http *self, struct exchange *exchange)
+{
+    if (!exchange)
+        return;
+    if (exchange->upload && upload_abort(TAKE(exchange->upload)))
+        server_scan_uploads(self->server);
+    exchange_free(exchange);
+    atomic_fetch_sub(&self->running, 1);
+}
+
+/* The library keeps each parameter in the connection's memory, and where that is full it neither answers nor ends the request (0.9.75). We read them ourselves: it finds none. The text is const for us alone,
+ * it cuts it up itself right after. */
+static void hide_parameters(const char *address)
+{
+    char *mark = strchr((char *)(uintptr_t)address, '?');
+    if (mark)
+        mark[1] = '\0';
+}
+
 /* First sight of a request: the address, before the library cuts it up. */
 static void *on_address(void *cls, const char *address, struct MHD_Connection *connection)
 {
     struct http *self = cls;
-    (void)connection;
-    struct exchange *exchange = mem_zalloc(sizeof *exchange);
+    struct connection *c = state_of(connection);
+    struct exchange *exchange = c ? mem_zalloc(sizeof *exchange) : NULL;
     if (!exchange)
         return NULL;
     atomic_fetch_add(&self->running, 1);
@@ -378,7 +402,8 @@ static void *on_address(void *cls, const char *address, struct MHD_Connection *c
         exchange_free(exchange);
         return NULL;
     }
-    return exchange;
+    hide_parameters(address);
+    return c->exchange = exchange;
 }
 
 /* For those who read logs. */
@@ -409,12 +434,10 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     if (!exchange)
         return;
     *context = NULL;
-    if (exchange->upload && upload_abort(TAKE(exchange->upload)))
-        server_scan_uploads(self->server);
+    state_of(connection)->exchange = NULL;
     if (exchange->answered)
         record_answer(self, exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK, !only_leads(self, connection));
-    exchange_free(exchange);
-    atomic_fetch_sub(&self->running, 1);
+    exchange_end(self, exchange);
 }
 
 static struct str header(struct MHD_Connection *connection, const char *name)
@@ -446,7 +469,7 @@ static bool may_act(const struct exchange *exchange, const char *method)
 /* The store, the disk or memory failed. */
 static void make_failure(struct exchange *exchange, enum err_code code, const struct err *err)
 {
-    bool later = code == ERR_BUSY || code == ERR_NOMEM;
+    bool later = code == ERR_BUSY || code == ERR_AWAY || code == ERR_NOMEM;
     log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err->message);
     const char *text = arena_printf(&exchange->arena, "%s (request %s)", err->message, exchange->id);
     dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", text ? text : err->message);
@@ -599,11 +622,12 @@ static void lead_to_https(struct http *self, struct exchange *exchange)
     const char *port = host.len ? memrchr(host.ptr, ':', host.len) : NULL;
     if (port && !memchr(port, ']', (size_t)(host.ptr + host.len - port)))
         host.len = (size_t)(port - host.ptr);
-    bool sound = host.len > 0 && host.len < 256;
+    /* Of an address that does not begin with a slash "@elsewhere" would be the host. */
+    bool sound = host.len > 0 && host.len < 256 && str_starts(exchange->address, "/");
     for (size_t i = 0; i < host.len && sound; i++)
         sound = strchr("[]:.-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", host.ptr[i]) != NULL;
     const char *to = sound ? arena_printf(&exchange->arena, "https://%.*s:%d%.*s", (int)host.len, host.ptr, self->https_port, (int)exchange->address.len, exchange->address.ptr) : NULL;
-    response_plain(exchange->response, to ? 302 : 400, "%s", to ? "this is answered by https" : "the request has no Host that could be led to https");
+    response_plain(exchange->response, to ? 302 : 400, "%s", to ? "this is answered by https" : "the request has no Host, or no path, that could be led to https");
     if (to)
         response_header(exchange->response, "Location", str_of(to));
 }

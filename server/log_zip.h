@@ -8,6 +8,8 @@
  * is left out; lengths and checksums stand behind each entry, so the archive is whole in all cases. Only regular files are read, and no symbolic link is followed: not for a log
  * either, so that nobody who may write to a log folder can have a file from elsewhere.
  *
+ * Logs in HDFS and S3 are read with what patience a thread has for which others wait (place_be_brief): when their place does not answer the archive breaks off.
+ *
  * log_zip_read and log_zip_free fit response_stream. One thread. */
 #ifndef SERVER_LOG_ZIP_H
 #define SERVER_LOG_ZIP_H
@@ -25,7 +27,8 @@ struct log_zip;
 
 enum err_code log_zip_new(struct log_zip **ret, struct err *err) WARN_UNUSED;
 
-/* One more log at the end; the path is copied. ERR_NOT_FOUND: neither a file nor a directory is there. ERR_LIMIT: too many. */
+/* One more log at the end; the path is copied. ERR_NOT_FOUND: neither a file nor a directory is there. ERR_LIMIT: too many.
+ * ERR_AWAY and others: its place does not tell. */
 enum err_code log_zip_add(struct log_zip *self, struct str path, struct err *err) WARN_UNUSED;
 
 size_t log_zip_count(const struct log_zip *self);

@@ -20,7 +20,7 @@
 #include "server/store_usage.h"
 
 #define TEXT_BYTES ((size_t)16 << 20)
-#define PLACES_MAX 1000              /* a label each; more places than anybody has */
+#define PLACES_MAX 1000 /* a label each; more places than anybody has */
 
 /* ---- the format ---- */
 
@@ -88,7 +88,7 @@ static void histogram(struct buf *out, const char *name, const char *labels, str
     }
     size_t len = strlen(labels);
     const char *open = len ? "{" : "", *close = len ? "}" : "";
-    int inner = len ? (int)len - 1 : 0;       /* without the comma */
+    int inner = len ? (int)len - 1 : 0; /* without the comma */
     buf_printf(out, "afterglow_%s_sum%s%.*s%s %.6f\n", name, open, inner, labels, close, (double)sum_us / 1e6);
     buf_printf(out, "afterglow_%s_count%s%.*s%s %" PRId64 "\n", name, open, inner, labels, close, count);
 }
@@ -136,7 +136,7 @@ static void tell_answers(struct server *server, struct buf *out)
     char labels[256];
     family(out, "http_request_duration_seconds", "histogram", "From the head of a request to its answer, ready to be sent, by route and class of status.");
     for (size_t number = 0; number < route_times_count(times); number++)
-        for (int class = 1; class <= STATUS_CLASSES; class++) {
+        for (int class = 1; class <= STATUS_CLASSES; class ++) {
             struct time_counts *of = route_times_of(times, number, class);
             bool any = false;
             for (size_t i = 0; i <= TIME_BUCKETS && !any; i++)
@@ -223,7 +223,9 @@ static enum err_code tell_places(struct db *catalog, struct buf *out, struct err
         {"place_entries", "What it saw.", false},
     };
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(catalog, &stmt, "SELECT uri, iif(last_scan_ms IS NULL, NULL, last_error IS NULL), last_scan_ms, last_scan_duration_ms, entry_count FROM place ORDER BY uri LIMIT ?1", err);
+    enum err_code rc =
+        db_prepare(catalog, &stmt,
+                   "SELECT uri, iif(last_scan_ms IS NULL, NULL, last_error IS NULL), last_scan_ms, last_scan_duration_ms, entry_count FROM place ORDER BY uri LIMIT ?1", err);
     for (size_t i = 0; i < ARRAY_LENGTH(families) && !rc; i++) {
         family(out, families[i].name, "gauge", families[i].help);
         db_bind_i64(stmt, 1, PLACES_MAX);

@@ -9,13 +9,14 @@
 #define MS 1000
 const int64_t answer_bounds_us[TIME_BUCKETS] = {MS, 5 * MS / 2, 5 * MS, 10 * MS, 25 * MS, 50 * MS, 100 * MS, 250 * MS, 1000 * MS, 5000 * MS};
 
-static const char *const fixed_names[ROUTE_FIXED_COUNT] = {"none", "/", "/a/{ref}", "/compare", "/status", "/history", "file", "/healthz", "/readyz", "/metrics", "/api/afterglow/v1/uploads"};
+static const char *const fixed_names[ROUTE_FIXED_COUNT] = {
+    "none", "/", "/a/{ref}", "/compare", "/status", "/history", "file", "/healthz", "/readyz", "/metrics", "/api/afterglow/v1/uploads"};
 static const struct route *const tables[] = {api_routes, api_actions, api_v1_routes};
 
 struct route_times {
     size_t count;
     atomic_int_fast64_t bytes;
-    struct time_counts times[];      /* STATUS_CLASSES a route */
+    struct time_counts times[]; /* STATUS_CLASSES a route */
 };
 
 static size_t length_of(const struct route *table)

@@ -411,3 +411,14 @@ void server_scan_uploads(struct server *self)
     if (self->supervisor)
         supervise_scan(self->supervisor, self->settings->place_count); /* the last place: make_ingest_argv */
 }
+
+bool server_finds(const struct server *self)
+{
+    return self->supervisor != NULL;
+}
+
+void server_find(struct server *self, struct str app_id)
+{
+    if (self->supervisor)
+        supervise_find(self->supervisor, app_id);
+}

@@ -25,4 +25,4 @@ else()
 endif()
 
 add_library(ag_server STATIC ${server_sources} ${assets_source})
-target_link_libraries(ag_server PUBLIC ag_analysis ag_base PkgConfig::MICROHTTPD PkgConfig::GNUTLS PkgConfig::CRYPT PkgConfig::ZLIB PkgConfig::DEFLATE)
+target_link_libraries(ag_server PUBLIC ag_analysis ag_place ag_base PkgConfig::MICROHTTPD PkgConfig::GNUTLS PkgConfig::CRYPT PkgConfig::ZLIB PkgConfig::DEFLATE)

@@ -113,6 +113,9 @@ struct uploads *server_uploads(struct server *self);              /* borrowed; N
 
 /* Somebody looks at the run of this log, which is not loaded: tells the child to load it next. Cheap, may be repeated, never blocks. */
 void server_want(struct server *self, int64_t log_id);
+/* Tells the child to look for logs of that name (on_demand.h); false: there is no child. */
+bool server_finds(const struct server *self);
+void server_find(struct server *self, struct str app_id);
 /* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
 void server_opened(struct server *self, int64_t log_id);
 /* What an administrator asked for. False: the child could not be told. */

@@ -16,11 +16,11 @@
 #include "base/units.h"
 
 struct store_usage_watch {
-    const char *store_dir;           /* borrowed */
-    pthread_mutex_t lock;            /* of `found` */
-    pthread_mutex_t look;            /* who has it looks */
+    const char *store_dir; /* borrowed */
+    pthread_mutex_t lock;  /* of `found` */
+    pthread_mutex_t look;  /* who has it looks */
     struct store_usage found;
-    int64_t fresh_until_ns;          /* monotonic; 0: nothing was found yet */
+    int64_t fresh_until_ns; /* monotonic; 0: nothing was found yet */
 };
 
 enum err_code store_usage_new(struct store_usage_watch **ret, const char *store_dir, struct err *err)
@@ -118,7 +118,7 @@ void store_usage_get(struct store_usage_watch *self, struct store_usage *ret)
 {
     if (copy_found(self, ret))
         return;
-    if (!ret->measured_ms)           /* nothing to give meanwhile */
+    if (!ret->measured_ms) /* nothing to give meanwhile */
         pthread_mutex_lock(&self->look);
     else if (pthread_mutex_trylock(&self->look))
         return;

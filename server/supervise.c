@@ -224,6 +224,13 @@ bool supervise_forget(struct supervisor *self, int64_t log_id)
     return tell_of(self, "forget", log_id);
 }
 
+void supervise_find(struct supervisor *self, struct str app_id)
+{
+    char line[300];
+    snprintf(line, sizeof line, "find %.*s\n", (int)MIN(app_id.len, (size_t)250), app_id.ptr);
+    tell(self, line);
+}
+
 void supervise_free(struct supervisor *self)
 {
     if (!self)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 #define SUPERVISE_FIRST_DELAY_MS 1000
 #define SUPERVISE_LONGEST_DELAY_MS 60000     /* a child that cannot start must not eat a core, and must be back within a minute once it can */
@@ -37,6 +38,7 @@ void supervise_status(struct supervisor *self, struct ingest_status *ret);
 void supervise_opened(struct supervisor *self, int64_t log_id);   /* as supervise_want; a lost one is made good by the next */
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
 void supervise_scan(struct supervisor *self, size_t place);       /* look at that one of the places now, by its position in argv, from 0; as above */
+void supervise_find(struct supervisor *self, struct str app_id);   /* look for logs of that name; it has no control characters. As above */
 /* What a person asked for once. False: it could not be told. */
 bool supervise_reload(struct supervisor *self, int64_t log_id) WARN_UNUSED;
 bool supervise_forget(struct supervisor *self, int64_t log_id) WARN_UNUSED;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, api, shared, static, web.
+# All tests, for ctest: `ctest --preset dev -R NAME` runs one. Kinds have labels (`ctest -L unit`): unit, fuzz, golden, report, damaged, failure, places, api, shared, static, web.
 # A test that cannot run here (something is not installed, ../shared is not there) ends with 77 and counts as skipped.
 include(tests/fuzz/fuzz.cmake)
 if(AFTERGLOW_FUZZ)
     return()
 endif()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
-pkg_check_modules(CJSON IMPORTED_TARGET libcjson)       # reads the answers that are tested; the program reads JSON with ingest/event/json_pull alone
+pkg_check_modules(CJSON IMPORTED_TARGET libcjson)       # reads the answers that are tested; the program reads JSON with base/json_pull alone
 find_program(PYTHON3 python3)
 find_program(NODE NAMES node nodejs)
 if(NOT CMOCKA_FOUND OR NOT CJSON_FOUND OR NOT PYTHON3)
@@ -30,6 +30,7 @@ function(unit_tests folder)
 endfunction()
 
 unit_tests(base ag_base)
+unit_tests(place ag_place)
 unit_tests(source ag_source)
 unit_tests(event ag_event)
 unit_tests(model ag_model)
@@ -50,7 +51,7 @@ function(script_test name label seconds)
 endfunction()
 
 set(SUPPORT ${CMAKE_SOURCE_DIR}/tests/support)
-foreach(check includes house settings)
+foreach(check includes house operation settings)
     script_test(check_${check} static 60 ${PYTHON3} ${SUPPORT}/check_${check}.py)
 endforeach()
 
@@ -83,6 +84,10 @@ script_test(corpus_shared damaged 600 ${PYTHON3} ${SUPPORT}/corpus.py)
 
 foreach(case disk_full file_size_limit read_only_store killed_at_random killed_while_cleaning memory_limit two_at_once foreign_store)
     script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})
+endforeach()
+
+foreach(case hdfs s3)
+    script_test(places_${case} places 600 ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()
 
 add_executable(print_account tests/analysis/print_account.c)

@@ -15,7 +15,8 @@ export interface ErrorBody { status: number; error: string; detail: string; stat
 export interface List<T> { items: T[]; total: number; page: number; limit: number; next: Text }
 
 // -- status
-export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Text; entryCount: Num }
+/** failingSinceMs: the end of the first of the scans that have failed one after the other until now; null: the last one did not. */
+export interface Place { uri: string; name: Text; lastScanMs: Num; lastError: Text; failingSinceMs: Num; entryCount: Num }
 /** Of those who do not see every run, store, places and logs are null. */
 export interface Status {
   version: string; build: string; store: Text; nowMs: number; places: Place[] | null;

@@ -9,7 +9,7 @@
 #define EVENT_DECODE_H
 
 #include "ingest/event/event.h"
-#include "ingest/event/json_pull.h"
+#include "base/json_pull.h"
 
 typedef const char *event_decoder_fn(struct json_pull *in, struct event *event);
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/redact.h"
-#include "ingest/event/json_pull.h"
+#include "base/json_pull.h"
 #include "ingest/model/app_model.h"
 
 #define MAX_SCOPE_DEPTH 100          /* nested RDD scopes; Spark makes one or two */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stored bytes of one file of a log: a regular file, or a member of a zip archive. Where bytes come from is known here and nowhere above.
- * A file may grow: ERR_EOF is the present end, and reading again later gives what was added. One thread. */
+ * The stored bytes of one file of a log: a file of this machine or of a remote place (place.h), or a member of a zip archive. Where bytes come from is known here and nowhere above.
+ * A file may grow: ERR_EOF is the present end, and reading again later gives what was added; a remote file shows that when
+ * it is opened anew. ERR_AWAY: its place does not answer, now or any more. One thread. */
 #ifndef SOURCE_BYTE_SOURCE_H
 #define SOURCE_BYTE_SOURCE_H
 

@@ -243,7 +243,13 @@ static void forget_file(struct line_reader *self)
     self->opened = false;
 }
 
-/* ERR_OK, or ERR_NOMEM; a file that cannot be opened is a problem and is over. */
+/* No fault of the log: no memory, its place does not answer, or all is to stop. The reading has failed, the log may be whole. */
+static bool is_ours(enum err_code rc)
+{
+    return rc == ERR_NOMEM || rc == ERR_AWAY || rc == ERR_CANCELLED;
+}
+
+/* A file that cannot be opened is a problem and is over. */
 static enum err_code open_present(struct line_reader *self, struct err *err)
 {
     struct reader_file *file = present(self);
@@ -256,8 +262,8 @@ static enum err_code open_present(struct line_reader *self, struct err *err)
         rc = byte_source_stat(self->source, &bytes, &file->device, &file->inode, &why);
     if (rc == ERR_OK && self->index == 0 && self->options.start_offset > 0)
         rc = byte_source_seek(self->source, self->options.start_offset, &why);
-    if (rc == ERR_NOMEM)
-        return err_nomem(err);
+    if (is_ours(rc))
+        return err_set(err, rc, "%s", why.message);
     if (rc != ERR_OK) {
         file->state.failed = true;
         add_problem(self, PROBLEM_FILE, 0, "%s", why.message);
@@ -279,17 +285,17 @@ static void account(struct line_reader *self, const void *bytes, size_t len)
     self->mark_len = kept + fresh;
 }
 
-/* Reads; at the end, or when no more can be read, source_ended is set. False: out of memory. */
-static bool read_source(struct line_reader *self, void *into, size_t room, size_t *ret_len)
+/* Reads; at the end, or when no more can be read of this file, source_ended is set. */
+static enum err_code read_source(struct line_reader *self, void *into, size_t room, size_t *ret_len, struct err *err)
 {
     struct err why = {0};
     enum err_code rc = byte_source_read(self->source, into, room, ret_len, &why);
     if (rc == ERR_OK) {
         account(self, into, *ret_len);
-        return true;
+        return ERR_OK;
     }
-    if (rc == ERR_NOMEM)
-        return false;
+    if (is_ours(rc))
+        return err_set(err, rc, "%s", why.message);
     self->source_ended = true;
     if (rc != ERR_EOF) {
         struct file_state *state = &present(self)->state;
@@ -297,22 +303,21 @@ static bool read_source(struct line_reader *self, void *into, size_t room, size_
         state->cut = rc == ERR_TRUNCATED;
         add_problem(self, PROBLEM_FILE, state->stored_bytes, "%s", why.message);
     }
-    return true;
+    return ERR_OK;
 }
 
 /* Appends to the input, which has room for `capacity` bytes. */
-static bool read_input(struct line_reader *self, size_t room)
+static enum err_code read_input(struct line_reader *self, size_t room, struct err *err)
 {
     size_t capacity = MAX(self->options.read_bytes, HEAD_BYTES);
     if (!self->input && !(self->input = mem_alloc(capacity)))
-        return false;
+        return err_nomem(err);
     if (self->input_begin == self->input_end)
         self->input_begin = self->input_end = 0;
     size_t len;
-    if (!read_source(self, self->input + self->input_end, MIN(room, capacity - self->input_end), &len))
-        return false;
+    enum err_code rc = read_source(self, self->input + self->input_end, MIN(room, capacity - self->input_end), &len, err);
     self->input_end += len;
-    return true;
+    return rc;
 }
 
 static void end_of_text(struct line_reader *self, enum codec_end end, const struct codec_damage *damage)
@@ -334,9 +339,10 @@ static enum err_code choose_codec(struct line_reader *self, struct err *err)
     struct reader_file *file = present(self);
     struct log_name name = log_name_split(file->name);
     bool undecided;
+    enum err_code rc;
     while (self->input_end < CODEC_SNIFF_BYTES && !self->source_ended)
-        if (!read_input(self, self->options.read_bytes))
-            return err_nomem(err);
+        if ((rc = read_input(self, self->options.read_bytes, err)))
+            return rc;
     self->codec = self->options.codec ? self->options.codec : codec_sniff(self->input, self->input_end, &undecided);
     if (!self->options.codec && undecided) {
         end_of_text(self, self->input_end > 0 ? CODEC_END_CUT : CODEC_END_CLEAN, NULL);
@@ -344,8 +350,8 @@ static enum err_code choose_codec(struct line_reader *self, struct err *err)
     }
     if (!self->options.codec && self->codec == &codec_none) {
         while (self->input_end < HEAD_BYTES && !self->source_ended)
-            if (!read_input(self, HEAD_BYTES - self->input_end))
-                return err_nomem(err);
+            if ((rc = read_input(self, HEAD_BYTES - self->input_end, err)))
+                return rc;
         const char *head = (const char *)self->input;
         bool text = log_text_begins_object(head, self->input_end) || log_text_has_event(head, self->input_end);
         if (!text && name.codec)
@@ -372,8 +378,8 @@ static enum err_code fill_more(struct line_reader *self, struct err *err)
     char *into = self->block->base + self->fill;
     if (empty && !self->source_ended && self->codec == &codec_none) {
         size_t len;
-        if (!read_source(self, into, self->limit - self->fill, &len))
-            return err_nomem(err);
+        if ((rc = read_source(self, into, self->limit - self->fill, &len, err)))
+            return rc;
         self->fill += len;
         state->text_bytes += (int64_t)len;
         self->tail_given = self->tail_given && len == 0;
@@ -381,8 +387,8 @@ static enum err_code fill_more(struct line_reader *self, struct err *err)
             end_of_text(self, CODEC_END_CLEAN, NULL);
         return ERR_OK;
     }
-    if (empty && !self->source_ended && !read_input(self, self->options.read_bytes))
-        return err_nomem(err);
+    if (empty && !self->source_ended && (rc = read_input(self, self->options.read_bytes, err)))
+        return rc;
     struct codec_io io = {
         .in = self->input ? self->input + self->input_begin : NULL,
         .in_len = self->input_end - self->input_begin,

@@ -67,7 +67,7 @@ struct file_state {
 struct line_reader;
 
 enum err_code line_reader_open(struct line_reader **ret, const struct log_entry *entry, struct err *err) WARN_UNUSED;   /* keeps a copy of what it needs */
-enum err_code line_reader_next(struct line_reader *self, struct line_block **ret, struct err *err) WARN_UNUSED;         /* ERR_EOF at the end of the log */
+enum err_code line_reader_next(struct line_reader *self, struct line_block **ret, struct err *err) WARN_UNUSED;         /* ERR_EOF at the end of the log; ERR_AWAY, ERR_CANCELLED: as byte_source_read, and nothing is known of the log */
 enum err_code line_reader_resume(struct line_reader *self, const struct log_entry *entry, struct err *err) WARN_UNUSED; /* ERR_UNSUPPORTED: shrank or replaced, read anew */
 void line_block_free(struct line_block *block);
 

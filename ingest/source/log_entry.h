@@ -12,6 +12,8 @@
 
 #include "base/err.h"
 
+struct place_view;
+
 enum log_layout {                /* as in schema.sql, log.layout */
     LAYOUT_FILE,                 /* <id>[_<attempt>][.<codec>][.inprogress] */
     LAYOUT_ROLLING,              /* eventlog_v2_<id>[_<attempt>]/events_N_… */
@@ -21,7 +23,7 @@ enum log_layout {                /* as in schema.sql, log.layout */
 };
 
 struct log_file {
-    char *path;                  /* to open: a file, or the archive */
+    char *path;                  /* to open: a file, or the archive; an address as place.h spells it */
     char *name;                  /* to show: last component, or the member's name */
     char *member;                /* zip only: name inside the archive */
     int64_t roll_index;          /* N of events_N_…; UNKNOWN otherwise */
@@ -45,8 +47,8 @@ enum {
 
 struct log_entry {
     enum log_layout layout;
-    char *path;                  /* absolute, no symlinks resolved away from the user's spelling except a leading relative part; zip: "<archive>//<log>" */
-    char *dir;                   /* absolute real path of the directory it lies in (zip: of the archive): the "place" in a run's key */
+    char *path;                  /* an address (place.h): a URI, or absolute, no symlinks resolved away from the user's spelling except a leading relative part; zip: "<archive>//<log>" */
+    char *dir;                   /* URI or absolute real path of the directory it lies in (zip: of the archive): the "place" in a run's key */
     char *id_from_name;          /* application id guessed from the name, without codec and .inprogress; for logs without ApplicationStart */
     bool finished_name;          /* name or marker says ended */
     struct log_file *files;      /* reading order */
@@ -65,6 +67,7 @@ struct log_reject {
     const char *path;            /* borrowed for the call */
     enum reject_kind kind;
     const char *reason;          /* one line */
+    const char *fingerprint;     /* of a file whose bytes say that it is no log, for is_known, and its reason is static then; else NULL */
     int64_t bytes, modified_ms;
 };
 
@@ -73,8 +76,10 @@ struct log_scan {
     void *context;
     enum err_code (*on_entry)(void *context, struct log_entry *entry);
     enum err_code (*on_reject)(void *context, const struct log_reject *reject);
-    /* May be NULL. True: a log of this path and fingerprint was seen before, so its first bytes need no look (a scan of 100,000 known logs then opens none of them). */
-    bool (*is_known)(void *context, const char *path, const char *fingerprint);
+    /* May be NULL. True: a file of this path and fingerprint was looked at before, so its first bytes need no look (a scan of 100,000 known logs then opens none of them). *ret_reason:
+     * NULL where it was a log, else why it is none, as log_reject told it. */
+    bool (*is_known)(void *context, const char *path, const char *fingerprint, const char **ret_reason);
+    struct place_view *view;         /* borrowed: what earlier scans of this place remember; may be NULL */
 };
 
 /* Looks at `path`: a log (file, rolling directory, legacy directory, Databricks directory, zip) or a directory of logs, which is walked recursively
@@ -82,17 +87,15 @@ struct log_scan {
  * Not regular files (pipes, sockets, devices) are rejects and never opened. A file counts as a candidate by a look at its first bytes: a codec's magic (then by what
  * is inside), or a JSON object that begins with "Event" or has it near its start; else REJECT_NOT_A_LOG. A compressed file whose first text is not there yet (cut, just begun) is
  * taken when its name is a log's. Where <x> and <x>.inprogress both exist: one entry, the finished. Of a zip archive only the whole is rejected, not each foreign member.
- * `path` itself missing, or a directory that cannot be read: an error. */
+ * `path` itself missing, a directory that cannot be read, a place that is away (ERR_AWAY): an error. In remote places a file whose name is a log's is taken without a look,
+ * and a zip archive is read only where `path` names it: each scan would fetch it. */
 #define LOG_SCAN_MAX_DEPTH 16
 enum err_code log_scan(const char *path, const struct log_scan *scan, struct err *err) WARN_UNUSED;
 
 /* The same look at one known log, after it changed; `path` as in log_entry.path. A .inprogress that was renamed, or has its finished file beside it: ERR_OK, and *ret has the
- * new name. ERR_NOT_FOUND: gone. ERR_INVALID, ERR_PERMISSION: it is there, and no log any more (the reject's reason). *ret is empty then. */
+ * new name. ERR_NOT_FOUND: gone. ERR_INVALID, ERR_PERMISSION: it is there, and no log any more (the reject's reason). ERR_AWAY, ERR_CANCELLED: it cannot be told now.
+ * *ret is empty then. */
 enum err_code log_entry_probe(const char *path, struct log_entry *ret, struct err *err) WARN_UNUSED;
-
-/* `path` as entries spell it: absolute, after the working directory where it is relative; "..", which means something else after a link, is resolved by the file system; without
- * "//", "/./" and a slash at the end. Owned (mem_free); NULL with `err` set. */
-char *log_absolute_path(const char *path, struct err *err) WARN_UNUSED;
 
 void log_entry_dispose(struct log_entry *self);
 const char *log_layout_name(enum log_layout layout);

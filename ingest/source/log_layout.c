@@ -9,78 +9,11 @@
 #include "base/units.h"
 #include "ingest/source/log_name.h"
 
-#define CHILDREN_MAX ((size_t)100 << 20)     /* names in one directory; some 10 GB of memory, beyond what file systems are used for */
 #define MISSING_LISTED 1000
-
-/* ---- children */
-
-static void free_child(const struct log_child *child)
-{
-    mem_free(child->name);
-    mem_free(child->member);
-}
-
-enum err_code log_children_add(struct log_children *self, const struct log_child *child, struct err *err)
-{
-    if (mem_grow((void **)&self->items, &self->capacity, self->count + 1, CHILDREN_MAX, sizeof *self->items)) {
-        free_child(child);
-        return err_nomem(err);
-    }
-    self->items[self->count++] = *child;
-    return ERR_OK;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const struct log_child *)a)->name, ((const struct log_child *)b)->name);
-}
-
-void log_children_sort(struct log_children *self)
-{
-    if (self->count > 1)
-        qsort(self->items, self->count, sizeof *self->items, compare_names);
-}
-
-struct log_child *log_children_find(const struct log_children *self, const char *name)
-{
-    size_t low = 0, high = self->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(self->items[middle].name, name);
-        if (order == 0)
-            return &self->items[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-void log_children_dispose(struct log_children *self)
-{
-    for (size_t i = 0; i < self->count; i++)
-        free_child(&self->items[i]);
-    mem_free(self->items);
-    *self = (struct log_children){0};
-}
-
-char *log_path_join(const char *dir, const char *name)
-{
-    size_t dir_len = strlen(dir), name_len = strlen(name);
-    char *path = mem_alloc(dir_len + name_len + 2);
-    if (!path)
-        return NULL;
-    memcpy(path, dir, dir_len);
-    if (dir_len == 0 || dir[dir_len - 1] != '/')
-        path[dir_len++] = '/';
-    memcpy(path + dir_len, name, name_len + 1);
-    return path;
-}
 
 /* ---- what a directory is */
 
-enum log_layout log_layout_of(const char *dir_name, const struct log_children *children)
+enum log_layout log_layout_of(const char *dir_name, const struct place_children *children)
 {
     if (strncmp(dir_name, ROLLING_PREFIX, strlen(ROLLING_PREFIX)) == 0)
         return LAYOUT_ROLLING;
@@ -89,7 +22,7 @@ enum log_layout log_layout_of(const char *dir_name, const struct log_children *c
     struct str one_log = STR_NONE;
     bool several_logs = false;
     for (size_t i = 0; i < children->count; i++) {
-        const struct log_child *child = &children->items[i];
+        const struct place_child *child = &children->items[i];
         int64_t index;
         struct str rest;
         if (child->kind != CHILD_FILE)
@@ -122,10 +55,10 @@ enum err_code log_entry_reserve(struct log_entry *self, size_t count, struct err
     return self->files ? ERR_OK : err_nomem(err);
 }
 
-enum err_code log_entry_add_file(struct log_entry *self, const char *path, const struct log_child *child, struct err *err)
+enum err_code log_entry_add_file(struct log_entry *self, const char *path, const struct place_child *child, struct err *err)
 {
     struct log_file file = {
-        .path = child->member ? mem_strndup(path, strlen(path)) : log_path_join(path, child->name),
+        .path = child->member ? mem_strndup(path, strlen(path)) : place_join(path, child->name),
         .name = mem_strndup(child->name, strlen(child->name)),
         .member = child->member ? mem_strndup(child->member, strlen(child->member)) : NULL,
         .roll_index = UNKNOWN,
@@ -188,7 +121,7 @@ void log_entry_finish(struct log_entry *self, int64_t archive_bytes, int64_t arc
 enum { MARKER_DONE = 1, MARKER_RUNNING = 2 };    /* appstatus files */
 
 struct part {
-    const struct log_child *child;
+    const struct place_child *child;
     int64_t index;
     int order;               /* of those with the same index */
     bool compact;
@@ -247,7 +180,7 @@ static enum err_code keep_rolling(struct log_entry *entry, const char *path, con
 }
 
 /* True: the child is an event file of the layout; fills *ret. Markers are noted in the entry. */
-static bool take_part(struct log_entry *entry, enum log_layout layout, const struct log_child *child, struct part *ret, unsigned *markers)
+static bool take_part(struct log_entry *entry, enum log_layout layout, const struct place_child *child, struct part *ret, unsigned *markers)
 {
     struct str name = str_of(child->name), rest;
     *ret = (struct part){.child = child};
@@ -275,7 +208,7 @@ static bool take_part(struct log_entry *entry, enum log_layout layout, const str
     }
 }
 
-enum err_code log_layout_collect(struct log_entry *entry, enum log_layout layout, const char *path, const char *dir_name, const struct log_children *children,
+enum err_code log_layout_collect(struct log_entry *entry, enum log_layout layout, const char *path, const char *dir_name, const struct place_children *children,
     const char **ret_empty, struct err *err)
 {
     struct part *parts = NULL;
@@ -288,7 +221,7 @@ enum err_code log_layout_collect(struct log_entry *entry, enum log_layout layout
         struct part part;
         if (children->items[i].kind != CHILD_FILE || !take_part(entry, layout, &children->items[i], &part, &markers))
             continue;
-        if (mem_grow((void **)&parts, &capacity, count + 1, CHILDREN_MAX, sizeof *parts)) {
+        if (mem_grow((void **)&parts, &capacity, count + 1, PLACE_CHILDREN_MAX, sizeof *parts)) {
             mem_free(parts);
             return err_nomem(err);
         }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/source/log_scan.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -20,64 +15,12 @@
 #define SEEN_MAX ((size_t)1 << 30)
 #define IN_PROGRESS ".inprogress"
 
-/* ---- paths */
-
-static bool has_parent_part(const char *path)
-{
-    for (const char *p = strstr(path, ".."); p; p = strstr(p + 2, ".."))
-        if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
-            return true;
-    return false;
-}
-
-char *log_absolute_path(const char *path, struct err *err)
-{
-    char here[PATH_MAX] = "", resolved[PATH_MAX];
-    if (has_parent_part(path) && realpath(path, resolved))
-        path = resolved;
-    if (path[0] != '/' && !getcwd(here, sizeof here)) {
-        err_set_errno(err, errno, "cannot tell the present directory");
-        return NULL;
-    }
-    size_t here_len = strlen(here), max = here_len + strlen(path) + 3, used = here_len;
-    char *out = mem_alloc(max);
-    if (!out) {
-        err_nomem(err);
-        return NULL;
-    }
-    memcpy(out, here, here_len);
-    for (const char *p = path; *p;) {
-        size_t len = strcspn(p, "/");
-        if (len > 0 && !(len == 1 && *p == '.')) {
-            if (used == 0 || out[used - 1] != '/')
-                out[used++] = '/';
-            memcpy(out + used, p, len);
-            used += len;
-        }
-        p += len + strspn(p + len, "/");
-    }
-    if (used == 0)
-        out[used++] = '/';
-    out[used] = '\0';
-    return out;
-}
-
-/* `path` is absolute. *ret_dir (owned) and *ret_name (borrowed). */
-static enum err_code split_path(const char *path, char **ret_dir, const char **ret_name, struct err *err)
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash == path ? 1 : (size_t)(slash - path);
-    *ret_name = slash + 1;
-    *ret_dir = mem_strndup(path, len);
-    return *ret_dir ? ERR_OK : err_nomem(err);
-}
-
 /* ---- what callbacks get */
 
 enum err_code scanner_begin(struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err)
 {
     char resolved[PATH_MAX];
-    const char *dir = realpath(dir_to_resolve, resolved) ? resolved : dir_to_resolve;
+    const char *dir = !place_is_remote(dir_to_resolve) && realpath(dir_to_resolve, resolved) ? resolved : dir_to_resolve;
     *ret = (struct log_entry){.layout = layout, .path = mem_strndup(path, strlen(path)), .dir = mem_strndup(dir, strlen(dir))};
     if (ret->path && ret->dir)
         return ERR_OK;
@@ -98,85 +41,15 @@ enum err_code scanner_reject(struct scanner *self, const char *path, enum reject
     return self->scan->on_reject(self->scan->context, &reject);
 }
 
-static enum err_code reject_child(struct scanner *self, const char *path, const struct log_child *child, enum reject_kind kind, const char *reason)
+static enum err_code reject_child(struct scanner *self, const char *path, const struct place_child *child, enum reject_kind kind, const char *reason)
 {
     return scanner_reject(self, path, kind, reason, known_or(child->bytes, 0), known_or(child->modified_ms, 0));
-}
-
-/* ---- looking at names */
-
-static void fill_child(struct log_child *child, const struct stat *st)
-{
-    child->kind = S_ISREG(st->st_mode) ? CHILD_FILE : S_ISDIR(st->st_mode) ? CHILD_DIRECTORY : CHILD_SPECIAL;
-    child->bytes = st->st_size;
-    child->modified_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / NS_PER_MS;
-    child->device = (uint64_t)st->st_dev;
-    child->inode = (uint64_t)st->st_ino;
-}
-
-static void look_at_child(int dir_fd, struct log_child *child)
-{
-    struct stat st;
-    child->bytes = child->modified_ms = UNKNOWN;
-    if (fstatat(dir_fd, child->name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        child->kind = CHILD_UNREADABLE;
-        child->error = errno;
-        return;
-    }
-    bool link = S_ISLNK(st.st_mode);
-    if (link && fstatat(dir_fd, child->name, &st, 0) != 0) {
-        child->kind = errno == EACCES ? CHILD_UNREADABLE : CHILD_BAD_LINK;
-        child->error = errno;
-        return;
-    }
-    fill_child(child, &st);
-    if (link && child->kind == CHILD_DIRECTORY)
-        child->kind = CHILD_LINKED_DIRECTORY;
-}
-
-/* The visible names of a directory with what they are, sorted. */
-static enum err_code list_directory(const char *path, struct log_children *ret, struct err *err)
-{
-    *ret = (struct log_children){0};
-    DIR *dir = opendir(path);
-    if (!dir)
-        return err_set_errno(err, errno, "cannot read the directory");
-    enum err_code rc = ERR_OK;
-    for (;;) {
-        errno = 0;
-        const struct dirent *item = readdir(dir);
-        if (!item) {
-            if (errno != 0)
-                rc = err_set_errno(err, errno, "cannot read the directory");
-            break;
-        }
-        if (item->d_name[0] == '.')
-            continue;
-        struct log_child child = {.name = mem_strndup(item->d_name, strlen(item->d_name))};
-        if (!child.name) {
-            rc = err_nomem(err);
-            break;
-        }
-        look_at_child(dirfd(dir), &child);
-        if (child.kind == CHILD_UNREADABLE && child.error == ENOENT) {   /* gone while we looked */
-            mem_free(child.name);
-            continue;
-        }
-        if ((rc = log_children_add(ret, &child, err)) != ERR_OK)
-            break;
-    }
-    closedir(dir);
-    if (rc != ERR_OK)
-        log_children_dispose(ret);
-    else
-        log_children_sort(ret);
-    return rc;
 }
 
 /* ---- files */
 
 /* *ret_fresh: not met before under another name. */
-static enum err_code note_seen(struct scanner *self, const struct log_child *child, bool *ret_fresh, struct err *err)
+static enum err_code note_seen(struct scanner *self, const struct place_child *child, bool *ret_fresh, struct err *err)
 {
     const void *known_device = imap_get(&self->seen, (int64_t)child->inode);
     uintptr_t device = (uintptr_t)child->device + 1;
@@ -191,8 +64,22 @@ static enum err_code read_file(void *context, void *into, size_t room, size_t *r
     return byte_source_read(context, into, room, ret_len, err);
 }
 
+/* Its bytes say so, and will say so again while it stays the same. */
+static enum err_code reject_content(struct scanner *self, const struct log_entry *entry, const struct place_child *child, const char *reason)
+{
+    const struct log_reject reject = {.path = entry->path, .kind = REJECT_NOT_A_LOG, .reason = reason, .fingerprint = entry->fingerprint, .bytes = known_or(child->bytes, 0),
+                                      .modified_ms = known_or(child->modified_ms, 0)};
+    return self->scan->on_reject(self->scan->context, &reject);
+}
+
+/* Of the place, not of one log: it does not answer, or we are to stop. Ends the scan. */
+static bool is_place_failure(enum err_code rc)
+{
+    return rc == ERR_AWAY || rc == ERR_CANCELLED;
+}
+
 /* A single file: an entry, the logs of an archive, or a reject. child->is_log tells. */
-static enum err_code scan_file(struct scanner *self, const char *dir, const char *path, struct log_child *child, unsigned remarks, struct err *err)
+static enum err_code scan_file(struct scanner *self, const char *dir, const char *path, struct place_child *child, unsigned remarks, struct err *err)
 {
     struct log_name name = log_name_split(child->name);
     struct log_entry entry = {0};
@@ -218,13 +105,19 @@ static enum err_code scan_file(struct scanner *self, const char *dir, const char
     entry.finished_name = !name.in_progress;
     entry.remarks = remarks;
     log_entry_finish(&entry, 0, 0);
-    if (!self->scan->is_known || !self->scan->is_known(self->scan->context, path, entry.fingerprint)) {
+    /* Elsewhere a look is two or three questions, and the name is good enough to begin with: the lister reads the head anyway, and says what is no log. */
+    bool trusted = place_is_remote(path) && log_name_looks_like_log(child->name);
+    const char *known_reason = NULL;
+    if (!trusted && self->scan->is_known && self->scan->is_known(self->scan->context, path, entry.fingerprint, &known_reason)) {
+        verdict = known_reason ? LOOK_NOT_A_LOG : LOOK_LOG;
+        reason = known_reason;
+    } else if (!trusted) {
         rc = byte_source_open(&source, path, NULL, &why);
         if (rc == ERR_OK)
             rc = log_look(read_file, source, &verdict, &reason, &why);
         byte_source_close(source);
-        if (rc == ERR_NOMEM) {
-            rc = err_nomem(err);
+        if (rc == ERR_NOMEM || is_place_failure(rc)) {
+            err_set(err, rc, "%s", why.message);
             goto done;
         }
         if (rc != ERR_OK) {
@@ -237,10 +130,10 @@ static enum err_code scan_file(struct scanner *self, const char *dir, const char
     child->is_log = verdict == LOOK_LOG;
     if (verdict == LOOK_LOG)
         rc = scanner_emit(self, &entry);
-    else if (verdict == LOOK_ZIP)
+    else if (verdict == LOOK_ZIP && !(self->walking && place_is_remote(path)))
         rc = zip_scan(self, path, dir, child, err);
     else
-        rc = reject_child(self, path, child, REJECT_NOT_A_LOG, reason);
+        rc = reject_content(self, &entry, child, verdict == LOOK_ZIP ? "a zip archive in a remote place is read when it is named itself" : reason);
 done:
     log_entry_dispose(&entry);
     return rc;
@@ -249,8 +142,8 @@ done:
 /* ---- directories */
 
 /* A directory that is one log. `path` is the directory's, `parent` where it lies. */
-static enum err_code scan_layout(struct scanner *self, enum log_layout layout, const char *path, const char *parent, const char *name, const struct log_child *dir,
-    const struct log_children *children, struct err *err)
+static enum err_code scan_layout(struct scanner *self, enum log_layout layout, const char *path, const char *parent, const char *name, const struct place_child *dir,
+    const struct place_children *children, struct err *err)
 {
     struct log_entry entry;
     const char *empty = NULL;
@@ -273,10 +166,10 @@ static enum err_code scan_layout(struct scanner *self, enum log_layout layout, c
     return rc;
 }
 
-static enum err_code scan_directory(struct scanner *self, const char *path, const char *parent, const struct log_child *dir, int depth, bool one_log, struct err *err);
+static enum err_code scan_directory(struct scanner *self, const char *path, const char *parent, const struct place_child *dir, int depth, bool one_log, struct err *err);
 
 /* The finished file that <x>.inprogress belongs to, when it is there and a log. */
-static bool is_superseded(const struct log_children *children, const struct log_child *child)
+static bool is_superseded(const struct place_children *children, const struct place_child *child)
 {
     size_t len = strlen(child->name), suffix = strlen(IN_PROGRESS);
     if (len <= suffix || strcmp(child->name + len - suffix, IN_PROGRESS) != 0)
@@ -286,19 +179,19 @@ static bool is_superseded(const struct log_children *children, const struct log_
         return false;
     memcpy(finished, child->name, len - suffix);
     finished[len - suffix] = '\0';
-    const struct log_child *other = log_children_find(children, finished);
+    const struct place_child *other = place_children_find(children, finished);
     return other && other->is_log;
 }
 
-static bool has_in_progress(const struct log_children *children, const struct log_child *child)
+static bool has_in_progress(const struct place_children *children, const struct place_child *child)
 {
     char name[NAME_MAX + sizeof IN_PROGRESS];
     snprintf(name, sizeof name, "%s%s", child->name, IN_PROGRESS);
-    const struct log_child *other = log_children_find(children, name);
+    const struct place_child *other = place_children_find(children, name);
     return other && other->kind == CHILD_FILE;
 }
 
-static enum err_code scan_child(struct scanner *self, const char *dir, const char *path, struct log_child *child, const struct log_children *siblings, int depth, struct err *err)
+static enum err_code scan_child(struct scanner *self, const char *dir, const char *path, struct place_child *child, const struct place_children *siblings, int depth, struct err *err)
 {
     char reason[160];
     switch (child->kind) {
@@ -315,6 +208,8 @@ static enum err_code scan_child(struct scanner *self, const char *dir, const cha
     case CHILD_BAD_LINK:
         snprintf(reason, sizeof reason, "a link that leads nowhere: %s", strerror(child->error));
         return reject_child(self, path, child, REJECT_NOT_A_LOG, reason);
+    case CHILD_BAD_NAME:
+        return reject_child(self, path, child, REJECT_NOT_A_LOG, "a name that no file can have");
     case CHILD_SPECIAL:
         return reject_child(self, path, child, REJECT_NOT_A_LOG, "a pipe, socket or device");
     case CHILD_UNREADABLE:
@@ -325,12 +220,12 @@ static enum err_code scan_child(struct scanner *self, const char *dir, const cha
 
 /* `depth` directories lie above it in this scan, 0: it is where the scan begins. `one_log`: only what the directory itself is, its children are not entered.
  * Calls itself LOG_SCAN_MAX_DEPTH times at most. */
-static enum err_code scan_directory(struct scanner *self, const char *path, const char *parent, const struct log_child *dir, int depth, bool one_log, struct err *err)
+static enum err_code scan_directory(struct scanner *self, const char *path, const char *parent, const struct place_child *dir, int depth, bool one_log, struct err *err)
 {
-    struct log_children children;
+    struct place_children children;
     struct err why = {0};
-    enum err_code rc = list_directory(path, &children, &why);
-    if (rc == ERR_NOMEM || (rc != ERR_OK && depth == 0))
+    enum err_code rc = place_list(self->scan->view, path, dir, &children, &why);
+    if (rc == ERR_NOMEM || is_place_failure(rc) || (rc != ERR_OK && depth == 0))
         return err_set(err, rc, "%s", why.message);
     if (rc != ERR_OK)
         return rc == ERR_NOT_FOUND ? ERR_OK : reject_child(self, path, dir, REJECT_UNREADABLE, why.message);
@@ -339,37 +234,30 @@ static enum err_code scan_directory(struct scanner *self, const char *path, cons
         rc = scan_layout(self, layout, path, parent, dir->name, dir, &children, err);
     else if (one_log || (children.count == 0 && log_name_looks_like_log(dir->name)))
         rc = reject_child(self, path, dir, REJECT_NOT_A_LOG, children.count == 0 ? "an empty directory" : "a directory that is no log itself");
+    self->walking = true;
     bool walk = !one_log && (layout == LAYOUT_FILE || layout == LAYOUT_DATABRICKS);
     for (size_t i = 0; i < children.count && walk && rc == ERR_OK; i++) {
-        struct log_child *child = &children.items[i];
+        struct place_child *child = &children.items[i];
         if (layout == LAYOUT_DATABRICKS && child->kind == CHILD_FILE && log_name_databricks(child->name) >= 0)
             continue;
-        char *child_path = log_path_join(path, child->name);
+        char *child_path = place_join(path, child->name);
         rc = child_path ? scan_child(self, path, child_path, child, &children, depth + 1, err) : err_nomem(err);
         mem_free(child_path);
     }
-    log_children_dispose(&children);
+    place_children_dispose(&children);
     return rc;
 }
 
 /* ---- where a scan begins */
 
-static enum err_code stat_child(const char *path, const char *name, struct log_child *ret, struct err *err)
+static enum err_code file_exists(const char *path, bool *ret, struct err *err)
 {
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return err_set_errno(err, errno, "cannot look at it");
-    *ret = (struct log_child){.name = mem_strndup(name, strlen(name))};
-    if (!ret->name)
-        return err_nomem(err);
-    fill_child(ret, &st);
-    return ERR_OK;
-}
-
-static bool file_exists(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    struct place_child child;
+    struct err why = {0};
+    enum err_code rc = place_stat(path, &child, &why);
+    *ret = rc == ERR_OK && child.kind == CHILD_FILE;
+    place_child_dispose(&child);
+    return rc == ERR_NOMEM || is_place_failure(rc) ? err_set(err, rc, "%s", why.message) : ERR_OK;
 }
 
 /* `path` is absolute. */
@@ -377,26 +265,28 @@ static enum err_code scan_root(struct scanner *self, const char *path, bool one_
 {
     char *dir = NULL, *running = NULL;
     const char *name;
-    struct log_child child = {0};
-    enum err_code rc = split_path(path, &dir, &name, err);
-    if (rc == ERR_OK)
-        rc = stat_child(path, name, &child, err);
+    struct place_child child = {0};
+    enum err_code rc = (dir = place_parent(path, &name)) ? one_log ? place_stat(path, &child, err) : place_probe(path, &child, err) : err_nomem(err);
     if (rc == ERR_OK && child.kind == CHILD_FILE) {
         size_t size = strlen(path) + sizeof IN_PROGRESS;
-        running = mem_alloc(size);
-        if (running) {
-            snprintf(running, size, "%s%s", path, IN_PROGRESS);
-            rc = scan_file(self, dir, path, &child, file_exists(running) ? ENTRY_SUPERSEDES_INPROGRESS : 0, err);
-        } else {
+        bool runs = false;
+        if (!(running = mem_alloc(size))) {
             rc = err_nomem(err);
+        } else {
+            snprintf(running, size, "%s%s", path, IN_PROGRESS);
+            rc = file_exists(running, &runs, err);
         }
+        if (rc == ERR_OK)
+            rc = scan_file(self, dir, path, &child, runs ? ENTRY_SUPERSEDES_INPROGRESS : 0, err);
     } else if (rc == ERR_OK && child.kind == CHILD_DIRECTORY) {
-        rc = scan_directory(self, path, dir, &child, 0, one_log, err);
+        rc = place_view_begin(self->scan->view, err);
+        if (rc == ERR_OK)
+            rc = scan_directory(self, path, dir, &child, 0, one_log, err);
     } else if (rc == ERR_OK) {
         rc = reject_child(self, path, &child, REJECT_NOT_A_LOG, "a pipe, socket or device");
     }
     mem_free(running);
-    mem_free(child.name);
+    place_child_dispose(&child);
     mem_free(dir);
     return rc;
 }
@@ -404,11 +294,12 @@ static enum err_code scan_root(struct scanner *self, const char *path, bool one_
 enum err_code log_scan(const char *path, const struct log_scan *scan, struct err *err)
 {
     struct scanner self = {.scan = scan};
-    char *absolute = log_absolute_path(path, err);
-    if (!absolute)
-        return err ? err->code : ERR_NOMEM;
+    char *absolute;
+    enum err_code rc = place_address(path, &absolute, err);
+    if (rc)
+        return rc;
     imap_init(&self.seen, SEEN_MAX);
-    enum err_code rc = scan_root(&self, absolute, false, err);
+    rc = scan_root(&self, absolute, false, err);
     imap_dispose(&self.seen);
     mem_free(absolute);
     return rc;
@@ -457,24 +348,26 @@ static enum err_code probe_path(const char *path, const char *zip_entry, struct 
 enum err_code log_entry_probe(const char *path, struct log_entry *ret, struct err *err)
 {
     struct probe probe = {.ret = ret};
-    enum err_code rc = ERR_NOT_FOUND;
     *ret = (struct log_entry){0};
-    const char *slashes = path[0] ? strstr(path + 1, "//") : NULL;
+    const char *slashes = place_member(path);
     size_t len = slashes ? (size_t)(slashes - path) : strlen(path), suffix = strlen(IN_PROGRESS);
     char *copy = mem_strndup(path, len);
-    char *start = copy ? log_absolute_path(copy, err) : NULL;
+    char *start = NULL;
+    enum err_code rc = copy ? place_address(copy, &start, err) : err_nomem(err);
     mem_free(copy);
-    if (!start)
-        return err_nomem(err);
+    if (rc)
+        return rc;
+    rc = ERR_NOT_FOUND;
     len = strlen(start);
     if (!slashes && len > suffix && strcmp(start + len - suffix, IN_PROGRESS) == 0) {
         /* Renamed meanwhile, or about to be: the finished file is the log. */
+        bool finished;
         start[len - suffix] = '\0';
-        if (file_exists(start))
-            rc = probe_path(start, NULL, &probe, err);
+        enum err_code failed = file_exists(start, &finished, err);
+        rc = failed ? failed : finished ? probe_path(start, NULL, &probe, err) : rc;
         start[len - suffix] = IN_PROGRESS[0];
     }
-    if (!probe.found && rc != ERR_NOMEM) {
+    if (!probe.found && rc != ERR_NOMEM && !is_place_failure(rc)) {
         probe.rejected = false;
         rc = probe_path(start, slashes ? path : NULL, &probe, err);
     }

@@ -11,6 +11,7 @@
 struct scanner {
     const struct log_scan *scan;
     struct imap seen;            /* inode → device + 1 of each file looked at */
+    bool walking;                /* a directory: what is looked at was not named itself */
     const char *only;            /* zip: report just the entry with this path; NULL: all */
 };
 
@@ -22,6 +23,6 @@ enum err_code scanner_emit(struct scanner *self, struct log_entry *entry);
 enum err_code scanner_reject(struct scanner *self, const char *path, enum reject_kind kind, const char *reason, int64_t bytes, int64_t modified_ms);
 
 /* All logs in the archive `dir`/`child->name`; one reject when there is none. */
-enum err_code zip_scan(struct scanner *self, const char *path, const char *dir, const struct log_child *archive, struct err *err) WARN_UNUSED;
+enum err_code zip_scan(struct scanner *self, const char *path, const char *dir, const struct place_child *archive, struct err *err) WARN_UNUSED;
 
 #endif

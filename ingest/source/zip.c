@@ -8,16 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/attributes.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "ingest/source/byte_source.h"
+#include "place/place.h"
 
 #define READ_BYTES ((size_t)64 << 10)
+#define REMOTE_READ_BYTES ((size_t)256 << 10)
 
 struct zip {
     struct archive *archive;
     char *path;
-    int fd;
+    int fd;                  /* of a local archive */
+    struct place_file *remote;   /* of another; owned */
+    int64_t offset;          /* in it */
+    enum err_code remote_failed;
+    char *chunk;             /* REMOTE_READ_BYTES of it; owned */
     int64_t ordinal;         /* of the present member, from 1 */
     char unnamed[32];
 };
@@ -28,6 +35,8 @@ static enum err_code archive_failed(struct zip *self, struct err *err)
     int number = archive_errno(self->archive);
     if (number == ENOMEM)
         return err_nomem(err);
+    if (self->remote_failed)
+        return err_set(err, self->remote_failed, "%s", text ? text : "cannot be read");
     if (!text)
         text = "damaged zip archive";
     enum err_code code = strstr(text, "runcated") ? ERR_TRUNCATED : strstr(text, "ncrypt") || strstr(text, "nsupported") ? ERR_UNSUPPORTED : ERR_CORRUPT;
@@ -42,19 +51,73 @@ static void close_archive(struct zip *self)
     if (self->fd >= 0)
         close(self->fd);
     self->fd = -1;
+    place_file_close(TAKE(self->remote));
+}
+
+/* ---- what libarchive calls for a remote archive */
+
+static la_ssize_t read_remote(struct archive *archive, void *context, const void **ret_bytes)
+{
+    struct zip *self = context;
+    struct err why = {0};
+    size_t len;
+    enum err_code rc = place_file_read(self->remote, self->offset, self->chunk, REMOTE_READ_BYTES, &len, &why);
+    *ret_bytes = self->chunk;
+    if (rc && rc != ERR_EOF) {
+        self->remote_failed = rc;
+        archive_set_error(archive, rc == ERR_NOMEM ? ENOMEM : EIO, "%s", why.message);
+        return -1;
+    }
+    self->offset += (int64_t)len;
+    return (la_ssize_t)len;
+}
+
+static la_int64_t seek_remote(struct archive *archive, void *context, la_int64_t offset, int whence)
+{
+    struct zip *self = context;
+    struct place_child child = {.bytes = 0};
+    struct err why = {0};
+    if (whence == SEEK_END && (self->remote_failed = place_file_stat(self->remote, &child, &why))) {
+        archive_set_error(archive, EIO, "%s", why.message);
+        return ARCHIVE_FATAL;
+    }
+    self->offset = MAX(0, offset + (whence == SEEK_CUR ? self->offset : whence == SEEK_END ? known_or(child.bytes, 0) : 0));
+    return self->offset;
+}
+
+static la_int64_t skip_remote(struct archive *archive, void *context, la_int64_t count)
+{
+    struct zip *self = context;
+    (void)archive;
+    self->offset += count;
+    return count;
+}
+
+static int open_remote(struct zip *self)
+{
+    archive_read_set_read_callback(self->archive, read_remote);
+    archive_read_set_seek_callback(self->archive, seek_remote);
+    archive_read_set_skip_callback(self->archive, skip_remote);
+    archive_read_set_callback_data(self->archive, self);
+    return archive_read_open1(self->archive);
 }
 
 static enum err_code open_archive(struct zip *self, struct err *err)
 {
     close_archive(self);
     self->ordinal = 0;
-    enum err_code rc = byte_source_open_regular(self->path, &self->fd, err);
+    self->offset = 0;
+    self->remote_failed = ERR_OK;
+    bool is_remote = place_is_remote(self->path);
+    if (is_remote && !self->chunk && !(self->chunk = mem_alloc(REMOTE_READ_BYTES)))
+        return err_nomem(err);
+    enum err_code rc = is_remote ? place_file_open(&self->remote, self->path, err) : byte_source_open_regular(self->path, &self->fd, err);
     if (rc != ERR_OK)
         return rc;
     self->archive = archive_read_new();
     if (!self->archive || archive_read_support_format_zip(self->archive) != ARCHIVE_OK)
         return err_nomem(err);
-    if (archive_read_open_fd(self->archive, self->fd, READ_BYTES) != ARCHIVE_OK)
+    if ((is_remote ? open_remote(self) : archive_read_open_fd(self->archive, self->fd, READ_BYTES)) != ARCHIVE_OK)
         return archive_failed(self, err);
     return ERR_OK;
 }
@@ -154,5 +217,6 @@ void zip_close(struct zip *self)
         return;
     close_archive(self);
     mem_free(self->path);
+    mem_free(self->chunk);
     mem_free(self);
 }

@@ -16,13 +16,13 @@
 
 struct folder {
     char *name;                  /* of the folder in the archive, up to eventlog_v2_… without a slash at the end */
-    struct log_children children;
+    struct place_children children;
 };
 
 struct zip_scan {
     struct scanner *scanner;
     const char *path, *dir;
-    const struct log_child *archive;
+    const struct place_child *archive;
     struct zip *zip;
     struct folder *folders;
     size_t folder_count, folder_capacity;
@@ -81,10 +81,10 @@ static enum err_code folder_for(struct zip_scan *self, const char *name, size_t 
     return ERR_OK;
 }
 
-static enum err_code make_child(const struct zip_scan *self, const struct zip_member *member, struct log_child *ret, struct err *err)
+static enum err_code make_child(const struct zip_scan *self, const struct zip_member *member, struct place_child *ret, struct err *err)
 {
     const char *name = last_component(member->name);
-    *ret = (struct log_child){
+    *ret = (struct place_child){
         .name = mem_strndup(name, strlen(name)),
         .member = mem_strndup(member->name, strlen(member->name)),
         .kind = CHILD_FILE,
@@ -97,7 +97,7 @@ static enum err_code make_child(const struct zip_scan *self, const struct zip_me
         return ERR_OK;
     mem_free(ret->name);
     mem_free(ret->member);
-    *ret = (struct log_child){0};
+    *ret = (struct place_child){0};
     return err_nomem(err);
 }
 
@@ -109,7 +109,7 @@ static bool is_wanted(const struct zip_scan *self, const char *path)
 static enum err_code single_file(struct zip_scan *self, const struct zip_member *member, struct err *err)
 {
     struct log_entry entry = {0};
-    struct log_child child = {0};
+    struct place_child child = {0};
     enum look_verdict verdict;
     const char *reason;
     char *path = entry_path(self, member->name);
@@ -151,12 +151,12 @@ static enum err_code take_member(struct zip_scan *self, const struct zip_member 
     size_t folder_len = rolling_folder_len(member);
     if (folder_len > 0) {
         struct folder *folder = NULL;
-        struct log_child child;
+        struct place_child child;
         enum err_code rc = folder_for(self, member->name, folder_len, &folder, err);
         if (rc != ERR_OK || member->directory || member->encrypted || name != member->name + folder_len + 1)
             return rc;
         rc = make_child(self, member, &child, err);
-        return rc == ERR_OK ? log_children_add(&folder->children, &child, err) : rc;
+        return rc == ERR_OK ? place_children_add(&folder->children, &child, err) : rc;
     }
     if (member->directory || member->encrypted || member->bytes == 0 || name[0] == '.')
         return ERR_OK;
@@ -172,7 +172,7 @@ static enum err_code emit_folder(struct zip_scan *self, struct folder *folder, s
         return err_nomem(err);
     enum err_code rc = ERR_OK;
     if (is_wanted(self, path)) {
-        log_children_sort(&folder->children);
+        place_children_sort(&folder->children);
         rc = scanner_begin(&entry, LAYOUT_ZIP, path, self->dir, err);
         if (rc == ERR_OK)
             rc = log_layout_collect(&entry, LAYOUT_ROLLING, self->path, last_component(folder->name), &folder->children, &empty, err);
@@ -192,7 +192,7 @@ static enum err_code emit_folder(struct zip_scan *self, struct folder *folder, s
     return rc;
 }
 
-enum err_code zip_scan(struct scanner *scanner, const char *path, const char *dir, const struct log_child *archive, struct err *err)
+enum err_code zip_scan(struct scanner *scanner, const char *path, const char *dir, const struct place_child *archive, struct err *err)
 {
     struct zip_scan self = {.scanner = scanner, .path = path, .dir = dir, .archive = archive};
     struct zip_member member;
@@ -201,8 +201,8 @@ enum err_code zip_scan(struct scanner *scanner, const char *path, const char *di
     enum err_code rc = zip_open(&self.zip, path, &why), ended = rc;
     while (ended == ERR_OK && rc == ERR_OK && (ended = zip_next(self.zip, &member, &why)) == ERR_OK)
         rc = take_member(&self, &member, err);
-    if (ended == ERR_NOMEM)
-        rc = err_nomem(err);
+    if (ended == ERR_NOMEM || ended == ERR_AWAY || ended == ERR_CANCELLED)
+        rc = err_set(err, ended, "%s", why.message);
     else if (rc != ERR_OK && ended != ERR_OK)
         rc = ERR_OK;                                        /* could not be opened: said below */
     for (size_t i = 0; i < self.folder_count && rc == ERR_OK; i++)
@@ -215,7 +215,7 @@ enum err_code zip_scan(struct scanner *scanner, const char *path, const char *di
         rc = scanner_reject(scanner, path, ended == ERR_PERMISSION ? REJECT_UNREADABLE : REJECT_NOT_A_LOG, reason, archive->bytes, archive->modified_ms);
     }
     for (size_t i = 0; i < self.folder_count; i++) {
-        log_children_dispose(&self.folders[i].children);
+        place_children_dispose(&self.folders[i].children);
         mem_free(self.folders[i].name);
     }
     mem_free(self.folders);

@@ -86,6 +86,7 @@ enum err_code catalog_reject(struct catalog *self, const struct catalog_sighting
                              struct err *err) WARN_UNUSED;
 
 enum err_code catalog_place(struct catalog *self, const char *uri, const char *name, int64_t *ret_place_id, struct err *err) WARN_UNUSED;     /* name NULL: keep */
+/* `error` NULL: it could be looked at. Else it fails since now, unless it did so before. */
 enum err_code catalog_place_scanned(struct catalog *self, int64_t place_id, int64_t duration_ms, int64_t entry_count, const char *error, struct err *err) WARN_UNUSED;
 /* The place turned out to be one log: its logs are without a place. */
 enum err_code catalog_place_drop(struct catalog *self, int64_t place_id, struct err *err) WARN_UNUSED;
@@ -93,6 +94,9 @@ enum err_code catalog_place_drop(struct catalog *self, int64_t place_id, struct 
 /* Logs of a place that are not gone: id and path, for finding those a scan did not see. `each` must not call the catalogue. */
 typedef enum err_code catalog_each_fn(void *context, int64_t log_id, const char *path);
 enum err_code catalog_each_present(struct catalog *self, int64_t place_id, catalog_each_fn *each, void *context, struct err *err) WARN_UNUSED;
+/* Logs that are not gone, with path and fingerprint. The same rule. */
+typedef enum err_code catalog_fingerprint_fn(void *context, const char *path, const char *fingerprint);
+enum err_code catalog_each_fingerprint(struct catalog *self, catalog_fingerprint_fn *each, void *context, struct err *err) WARN_UNUSED;
 /* The log is not there any more. Its run stays; copies of it are looked at again by the next scan. */
 enum err_code catalog_gone(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
 

@@ -258,6 +258,20 @@ enum err_code catalog_each_present(struct catalog *self, int64_t place_id, catal
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+enum err_code catalog_each_fingerprint(struct catalog *self, catalog_fingerprint_fn *each, void *context, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_statement(self, SQL_FINGERPRINTS, &stmt, err);
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        struct str path = db_str(stmt, 0), fingerprint = db_str(stmt, 1);
+        if ((rc = each(context, path.ptr, fingerprint.ptr))) {
+            db_reset(stmt);
+            return rc == ERR_NOMEM ? err_nomem(err) : rc;
+        }
+    }
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 enum err_code catalog_gone(struct catalog *self, int64_t log_id, struct err *err)
 {
     bool own;

@@ -24,6 +24,7 @@ enum catalog_statement {
     SQL_PLACE_INSERT,
     SQL_PLACE_ID,
     SQL_PLACE_SCANNED,
+    SQL_FINGERPRINTS,
     SQL_PRESENT,
     SQL_GONE,
     SQL_BACK,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The server's state for whoever runs it: what /metrics counts, with names, paths and reasons. For viewers who see every run. */
+#include "server/server.h"
 #include "base/process_usage.h"
 #include "base/redact.h"
 #include "base/settings.h"
@@ -12,16 +13,15 @@
 #include "server/dispatch.h"
 #include "server/log_troubles.h"
 #include "server/readiness.h"
-#include "server/server.h"
 #include "server/store_usage.h"
 
 #include <unistd.h>
 
-#define EXAMPLES 5                   /* logs of each trouble; the list has all */
+#define EXAMPLES 5 /* logs of each trouble; the list has all */
 
 /* ---- places, queue, troubles ---- */
 
-static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_scan_duration_ms, entry_count, last_error FROM place ORDER BY uri";
+static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_scan_duration_ms, entry_count, last_error, failing_since_ms FROM place ORDER BY uri";
 
 static enum err_code write_places(struct json_writer *json, struct db *catalog, struct err *err)
 {
@@ -31,7 +31,7 @@ static enum err_code write_places(struct json_writer *json, struct db *catalog, 
     enum err_code rc = db_prepare(catalog, &stmt, places_sql, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);
-        api_columns(json, stmt, 0, 6);
+        api_columns(json, stmt, 0, 7);
         json_object_end(json);
     }
     db_finalize(stmt);
@@ -40,7 +40,8 @@ static enum err_code write_places(struct json_writer *json, struct db *catalog, 
 }
 
 static const char trouble_counts_sql[] = "SELECT " LOG_TROUBLE_SQL " AS trouble, count(*) FROM log WHERE " LOG_TROUBLE_WHERE " GROUP BY 1";
-static const char examples_sql[] = "SELECT log_id, path AS log_path, app_key AS key, reason, changed_ms FROM log WHERE " LOG_TROUBLE_WHERE " AND " LOG_TROUBLE_SQL " = ?1 ORDER BY changed_ms DESC, log_id LIMIT ?2";
+static const char examples_sql[] = "SELECT log_id, path AS log_path, app_key AS key, reason, changed_ms FROM log WHERE " LOG_TROUBLE_WHERE " AND " LOG_TROUBLE_SQL
+                                   " = ?1 ORDER BY changed_ms DESC, log_id LIMIT ?2";
 
 static enum err_code write_examples(struct json_writer *json, struct db *catalog, const char *trouble, struct err *err)
 {
@@ -139,7 +140,7 @@ static enum err_code write_disk(struct json_writer *json, struct server *server,
             json_object_end(json);
             db_reset(stmt);
         }
-        rc = rc == ERR_EOF ? ERR_OK : rc;       /* its file is from before */
+        rc = rc == ERR_EOF ? ERR_OK : rc; /* its file is from before */
     }
     db_finalize(stmt);
     json_array_end(json);

@@ -7,7 +7,7 @@
 #include "server/server.h"
 #include "server/uploads.h"
 
-static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_error, entry_count FROM place ORDER BY uri";
+static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_error, failing_since_ms, entry_count FROM place ORDER BY uri";
 
 static enum err_code write_places(struct json_writer *json, struct db *catalog, struct err *err)
 {
@@ -17,7 +17,7 @@ static enum err_code write_places(struct json_writer *json, struct db *catalog, 
     enum err_code rc = catalog ? db_prepare(catalog, &stmt, places_sql, err) : ERR_EOF;
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);
-        api_columns(json, stmt, 0, 5);
+        api_columns(json, stmt, 0, 6);
         json_object_end(json);
     }
     db_finalize(stmt);

@@ -181,6 +181,8 @@ test("http", async (t) => {
     assert.equal((await server.get(`${APP}/jobs?${"a=1&".repeat(256)}`)).status, 200);
     const many = await server.get(`${APP}/jobs?${"a=1&".repeat(257)}`);
     assert.deepEqual([many.status, JSON.parse(many.text).error], [400, "too_many_parameters"]);
+    /* More than fit into the library's memory of a connection, which then answered nothing and let the request lie. */
+    assert.equal((await server.get(`${APP}/jobs?${"a=1&".repeat(2000)}`)).status, 400);
     for (const path of [`${APP}/%`, `${APP}/%zz`, `${APP}?q=%0`, `${APP}/%00`]) assert.equal((await server.get(path)).status, 400, path);
     assert.match(await raw(server.port, `GET / HTTP/1.1\r\nHost: x\r\n${"A: b\r\n".repeat(20000)}\r\n`), /^HTTP\/1\.1 4\d\d /);
     assert.match(await raw(server.port, `GET /${"x".repeat(100000)} HTTP/1.1\r\nHost: x\r\n\r\n`), /^HTTP\/1\.1 4\d\d /);

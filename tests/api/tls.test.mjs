@@ -111,6 +111,7 @@ test("the History Server's keys: a port of its own for https, and the other one 
   }
   const audited = readFileSync(join(folder, "audit"), "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line).address);
   assert.deepEqual(audited, ["/api/v1/applications"], "the plain port opens nothing");
+  for (const path of ["@elsewhere.example/", "http://elsewhere.example/", ".elsewhere.example/"]) assert.equal((await send(plainPort, path)).status, 400, path);
   assert.equal((await send(plainPort, "/api/afterglow/v1/uploads?upload=1", { method: "POST", body: "x", headers: { host: "h" } })).status, 302);
 });
 
@@ -152,7 +153,7 @@ test("nobody listens to others without knowing who asks, unless told so", { skip
   const tls = [`afterglow.tls.certificate ${certificate}`, `afterglow.tls.key ${key}`];
   const login = [`afterglow.login.usersFile ${makeUsers(folder)}`];
   const tell = async (listen, lines) => tryServe(["--store", store, "--listen", listen, "--properties-file", settingsFile(t, lines)]);
-  const three = /afterglow\.tls\.certificate and afterglow\.login\.usersFile, or afterglow\.auth\.header \(a proxy asks\), or afterglow\.listen\.insecure=true/;
+  const three = /afterglow\.tls\.certificate and afterglow\.login\.usersFile, or afterglow\.auth\.header, or afterglow\.listen\.insecure \(AFTERGLOW_LISTEN_INSECURE=true\)$/m;
   for (const [lines, why] of [
     [[], /everybody could see every run/],
     [tls, /everybody could see every run/],

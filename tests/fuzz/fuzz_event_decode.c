@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ingest/event/event_decode.h"
-#include "ingest/event/json_pull.h"
+#include "base/json_pull.h"
 
 #define SCRATCH_BYTES ((size_t)256 << 20)   /* more than the longest input can make of itself */
 

@@ -11,16 +11,17 @@ import re
 
 import tree
 
-# Folder: what it may include besides itself. Ingest, analysis and server share base/ and schema.sql, nothing else, but for the judgements that the end of a load and the server ask
+# Folder: what it may include besides itself. Ingest, analysis and server share base/, place/ and schema.sql, nothing else, but for the judgements that the end of a load and the server ask
 # analysis for.
 INGEST = ["ingest/source", "ingest/event", "ingest/model", "ingest/store", "ingest"]
 BELOW = {
     "base": [],
-    **{floor: ["base"] + INGEST[:i] for i, floor in enumerate(INGEST)},
+    "place": ["base"],
+    **{floor: ["base", "place"] + INGEST[:i] for i, floor in enumerate(INGEST)},
     "analysis": ["base"],
-    "ingest": ["base", "analysis"] + INGEST[:-1],
-    "server": ["base", "analysis"],
-    "cli": ["base", "analysis", "server"] + INGEST,
+    "ingest": ["base", "place", "analysis"] + INGEST[:-1],
+    "server": ["base", "place", "analysis"],
+    "cli": ["base", "place", "analysis", "server"] + INGEST,
 }
 
 # Header: the files that may include it.
@@ -30,7 +31,6 @@ HOMES = {
     "gnutls/abstract.h": ["server/tls.h"],
     "gnutls/x509.h": ["server/tls.c"],
     "gnutls/pkcs12.h": ["server/tls.c"],
-    "gnutls/crypto.h": ["server/keyed_hash.c"],
     "crypt.h": ["server/login.c"],
     "cjson/cJSON.h": [],
     "zstd.h": ["ingest/source/codec_zstd.c", "base/packed_text.c"],
@@ -42,7 +42,8 @@ HOMES = {
     "zlib.h": ["ingest/source/codec_gzip.c", "server/response.c", "server/zip_writer.c"],
     "archive.h": ["ingest/source/*zip*.c"],
     "archive_entry.h": ["ingest/source/*zip*.c"],
-    "curl/curl.h": ["ingest/source/*.c"],
+    "curl/curl.h": ["place/fetch.c"],
+    "gnutls/crypto.h": ["place/sigv4.c", "server/keyed_hash.c"],
 }
 
 WEB_FLOORS = ["lib", "model", "components", "views"]

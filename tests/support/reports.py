@@ -43,6 +43,9 @@ def statuses():
     for wrong in (["--format", "xml"], ["--lang", "tlh"], ["--fail-on", "ok"], ["--fail-on", "dreadful"], ["--colour"], [str(log("tiny_app"))]):
         check(f"{wrong} is usage", run("report", log("tiny_app"), *wrong).returncode == 2)
     check("nothing is usage", run("report").returncode == 2)
+    check("settings takes no word", run("settings", "extra").returncode == 2)
+    check("help VERB is its --help", run("help", "report").stdout == run("report", "--help").stdout != "")
+    check("options stand in one column", set(map(len, re.findall(r"^  --\S+(?: \S+)?  +", run("serve", "--help").stdout, re.M))) == {26})
     check("no such log", run("report", "/nonexistent/log").returncode == 1)
     with tempfile.TemporaryDirectory() as folder:
         cut = pathlib.Path(folder) / "app-1"
@@ -66,7 +69,7 @@ def temporary():
         check("nothing stays behind", not os.listdir(folder))
         begun = time.monotonic()
         several = run("report", LOGS, env=env)
-        check("one of several must be named", several.returncode == 1 and re.search(r"name one of them \([^,]+, [^,]+, [^,]+, …\)", several.stderr))
+        check("one of several must be named", several.returncode == 1 and re.search(r"name one of them \(\w+/[^,]+, [^,]+, [^,]+, …\)", several.stderr))
         check("which is said before they are read", time.monotonic() - begun < 1)
         check("nothing stays behind a mistake", not os.listdir(folder))
         two = pathlib.Path(folder) / "two"
@@ -165,6 +168,8 @@ def analyze():
         check("the same facts give the same judgements", before and before == run("report", "--store", store, row["key"], "--format", "json").stdout)
         check("no trace of the copy", sorted(os.listdir(f"{store}/apps")) == [f"{row['key']}.db"])
         check("an unknown run", run("analyze", "--store", store, "nobody").returncode == 1)
+        unknown = run("dump", "--store", store, row["key"], "job", "no_such")
+        check("dump names the table that is not there", unknown.returncode == 1 and unknown.stdout == "" and "'no_such'" in unknown.stderr)
         check("an unknown run has no report", run("report", "--store", store, "nobody").returncode == 1)
 
 

@@ -282,7 +282,7 @@ describe("a page", () => {
           build: "0",
           store: "/s",
           nowMs: 10_000,
-          places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", entryCount: 0 }],
+          places: [{ uri: "/var/log/spark", name: null, lastScanMs: 6000, lastError: "permission denied", failingSinceMs: 5000, entryCount: 0 }],
           logs: { waiting: 0, loading: 0, loaded: 0, partial: 0, listed: 0, failed: 0, skipped: 0, gone: 0 },
           uploads: { enabled: false, allowed: false, maxBytes: null },
           ingest: { running: true, restarts: 0, message: null },
@@ -293,6 +293,27 @@ describe("a page", () => {
     const text = await page.textContent(".state");
     assert.match(text ?? "", /\/var\/log\/spark was scanned 4\.00\u202fs ago/);
     assert.match(text ?? "", /permission denied/);
+  });
+
+  it("says which places do not answer, since when and why", async () => {
+    const place = { uri: "hdfs://prod/spark-logs", name: "Prod", lastScanMs: 9000, lastError: "GETFILESTATUS of nn1:9870: StandbyException", failingSinceMs: 5000, entryCount: 3 };
+    await page.route(`${API}status`, (route) =>
+      route.fulfill({
+        json: {
+          version: "0",
+          build: "0",
+          store: "/s",
+          nowMs: 10_000,
+          places: [place, { ...place, uri: "/fine", name: null, lastError: null, failingSinceMs: null }],
+          logs: null,
+          uploads: { enabled: false, allowed: false, maxBytes: null },
+          ingest: { running: true, restarts: 0, message: null },
+        },
+      }),
+    );
+    await page.goto(url);
+    assert.match((await page.textContent(".banner")) ?? "", /Prod has not answered since 1970-01-01 00:00:05\. GETFILESTATUS of nn1:9870: StandbyException/);
+    assert.equal(await page.locator(".banner").count(), 1);
   });
 
   it("shows logs that wait, are read, or could not be, with progress and reason", async () => {

@@ -24,6 +24,9 @@ export const FIXED = new Set(["severity", "name", "start", "duration"]);
 /** Shown when chosen. */
 export const EXTRA = new Set(["user", "queue", "completeness", "jobs", "stages", "executors", "taskTime", "input", "shuffleRead", "spill", "logSize", "place", "state"]);
 
+/** How long a run took; of a log without an end: at least. @param {AppItem} a */
+const atLeast = (a) => (a.complete === false && a.durationMs !== null ? "≥ " : "") + duration(a.durationMs);
+
 const DASH = <span class="dim3">{"\u2014"}</span>;
 
 /**
@@ -71,7 +74,7 @@ export function appColumns({ twins, byJob }) {
         <Bar
           value={a.durationMs}
           max={max}
-          text={(a.complete === false ? "≥ " : "") + duration(a.durationMs)}
+          text={atLeast(a)}
           title={a.complete === false ? t("apps.atLeastSo") : exactMs(a.durationMs)}
         />
       ),
@@ -143,7 +146,7 @@ function Name({ app: a, place }) {
       </div>
       {a.costs.length || a.durationMs !== null ? (
         <div class="clip small phone">
-          {duration(a.durationMs)}
+          {atLeast(a)}
           {a.costs.length ? ` · ${a.costs[0].name}${a.costs[0].priceMs ? ` ${seconds(a.costs[0].priceMs)}` : ""}` : ""}
         </div>
       ) : null}

@@ -28,7 +28,8 @@ export function SlotsChart({ data, link, picked }) {
     span = binMs * aliveMs.length;
   /** Begin of a bin, from that of the run. @param {number} i */
   const at = (i) => begin + i * binMs;
-  const peak = Math.max(0, ...aliveMs, ...busyMs) / binMs;
+  // Tasks end a little later in the driver's books than on their slot: more of them than slots were there is no more slots.
+  const peak = (Math.max(0, ...aliveMs) || Math.max(0, ...busyMs)) / binMs;
   const draw = useCallback(
     /** @type {Parameters<typeof Canvas>[0]["draw"]} */
     (g, width, height, ink) => {

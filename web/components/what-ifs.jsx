@@ -60,7 +60,7 @@ function OtherExecutors({ app, version, wallMs }) {
     timer.current = window.setTimeout(() => patchQuery({ executors: n }, { replace: true }), SETTLED_MS);
   };
   return (
-    <div class="whatif-ask">
+    <div class={"whatif-ask" + (wanted ? "" : " no-print")}>
       <label>
         {t("whatif.executors")}{" "}
         <input type="range" min="1" max={Math.max(10, there * 4, value)} value={value} onInput={change} aria-label={t("whatif.executors")} class="no-print" />{" "}

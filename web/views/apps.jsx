@@ -7,6 +7,7 @@ import { FILTERS, FilterChips, FurtherFilters } from "../components/app-filters.
 import { useColumns } from "../components/column-choice.jsx";
 import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
+import { PlacesAway } from "../components/places-away.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { typing, useData, usePoll } from "../components/use-data.js";
 import { count, duration } from "../lib/format.js";
@@ -50,6 +51,7 @@ export function Apps({ uploads }) {
         </div>
         <AddLog adding={adding} />
       </div>
+      <PlacesAway version={version} />
       <DropZone adding={adding} />
       <Tools>
         <Search name="q" label={t("apps.search")} />

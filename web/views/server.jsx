@@ -108,7 +108,7 @@ function Places({ state }) {
               cell: (p) =>
                 p.lastError !== null ? (
                   <>
-                    <b class="bad">{t("server.place.away")}</b> <Clip text={p.lastError} />
+                    <b class="bad">{t("server.place.away", zoned(p.failingSinceMs))}</b> <Clip text={p.lastError} />
                   </>
                 ) : (
                   t(p.lastScanMs === null ? "server.place.unseen" : "server.place.ok")

@@ -40,8 +40,8 @@ export function makeStore(t, logs) {
 }
 
 /** @returns {Promise<{base: string, port: number, pid: number, errors: () => string, get: Function, json: Function, stop: (signal?: string) => Promise<number>}>} */
-export async function startServer(t, args, env = {}) {
-  const child = spawn(BINARY, ["serve", "--listen", "127.0.0.1:0", ...args], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
+export async function startServer(t, args, env = {}, listen = ["--listen", "127.0.0.1:0"]) {
+  const child = spawn(BINARY, ["serve", ...listen, ...args], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } });
   let errors = "";
   const ended = new Promise((resolveEnd) => child.once("exit", (code, signal) => resolveEnd(code ?? signal)));
   const stop = async (signal = "SIGTERM") => {

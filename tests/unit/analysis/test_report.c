@@ -220,6 +220,21 @@ static void says_that_a_run_failed_and_why(void **state)
         "INSERT INTO job (job_id, status, failure_text_id, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
         "completed_stages, skipped_stages, failed_stages) VALUES (0, 2, 1, 100000, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)");
     assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket");
+    exec("INSERT INTO text VALUES (2, 'Job 1 cancelled part of cancelled job group nightly')");
+    exec("CREATE TEMP TABLE later AS SELECT * FROM job; UPDATE later SET job_id = 1, failure_text_id = 2, completion_ms = 100500; INSERT INTO job SELECT * FROM later");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket");
+    exec("DELETE FROM job WHERE job_id = 0");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: Job 1 cancelled part of cancelled job group nightly");
+}
+
+static void tells_a_cancelled_job_as_that(void **state)
+{
+    (void)state;
+    add_finding("JOB.FAILED", "job", "6", 0.3, UNKNOWN, 2, "{\"id\":{\"v\":6,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"Job 6 cancelled\"}}");
+    exec("UPDATE finding SET cause = 'cancelled'");
+    assert_non_null(strstr(text_report(), "    Job 6 was cancelled after 5.8 s.\n"));
+    assert_non_null(strstr(out.data, "First: It was stopped on purpose"));
+    assert_null(strstr(out.data, "spark.task.maxFailures"));
 }
 
 static void says_what_an_incomplete_log_lacks(void **state)
@@ -228,7 +243,7 @@ static void says_what_an_incomplete_log_lacks(void **state)
     exec("UPDATE analysis SET completeness = 60");
     exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
     assert_string_equal(verdict(LANG_EN),
-                        "The log is incomplete (60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
+                        "The log is incomplete (completeness 60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
                         "follows is a lower bound.");
 }
 
@@ -237,6 +252,61 @@ static void says_that_waiting_was_most_of_it(void **state)
     (void)state;
     exec("UPDATE account SET wall_ms = CASE bucket WHEN 'startup' THEN 60000 ELSE 20000 END");
     assert_string_equal(verdict(LANG_EN), "Mostly waiting: 60 % of 1 m 40 s, mainly starting up (1 m 00 s). Nothing else stands out.");
+}
+
+#define UNEVEN_ARGS "{\"s\":{\"v\":\"1.0\"},\"cv\":{\"v\":2,\"u\":\"ratio\"},\"who\":{\"v\":\"partitions\"},\"eta\":{\"v\":0.4,\"u\":\"share\"}}"
+
+/* Three quarters of the slots idle is moderate, 900 ms of uneven tasks are worth a word: the tasks are why. */
+static void names_the_cause_before_what_it_leads_to(void **state)
+{
+    (void)state;
+    add_finding("APP.LOW_UTIL", "app", "-", 0.75, UNKNOWN, 2, "{}");
+    add_finding("STAGE.WARMUP", "app", "-", 0.3, 2500, 2, "{}");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 900, 2, UNEVEN_ARGS);
+    assert_string_equal(verdict(LANG_EN),
+                        "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Also: Executors mostly idle.");
+    exec("UPDATE finding SET measure = 0.5 WHERE rule_id = 'APP.LOW_UTIL'");
+    assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 900 ms of 1 m 40 s could be saved. Run times in stage 1.0"));
+    assert_null(strstr(out.data, "Also:"));
+    exec("DELETE FROM finding WHERE rule_id = 'STAGE.UNEVEN'");
+    assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 2.5 s of 1 m 40 s could be saved. The first tasks on each executor"));
+}
+
+static void puts_a_setting_behind_what_costs_time(void **state)
+{
+    (void)state;
+    add_finding("SQL.AQE_OFF", "app", "-", 3, UNKNOWN, 2, "{\"n\":{\"v\":3,\"u\":\"count\"}}");
+    assert_string_equal(verdict(LANG_EN), "Largely healthy. Adaptive execution is off: 3 shuffles could not be merged or split to fit their data.");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 900, 2, UNEVEN_ARGS);
+    assert_non_null(strstr(verdict(LANG_EN), "could be saved. Run times in stage 1.0"));
+}
+
+/* Six rules, one of them about two stages: one sentence, three names, and how many more. */
+static void names_further_causes_and_counts_the_rest(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 9000, 2, UNEVEN_ARGS);
+    add_finding("STAGE.UNEVEN", "stage", "2.0", 2, 8000, 2, "{}");
+    add_finding("APP.DRIVER_GAP", "app", "-", 0.5, 7000, 2, "{}");
+    assert_non_null(strstr(verdict(LANG_EN), " Also: Idle while the driver works."));
+    add_finding("STAGE.GC_HIGH", "stage", "3.0", 0.5, 6000, 2, "{}");
+    add_finding("STAGE.DESER", "stage", "4.0", 0.5, 5500, 2, "{}");
+    add_finding("STAGE.FETCH_WAIT", "stage", "5.0", 0.5, 4000, 2, "{}");
+    add_finding("STAGE.TINY_TASKS", "stage", "6.0", 5, 3500, 2, "{}");
+    assert_non_null(strstr(verdict(LANG_EN), " Also: Idle while the driver works, Much garbage collection (stage 3.0), Unpacking tasks and results (stage 4.0), and 2 more."));
+    assert_non_null(strstr(verdict(LANG_ZH_CN), "（阶段 4.0），另有 2 项。"));
+}
+
+/* A list of notes stands below: they stand out, and need no change. */
+static void does_not_deny_its_notes(void **state)
+{
+    (void)state;
+    exec("UPDATE account SET wall_ms = CASE bucket WHEN 'startup' THEN 60000 ELSE 20000 END");
+    add_finding("CONF.FAR", "app", "-", 3, UNKNOWN, 2, "{\"n\":{\"v\":3,\"u\":\"count\"}}");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 0.4, 900, 2, UNEVEN_ARGS);
+    assert_string_equal(verdict(LANG_EN), "Mostly waiting: 60 % of 1 m 40 s, mainly starting up (1 m 00 s). Nothing else needs a change.");
+    exec("UPDATE finding SET measure = 2 WHERE rule_id = 'STAGE.UNEVEN'");
+    assert_non_null(strstr(verdict(LANG_EN), "(1 m 00 s). Run times in stage 1.0"));
 }
 
 static void does_not_judge_a_run_of_seconds(void **state)
@@ -368,8 +438,13 @@ int main(void)
         TEST(does_not_speak_of_savings_of_nothing),
         TEST(gives_the_filter_of_its_tasks),
         TEST(says_that_a_run_failed_and_why),
+        TEST(tells_a_cancelled_job_as_that),
         TEST(says_what_an_incomplete_log_lacks),
         TEST(says_that_waiting_was_most_of_it),
+        TEST(names_the_cause_before_what_it_leads_to),
+        TEST(puts_a_setting_behind_what_costs_time),
+        TEST(names_further_causes_and_counts_the_rest),
+        TEST(does_not_deny_its_notes),
         TEST(does_not_judge_a_run_of_seconds),
         TEST(has_no_report_before_the_run_was_judged),
         TEST(grades_with_the_thresholds_of_the_caller),

@@ -265,8 +265,52 @@ static void idle_slots_are_those_that_were_there(void **state)
     analyse_app();
     assert_string_equal(arg_of("APP.LOW_UTIL", "alloc"), "60000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "busy"), "16000");
-    assert_string_equal(arg_of("APP.LOW_UTIL", "gap"), "44000");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "44000");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "why"), "driver");
     assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
+}
+
+/* Of four slots one runs a task for all of the run but its first second: 57 s of work in 4 × 57 s, and three slots with nothing to do. */
+static void idle_slots_without_a_task_are_told_as_that(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 4");
+    run_stage(0, 1, 1, 57000, UNKNOWN);
+    analyse_app();
+    assert_string_equal(cause_of("APP.LOW_UTIL"), "few_tasks");
+    assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "171000");
+    assert_near(measure("APP.OVERALLOC", "-"), 0.75);
+    assert_string_equal(arg_of("APP.OVERALLOC", "busy"), "1");
+    assert_string_equal(arg_of("APP.OVERALLOC", "n"), ""); /* the only executor did work: slots are to spare, not executors */
+}
+
+/* Of three jobs the second one fails and the last one is cancelled: the second is why the run failed. Neither has a task. */
+static void a_cancelled_job_is_not_why_a_run_failed(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 1000, T0 + 2000, 1);
+    add_job(1, T0 + 3000, T0 + 4000, 2);
+    add_job(2, T0 + 5000, T0 + 9000, 2);
+    app_sql("INSERT INTO text VALUES (1, 'java.lang.IllegalStateException: no such bucket'), (2, '[SPARK_JOB_CANCELLED] Job 2 cancelled part of cancelled job group x')");
+    app_sql("UPDATE job SET failure_text_id = job_id WHERE status = 2");
+    analyse_app();
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '1'"), (double)GRADE_SEVERE);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '2'"), (double)GRADE_OK);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '2'"), "cancelled");
+    assert_string_equal(text_of("SELECT args ->> '$.attempts.v' FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '1'"), "");
+    assert_near(number_of("SELECT count(*) FROM finding, json_tree(evidence) WHERE rule_id = 'JOB.FAILED' AND json_tree.value = 'failed_attempts'"), 0.0);
+}
+
+static void a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 1000, T0 + 2000, 2);
+    add_job(1, T0 + 3000, T0 + 4000, 2);
+    app_sql("INSERT INTO text VALUES (1, 'Job 0 cancelled '), (2, 'Job 1 cancelled because Stage 3 was cancelled')");
+    app_sql("UPDATE job SET failure_text_id = job_id + 1");
+    analyse_app();
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '0'"), (double)GRADE_OK);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '1'"), (double)GRADE_SEVERE);
 }
 
 /* From 20 s to 40 s a command of the driver alone. */
@@ -328,7 +372,10 @@ int main(void)
         TEST(a_gap_between_jobs_is_told_as_that),
         TEST(a_shell_waits_for_a_person),
         TEST(nothing_runs_before_there_is_an_executor),
+        TEST(a_cancelled_job_is_not_why_a_run_failed),
+        TEST(a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last),
         TEST(idle_slots_are_those_that_were_there),
+        TEST(idle_slots_without_a_task_are_told_as_that),
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),
         TEST(the_factor_of_overhead_counts),

@@ -33,6 +33,12 @@ static void kinds_of_errors(void **state)
         {"[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):\n  File \"a.py\"\nValueError: bad", ERROR_PYTHON},
         {"java.lang.ClassNotFoundException: a.B", ERROR_CLASS_NOT_FOUND},
         {"", ERROR_OTHER},
+        {"[SPARK_JOB_CANCELLED] Job 6 cancelled A job with the same tag x has failed. SQLSTATE: XXKDA", ERROR_CANCELLED},
+        {"Job 12 cancelled part of cancelled job group nightly", ERROR_CANCELLED},
+        {"Job 3 cancelled ", ERROR_CANCELLED},
+        {"Job 3 cancelled because SparkContext was shut down", ERROR_OTHER},
+        {"Job aborted due to stage failure: Task 1 in stage 0.0 failed 4 times: java.util.concurrent.TimeoutException", ERROR_TIMEOUT},
+        {"java.lang.InterruptedException", ERROR_CANCELLED},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)

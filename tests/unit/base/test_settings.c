@@ -72,6 +72,21 @@ static void a_stronger_origin_wins_in_any_order(void **state)
     assert_int_equal(settings_origin(settings, SETTING_PORT), FROM_ENVIRONMENT);
 }
 
+static void settings_of_hadoop_are_handed_on_with_the_stronger_last(void **state)
+{
+    (void)state;
+    struct str key, value;
+    write_file("spark.hadoop.fs.s3a.endpoint http://file\nspark.hadoop.dfs.nameservices prod\nspark.other x\n");
+    setenv("SPARK_HISTORY_OPTS", "-Dspark.hadoop.fs.s3a.endpoint=http://environment", 1);
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    static const char *const expected[][2] = {{"fs.s3a.endpoint", "http://file"}, {"dfs.nameservices", "prod"}, {"fs.s3a.endpoint", "http://environment"}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(settings_hadoop(settings, i, &key, &value));
+        assert_true(str_is(key, expected[i][0]) && str_is(value, expected[i][1]));
+    }
+    assert_false(settings_hadoop(settings, 3, &key, &value));
+}
+
 static void java_options_are_split_like_a_shell_does(void **state)
 {
     (void)state;
@@ -119,6 +134,17 @@ static void unknown_keys_of_ours_are_remarked_on_and_foreign_ones_are_not(void *
     assert_non_null(strstr(settings_remark(settings, 0), "afterglow.stoer"));
     assert_non_null(strstr(settings_remark(settings, 0), "line 2"));
     assert_null(settings_remark(settings, 1));
+}
+
+static void keys_of_the_history_server_that_do_nothing_are_known_once(void **state)
+{
+    (void)state;
+    write_file("spark.history.retainedApplications 50\nspark.history.retainedApplications 60\nspark.history.ui.port 1\nspark.executor.memory 4g\nspark.ssl.historyServer.protocol TLSv1.3\n"
+               "spark.ssl.protocol TLSv1.3\nspark.history.fs.updateInterval 5\n");
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    assert_string_equal(settings_idle(settings, 0), "spark.history.retainedApplications");
+    assert_string_equal(settings_idle(settings, 1), "spark.ssl.historyServer.protocol");
+    assert_null(settings_idle(settings, 2));
 }
 
 static void a_bad_value_is_refused_with_key_and_place(void **state)
@@ -199,13 +225,25 @@ static void the_address_is_taken_apart(void **state)
     expect_listen("[::1]:9000", "::1", 9000);
     expect_listen("[::1]", "::1", 18080);
     expect_listen("::", "::", 18080);
-    static const char *const bad[] = {"host:port", "[::1", "host:70000", "[::1]x", "host:-1"};
+    static const char *const bad[] = {"host:port", "[::1", "host:70000", "[::1]x", "host:-1", "8080", "8080:1"};
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
         char host[256];
         int port;
         assert_int_equal(settings_set(settings, SETTING_LISTEN, bad[i], FROM_COMMAND_LINE, NULL), ERR_OK);
         assert_int_equal(settings_listen(settings, host, &port, NULL), ERR_INVALID);
     }
+}
+
+static void a_colon_that_a_properties_file_lost_is_explained(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char host[256];
+    int port;
+    write_file("afterglow.listen :18080\n");       /* Java: a colon behind blanks parts key and value */
+    assert_int_equal(settings_load(settings, file_path, NULL), ERR_OK);
+    assert_int_equal(settings_listen(settings, host, &port, &err), ERR_INVALID);
+    assert_non_null(strstr(err.message, "write 0.0.0.0:18080"));
 }
 
 static void a_port_from_a_stronger_origin_beats_the_one_in_the_address(void **state)
@@ -265,15 +303,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(defaults_are_sparks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stronger_origin_wins_in_any_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(settings_of_hadoop_are_handed_on_with_the_stronger_last, set_up, tear_down),
         cmocka_unit_test_setup_teardown(java_options_are_split_like_a_shell_does, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_spellings_of_a_key_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_deleted_or_put_away_unless_that_is_asked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_keys_of_ours_are_remarked_on_and_foreign_ones_are_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_of_the_history_server_that_do_nothing_are_known_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_bad_value_is_refused_with_key_and_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lists_skip_empty_items_and_grow_from_the_command_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_are_those_of_spark, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sizes_are_binary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_address_is_taken_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_colon_that_a_properties_file_lost_is_explained, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_port_from_a_stronger_origin_beats_the_one_in_the_address, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_of_all_services_hold_where_the_servers_own_are_not_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_table_is_whole, set_up, tear_down),

@@ -82,7 +82,7 @@ static void a_process_uses_something(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_time_is_counted_up_to_its_bound), cmocka_unit_test(processes_count_on_one_after_the_other), cmocka_unit_test(what_is_of_another_form_is_left_alone),
-                                       cmocka_unit_test(a_process_uses_something)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_time_is_counted_up_to_its_bound), cmocka_unit_test(processes_count_on_one_after_the_other),
+                                       cmocka_unit_test(what_is_of_another_form_is_left_alone), cmocka_unit_test(a_process_uses_something)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,13 @@
 #include <cmocka.h>
 
 #include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A request for an address, by somebody. */
@@ -206,12 +210,80 @@ static void lines_that_are_lost_are_counted(void **state)
     arena_dispose(&arena);
 }
 
+static void nobody_waits_for_the_reader_of_a_pipe(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/afterglow-audit-XXXXXX";
+    struct audit *audit;
+    struct arena arena;
+    struct err err = {0};
+    close(mkstemp(path));
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    arena_init(&arena, 1 << 20);
+    struct request request = request_for(&arena, "GET", "/", NULL);
+    const struct audit_record record = {.request = &request, .id = "1", .peer = STR_LIT("::1"), .status = 200};
+    assert_int_not_equal(audit_new(&audit, path, &err), ERR_OK); /* nobody reads */
+    int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(reader >= 0);
+    assert_int_equal(audit_new(&audit, path, NULL), ERR_OK);
+    for (int i = 0; i < 2000; i++) /* of a hundred bytes and more; a pipe holds 64 KiB */
+        audit_write(audit, &record);
+    assert_int_equal(audit_refresh(audit, &err), ERR_IO);
+    close(reader);
+    unlink(path);
+    audit_free(audit);
+    arena_dispose(&arena);
+}
+
+static void what_comes_after_half_a_line_stands_by_itself(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/afterglow-audit-XXXXXX", text[4096];
+    struct audit *audit;
+    struct arena arena;
+    struct rlimit before, small;
+    close(mkstemp(path));
+    arena_init(&arena, 1 << 20);
+    struct request request = request_for(&arena, "GET", "/", NULL);
+    const struct audit_record record = {.request = &request, .id = "1", .peer = STR_LIT("::1"), .status = 200};
+    assert_int_equal(audit_new(&audit, path, NULL), ERR_OK);
+    audit_write(audit, &record);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = (struct rlimit){(rlim_t)st.st_size * 3 / 2, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    audit_write(audit, &record); /* half of it */
+    audit_write(audit, &record); /* nothing */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    audit_write(audit, &record);
+    audit_write(audit, &record);
+    FILE *file = fopen(path, "r");
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[len] = '\0';
+    int whole = 0, broken = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        cJSON *json = cJSON_Parse(line);
+        *(json ? &whole : &broken) += 1;
+        cJSON_Delete(json);
+    }
+    assert_int_equal(whole, 3);
+    assert_int_equal(broken, 1);
+    unlink(path);
+    audit_free(audit);
+    arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind_and_run_are_those_of_the_address), cmocka_unit_test(a_line_is_this),
         cmocka_unit_test(what_is_allowed_follows_the_status),    cmocka_unit_test(hostile_texts_stay_inside_their_line),
         cmocka_unit_test(a_renamed_file_is_made_anew),           cmocka_unit_test(lines_that_are_lost_are_counted),
+        cmocka_unit_test(nobody_waits_for_the_reader_of_a_pipe), cmocka_unit_test(what_comes_after_half_a_line_stands_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,8 +29,8 @@ static void an_address_lies_in_a_network_or_not(void **state)
     static const struct {
         const char *address;
         bool in;
-    } cases[] = {{"10.255.0.1", true}, {"11.0.0.1", false}, {"192.0.2.7", true}, {"192.0.2.8", false}, {"192.0.2.127", false}, {"192.0.2.128", true}, {"::ffff:10.1.2.3", true},
-                 {"fdff::1", true}, {"fe00::1", false}, {"::1", true}, {"::2", false}, {"::", false}};
+    } cases[] = {{"10.255.0.1", true},      {"11.0.0.1", false}, {"192.0.2.7", true}, {"192.0.2.8", false}, {"192.0.2.127", false}, {"192.0.2.128", true},
+                 {"::ffff:10.1.2.3", true}, {"fdff::1", true},   {"fe00::1", false},  {"::1", true},        {"::2", false},         {"::", false}};
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
         assert_int_equal(have(items, ARRAY_LENGTH(items), cases[i].address), cases[i].in);
     assert_false(have(NULL, 0, "127.0.0.1"));
@@ -58,7 +58,8 @@ static void loopback_is_this_machine(void **state)
     static const struct {
         const char *address;
         bool is;
-    } cases[] = {{"127.0.0.1", true}, {"127.255.0.1", true}, {"128.0.0.1", false}, {"::1", true}, {"::", false}, {"0.0.0.0", false}, {"::ffff:127.0.0.1", true}, {"::127.0.0.1", false}};
+    } cases[] = {{"127.0.0.1", true}, {"127.255.0.1", true}, {"128.0.0.1", false},       {"::1", true},
+                 {"::", false},       {"0.0.0.0", false},    {"::ffff:127.0.0.1", true}, {"::127.0.0.1", false}};
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         unsigned char address[16];
         assert_true(network_parse_address(cases[i].address, address));
@@ -68,6 +69,7 @@ static void loopback_is_this_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(an_address_lies_in_a_network_or_not), cmocka_unit_test(what_is_none_is_refused_with_its_key), cmocka_unit_test(loopback_is_this_machine)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(an_address_lies_in_a_network_or_not), cmocka_unit_test(what_is_none_is_refused_with_its_key),
+                                       cmocka_unit_test(loopback_is_this_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,10 +33,10 @@ static void answers_are_counted_by_route_and_class(void **state)
     (void)state;
     struct route_times *times;
     assert_int_equal(route_times_new(&times, NULL), ERR_OK);
-    route_times_add(times, ROUTE_RUN, 200, 1000, 10);   /* a millisecond: the first bucket has it */
-    route_times_add(times, ROUTE_RUN, 204, 1001, -1);   /* a stream: of unknown length */
+    route_times_add(times, ROUTE_RUN, 200, 1000, 10); /* a millisecond: the first bucket has it */
+    route_times_add(times, ROUTE_RUN, 204, 1001, -1); /* a stream: of unknown length */
     route_times_add(times, ROUTE_RUN, 404, 6000000, 5);
-    route_times_add(times, 100000, 0, 1, 0);            /* nonsense stays inside */
+    route_times_add(times, 100000, 0, 1, 0); /* nonsense stays inside */
     assert_int_equal(atomic_load(&route_times_of(times, ROUTE_RUN, 2)->counts[0]), 1);
     assert_int_equal(atomic_load(&route_times_of(times, ROUTE_RUN, 2)->counts[1]), 1);
     assert_int_equal(atomic_load(&route_times_of(times, ROUTE_RUN, 2)->sum_us), 2001);

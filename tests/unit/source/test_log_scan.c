@@ -21,6 +21,8 @@ struct seen {
     const char *root;
     int stop_after;              /* 0: never */
     const char *known;           /* fingerprint of a known log */
+    const char *known_reason;    /* it is none */
+    char rejected[LOG_FINGERPRINT_BYTES], reason[80];    /* of the last reject that had a fingerprint */
 };
 
 static enum err_code on_entry(void *context, struct log_entry *entry)
@@ -43,14 +45,19 @@ static enum err_code on_reject(void *context, const struct log_reject *reject)
     struct seen *seen = context;
     size_t root = strlen(seen->root);
     assert_true(strlen(reject->reason) > 0 && !strchr(reject->reason, '\n'));
+    if (reject->fingerprint) {
+        snprintf(seen->rejected, sizeof seen->rejected, "%s", reject->fingerprint);
+        snprintf(seen->reason, sizeof seen->reason, "%s", reject->reason);
+    }
     buf_printf(&seen->lines, "- %s %s\n", strlen(reject->path) > root ? reject->path + root + 1 : ".", kinds[reject->kind]);
     return ERR_OK;
 }
 
-static bool is_known(void *context, const char *path, const char *fingerprint)
+static bool is_known(void *context, const char *path, const char *fingerprint, const char **ret_reason)
 {
     (void)path;
     const struct seen *seen = context;
+    *ret_reason = seen->known_reason;
     return seen->known && strcmp(seen->known, fingerprint) == 0;
 }
 
@@ -497,6 +504,22 @@ static void a_known_log_is_looked_at_again_by_its_path(void **state)
     log_entry_dispose(&entry);
 }
 
+static void what_was_found_to_be_no_log_needs_no_look_either(void **state)
+{
+    (void)state;
+    put("README", "no log\n");
+    struct seen first = scan(dir);
+    expect_seen(&first, "- README not-a-log\n");
+    assert_true(first.rejected[0]);
+    struct seen second = {.lines = buf_new(), .root = dir, .known = first.rejected, .known_reason = "remembered"};
+    struct log_scan what = {.context = &second, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known};
+    assert_int_equal(log_scan(dir, &what, NULL), ERR_OK);
+    expect_seen(&second, "- README not-a-log\n");
+    assert_string_equal(second.reason, "remembered");
+    seen_dispose(&first);
+    seen_dispose(&second);
+}
+
 static void fingerprints_change_with_the_log_and_known_ones_need_no_look(void **state)
 {
     (void)state;
@@ -695,6 +718,7 @@ int main(void)
         TEST_IN_DIR(a_zip_archive_holds_one_log_an_attempt),
         TEST_IN_DIR(zip_archives_without_logs_and_broken_ones_are_named),
         TEST_IN_DIR(a_known_log_is_looked_at_again_by_its_path),
+        TEST_IN_DIR(what_was_found_to_be_no_log_needs_no_look_either),
         TEST_IN_DIR(fingerprints_change_with_the_log_and_known_ones_need_no_look),
         TEST_IN_DIR(paths_are_absolute_and_as_the_user_wrote_them),
         TEST_IN_DIR(a_callback_can_stop_the_scan),

@@ -85,6 +85,8 @@ export const apps = {
   "add.tooLarge": (/** @type {string} */ most) => `a log may have ${most} at most (afterglow.uploads.maxBytes)`,
   "add.brokeOff": (/** @type {string} */ sent, /** @type {string} */ all) => `the connection broke off after ${sent} of ${all}; what had come was removed from the server`,
   "add.mayNotBeSeen": "it is here, but its access list does not name you",
+  "places.away": (/** @type {string} */ name, /** @type {string} */ sinceText) => `${name} has not answered since ${sinceText}.`,
+  "places.awayText": "It is asked again at every scan. Its runs are shown as they were then.",
   "first.title": "No log has been read yet",
   "first.notScanned": (/** @type {string} */ p) => `${p} has not been scanned yet.`,
   "first.scanned": (/** @type {string} */ p, /** @type {string} */ ago, /** @type {number} */ n) =>

@@ -61,7 +61,7 @@ export const compare = {
   "compare.state.added": "new",
   "compare.state.removed": "gone",
   "compare.planChanged": "other plan",
-  "compare.changed": "other time",
+  "compare.changed": "different time",
   "compare.alike": "alike",
   "compare.findingsNote": (/** @type {number} */ n) => (n ? `${some(n, "finding is", "findings are")} the same in both runs` : "\u00a0"),
   "compare.noNews": "No finding came, went or changed.",

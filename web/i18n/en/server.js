@@ -24,7 +24,7 @@ export const server = {
   "server.place": "Place",
   "server.state": "State",
   "server.place.ok": "reachable",
-  "server.place.away": "away",
+  "server.place.away": (/** @type {string} */ sinceText) => `away since ${sinceText}`,
   "server.place.unseen": "not looked at yet",
   "server.lastScan": "Last look",
   "server.scanTime": "Took",

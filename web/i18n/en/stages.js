@@ -17,7 +17,7 @@ export const stages = {
   "stage.noTask": "No task of this stage has ended",
   "stage.noTaskText": "The log stops before.",
   "stage.details": "Call stack",
-  "stage.detailsShow": "Show where the stage was created",
+  "stage.detailsShow": "Show where in the program it comes from",
   "stages.note": "slowest first unless sorted; skipped ones last",
   "stages.search": "Description or name",
   "stages.showSkipped": "Show skipped",

@@ -84,6 +84,8 @@ export const apps = {
   "add.tooLarge": (most) => `日志最大 ${most}（afterglow.uploads.maxBytes）`,
   "add.brokeOff": (sent, all) => `连接在发送 ${sent} / ${all} 后中断，已收到的部分已从服务器删除`,
   "add.mayNotBeSeen": "日志已在此处，但其访问列表中没有您",
+  "places.away": (name, sinceText) => `${name} 自 ${sinceText} 起无法访问。`,
+  "places.awayText": "每次扫描都会重试；其中的运行按当时的状态显示。",
   "first.title": "尚未读取任何日志",
   "first.notScanned": (p) => `${p} 尚未扫描。`,
   "first.scanned": (p, ago, n) => `${p} 于 ${ago} 前扫描，有 ${count(n)} 个条目。`,

@@ -23,7 +23,7 @@ export const server = {
   "server.place": "位置",
   "server.state": "状态",
   "server.place.ok": "可访问",
-  "server.place.away": "无法访问",
+  "server.place.away": (sinceText) => `自 ${sinceText} 起无法访问`,
   "server.place.unseen": "尚未扫描",
   "server.lastScan": "上次扫描",
   "server.scanTime": "耗时",

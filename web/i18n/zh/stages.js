@@ -16,7 +16,7 @@ export const stages = {
   "stage.noTask": "这个 Stage 没有结束的 Task",
   "stage.noTaskText": "日志在此之前停止。",
   "stage.details": "调用栈",
-  "stage.detailsShow": "显示 Stage 在何处创建",
+  "stage.detailsShow": "显示它来自程序的何处",
   "stages.note": "未另行排序时最慢的在前；跳过的在最后",
   "stages.search": "描述或名称",
   "stages.showSkipped": "显示跳过的",

@@ -24,8 +24,8 @@
  * before it.
  * Speed: keys are predicted. A table lists the keys in the order in which Spark writes them; the next key of the table is compared with the line, with quotes and
  * colon, sixteen bytes at a time. Only a miss looks further. */
-#ifndef EVENT_JSON_PULL_H
-#define EVENT_JSON_PULL_H
+#ifndef BASE_JSON_PULL_H
+#define BASE_JSON_PULL_H
 
 #include <stdbool.h>
 #include <stddef.h>

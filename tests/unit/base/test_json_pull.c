@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "ingest/event/json_pull.h"
+#include "base/json_pull.h"
 
 /* A reader over an exact allocation. */
 struct reading {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/event/json_pull.h"
+#include "base/json_pull.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed where, and the Debian package of it: `cpack -G DEB` in a build folder (tools/package does it). What it depends on is found by dpkg-shlibdeps.
+include(GNUInstallDirs)
+install(TARGETS afterglow RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/docker/afterglow.service DESTINATION lib/systemd/system)
+install(FILES ${CMAKE_SOURCE_DIR}/docker/afterglow.conf DESTINATION /etc/afterglow)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/afterglow)
+install(FILES ${CMAKE_SOURCE_DIR}/docker/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/afterglow RENAME administration.md)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/afterglow RENAME copyright)
+
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)   # the tests are no part of it
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME afterglow)
+set(CPACK_PACKAGE_CONTACT "the developers of Afterglow <afterglow@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "viewer of Apache Spark event logs")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Reads the event logs of Apache Spark and shows in a browser what happened, what was slow and why.\n It answers the REST interface of Spark's History Server and reads its settings.")
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, init-system-helpers (>= 1.51)")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/docker/debian/postinst;${CMAKE_SOURCE_DIR}/docker/debian/prerm;${CMAKE_SOURCE_DIR}/docker/debian/postrm;${CMAKE_SOURCE_DIR}/docker/debian/conffiles)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

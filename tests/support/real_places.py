@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Afterglow over a real HDFS and a real S3 server: `hdfs`, with Spark writing into it while we follow; `s3`.
+
+hdfs   One Java process of Hadoop's own mini cluster (hadoop-minicluster 3.4.1, by Maven), and PySpark 4.3.0 (by pip; $AFTERGLOW_SPARK: a Python that has it).
+s3     moto's server (by pip).
+
+What they need is some 600 MB, so it is fetched where somebody says so: AFTERGLOW_FETCH=1, once, into $AFTERGLOW_CACHE (~/.cache/afterglow). Ends with 77 where it is not there, or
+cannot be had.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import serving
+import tree
+
+SKIPPED = 77
+CACHE = pathlib.Path(os.environ.get("AFTERGLOW_CACHE", pathlib.Path.home() / ".cache/afterglow"))
+LOGS = tree.ROOT / "tests/data/logs"
+POM = """<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version><dependencies>%s</dependencies></project>"""
+JARS = [
+    ("org.apache.hadoop", "hadoop-minicluster", "3.4.1"),
+    ("com.fasterxml.jackson.core", "jackson-core", "2.12.7"),
+    ("com.fasterxml.jackson.core", "jackson-databind", "2.12.7.1"),
+    ("junit", "junit", "4.13.2"),
+    ("org.mockito", "mockito-core", "4.11.0"),
+]
+JOB = """
+import sys, time
+from pyspark.sql import SparkSession
+where, rolling, jobs = sys.argv[1], sys.argv[2], int(sys.argv[3])
+spark = (SparkSession.builder.master("local[1]").appName("grows").config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", where)
+    .config("spark.eventLog.rolling.enabled", rolling).config("spark.eventLog.compress", rolling).config("spark.ui.enabled", "false").config("spark.driver.memory", "600m").getOrCreate())
+print("app", spark.sparkContext.applicationId, flush=True)
+for i in range(jobs):
+    spark.sparkContext.parallelize(range(100), 4).count()
+    print("job", i, flush=True)
+    sys.stdin.readline()
+spark.stop()
+print("stopped", flush=True)
+"""
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def run(command, **more):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=600, **more)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        skip(f"{command[0]}: {error}")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@contextlib.contextmanager
+def process(command, log, **more):
+    with open(log, "w") as out:
+        child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, **more)
+    try:
+        yield child
+    finally:
+        child.send_signal(signal.SIGTERM)
+        try:
+            child.wait(10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def eventually(check, seconds, what):
+    end = time.monotonic() + seconds
+    while True:
+        found = check()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"not in {seconds} s: {what}")
+        time.sleep(0.1)
+
+
+def may_fetch(what):
+    if os.environ.get("AFTERGLOW_FETCH") != "1":
+        skip(f"{what} is not in {CACHE}; AFTERGLOW_FETCH=1 fetches it")
+
+
+def venv(name, packages):
+    """A Python with these packages, or skip."""
+    folder = CACHE / name
+    python = folder / "bin/python"
+    if not (folder / "done").exists():
+        may_fetch(" ".join(packages))
+        shutil.rmtree(folder, ignore_errors=True)
+        for command in ([sys.executable, "-m", "venv", str(folder)], [str(python), "-m", "pip", "install", "-q", *packages]):
+            done = run(command)
+            if done.returncode:
+                skip(f"{' '.join(packages)} cannot be installed: {done.stderr.strip()[-200:]}")
+        (folder / "done").touch()
+    return python
+
+
+# ---- HDFS
+
+
+def jars():
+    for program in ("java", "mvn"):
+        if not shutil.which(program):
+            skip(f"{program} is not installed")
+    folder = CACHE / "hdfs"
+    if not (folder / "done").exists():
+        may_fetch("hadoop-minicluster")
+        folder.mkdir(parents=True, exist_ok=True)
+        one = "<dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency>"
+        (folder / "pom.xml").write_text(POM % "".join(one % jar for jar in JARS))
+        done = run(["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={folder}/lib"], cwd=folder)
+        if done.returncode:
+            skip(f"Hadoop's jars cannot be fetched: {done.stdout.strip()[-200:]}")
+        (folder / "done").touch()
+    return folder / "lib"
+
+
+class Hdfs:
+    def __init__(self, folder):
+        self.rpc, self.http = free_port(), free_port()
+        self.command = ["java", "-Xmx500m", "-cp", f"{jars()}/*", f"-Dtest.build.data={folder}", "org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport",
+                        str(self.rpc), "-httpport", str(self.http)]
+
+    def url(self, path, query):
+        return f"http://127.0.0.1:{self.http}/webhdfs/v1{urllib.parse.quote(path)}?{query}&user.name=root"
+
+    def ask(self, path, query, method="GET"):
+        with urllib.request.urlopen(urllib.request.Request(self.url(path, query), method=method), timeout=20) as answer:
+            return answer.read()
+
+    def is_up(self):
+        try:
+            self.ask("/", "op=LISTSTATUS")
+            with_node = urllib.request.urlopen(f"http://127.0.0.1:{self.http}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", timeout=5).read()
+            return json.loads(with_node)["beans"][0]["NumLiveDataNodes"] > 0
+        except (OSError, KeyError, IndexError):
+            return False
+
+    def put(self, source, target):
+        try:
+            opener = urllib.request.build_opener(NotRedirecting)
+            opener.open(urllib.request.Request(self.url(target, "op=CREATE&overwrite=true"), method="PUT"), timeout=20)
+        except urllib.error.HTTPError as answer:
+            node = answer.headers["Location"]
+        body = {"data": source.read_bytes(), "headers": {"Content-Type": "application/octet-stream"}}
+        urllib.request.urlopen(urllib.request.Request(node, method="PUT", **body), timeout=20).read()
+
+    def put_tree(self, source, target):
+        for path in sorted(source.rglob("*")):
+            if path.is_file():
+                self.put(path, f"{target}/{path.relative_to(source)}")
+
+    def lengths(self, path):
+        return [f["length"] for f in json.loads(self.ask(path, "op=LISTSTATUS"))["FileStatuses"]["FileStatus"]]
+
+
+class NotRedirecting(urllib.request.HTTPRedirectHandler):
+    """The body of a PUT goes to the data node alone."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+def json_of(server, path):
+    try:
+        return json.loads(urllib.request.urlopen(server + path, timeout=20).read())
+    except urllib.error.HTTPError:
+        return None
+
+
+def ingest(store, *arguments, environment):
+    done = subprocess.run([tree.binary(), "ingest", "--store", store, "--json", *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=300)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def same_as_from_disk(folder, place, names, environment):
+    """Every number of every log is that of the same log read from a disk."""
+    keys = ("appId", "attemptId", "state", "complete", "flags", "bytes", "lines", "badLines", "tasks")
+    _, here = ingest(f"{folder}/here", *[str(LOGS / name) for name in names], environment={})
+    status, there = ingest(f"{folder}/there", place, *environment.pop("arguments", []), environment=environment)
+    pick = lambda rows: sorted(tuple(map(str, (row[k] for k in keys))) for row in rows if row["state"] != "skipped")
+    assert status == 0 and pick(here) == pick(there), (status, pick(here), pick(there))
+    return len(here)
+
+
+def follow(hdfs, server, python, rolling):
+    """Spark writes; each of its jobs is on our pages within seconds while the name node still says that there is next to nothing."""
+    child = subprocess.Popen([str(python), "-c", JOB, f"hdfs://127.0.0.1:{hdfs.rpc}/live", "true" if rolling else "false", "4"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True, env={**os.environ, "HADOOP_USER_NAME": "root", "PYSPARK_PYTHON": str(python)})
+    try:
+        app = child.stdout.readline().split()[1]
+        lags = []
+        for job in range(4):
+            assert child.stdout.readline().split() == ["job", str(job)]
+            began = time.monotonic()
+            eventually(lambda: len([j for j in json_of(server, f"/api/v1/applications/{app}/jobs") or [] if j["status"] == "SUCCEEDED"]) > job, 20, f"job {job} of {app}")
+            lags.append(time.monotonic() - began)
+            if not rolling:
+                known = max(hdfs.lengths("/live"))
+                assert known < 4096, f"the name node knows {known} bytes: nothing had to be read past its length"
+            child.stdin.write("\n")
+            child.stdin.flush()
+        assert child.stdout.readline().strip() == "stopped"
+        eventually(lambda: (json_of(server, f"/api/v1/applications/{app}") or {"attempts": [{}]})["attempts"][0].get("completed"), 20, f"the end of {app}")
+        return app, max(lags)
+    finally:
+        child.kill()
+        child.wait()
+
+
+def hdfs_case(folder):
+    python = pathlib.Path(os.environ["AFTERGLOW_SPARK"]) if "AFTERGLOW_SPARK" in os.environ else venv("spark", ["pyspark==4.3.0"])
+    hdfs = Hdfs(folder)
+    with process([*hdfs.command, "-format"], f"{folder}/hdfs.log") as cluster:
+        eventually(lambda: hdfs.is_up() or cluster.poll() is not None, 90, "the cluster starts")
+        assert cluster.poll() is None, pathlib.Path(f"{folder}/hdfs.log").read_text()[-2000:]
+        names = ["attempts", "big_stage", "codec_lz4", "in_progress_rolling", "compacted"]
+        for name in names:
+            hdfs.put_tree(LOGS / name, f"/logs/{name}")
+        environment = {"HADOOP_USER_NAME": "root"}
+        count = same_as_from_disk(folder, f"webhdfs://127.0.0.1:{hdfs.http}/logs", names, environment)
+        print(f"{count} logs are read from HDFS as from a disk")
+        hdfs.ask("/live", "op=MKDIRS", "PUT")
+        properties = pathlib.Path(folder, "spark-defaults.conf")
+        properties.write_text(f"""spark.history.fs.logDirectory hdfs://127.0.0.1:{hdfs.rpc}/live
+spark.history.fs.update.interval 500ms
+spark.hadoop.fs.defaultFS hdfs://127.0.0.1:{hdfs.rpc}
+spark.hadoop.dfs.namenode.http-address 127.0.0.1:{hdfs.http}
+""")
+        with serving.Server(tree.binary(), [], ["--properties-file", properties], env={**os.environ, **environment}) as serve:
+            server = serve.base
+            for rolling in (False, True):
+                app, lag = follow(hdfs, server, python, rolling)
+                print(f"{'rolling' if rolling else 'single'} log of {app} followed while Spark wrote it: a job was on our pages within {lag:.1f} s")
+            cluster.send_signal(signal.SIGSTOP)
+            try:
+                away = eventually(lambda: [p for p in json_of(server, "/api/afterglow/v1/status")["places"] if p["failingSinceMs"]], 90, "a cluster that hangs is noticed")
+                assert len(json_of(server, "/api/v1/applications")) == 2
+                print(f"a cluster that hangs: {away[0]['lastError']}")
+            finally:
+                cluster.send_signal(signal.SIGCONT)
+            eventually(lambda: not [p for p in json_of(server, "/api/afterglow/v1/status")["places"] if p["failingSinceMs"]], 60, "a cluster that is back is noticed")
+
+
+# ---- S3
+
+PUT_S3 = """
+import boto3, pathlib, sys
+port, root = sys.argv[1], pathlib.Path(sys.argv[2])
+s3 = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", aws_access_key_id="AKID", aws_secret_access_key="SECRET", region_name="us-east-1")
+s3.create_bucket(Bucket="logs")
+for name in sys.argv[3:]:
+    for path in (root / name).rglob("*"):
+        if path.is_file():
+            s3.put_object(Bucket="logs", Key=f"spark events/ü+/{path.relative_to(root)}", Body=path.read_bytes())
+"""
+
+
+def s3_case(folder):
+    python = venv("moto", ["moto[server,s3]"])
+    port = free_port()
+    with process([str(python.parent / "moto_server"), "-H", "127.0.0.1", "-p", str(port)], f"{folder}/moto.log") as moto:
+        def is_up():
+            with contextlib.suppress(OSError):
+                return urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).status == 200
+            return moto.poll() is not None
+        eventually(is_up, 60, "moto starts")
+        names = ["attempts", "big_stage", "codec_lz4", "in_progress_rolling", "compacted"]
+        done = run([str(python), "-c", PUT_S3, str(port), str(LOGS), *names])
+        assert done.returncode == 0, done.stderr
+        environment = {"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET",
+                       "SPARK_HISTORY_OPTS": "-Dspark.hadoop.fs.s3a.path.style.access=true"}
+        count = same_as_from_disk(folder, "s3a://logs/spark events/ü+", names, environment)
+        print(f"{count} logs are read from S3 as from a disk")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="afterglow-places-") as folder:
+        {"hdfs": hdfs_case, "s3": s3_case}[sys.argv[1]](folder)
+
+
+main()
