@@ -121,6 +121,8 @@ const struct setting setting_table[SETTING_COUNT] = {
         "File in the form of /etc/group that says the groups of users. Without it the system is asked (NSS)."},
     [SETTING_AUDIT_FILE] = {"afterglow.audit.file", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "AFTERGLOW_AUDIT_FILE", NULL, {NULL},
         "File to which a line of JSON is added for every page, answer and download: when, who, from where, which run, allowed or not. Opened anew when it was renamed, and on SIGHUP."},
+    [SETTING_METRICS_FROM] = {"afterglow.metrics.from", SETTING_KIND_LIST, "127.0.0.0/8,::1", NULL, 0, 0, "AFTERGLOW_METRICS_FROM", NULL, {NULL},
+        "Addresses or networks that may read /metrics without a login; whoever sees every run may as well. Behind a proxy the client counts, where the proxy is one of afterglow.auth.proxies and says who that is."},
     [SETTING_FRAMING] = {"spark.ui.allowFramingFrom", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Address of a site that may show the pages in a frame, for example https://portal.example."},
     [SETTING_TRANSPORT_SECURITY] = {"spark.ui.strictTransportSecurity", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},

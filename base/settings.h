@@ -82,6 +82,7 @@ enum setting_id {            /* in the order of setting_table */
     SETTING_AUTH_GROUPS_HEADER,
     SETTING_AUTH_GROUPS_FILE,
     SETTING_AUDIT_FILE,
+    SETTING_METRICS_FROM,
     SETTING_FRAMING,
     SETTING_TRANSPORT_SECURITY,
     SETTING_LOG_ADDRESS,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * afterglow ingest: runs the worker and shows what it does, to people, to pipes, or as JSON lines. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static const struct cli_option options[] = {
     {"--json", NULL, CLI_OWN, "Print one JSON object a log on standard output, as soon as it is done."},
     {"--control", NULL, CLI_OWN,
      "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"opened LOG_ID\" says that somebody opened its run, \"scan\" looks for new logs now, \"scan N\" in the Nth place, from 0; its end stops the program. For 'afterglow serve'."},
+    {"--counts", "FD", CLI_OWN, "Count in the memory behind this open file. For 'afterglow serve'."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -289,6 +291,9 @@ int cmd_ingest(int argc, char **argv)
                                        .on_result = on_result,
                                        .on_progress = on_progress,
                                        .context = &show};
+    int64_t counts_fd;
+    if (cli_value(&cli, "--counts") && str_to_i64(str_of(cli_value(&cli, "--counts")), &counts_fd) && counts_fd >= 0 && counts_fd <= INT_MAX)
+        run.counts = worker_counts_open((int)counts_fd);
     cli_policy(&cli, &run.policy);
     struct worker_summary summary;
     struct err err = {0};

@@ -74,16 +74,17 @@ static bool exact_words(const struct cli *cli, unsigned *ret)
 }
 
 /* The lists of users and addresses, in one array that the caller frees; NULL: out of memory. */
-static const char **access_lists(const struct cli *cli, struct access_settings *access, struct upload_settings *uploads)
+static const char **lists_of(const struct cli *cli, struct server_settings *settings)
 {
     const struct {
         enum setting_id id;
         const char *const **items;
         size_t *count;
-    } lists[] = {{SETTING_ADMINS, &access->admins, &access->admin_count},
-                 {SETTING_ADMIN_GROUPS, &access->admin_groups, &access->admin_group_count},
-                 {SETTING_AUTH_PROXIES, &access->proxies, &access->proxy_count},
-                 {SETTING_UPLOADS_USERS, &uploads->users, &uploads->user_count}};
+    } lists[] = {{SETTING_ADMINS, &settings->access.admins, &settings->access.admin_count},
+                 {SETTING_ADMIN_GROUPS, &settings->access.admin_groups, &settings->access.admin_group_count},
+                 {SETTING_AUTH_PROXIES, &settings->access.proxies, &settings->access.proxy_count},
+                 {SETTING_METRICS_FROM, &settings->metrics_from, &settings->metrics_from_count},
+                 {SETTING_UPLOADS_USERS, &settings->uploads.users, &settings->uploads.user_count}};
     size_t total = 1, at = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         total += settings_list_count(cli->settings, lists[i].id);
@@ -195,11 +196,12 @@ int cmd_serve(int argc, char **argv)
                                                    .most_total_bytes = settings_i64(cli.settings, SETTING_UPLOADS_MAX_TOTAL_BYTES),
                                                    .most_per_minute = settings_i64(cli.settings, SETTING_UPLOADS_PER_MINUTE)},
                                        .redaction = text_setting(&cli, SETTING_REDACT_PROPERTIES),
+                                       .all = cli.settings,
                                        .assets_dir = cli_value(&cli, "--assets"),
                                        .places = places,
                                        .place_count = place_count,
                                        .ingest_options = options_for_ingest};
-    const char **lists = access_lists(&cli, &settings.access, &settings.uploads);
+    const char **lists = lists_of(&cli, &settings);
     if (!places || !lists) {
         fputs("afterglow serve: out of memory\n", stderr);
         status = EXIT_FAILED;

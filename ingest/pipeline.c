@@ -47,6 +47,7 @@ struct load {
     struct event_memory memory;
     bool published;
     /* what was met on the way */
+    int64_t stored_bytes;                        /* of the log, when it was last read to its end */
     int64_t started_ms, started_ns, last_checkpoint_ns, last_progress_ns;
     int64_t next_analysis_ns;                    /* not before that, while the log grows */
     int64_t line_count, good_count, bad_line_count, unknown_event_count, glued_zero_count;
@@ -437,7 +438,7 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
     report->complete = model->has_end;
     report->nothing_readable = self->good_count == 0;
     report->flags = judge_flags(self, entry);
-    report->stored_bytes = entry->bytes;
+    report->stored_bytes = self->stored_bytes = entry->bytes;
     report->text_bytes = sum_files(self, entry).text_bytes;
     report->line_count = self->line_count;
     report->bad_line_count = self->bad_line_count;
@@ -491,6 +492,11 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
 }
 
 /* ---- life of a load */
+
+int64_t load_read_bytes(const struct load *self)
+{
+    return self->stored_bytes;
+}
 
 void load_free(struct load *self)
 {

@@ -62,6 +62,7 @@ enum err_code load_run(const struct log_entry *entry, const struct load_options 
 
 /* Reads what was added since. Once the entry has its final name, the load can only be freed afterwards. ERR_UNSUPPORTED: the log was replaced or shrank; load it anew. */
 enum err_code load_advance(struct load *self, const struct log_entry *entry, struct load_report *report, struct err *err) WARN_UNUSED;
+int64_t load_read_bytes(const struct load *self);     /* of the log, as stored, when it was last read to its end */
 void load_free(struct load *self);
 
 #endif

@@ -38,8 +38,11 @@ static enum err_code set_up(struct worker *self, struct err *err)
         return rc;
     if (catalog_remark(self->catalog))
         log_warning("%s", catalog_remark(self->catalog));
-    if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, err)) || (rc = open_pipe(self, err)))
+    int64_t crashed;
+    if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, &crashed, err)) || (rc = open_pipe(self, err)))
         return rc;
+    if (self->options->counts)
+        atomic_fetch_add(&self->options->counts->load_ends[LOAD_END_CRASHED], crashed);
     rc = crew_init(&self->crew, self->options->store_dir, self->options->jobs, self->wake[1], err);
     if (rc || (rc = worker_unjudged_find(self, err)))
         return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands on standard input, a line each (worker.h: `control`): "want LOG_ID", "opened LOG_ID", "scan", "scan PLACE". What is not understood is logged and passed over. */
+ * Commands on standard input, a line each (worker.h: `control`): "want LOG_ID", "opened LOG_ID", "scan", "scan PLACE", "reload LOG_ID", "forget LOG_ID". What is not understood is logged and passed over. */
 #ifndef INGEST_WORKER_CONTROL_H
 #define INGEST_WORKER_CONTROL_H
 

@@ -9,6 +9,7 @@
 
 #include "base/attributes.h"
 #include "base/mem.h"
+#include "base/time.h"
 
 /* A look at the log before it is read. False: it is gone, no log any more, or has another name now (ERR_NOT_FOUND, and the entry tells the name). */
 static bool probe(struct job *job)
@@ -56,8 +57,10 @@ static void run_load(struct job *job)
     if (!probe(job))
         return;
     if (job->load) {
+        int64_t before = load_read_bytes(job->load);
         job->rc = load_advance(job->load, &job->entry, &job->report, &job->err);
         if (!job->rc) {
+            job->new_bytes = job->report.stored_bytes - before;
             judge(job);
             return;
         }
@@ -70,6 +73,7 @@ static void run_load(struct job *job)
     const struct load_options options = {.store_dir = job->crew->store_dir, .app_key = job->app_key, .generation = job->generation,
         .keep = job->keep, .progress = on_load_progress, .progress_context = job->crew};
     job->rc = load_run(&job->entry, &options, &job->report, &job->load, &job->err);
+    job->new_bytes = job->rc ? atomic_load(&job->read_bytes) : job->report.stored_bytes;
     if (!job->rc)
         judge(job);
 }
@@ -86,10 +90,12 @@ static void *work(void *context)
         if (job->state != JOB_STARTED)
             break;
         pthread_mutex_unlock(&crew->lock);
+        int64_t begin_ns = time_monotonic_ns();
         if (job->kind == JOB_LIST)
             run_list(job);
         else
             run_load(job);
+        job->took_ns = time_monotonic_ns() - begin_ns;
         pthread_mutex_lock(&crew->lock);
         job->state = JOB_DONE;
         /* The pipe does not block; when it is full the worker is awake anyway. */

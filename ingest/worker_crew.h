@@ -49,6 +49,8 @@ struct job {
     struct run_judgement judgement;  /* owned */
     enum err_code rc;
     struct err err;
+    int64_t took_ns;
+    int64_t new_bytes;               /* of the log, read by this job; of a load that failed, as far as it told */
     /* while it runs, from any thread */
     atomic_int_fast64_t read_bytes, line_count;
 };

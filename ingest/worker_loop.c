@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_control.h"
+#include "ingest/worker_count.h"
 #include "ingest/worker_outcome.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
@@ -124,6 +125,7 @@ enum err_code worker_loop(struct worker *self, struct err *err)
             rc = worker_unjudged_some(self, err);
         if (!rc)
             rc = worker_apply_policy(self, err);
+        worker_count_queue(self);
         if (!rc && !self->options->watch && !lookout_is_busy(self->lookout) && worker_is_idle(self) && !self->unjudged.count)
             break;
         if (!rc && !stop_signals_came() && !self->stop)

@@ -43,7 +43,7 @@ static enum err_code leave(struct worker_marker *self, const char *store, bool *
     return ERR_OK;
 }
 
-enum err_code worker_marker_leave(struct worker_marker *self, struct catalog *catalog, const char *store_dir, struct err *err)
+enum err_code worker_marker_leave(struct worker_marker *self, struct catalog *catalog, const char *store_dir, int64_t *ret_crashed_loads, struct err *err)
 {
     char path[4200];
     bool died, alone;
@@ -60,6 +60,7 @@ enum err_code worker_marker_leave(struct worker_marker *self, struct catalog *ca
     if (!rc && alone)
         rc = catalog_recover(catalog, died, &recovery, err);
     close(lock);
+    *ret_crashed_loads = died ? recovery.reset_count + recovery.set_aside_count : 0;
     if (recovery.reset_count)
         log_warning("%lld loads were not finished when the last worker ended: they begin again", (long long)recovery.reset_count);
     if (recovery.set_aside_count)

@@ -15,7 +15,7 @@ struct worker_marker {
 
 /* Leaves this worker's marker, looks at those of others, and puts right what dead ones left when no other worker lives. One process at a time (catalog.lock). What was
  * found is logged. */
-enum err_code worker_marker_leave(struct worker_marker *self, struct catalog *catalog, const char *store_dir, struct err *err) WARN_UNUSED;
+enum err_code worker_marker_leave(struct worker_marker *self, struct catalog *catalog, const char *store_dir, int64_t *ret_crashed_loads, struct err *err) WARN_UNUSED;
 void worker_marker_remove(struct worker_marker *self);
 
 #endif

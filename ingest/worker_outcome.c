@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "ingest/store/catalog_policy.h"
+#include "ingest/worker_count.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
@@ -26,6 +27,7 @@ static enum err_code log_moved(struct worker *self, struct job *job, struct err 
     enum err_code rc = catalog_get(self->catalog, job->item.log_id, &row, err);
     if (rc)
         return rc;
+    worker_count_load(self, job, LOAD_END_GONE);
     if (job->rc != ERR_NOT_FOUND) {
         bool closed = job->rc == ERR_PERMISSION || job->rc == ERR_IO;
         const struct catalog_sighting sighting = {.place_id = row.place_id, .path = job->path, .fingerprint = "", .bytes = row.bytes, .modified_ms = row.modified_ms};
@@ -64,6 +66,7 @@ static enum err_code put_off(struct worker *self, struct job *job, struct err *e
         item.due_ns = time_monotonic_ns() + WORKER_FOREIGN_RETRY_NS;
         return worker_push_load(self, &item, err);
     }
+    worker_count_put_off(self, job);
     if ((rc = catalog_load_put_off(self->catalog, item.log_id, job->rc == ERR_CANCELLED ? NULL : reason, err)))
         return rc;
     if (self->options->watch && job->kind == JOB_LOAD && job->rc != ERR_CANCELLED) {
@@ -182,6 +185,7 @@ static enum err_code load_done(struct worker *self, struct job *job, struct err 
         kept_loads_keep(&self->kept, job->item.log_id, job->app_key, TAKE(job->load));
     worker_finish(self, &job->item);
     worker_store_grew(self);
+    worker_count_load(self, job, state == LOG_LOADED ? LOAD_END_LOADED : state == LOG_PARTIAL ? LOAD_END_PARTIAL : state == LOG_SKIPPED ? LOAD_END_EMPTY : job->rc ? LOAD_END_TOO_LARGE : LOAD_END_UNREADABLE);
     const struct worker_result told = {.path = job->path, .app_key = state == LOG_LOADED || state == LOG_PARTIAL ? job->app_key : NULL,
         .app_id = text_or_null(run.app_id), .attempt_id = run.attempt_id, .state = state, .complete = report->complete, .flags = flags, .bytes = report->stored_bytes,
         .line_count = report->line_count, .bad_line_count = report->bad_line_count, .task_count = report->task_count, .load_ms = report->load_ms,

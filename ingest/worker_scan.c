@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "ingest/worker_count.h"
 #include "ingest/worker_outcome.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_schedule.h"
@@ -253,6 +254,8 @@ static enum err_code end_look(struct worker *self, struct place_state *place, co
 {
     if (end->rc == ERR_CANCELLED)
         return ERR_OK;
+    worker_count_scan(self, end->rc != ERR_OK);
+    place->looked_at |= end->rc || !place->spoiled;
     if (end->rc)
         return place_failed(self, place, end, err);
     if (place->failing)

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/process_usage.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "ingest/worker_tell.h"
@@ -134,24 +134,13 @@ static void settled_elsewhere(struct worker *self, const struct load_item *item,
     worker_tell_row(self, row, false, false);
 }
 
-static int64_t resident_bytes(void)
-{
-    long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file && fscanf(file, "%*d %lld", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
-
 /* Open loads of growing logs go before anything waits: they can be made anew. */
 static bool memory_is_short(struct worker *self)
 {
     const int64_t most = self->options->policy.max_memory_bytes;
     if (!most)
         return false;
-    while (resident_bytes() > most)
+    while (process_resident_bytes() > most)
         if (!kept_loads_drop_oldest(&self->kept))
             return true;
     return false;

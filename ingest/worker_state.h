@@ -53,6 +53,7 @@ struct worker {
         char *path;                          /* owned; the address */
         int64_t place_id;                    /* UNKNOWN: not a directory, or not known yet */
         bool scanned;                        /* once, in this process */
+        bool looked_at;                      /* once, in this process, and be it in vain */
         bool failing;                        /* the last look found it away */
         /* the look that is going on */
         bool check_files, is_log;

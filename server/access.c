@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "server/network.h"
 
 #define USER_MAX_BYTES ((size_t)256)    /* of a name in a header: a mail address or a Kerberos principal fits */
 #define GROUPS_MAX_BYTES ((size_t)8192) /* of all groups of a user, comma-separated */
@@ -26,11 +27,6 @@
 #define LOOKUP_MS 2000 /* a directory service that takes longer counts as failed */
 #define MAX_LOOKUPS 8  /* running at the same time, hanging ones included */
 #define MAX_GROUPS 1024
-
-struct network {
-    unsigned char address[16];
-    int bits;
-};
 
 struct known_groups {
     char user[USER_MAX_BYTES];
@@ -121,42 +117,6 @@ enum err_code access_register(struct db *db, struct err *err)
 }
 
 /* ---- addresses ---- */
-
-bool access_parse_address(const char *text, unsigned char out[16])
-{
-    static const unsigned char mapped[12] = {[10] = 0xFF, [11] = 0xFF};
-    if (inet_pton(AF_INET6, text, out) == 1)
-        return true;
-    memcpy(out, mapped, sizeof mapped);
-    return inet_pton(AF_INET, text, out + sizeof mapped) == 1;
-}
-
-/* "10.0.0.1" or "10.0.0.0/8" */
-static bool parse_network(const char *text, struct network *ret)
-{
-    char address[64];
-    size_t len = strcspn(text, "/");
-    int64_t bits = 128;
-    if (len >= sizeof address)
-        return false;
-    memcpy(address, text, len);
-    address[len] = '\0';
-    if (!access_parse_address(address, ret->address))
-        return false;
-    bool four = !strchr(address, ':');
-    if (text[len] == '/' && (!str_to_i64(str_of(text + len + 1), &bits) || bits < 0 || bits > (four ? 32 : 128)))
-        return false;
-    ret->bits = (int)(bits + (text[len] == '/' && four ? 96 : 0));
-    return true;
-}
-
-static bool in_network(const struct network *network, const unsigned char address[16])
-{
-    int whole = network->bits / 8, rest = network->bits % 8;
-    if (memcmp(network->address, address, (size_t)whole) != 0)
-        return false;
-    return rest == 0 || ((network->address[whole] ^ address[whole]) >> (8 - rest)) == 0;
-}
 
 const char *access_address_text(const unsigned char address[16], char out[ACCESS_ADDRESS_BYTES])
 {
@@ -341,10 +301,7 @@ static enum err_code groups_of(struct access *self, struct str user, struct aren
 
 bool access_believes(const struct access *self, const unsigned char peer[16])
 {
-    for (size_t i = 0; i < self->settings.proxy_count; i++)
-        if (in_network(&self->proxies[i], peer))
-            return true;
-    return false;
+    return networks_have(self->proxies, self->settings.proxy_count, peer);
 }
 
 /* An item of X-Forwarded-For: an address, some write a port behind it ("10.0.0.7:4711", "[::1]:4711"). */
@@ -359,7 +316,7 @@ static bool parse_forwarded(struct str item, unsigned char out[16])
     char *colon = strchr(text, ':'), *end = bracket ? strchr(text, ']') : colon && colon == strrchr(text, ':') ? colon : NULL; /* an IPv6 address has two colons at least */
     if (end)
         *end = '\0';
-    return access_parse_address(text, out);
+    return network_parse_address(text, out);
 }
 
 void access_client(const struct access *self, const unsigned char peer[16], struct str forwarded_for, unsigned char ret[16])
@@ -472,13 +429,7 @@ enum err_code access_new(struct access **ret, const struct access_settings *sett
     for (size_t i = 0; i < ARRAY_LENGTH(headers); i++)
         if (headers[i] && !header_name(headers[i]))
             return err_set(err, ERR_INVALID, "afterglow.auth: '%s' is not the name of a header", headers[i]);
-    self->proxies = mem_array(settings->proxy_count + 1, sizeof *self->proxies);
-    if (!self->proxies)
-        return err_nomem(err);
-    for (size_t i = 0; i < settings->proxy_count; i++)
-        if (!parse_network(settings->proxies[i], &self->proxies[i]))
-            return err_set(err, ERR_INVALID, "afterglow.auth.proxies: '%s' is neither an address nor a network", settings->proxies[i]);
-    return ERR_OK;
+    return networks_parse(&self->proxies, settings->proxies, settings->proxy_count, "afterglow.auth.proxies", err);
 }
 
 void access_free(struct access *self)

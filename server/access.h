@@ -71,10 +71,7 @@ bool access_may_see(const struct viewer *viewer, const struct access_rules *rule
 struct str access_sql_user(const struct viewer *viewer);
 enum err_code access_register(struct db *db, struct err *err) WARN_UNUSED;
 
-/* The address of a text ("10.0.0.1", "::1") as 16 bytes; false: it is none. */
-bool access_parse_address(const char *text, unsigned char out[16]);
-
-/* The other way. */
+/* An address of 16 bytes (network.h) as text. */
 #define ACCESS_ADDRESS_BYTES 48
 const char *access_address_text(const unsigned char address[16], char out[ACCESS_ADDRESS_BYTES]);
 

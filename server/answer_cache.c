@@ -25,6 +25,7 @@ struct answer_cache {
     struct imap answers;             /* by the hash of the key: of two keys with one hash the later stays */
     struct answer *newest, *oldest;
     size_t bytes;                    /* of all answers */
+    int64_t hit_count, miss_count;
 };
 
 enum err_code answer_cache_new(struct answer_cache **ret, struct err *err)
@@ -106,8 +107,16 @@ bool answer_cache_recall(struct answer_cache *self, const struct request *reques
         link_newest(self, answer);
         recalled = response_made(response, json_type, (struct str){answer->bytes + answer->key_bytes, answer->body_bytes}, answer->gzip) == ERR_OK;
     }
+    *(recalled ? &self->hit_count : &self->miss_count) += 1;
     pthread_mutex_unlock(&self->lock);
     return recalled;
+}
+
+void answer_cache_usage(struct answer_cache *self, struct answer_cache_usage *ret)
+{
+    pthread_mutex_lock(&self->lock);
+    *ret = (struct answer_cache_usage){(int64_t)self->answers.count, (int64_t)self->bytes, self->hit_count, self->miss_count};
+    pthread_mutex_unlock(&self->lock);
 }
 
 bool answer_cache_tag(struct answer_cache *self, const struct request *request, const char *etag, struct response *response)

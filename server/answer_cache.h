@@ -24,6 +24,11 @@ bool answer_cache_tag(struct answer_cache *self, const struct request *request, 
 
 /* Keeps a copy of a finished answer, if it is one to keep: JSON, status 200, with a tag, in memory. Without memory for it nothing happens. */
 void answer_cache_keep(struct answer_cache *self, const struct request *request, const struct response_parts *parts);
+struct answer_cache_usage {
+    int64_t answer_count, bytes, hit_count, miss_count;      /* the latter two: asked for, since the start */
+};
+void answer_cache_usage(struct answer_cache *self, struct answer_cache_usage *ret);
+
 void answer_cache_free(struct answer_cache *self);   /* NULL is fine */
 
 #endif

@@ -35,5 +35,6 @@ struct route {
 /* Tables end with a NULL pattern. */
 extern const struct route api_v1_routes[];       /* server/api_v1/routes.c */
 extern const struct route api_routes[];          /* server/api/routes.c */
+extern const struct route api_actions[];         /* there, too: what is asked for by POST */
 
 #endif

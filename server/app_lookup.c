@@ -91,7 +91,7 @@ static enum err_code find_ref(struct db *catalog, const struct request *request,
     return rc == ERR_NOT_FOUND ? find_id_attempt(catalog, request, ref, build, ret, err) : rc;
 }
 
-enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+enum err_code app_find(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
 {
     *ret = (struct app_ref){0};
     struct db_lease catalog;
@@ -100,6 +100,12 @@ enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, str
         return rc;
     rc = find_ref(catalog.db, request, ref, server_build(ctx->server), ret, err);
     db_pool_return(ctx->pool, &catalog);
+    return rc;
+}
+
+enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err)
+{
+    enum err_code rc = app_find(ctx, request, ref, ret, err);
     return rc ? rc : open_app(ctx, ret, err);
 }
 

@@ -27,6 +27,9 @@ enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, 
 /* Our rule: store key, application id (its newest attempt), or "id.attempt", in that order. The same results. */
 enum err_code app_lookup(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err) WARN_UNUSED;
 
+/* The same without opening or wanting it: *ret holds everything but the lease, whatever the state. */
+enum err_code app_find(struct api_ctx *ctx, const struct request *request, struct str ref, struct app_ref *ret, struct err *err) WARN_UNUSED;
+
 /* The History Server's rule for pages (spec/files.md §6.1, §6.7): `segment` is what follows the application in the address (STR_NONE: nothing). It names the attempt where there is
  * one of that id, and where it is a number and the application has an attempt without an id (YARN always writes one); *ret_names_attempt says so. Else the newest attempt is
  * meant, unless the segment is a number: then there is no such. *ret: the shortest reference that app_lookup brings back to it, in the request's arena. ERR_NOT_FOUND. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -27,12 +28,14 @@ struct db_pool {
     db_pool_prepare_fn *prepare_app; /* NULL: nothing to do */
     struct slot *newest, *oldest;    /* idle ones, by when they came back */
     size_t idle_count;
+    atomic_int_fast64_t open_count;
 };
 
-static void slot_free(struct slot *self)
+static void slot_free(struct db_pool *pool, struct slot *self)
 {
     if (!self)
         return;
+    atomic_fetch_sub(&pool->open_count, 1);
     db_close(&self->db);
     mem_free(self->path);
     mem_free(self);
@@ -63,6 +66,11 @@ enum err_code db_pool_new(struct db_pool **ret, const char *store_dir, db_pool_p
     return ERR_OK;
 }
 
+int64_t db_pool_open_count(struct db_pool *self)
+{
+    return atomic_load(&self->open_count);
+}
+
 void db_pool_free(struct db_pool *self)
 {
     if (!self)
@@ -70,7 +78,7 @@ void db_pool_free(struct db_pool *self)
     while (self->newest) {
         struct slot *slot = self->newest;
         unlink_slot(self, slot);
-        slot_free(slot);
+        slot_free(self, slot);
     }
     pthread_mutex_destroy(&self->lock);
     mem_free(self->store_dir);
@@ -117,25 +125,26 @@ static enum err_code lend(struct db_pool *self, const char *path, int applicatio
     struct slot *stale, *slot = take_idle(self, path, &file, &stale);
     while (stale) {
         struct slot *next = stale->older;
-        slot_free(stale);
+        slot_free(self, stale);
         stale = next;
     }
     if (!slot) {
         slot = mem_zalloc(sizeof *slot);
         if (!slot)
             return err_nomem(err);
+        atomic_fetch_add(&self->open_count, 1);
         slot->path = mem_strndup(path, strlen(path));
         slot->device = file.st_dev;
         slot->inode = file.st_ino;
         enum err_code rc = slot->path ? open_slot(slot, path, application_id, version, prepare, err) : err_nomem(err);
         if (rc) {
-            slot_free(slot);
+            slot_free(self, slot);
             return rc;
         }
     }
     enum err_code rc = db_read_begin(&slot->db, err);
     if (rc) {
-        slot_free(slot);
+        slot_free(self, slot);
         return rc;
     }
     ret->db = &slot->db;
@@ -197,5 +206,5 @@ void db_pool_return(struct db_pool *self, struct db_lease *lease)
         unlink_slot(self, evicted);
     }
     pthread_mutex_unlock(&self->lock);
-    slot_free(evicted);
+    slot_free(self, evicted);
 }

@@ -35,6 +35,7 @@ enum err_code db_pool_catalog(struct db_pool *self, struct db_lease *ret, struct
 /* apps/<key>.db, or apps/<key>.loading.db while it is being filled for the first time. ERR_NOT_FOUND: neither is there. */
 enum err_code db_pool_app(struct db_pool *self, struct str app_key, struct db_lease *ret, struct err *err) WARN_UNUSED;
 void db_pool_return(struct db_pool *self, struct db_lease *lease);      /* idempotent */
+int64_t db_pool_open_count(struct db_pool *self);     /* connections that are open, lent or not */
 void db_pool_free(struct db_pool *self);
 
 #endif

@@ -7,8 +7,11 @@
 #include "server/assets.h"
 #include "server/history_address.h"
 #include "server/http_text.h"
+#include "server/metrics.h"
 #include "server/on_demand.h"
 #include "server/page_head.h"
+#include "server/readiness.h"
+#include "server/route_times.h"
 #include "server/router.h"
 
 static const char own_api[] = "/api/afterglow/";
@@ -25,6 +28,7 @@ static const struct route page_routes[] = {
     {"/", NULL, "the applications"},
     {"/a/{ref}", NULL, "an application"},
     {"/compare", NULL, "an application against another one"},
+    {"/status", NULL, "the server's state"},
     {NULL, NULL, NULL},
 };
 
@@ -113,9 +117,9 @@ enum err_code dispatch_ask_login(const struct request *request, struct response 
     return ERR_OK;
 }
 
-bool dispatch_is_open(const struct request *request)
+bool dispatch_is_open(const struct server *server, const struct request *request)
 {
-    return str_is(request->path, "/healthz") || str_is(request->path, "/readyz");
+    return str_is(request->path, "/healthz") || str_is(request->path, "/readyz") || (str_is(request->path, "/metrics") && server_may_scrape(server, request->sender));
 }
 
 /* *ret_answered: the viewer may not, and that is said. Lists leave out by themselves what may not be seen. */
@@ -164,14 +168,54 @@ static void respond_page(struct api_ctx *ctx, const struct request *request, str
     assets_respond_page(server_assets_dir(ctx->server), request, buf_str(&head), response);
 }
 
+static size_t page_route(struct str path)
+{
+    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : str_starts(path, "/status") ? ROUTE_STATUS : ROUTE_LIST;
+}
+
+static bool is_for_watchers(const struct request *request)
+{
+    return str_is(request->path, "/healthz") || str_is(request->path, "/readyz") || str_is(request->path, "/metrics");
+}
+
+static enum err_code answer_watcher(struct api_ctx *ctx, struct request *request, struct response *response, struct err *err)
+{
+    if (str_is(request->path, "/healthz")) {
+        request->route = ROUTE_HEALTH;
+        response_plain(response, 200, "ok");
+        return ERR_OK;
+    }
+    if (str_is(request->path, "/readyz")) {
+        request->route = ROUTE_READY;
+        readiness_respond(ctx, response);
+        return ERR_OK;
+    }
+    request->route = ROUTE_METRICS;
+    if (request->viewer.sees_all || server_may_scrape(ctx->server, request->sender))
+        return metrics_respond(ctx, response, err);
+    response_plain(response, 403, "metrics are for those who see every run, and for the networks of afterglow.metrics.from");
+    return ERR_OK;
+}
+
 enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
 {
     struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     const struct route *route;
-    bool answered, asks_methods = str_is(request->method, "OPTIONS");
+    bool answered, asks_methods = str_is(request->method, "OPTIONS"), acts = str_is(request->method, "POST");
+    if ((route = router_match(api_actions, request)) && acts) {
+        request->route = route_number(route);
+        enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
+        return rc || answered ? rc : route->handler(&ctx, request, response, err);
+    }
+    if (route || acts) {
+        dispatch_refuse(request->path, response, 405, "method_not_allowed", route ? "only POST is answered here" : "only " HTTP_METHODS " are answered");
+        response_header(response, "Allow", route ? STR_LIT("POST") : STR_LIT(HTTP_METHODS));
+        return ERR_OK;
+    }
     if ((route = router_match(api_routes, request)) || (route = router_match(api_v1_routes, request))) {
         if (asks_methods)
             return answer_methods(response);
+        request->route = route_number(route);
         if (server_exact(server, EXACT_LISTS) && is_v1_list(str_of(route->pattern)) && !request->viewer.refusal)
             request->viewer.sees_all = true;
         if (str_starts(str_of(route->pattern), v1_app) || str_starts(str_of(route->pattern), own_app))
@@ -183,24 +227,29 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
         return answer_methods(response);
     on_demand(&ctx, request, page_subject(request));
     if (is_page(request)) {
+        request->route = page_route(request->path);
         enum err_code rc = check_access(&ctx, request, request->raw_path, response, &answered, err);
         if (rc || answered)
             return rc;
     }
-    if (str_is(request->path, "/healthz"))
-        response_plain(response, 200, "ok");
-    else if (is_history(request->raw_path))
+    if (is_for_watchers(request))
+        return answer_watcher(&ctx, request, response, err);
+    if (is_history(request->raw_path)) {
+        request->route = ROUTE_HISTORY;
         return history_respond(&ctx, request, response, err);
-    else if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
+    }
+    if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
         return history_respond_start(request, response, err);
-    else if (is_page(request))
+    if (is_page(request)) {
         respond_page(&ctx, request, response);
-    else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
-             !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
+    } else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
+               !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
         if (!prefix_was_none(request))
             return not_found(request, response, err);
         enum err_code rc = request_lengthen(request, err);
         return rc ? rc : dispatch(server, request, response, err);
+    } else {
+        request->route = ROUTE_FILE;
     }
     return ERR_OK;
 }

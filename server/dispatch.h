@@ -19,8 +19,8 @@ enum err_code dispatch_forbid(const struct request *request, struct response *re
 /* 401 likewise: a name and a password are asked for. */
 enum err_code dispatch_ask_login(const struct request *request, struct response *response, struct err *err) WARN_UNUSED;
 
-/* Whether the address is for everybody, always: what asks whether the server is alive has no password. */
-bool dispatch_is_open(const struct request *request);
+/* Whether nobody is asked for a password here: whatever watches the server has none. */
+bool dispatch_is_open(const struct server *server, const struct request *request);
 
 /* An error in the form of whatever lives at `path`: JSON for our API, bare text elsewhere. */
 void dispatch_refuse(struct str path, struct response *response, int status, const char *error, const char *detail);

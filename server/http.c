@@ -31,6 +31,7 @@
 #include "server/proxy.h"
 #include "server/request_id.h"
 #include "server/response_body.h"
+#include "server/route_times.h"
 #include "server/server.h"
 #include "server/tls.h"
 #include "server/uploads.h"
@@ -459,6 +460,14 @@ static bool method_known(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
+/* Whether what is sent may be an action: what of the address is read here only spares the rest of a POST, dispatch knows the routes. */
+static bool may_act(const struct exchange *exchange, const char *method)
+{
+    const char *query = memchr(exchange->address.ptr, '?', exchange->address.len);
+    struct str path = {exchange->address.ptr, query ? (size_t)(query - exchange->address.ptr) : exchange->address.len};
+    return strcmp(method, "POST") == 0 && (str_ends(path, "/reload") || str_ends(path, "/forget"));
+}
+
 /* The store, the disk or memory failed. */
 static void make_failure(struct exchange *exchange, enum err_code code, const struct err *err)
 {
@@ -554,6 +563,17 @@ static enum err_code identify(struct http *self, struct MHD_Connection *connecti
                            request->arena, &request->viewer, err);
 }
 
+/* A proxy that passes a request on mostly says so; where it does not say for whom, or is not believed, the sender is nobody we know, above all not this machine. */
+static void note_sender(struct MHD_Connection *connection, struct exchange *exchange)
+{
+    static const char *const passed_on[] = {"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Prefix", "X-Forwarded-Context", "X-Real-IP", "Forwarded", "Via"};
+    unsigned char *sender = exchange->request.sender;
+    memcpy(sender, exchange->client, sizeof exchange->client);
+    for (size_t i = 0; i < ARRAY_LENGTH(passed_on) && memcmp(exchange->client, exchange->peer, sizeof exchange->peer) == 0; i++)
+        if (str_known(header(connection, passed_on[i])))
+            memset(sender, 0, sizeof exchange->request.sender);
+}
+
 /* What is said in the head, and an empty answer. *ret_prefix: of a proxy. */
 static bool read_head(struct http *self, struct MHD_Connection *connection, struct exchange *exchange, struct str *ret_prefix)
 {
@@ -567,7 +587,9 @@ static bool read_head(struct http *self, struct MHD_Connection *connection, stru
     request->origin = header(connection, "Origin");
     request->site = header(connection, "Sec-Fetch-Site");
     request->forwarded_host = header(connection, "X-Forwarded-Host");
+    request->action = header(connection, "X-Afterglow-Action");
     request->secure = is_secure(connection);
+    note_sender(connection, exchange);
     request->accepts_gzip = negotiate_gzip(header(connection, "Accept-Encoding"));
     request->address = request->path = request->raw_path = exchange->address;
     *ret_prefix = proxy_prefix(str_of(self->proxy_base), header(connection, "X-Forwarded-Context"), header(connection, "X-Forwarded-Prefix"));
@@ -576,12 +598,12 @@ static bool read_head(struct http *self, struct MHD_Connection *connection, stru
 }
 
 /* False: the answer asks for a password, or to wait with the next one. */
-static bool may_enter(struct exchange *exchange)
+static bool may_enter(struct http *self, struct exchange *exchange)
 {
     struct request *request = &exchange->request;
     struct err err = {0};
     char seconds[16];
-    if (!request->viewer.must_log_in || dispatch_is_open(request))
+    if (!request->viewer.must_log_in || dispatch_is_open(self->server, request))
         return true;
     if (str_known(exchange->words.user) && exchange->login.verdict == LOGIN_LATER) {
         snprintf(seconds, sizeof seconds, "%d", exchange->login.wait_seconds);
@@ -623,7 +645,7 @@ static bool parse_head(struct http *self, struct MHD_Connection *connection, str
         dispatch_refuse(exchange->address, exchange->response, 400, rc == ERR_LIMIT ? "too_many_parameters" : "bad_request", err.message);
     else if (rc)
         make_failure(exchange, rc, &err);
-    return !rc && may_enter(exchange);
+    return !rc && may_enter(self, exchange);
 }
 
 /* Fills the exchange's response, whatever happens; false: not even that was possible. */
@@ -639,7 +661,7 @@ static bool make_answer(struct http *self, struct MHD_Connection *connection, co
         lead_to_https(self, exchange);
     } else if (exchange->too_long) {
         dispatch_refuse(request->path, response, 414, "address_too_long", "the address is longer than 8192 bytes");
-    } else if (!method_known(method)) {
+    } else if (!method_known(method) && !may_act(exchange, method)) {
         dispatch_refuse(request->path, response, 405, "method_not_allowed", "only " HTTP_METHODS " are answered");
         response_header(response, "Allow", STR_LIT(HTTP_METHODS));
     } else if (body_too_long(connection)) {
@@ -673,6 +695,7 @@ static bool begin_upload(struct http *self, struct MHD_Connection *connection, s
         return true;
     if (!(exchange->receives = str_is(request->raw_path, UPLOADS_ADDRESS)))
         return false;
+    request->route = ROUTE_UPLOAD;
     struct upload_head head = {.marker = header(connection, "X-Afterglow-Upload"), .bytes = announced_bytes(connection)};
     peer_address(connection, head.peer);
     if (upload_begin(server_uploads(self->server), request, &head, &exchange->upload, exchange->response))
@@ -826,7 +849,7 @@ static enum MHD_Result go_on(struct http *self, struct MHD_Connection *connectio
         *upload_data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
-    bool refused = !exchange->receives && (exchange->too_long || !method_known(method) || body_too_long(connection));
+    bool refused = !exchange->receives && (exchange->too_long || (!method_known(method) && !may_act(exchange, method)) || body_too_long(connection));
     if (!exchange->seen && !refused) {
         exchange->seen = true;
         return MHD_YES;
@@ -848,6 +871,7 @@ static enum MHD_Result go_on(struct http *self, struct MHD_Connection *connectio
     exchange->answered = true;
     exchange->status = parts.status;
     exchange->bytes = parts.kind == RESPONSE_FILE ? parts.file_bytes : parts.kind == RESPONSE_MEMORY ? (int64_t)parts.memory.len : -1;
+    route_times_add(server_route_times(self->server), exchange->request.route, parts.status, (time_monotonic_ns() - exchange->begin_ns) / 1000, exchange->bytes);
     set_phase(self, connection, parts.kind == RESPONSE_STREAM ? PHASE_STREAMING : PHASE_ANSWERING);
     struct MHD_Response *out = library_response(exchange, &parts);
     if (!out)

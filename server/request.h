@@ -36,7 +36,10 @@ struct request {
     struct viewer viewer;            /* who asks */
     struct str if_none_match, accept, accept_language, cookies, host;       /* headers as they came; STR_NONE: absent */
     struct str origin, site, forwarded_host; /* Origin, Sec-Fetch-Site, X-Forwarded-Host: origin.h */
+    struct str action;               /* X-Afterglow-Action: the marker of origin.h for what is asked for by POST */
     bool secure;                     /* it came by https of ours */
+    unsigned char sender[16];        /* network.h: who sends it, as the proxies that are believed say; all zero: a proxy passed it on and does not say for whom */
+    size_t route;                    /* route_times.h; set by dispatch */
     bool accepts_gzip;
     struct arena *arena;             /* dies with the request */
 };

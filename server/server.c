@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "base/worker_counts.h"
 #include "server/answer_cache.h"
 #include "server/api/api.h"
 #include "server/api/app_table.h"
@@ -26,6 +27,9 @@
 #include "server/exposure.h"
 #include "server/http.h"
 #include "server/login.h"
+#include "server/network.h"
+#include "server/route_times.h"
+#include "server/store_usage.h"
 
 #define PROGRAM "/proc/self/exe"
 #define KEPT_FREE_BYTES (2 << 20) /* of each thread */
@@ -45,6 +49,12 @@ struct server {
     struct tls *tls;                 /* NULL: no https */
     struct login *login;             /* NULL: nobody is asked for a password */
     struct audit *audit;             /* NULL: off */
+    struct network *metrics_from;
+    struct worker_counts *counts;    /* of the child; NULL: there is none */
+    int counts_fd;
+    struct route_times *route_times;
+    struct store_usage_watch *store_usage;
+    int64_t started_ms;
     atomic_int_fast64_t opened[OPENED_SLOTS];    /* by log_id: log_id and minute of the last opening that was told, as one number */
     int listen_fd, plain_fd;         /* -1: http has it; there is none */
     const char *temp_dir;
@@ -95,7 +105,7 @@ static enum err_code check_store(const struct server_settings *settings, struct 
 static enum err_code make_ingest_argv(struct server *self, struct err *err)
 {
     const struct server_settings *s = self->settings;
-    const char **argv = self->ingest_argv = mem_array(s->ingest_option_count + s->place_count + 9, sizeof *argv);
+    const char **argv = self->ingest_argv = mem_array(s->ingest_option_count + s->place_count + 11, sizeof *argv);
     if (!argv)
         return err_nomem(err);
     ssize_t len = readlink(PROGRAM, self->program, sizeof self->program - 1);
@@ -107,6 +117,8 @@ static enum err_code make_ingest_argv(struct server *self, struct err *err)
     argv[n++] = "ingest";
     argv[n++] = "--watch";
     argv[n++] = "--control";
+    argv[n++] = "--counts";
+    argv[n++] = SUPERVISE_COUNTS_FD;
     argv[n++] = "--store";
     argv[n++] = s->store_dir;
     for (size_t i = 0; i < s->ingest_option_count; i++)
@@ -163,13 +175,15 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     if (!self)
         return err_nomem(err);
     self->settings = settings;
+    self->started_ms = time_now_ms();
     self->listen_fd = self->plain_fd = -1;
     self->temp_dir = find_temp_dir();
     name_build(settings, self->build);
     if ((rc = access_new(&self->access, &settings->access, err)) || (rc = db_pool_new(&self->pool, settings->store_dir, api_register_grades, err)) ||
         (rc = app_table_new(&self->apps, err)) || (rc = answer_cache_new(&self->answers, err)) || (rc = uploads_new(&self->uploads, &settings->uploads, err)) ||
-        ((settings->place_count || self->uploads) && (rc = make_ingest_argv(self, err))) ||
-        (rc = open_doors(self, err))) {
+        ((settings->place_count || self->uploads) && ((rc = make_ingest_argv(self, err)) || (rc = worker_counts_new(&self->counts, &self->counts_fd, err)))) ||
+        (rc = networks_parse(&self->metrics_from, settings->metrics_from, settings->metrics_from_count, "afterglow.metrics.from", err)) ||
+        (rc = route_times_new(&self->route_times, err)) || (rc = store_usage_new(&self->store_usage, settings->store_dir, err)) || (rc = open_doors(self, err))) {
         server_free(self);
         return rc;
     }
@@ -186,16 +200,20 @@ static void read_apps(struct server *self)
     db_pool_return(self->pool, &catalog);
 }
 
-enum err_code server_start(struct server *self, struct err *err)
+unsigned server_threads(const struct server *self)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned threads = self->settings->threads ? self->settings->threads : (unsigned)MAX(MIN(cores, 64L) * 2, 4L);
-    struct http_settings http = {.listen_fd = self->listen_fd, .plain_fd = self->plain_fd, .tls = self->tls != NULL, .threads = threads, .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base,
+    return self->settings->threads ? self->settings->threads : (unsigned)MAX(MIN(cores, 64L) * 2, 4L);
+}
+
+enum err_code server_start(struct server *self, struct err *err)
+{
+    struct http_settings http = {.listen_fd = self->listen_fd, .plain_fd = self->plain_fd, .tls = self->tls != NULL, .threads = server_threads(self), .temp_dir = self->temp_dir, .proxy_base = self->settings->proxy_base,
                                  .framing_from = self->settings->framing_from, .transport_security = self->settings->transport_security};
     self->listen_fd = self->plain_fd = -1;
     read_apps(self);
     if (self->ingest_argv) {
-        enum err_code rc = supervise_start(&self->supervisor, self->ingest_argv, err);
+        enum err_code rc = supervise_start(&self->supervisor, self->ingest_argv, self->counts_fd, err);
         if (rc) {
             self->listen_fd = http.listen_fd;
             self->plain_fd = http.plain_fd;
@@ -251,6 +269,10 @@ void server_free(struct server *self)
     tls_free(self->tls);
     audit_free(self->audit);
     supervise_free(self->supervisor);
+    worker_counts_free(self->counts, self->counts_fd);
+    route_times_free(self->route_times);
+    store_usage_free(self->store_usage);
+    mem_free(self->metrics_from);
     answer_cache_free(self->answers);
     uploads_free(self->uploads);
     app_table_free(self->apps);
@@ -326,9 +348,39 @@ const char *server_build(const struct server *self)
 
 void server_ingest_status(struct server *self, struct ingest_status *ret)
 {
-    *ret = (struct ingest_status){0};
+    *ret = (struct ingest_status){.since_ms = UNKNOWN, .pid = -1};
     if (self->supervisor)
         supervise_status(self->supervisor, ret);
+}
+
+struct worker_counts *server_counts(struct server *self)
+{
+    return self->counts;
+}
+
+struct route_times *server_route_times(struct server *self)
+{
+    return self->route_times;
+}
+
+struct store_usage_watch *server_store_usage(struct server *self)
+{
+    return self->store_usage;
+}
+
+const struct settings *server_settings_given(const struct server *self)
+{
+    return self->settings->all;
+}
+
+int64_t server_started_ms(const struct server *self)
+{
+    return self->started_ms;
+}
+
+bool server_may_scrape(const struct server *self, const unsigned char sender[16])
+{
+    return networks_have(self->metrics_from, self->settings->metrics_from_count, sender);
 }
 
 void server_want(struct server *self, int64_t log_id)
@@ -342,6 +394,16 @@ void server_opened(struct server *self, int64_t log_id)
     int64_t minute = time_monotonic_ns() / NS_PER_MS / 60000, note = log_id * OPENED_MINUTES + minute % OPENED_MINUTES;
     if (self->supervisor && atomic_exchange_explicit(&self->opened[(uint64_t)log_id % OPENED_SLOTS], note, memory_order_relaxed) != note)
         supervise_opened(self->supervisor, log_id);
+}
+
+bool server_reload(struct server *self, int64_t log_id)
+{
+    return self->supervisor && supervise_reload(self->supervisor, log_id);
+}
+
+bool server_forget(struct server *self, int64_t log_id)
+{
+    return self->supervisor && supervise_forget(self->supervisor, log_id);
 }
 
 void server_scan_uploads(struct server *self)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/settings.h"
 #include "base/str.h"
 #include "server/access.h"
 #include "server/supervise.h"
@@ -46,11 +47,14 @@ struct server_settings {
     const char *const *ingest_options;       /* further arguments for the child, before the places */
     size_t ingest_option_count;
     struct access_settings access;
+    const char *const *metrics_from; /* networks that may read /metrics without a login */
+    size_t metrics_from_count;
     const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
     struct log_address_settings log_addresses;
     struct upload_settings uploads;
     const char *redaction;           /* spark.redaction.regex, which is set already (base/redact_pattern.h): answers depend on it, so their tags do; NULL: none */
     unsigned exact;                  /* bits of enum server_exact */
+    const struct settings *all;      /* those above as they were given, for the page of the server's state */
     unsigned threads;                /* 0: two for each core, at least four */
 };
 
@@ -59,7 +63,10 @@ struct app_table;
 struct audit;
 struct db_pool;
 struct login;
+struct route_times;
 struct server;
+struct store_usage_watch;
+struct worker_counts;
 
 /* Opens the store and binds the address; nothing is answered yet. ERR_BUSY: the port is taken. ERR_NOT_FOUND: no store there and no places that could make one. */
 enum err_code server_new(struct server **ret, const struct server_settings *settings, struct err *err) WARN_UNUSED;
@@ -94,6 +101,13 @@ struct answer_cache *server_answers(struct server *self);         /* borrowed */
 const char *server_store(const struct server *self);             /* static in self */
 const char *server_build(const struct server *self);             /* names this very program file and what of the settings answers show; part of ETags; static in self */
 void server_ingest_status(struct server *self, struct ingest_status *ret);
+struct worker_counts *server_counts(struct server *self);         /* borrowed; NULL: there is no child */
+struct route_times *server_route_times(struct server *self);      /* borrowed */
+struct store_usage_watch *server_store_usage(struct server *self);       /* borrowed */
+const struct settings *server_settings_given(const struct server *self); /* borrowed */
+int64_t server_started_ms(const struct server *self);             /* epoch */
+unsigned server_threads(const struct server *self);               /* that answer */
+bool server_may_scrape(const struct server *self, const unsigned char sender[16]);       /* /metrics, without a login */
 
 struct uploads *server_uploads(struct server *self);              /* borrowed; NULL: off */
 
@@ -104,6 +118,9 @@ bool server_finds(const struct server *self);
 void server_find(struct server *self, struct str app_id);
 /* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
 void server_opened(struct server *self, int64_t log_id);
+/* What an administrator asked for. False: the child could not be told. */
+bool server_reload(struct server *self, int64_t log_id) WARN_UNUSED;
+bool server_forget(struct server *self, int64_t log_id) WARN_UNUSED;
 /* A log that is added has come, grown or gone: tells the child to look at the place of uploads. Likewise. */
 void server_scan_uploads(struct server *self);
 

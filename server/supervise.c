@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +23,7 @@ extern char **environ;
 
 struct supervisor {
     const char *const *argv;         /* borrowed */
+    int counts_fd;                   /* borrowed */
     pthread_mutex_t lock;
     pthread_cond_t changed;          /* stopping, or the child ended; monotonic clock */
     pthread_t watcher;
@@ -45,8 +47,8 @@ static void wait_ms(struct supervisor *self, int64_t ms)
     pthread_cond_timedwait(&self->changed, &self->lock, &until);
 }
 
-/* The child gets one end of a pipe as standard input, our standard error as both outputs, and the signals as a fresh program has them. */
-static int spawn(const char *const *argv, pid_t *ret_pid, int *ret_control)
+/* The child gets one end of a pipe as standard input, the counts as its third descriptor, our standard error as both outputs, and the signals as a fresh program has them. */
+static int spawn(const char *const *argv, int counts_fd, pid_t *ret_pid, int *ret_control)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
@@ -64,6 +66,8 @@ static int spawn(const char *const *argv, pid_t *ret_pid, int *ret_control)
     int code = posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
     if (!code)
         code = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (!code)
+        code = posix_spawn_file_actions_adddup2(&actions, counts_fd, atoi(SUPERVISE_COUNTS_FD));
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     /* A group of its own: Ctrl-C in a terminal is for the server, which then ends the child in order. */
@@ -103,6 +107,8 @@ static void await_child(struct supervisor *self)
     waitpid(child, &how, 0);
     self->child = -1;
     self->status.running = false;
+    self->status.pid = -1;
+    self->status.since_ms = time_now_ms();
     close_control(self);
     if (WIFSIGNALED(how))
         snprintf(self->status.message, sizeof self->status.message, "the ingest process was ended by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how)));
@@ -118,12 +124,14 @@ static void *watch(void *context)
     pthread_mutex_lock(&self->lock);
     for (bool first = true; !self->stopping; first = false) {
         int64_t begin_ns = time_monotonic_ns();
-        int code = spawn(self->argv, &self->child, &self->control);
+        int code = spawn(self->argv, self->counts_fd, &self->child, &self->control);
         if (code) {
             self->child = -1;
             snprintf(self->status.message, sizeof self->status.message, "the ingest process cannot be started: %s", strerror(code));
         } else {
             self->status.running = true;
+            self->status.pid = self->child;
+            self->status.since_ms = time_now_ms();
             self->status.restarts += !first;
             await_child(self);
         }
@@ -137,14 +145,16 @@ static void *watch(void *context)
     return NULL;
 }
 
-enum err_code supervise_start(struct supervisor **ret, const char *const *argv, struct err *err)
+enum err_code supervise_start(struct supervisor **ret, const char *const *argv, int counts_fd, struct err *err)
 {
     *ret = NULL;
     struct supervisor *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);
     self->argv = argv;
-    self->child = -1;
+    self->counts_fd = counts_fd;
+    self->child = self->status.pid = -1;
+    self->status.since_ms = UNKNOWN;
     self->control = -1;
     self->status.enabled = true;
     pthread_condattr_t monotonic;
@@ -171,33 +181,47 @@ void supervise_status(struct supervisor *self, struct ingest_status *ret)
     pthread_mutex_unlock(&self->lock);
 }
 
-static void tell(struct supervisor *self, const char *line)
+/* False: nobody reads, or the pipe is full. */
+static bool tell(struct supervisor *self, const char *line)
 {
     pthread_mutex_lock(&self->lock);
-    if (self->control >= 0 && write(self->control, line, strlen(line)) < 0 && errno == EPIPE)
-        close_control(self);         /* lines are shorter than PIPE_BUF: written whole or not at all */
+    bool told = self->control >= 0 && write(self->control, line, strlen(line)) > 0;      /* lines are shorter than PIPE_BUF: written whole or not at all */
+    if (!told && self->control >= 0 && errno == EPIPE)
+        close_control(self);
     pthread_mutex_unlock(&self->lock);
+    return told;
+}
+
+static bool tell_of(struct supervisor *self, const char *word, int64_t number)
+{
+    char line[48];
+    snprintf(line, sizeof line, "%s %" PRId64 "\n", word, number);
+    return tell(self, line);
 }
 
 void supervise_want(struct supervisor *self, int64_t log_id)
 {
-    char line[40];
-    snprintf(line, sizeof line, "want %" PRId64 "\n", log_id);
-    tell(self, line);
+    tell_of(self, "want", log_id);
 }
 
 void supervise_opened(struct supervisor *self, int64_t log_id)
 {
-    char line[40];
-    snprintf(line, sizeof line, "opened %" PRId64 "\n", log_id);
-    tell(self, line);
+    tell_of(self, "opened", log_id);
 }
 
 void supervise_scan(struct supervisor *self, size_t place)
 {
-    char line[40];
-    snprintf(line, sizeof line, "scan %zu\n", place);
-    tell(self, line);
+    tell_of(self, "scan", (int64_t)place);
+}
+
+bool supervise_reload(struct supervisor *self, int64_t log_id)
+{
+    return tell_of(self, "reload", log_id);
+}
+
+bool supervise_forget(struct supervisor *self, int64_t log_id)
+{
+    return tell_of(self, "forget", log_id);
 }
 
 void supervise_find(struct supervisor *self, struct str app_id)

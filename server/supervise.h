@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -22,18 +23,25 @@ struct ingest_status {
     bool enabled;                    /* there is a child to watch */
     bool running;
     int64_t restarts;                /* starts after the first */
+    int64_t since_ms;                /* when it last started or ended; UNKNOWN: it never started */
+    pid_t pid;                       /* -1: none runs */
     char message[256];               /* why it last ended; empty: it did not */
 };
 
 struct supervisor;
 
-/* argv is borrowed until supervise_free; argv[0] is the file to run; ends with NULL. */
-enum err_code supervise_start(struct supervisor **ret, const char *const *argv, struct err *err) WARN_UNUSED;
+#define SUPERVISE_COUNTS_FD "3"              /* where the child finds its counts (base/worker_counts.h), as an argument */
+
+/* argv is borrowed until supervise_free; argv[0] is the file to run; ends with NULL. counts_fd stays the caller's. */
+enum err_code supervise_start(struct supervisor **ret, const char *const *argv, int counts_fd, struct err *err) WARN_UNUSED;
 void supervise_status(struct supervisor *self, struct ingest_status *ret);
 void supervise_opened(struct supervisor *self, int64_t log_id);   /* as supervise_want; a lost one is made good by the next */
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
 void supervise_scan(struct supervisor *self, size_t place);       /* look at that one of the places now, by its position in argv, from 0; as above */
 void supervise_find(struct supervisor *self, struct str app_id);   /* look for logs of that name; it has no control characters. As above */
+/* What a person asked for once. False: it could not be told. */
+bool supervise_reload(struct supervisor *self, int64_t log_id) WARN_UNUSED;
+bool supervise_forget(struct supervisor *self, int64_t log_id) WARN_UNUSED;
 void supervise_free(struct supervisor *self);                     /* closes the pipe, asks with SIGTERM, waits, at last kills; NULL is fine */
 
 #endif

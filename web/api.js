@@ -67,6 +67,20 @@ export async function get(path, signal) {
   return body;
 }
 
+/** Asks for something to be done, by POST without a body. @param {string} path as apiPath makes it @returns {Promise<void>} */
+export async function act(path) {
+  /** @type {Response} */
+  let answer;
+  try {
+    answer = await fetch(new URL(ROOT + path, document.baseURI), { method: "POST", headers: { "X-Afterglow-Action": "1" }, credentials: "same-origin" });
+  } catch {
+    throw new ApiError(path, 0, "unreachable", "");
+  }
+  if (answer.ok) return;
+  const body = await answer.json().catch(() => null);
+  throw new ApiError(path, answer.status, String(body?.error ?? answer.statusText), String(body?.detail ?? answer.status));
+}
+
 /**
  * Sends a file as the body of a POST. @param {string} path @param {Blob} body @param {(sentBytes: number) => void} onProgress @param {AbortSignal} signal
  * @returns {Promise<any>}

@@ -9,7 +9,7 @@ import { Boundary } from "./components/boundary.jsx";
 import { FindingsOfRun, isRead } from "./components/findings.jsx";
 import { TopBar } from "./components/bar.jsx";
 import { KeyHelp, useKeys } from "./components/keys.jsx";
-import { warm } from "./components/lazy.jsx";
+import { lazy, warm } from "./components/lazy.jsx";
 import { Palette } from "./components/palette.jsx";
 import { Rail, entries } from "./components/rail.jsx";
 import { Failure, Skeleton, pending } from "./components/states.jsx";
@@ -33,6 +33,8 @@ const GROWING_MS = 10_000;
 const ARRIVED_MS = 15_000;
 /** The first page has what it needs by then; other views are fetched after it. */
 const WARM_MS = 2000;
+
+const ServerStatus = lazy(async () => (await import("./views/server.jsx")).ServerStatus);
 
 /** @param {import("./lib/prefs.js").Prefs} p */
 function apply(p) {
@@ -63,7 +65,7 @@ function Root() {
       {ref !== null ? (
         <AppFrame key={ref} appRef={ref} rest={compares ? route.parts : route.parts.slice(2)} frame={frame} />
       ) : (
-        <PlainFrame here={route.parts.length ? "none" : "apps"} path={route.path} frame={frame} />
+        <PlainFrame here={route.parts.length === 0 ? "apps" : route.path === "status" ? "status" : "none"} path={route.path} frame={frame} />
       )}
       {help ? <KeyHelp close={() => setHelp(false)} /> : null}
     </>
@@ -97,7 +99,7 @@ function Shell({ frame, class: c, bar, rail, children }) {
   );
 }
 
-/** Pages without an application. @param {{ here: "apps" | "none", path: string, frame: Frame }} props */
+/** Pages without an application. @param {{ here: "apps" | "status" | "none", path: string, frame: Frame }} props */
 function PlainFrame({ here, path, frame }) {
   useKeys({
     go: (page) => {
@@ -107,14 +109,19 @@ function PlainFrame({ here, path, frame }) {
     help: frame.keys,
   });
   useEffect(() => {
-    document.title = `${t("nav.apps")} · Afterglow`;
+    document.title = `${t(here === "status" ? "server.title" : "nav.apps")} · Afterglow`;
   });
+  const crumbs = [{ label: t("nav.apps"), to: paths.apps() }, ...(here === "status" ? [{ label: t("server.title") }] : [])];
   return (
-    <Shell frame={frame} class="no-rail" bar={<TopBar crumbs={[{ label: t("nav.apps"), to: paths.apps() }]} {...frame} />}>
+    <Shell frame={frame} class="no-rail" bar={<TopBar crumbs={crumbs} {...frame} />}>
       {frame.searching ? <Palette appRef={null} version="" entries={[{ id: "apps", to: paths.apps() }]} close={frame.searched} /> : null}
       {here === "apps" ? (
         <Boundary>
           <Apps uploads={frame.uploads} />
+        </Boundary>
+      ) : here === "status" ? (
+        <Boundary>
+          <ServerStatus />
         </Boundary>
       ) : (
         <NotFound what={path} />

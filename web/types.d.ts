@@ -25,6 +25,27 @@ export interface Status {
   ingest: { enabled?: boolean; running: boolean; restarts: number; message: Text };
 }
 
+// -- server
+export interface ProcessState { sinceMs: Num; residentBytes: Num; threadCount: Num; openFileCount: Num; cpuMs: Num }
+export type Trouble = "crashed" | "unreadable" | "damaged" | "put_off" | "not_permitted" | "not_a_log" | "empty" | "forgotten";
+export type LoadEnd = "loaded" | "partial" | "empty" | "unreadable" | "too_large" | "gone" | "crashed" | "no_memory" | "no_space" | "store";
+/** Null without a catalogue: places, logs, waitingBytes, troubles. mayAct: runs can be read anew and forgotten by who asks. */
+export interface ServerState {
+  version: string; build: string; store: string; nowMs: number; mayAct: boolean;
+  ready: { catalogue: boolean; list: boolean; worker: boolean };
+  server: ProcessState; worker: ProcessState;
+  ingest: { enabled: boolean; running: boolean; restarts: number; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
+  answers: { keptCount: number; keptBytes: number; hitCount: number; missCount: number; openDatabaseCount: number };
+  settings: { key: string; value: Text; default: Text; from: string }[];
+  disk: {
+    measuredMs: number; catalogueBytes: number; runBytes: number; runCount: number; freeBytes: Num;
+    largest: { key: string; appId: string; attemptId: Text; name: Text; user: Text; loaded: number; endMs: Num; bytes: number }[];
+  };
+  places: (Place & { lastScanDurationMs: Num })[] | null;
+  logs: Status["logs"]; waitingBytes: Num;
+  troubles: { reason: Trouble; count: number; latest: { logId: number; logPath: string; key: Text; reason: Text; changedMs: number }[] }[] | null;
+}
+
 // -- apps
 /** A rule and the wall time that its dearest finding would save; no price: null. */
 export interface Cost { rule: string; name: string; priceMs: Num }

@@ -31,6 +31,34 @@ enum err_code catalog_mark_abandoned(struct catalog *self, int64_t before_ms, st
     return catalog_exec_id(self, SQL_ABANDONED, before_ms, err);
 }
 
+enum err_code catalog_reload(struct catalog *self, int64_t log_id, struct err *err)
+{
+    enum err_code rc = exec_id_now(self, SQL_RELOAD, log_id, err);
+    return !rc && sqlite3_changes(self->db.handle) == 0 ? err_set(err, ERR_BUSY, "it is being read, or gone") : rc;
+}
+
+static enum err_code forget(struct catalog *self, const char *app_key, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_statement(self, SQL_FORGET_LOGS, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(app_key));
+    db_bind_str(stmt, 2, STR_LIT("an administrator had it forgotten; it comes back when it changes"));
+    db_bind_i64(stmt, 3, time_now_ms());
+    if ((rc = db_run(stmt, err)) || (rc = catalog_statement(self, SQL_FORGET_APP, &stmt, err)))
+        return rc;
+    db_bind_str(stmt, 1, str_of(app_key));
+    return db_run(stmt, err);
+}
+
+enum err_code catalog_forget(struct catalog *self, const char *app_key, struct err *err)
+{
+    bool own;
+    enum err_code rc = catalog_enter(self, &own, err);
+    return rc ? rc : catalog_leave(self, own, forget(self, app_key, err), err);
+}
+
 /* ---- logs */
 
 /* A log that ended and holds no ApplicationStart has no application for the History Server: that it was named after its file is ours. */

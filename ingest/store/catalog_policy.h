@@ -16,6 +16,10 @@ enum err_code catalog_list_only(struct catalog *self, int64_t log_id, struct err
 enum err_code catalog_opened(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
 /* Runs without an end whose log did not change since `before_ms` get the flag abandoned; a change takes it away. */
 enum err_code catalog_mark_abandoned(struct catalog *self, int64_t before_ms, struct err *err) WARN_UNUSED;
+/* An administrator wants it read anew, whatever it is now: waiting, and first. ERR_BUSY: it is being read, gone, or no log of a run that is shown; nothing changed. */
+enum err_code catalog_reload(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
+/* An administrator does not want to see the run any more: its row goes with all that is derived from it, and its logs, copies too, are skipped until they change. Its file has gone before (budget_put_away). */
+enum err_code catalog_forget(struct catalog *self, const char *app_key, struct err *err) WARN_UNUSED;
 
 /* A log in one of the places, for the cleaner. Texts are borrowed for the call. */
 struct catalog_clean_row {

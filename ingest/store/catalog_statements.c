@@ -104,6 +104,11 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
         "UPDATE app SET loaded = 0 WHERE app_key = ?1 AND loaded AND (SELECT l.state FROM log AS l WHERE l.log_id = app.log_id) NOT IN ('waiting', 'loading')",
     [SQL_PUT_AWAY_LOG] =
         "UPDATE log SET state = 'listed', changed_ms = ?2 WHERE app_key = ?1 AND state IN ('loaded', 'partial') AND log_id = (SELECT log_id FROM app WHERE app.app_key = ?1)",
+    [SQL_RELOAD] =
+        "UPDATE log SET state = 'waiting', reason = NULL, tries = 0, wanted_ms = ?2, changed_ms = ?2 WHERE log_id = ?1 AND state IN ('waiting', 'loaded', 'partial', 'listed', 'failed')",
+    [SQL_FORGET_LOGS] =
+        "UPDATE log SET state = iif(state = 'gone', state, 'skipped'), flags = 'forgotten', reason = ?2, changed_ms = ?3, wanted_ms = NULL, tries = 0, app_key = NULL WHERE app_key = ?1",
+    [SQL_FORGET_APP] = "DELETE FROM app WHERE app_key = ?1",
 };
 
 enum err_code catalog_statement(struct catalog *self, enum catalog_statement which, sqlite3_stmt **ret, struct err *err)

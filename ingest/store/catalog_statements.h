@@ -56,6 +56,9 @@ enum catalog_statement {
     SQL_NOT_REMOVED,
     SQL_PUT_AWAY,
     SQL_PUT_AWAY_LOG,
+    SQL_RELOAD,
+    SQL_FORGET_LOGS,
+    SQL_FORGET_APP,
     CATALOG_STATEMENT_COUNT
 };
 

@@ -5,6 +5,7 @@
 
 const struct route api_routes[] = {
     {V "/status", api_status, "the server: version, places that are watched, counts of logs by state, the ingest process"},
+    {V "/server", api_server, "what whoever runs the server wants to know: readiness, places, queue, troubles, disk, memory, settings"},
     {V "/apps", api_apps, "list of applications and of logs that are none yet"},
     {V "/uploads/{upload}", api_upload, "what became of a log that was added by POST /uploads"},
     {V "/facets", api_facets, "what the list of applications can be filtered by: rules, users, queues, places, and how many runs have each"},
@@ -50,5 +51,11 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/operations", api_operations, "list of the statements of those sessions"},
     {V "/apps/{ref}/operations/{id:d}", api_operation, "one statement with its whole texts"},
     {V "/apps/{ref}/dstreams", api_dstreams, "list of the batches of a DStreams application, rebuilt from its jobs"},
+    {NULL, NULL, NULL},
+};
+
+const struct route api_actions[] = {
+    {V "/apps/{ref}/reload", api_reload, "its log is read anew"},
+    {V "/apps/{ref}/forget", api_forget, "it is dropped from the list until its log changes"},
     {NULL, NULL, NULL},
 };

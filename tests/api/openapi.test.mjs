@@ -115,6 +115,7 @@ test("real answers are as the document says", async (t) => {
     return answer;
   };
   await check("status", "/status");
+  await check("server", "/server");
   await check("nothing", "", 404);
   await check("apps?sort=nonsense", "", 400);
   const list = await check("apps?limit=1000", "/apps");

@@ -12,6 +12,7 @@ import { log } from "./en/log.js";
 import { metrics } from "./en/metrics.js";
 import { overview } from "./en/overview.js";
 import { palette } from "./en/palette.js";
+import { server } from "./en/server.js";
 import { servers } from "./en/servers.js";
 import { share } from "./en/share.js";
 import { sql } from "./en/sql.js";
@@ -35,6 +36,7 @@ export const en = {
   ...metrics,
   ...overview,
   ...palette,
+  ...server,
   ...servers,
   ...share,
   ...sql,

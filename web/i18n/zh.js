@@ -12,6 +12,7 @@ import { log } from "./zh/log.js";
 import { metrics } from "./zh/metrics.js";
 import { overview } from "./zh/overview.js";
 import { palette } from "./zh/palette.js";
+import { server } from "./zh/server.js";
 import { servers } from "./zh/servers.js";
 import { share } from "./zh/share.js";
 import { sql } from "./zh/sql.js";
@@ -35,6 +36,7 @@ export const zh = {
   ...metrics,
   ...overview,
   ...palette,
+  ...server,
   ...servers,
   ...share,
   ...sql,

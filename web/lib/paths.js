@@ -40,6 +40,7 @@ export const rdd = (/** @type {string} */ ref, /** @type {number | string} */ id
 export const stream = (/** @type {string} */ ref, /** @type {string} */ runId) => inside(ref, ["streaming", runId]);
 export const session = (/** @type {string} */ ref, /** @type {string} */ id) => inside(ref, ["sessions", id]);
 export const operation = (/** @type {string} */ ref, /** @type {number} */ id) => inside(ref, ["operations", id]);
+export const status = () => href(["status"]);
 /** The event log itself, as the History Server gives it. @param {string} appId @param {string | null} attemptId */
 export const logs = (appId, attemptId) => href(["api", "v1", "applications", appId, ...(attemptId === null ? [] : [attemptId]), "logs"]);
 

@@ -44,7 +44,10 @@ export function Apps({ uploads }) {
           <div class="head-title">
             <h1>{t("apps.title")}</h1>
           </div>
-          <div class="head-meta">{counts ? <Counts counts={counts} /> : <span>&nbsp;</span>}</div>
+          <div class="head-meta">
+            {counts ? <Counts counts={counts} /> : <span>&nbsp;</span>}
+            <StatusLink />
+          </div>
         </div>
         <AddLog adding={adding} />
       </div>
@@ -97,6 +100,12 @@ export function Apps({ uploads }) {
       />
     </>
   );
+}
+
+/** For those who may see the server's state: who sees every run. */
+function StatusLink() {
+  const asked = /** @type {import("../components/use-data.js").Asked<import("../types").Status>} */ (useData(apiPath(["status"])));
+  return asked.data?.store ? <a href={paths.status()}>{t("server.link")}</a> : null;
 }
 
 /** What is known, and in plain sight what is not as it should be. @param {{ counts: import("../types").AppList["counts"] }} props */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/access.h"
+#include "server/network.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ static struct viewer who(struct access_settings settings, const char *peer, cons
     settings.admin_group_count = 1;
     settings.proxies = proxies;
     settings.proxy_count = ARRAY_LENGTH(proxies);
-    assert_true(access_parse_address(peer, address));
+    assert_true(network_parse_address(peer, address));
     assert_int_equal(access_new(&access, &settings, NULL), ERR_OK);
     assert_int_equal(access_identify(access, address, str_of(password_of), str_of(user), str_of(groups), str_of(do_as), arena, &viewer, NULL), ERR_OK);
     access_free(access);
@@ -166,7 +167,7 @@ static void the_client_is_who_the_proxies_say(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         unsigned char peer[16], client[16];
         char text[ACCESS_ADDRESS_BYTES];
-        assert_true(access_parse_address(cases[i].peer, peer));
+        assert_true(network_parse_address(cases[i].peer, peer));
         access_client(access, peer, str_of(cases[i].forwarded), client);
         assert_string_equal(access_address_text(client, text), cases[i].wanted);
     }

@@ -116,6 +116,46 @@ static void a_run_that_is_put_away_keeps_its_row(void **state)
     assert_int_equal(query("SELECT count(*) FROM app WHERE job_count = 3"), 1);
 }
 
+static void a_log_is_read_anew_when_it_rests(void **state)
+{
+    (void)state;
+    struct catalog_row row;
+    int64_t id = loaded(), generation;
+    ok(catalog_reload(catalog, id, &err));
+    ok(catalog_get(catalog, id, &row, &err));
+    assert_int_equal(row.state, LOG_WAITING);
+    assert_true(known(row.wanted_ms) && row.loaded); /* what was loaded is shown meanwhile */
+    ok(catalog_load_begin(catalog, id, &generation, &err));
+    assert_int_equal(catalog_reload(catalog, id, &err), ERR_BUSY);
+    ok(catalog_load_put_off(catalog, id, NULL, &err));
+    ok(catalog_gone(catalog, id, &err));
+    assert_int_equal(catalog_reload(catalog, id, &err), ERR_BUSY);
+}
+
+static void a_forgotten_run_comes_back_when_its_log_changes(void **state)
+{
+    (void)state;
+    struct catalog_row row;
+    int64_t id = loaded(), copy = see("/l/b", 100, 1000, SIGHTING_NEW, LOG_WAITING).log_id;
+    const struct catalog_run run = {.app_id = "app-1", .name = "n", .start_ms = 5, .end_ms = 9, .last_event_ms = UNKNOWN, .complete = true};
+    bool chosen;
+    ok(catalog_listed(catalog, copy, "k", &run, &chosen, &err));
+    assert_false(chosen);
+    ok(catalog_opened(catalog, id, &err));
+    put_away(true);
+    ok(catalog_forget(catalog, "k", &err));
+    assert_int_equal(query("SELECT (SELECT count(*) FROM app) + (SELECT count(*) FROM run_use) + (SELECT count(*) FROM run_history)"), 0);
+    assert_int_equal(query("SELECT count(*) FROM log WHERE flags = 'forgotten' AND app_key IS NULL"), 2);
+    see("/l/a", 100, 1000, SIGHTING_SAME, LOG_SKIPPED);
+    see("/l/b", 100, 1000, SIGHTING_SAME, LOG_SKIPPED);
+    assert_int_equal(catalog_reload(catalog, id, &err), ERR_BUSY);
+    row = see("/l/a", 101, 2000, SIGHTING_CHANGED, LOG_WAITING);
+    assert_string_equal(row.flags, "");
+    list(id, "k", "app-1", true);
+    load(id, 101, LOG_LOADED, "app-1", true);
+    assert_int_equal(query("SELECT count(*) FROM app WHERE loaded"), 1);
+}
+
 static void a_run_that_waits_or_loads_is_not_put_away(void **state)
 {
     (void)state;
@@ -277,6 +317,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_run_that_is_put_away_keeps_its_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_is_read_anew_when_it_rests, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_forgotten_run_comes_back_when_its_log_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_waits_or_loads_is_not_put_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_put_away_run_whose_log_was_away_is_not_read_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_that_is_only_listed_waits_when_it_is_wanted_or_changes, set_up, tear_down),
