@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Logs whose head and tail are to be read, first come, first served (a ring). One thread. Made of zeroes. */
+ * Logs whose head and tail are to be read, first come, first served (a ring), but for those that somebody waits for. One thread. Made of zeroes. */
 #ifndef INGEST_LIST_QUEUE_H
 #define INGEST_LIST_QUEUE_H
 

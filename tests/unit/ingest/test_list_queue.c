@@ -47,19 +47,25 @@ static void logs_come_out_as_they_came_also_when_the_ring_grows_or_cannot(void *
     list_queue_dispose(&q);
 }
 
-static void a_wish_goes_with_its_log_and_does_not_change_the_order(void **state)
+static void a_wanted_log_is_first_with_its_wish_and_the_others_keep_their_order(void **state)
 {
     (void)state;
     struct list_queue q = {0};
-    for (int64_t id = 1; id <= 3; id++)
+    for (int64_t id = 1; id <= 64; id++)
         push(&q, id);
-    list_queue_want(&q, 2, 5000);
+    for (int64_t id = 1; id <= 60; id++)
+        assert_int_equal(pop(&q), id);
+    for (int64_t id = 65; id <= 67; id++)
+        push(&q, id);                                /* past the end of the ring */
+    list_queue_want(&q, 66, 5000);
     list_queue_want(&q, 9, 6000);                    /* not in here */
-    assert_false(known(list_queue_first(&q)->wanted_ms));
-    assert_int_equal(pop(&q), 1);
     assert_int_equal(list_queue_first(&q)->wanted_ms, 5000);
-    assert_int_equal(pop(&q), 2);
-    assert_false(known(list_queue_first(&q)->wanted_ms));
+    static const int64_t left[] = {66, 61, 62, 63, 64, 65, 67};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        assert_true(i == 0 || !known(list_queue_first(&q)->wanted_ms));
+        assert_int_equal(pop(&q), left[i]);
+    }
+    assert_int_equal(q.count, 0);
     list_queue_dispose(&q);
 }
 
@@ -67,7 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logs_come_out_as_they_came_also_when_the_ring_grows_or_cannot),
-        cmocka_unit_test(a_wish_goes_with_its_log_and_does_not_change_the_order),
+        cmocka_unit_test(a_wanted_log_is_first_with_its_wish_and_the_others_keep_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
