@@ -138,7 +138,7 @@ static void sanitise(char *id)
 /* ERR_OK: found and told, or not there; an error: looking further is no use. */
 static enum err_code try_name(struct lookout *self, size_t place, const char *name)
 {
-    struct seen seen = {.kind = SEEN_FOUND, .place = place};
+    struct seen seen = {.kind = SEEN_FOUND, .place = place, .looked_ms = time_now_ms()};
     char *path = place_join(self->places[place].address, name);
     enum err_code rc = path ? log_entry_probe(path, &seen.entry, NULL) : ERR_NOMEM;
     mem_free(path);
@@ -208,6 +208,7 @@ struct look {
     struct lookout *lookout;
     struct watched *place;
     size_t index;
+    int64_t began_ms;
 };
 
 static const char a_log[] = ""; /* what a key of a log leads to; one of a reject leads to its reason, which is static */
@@ -237,7 +238,7 @@ static enum err_code go_on(struct look *look)
 static enum err_code on_entry(void *context, struct log_entry *entry)
 {
     struct look *look = context;
-    struct seen seen = {.kind = SEEN_LOG, .place = look->index, .entry = *entry};
+    struct seen seen = {.kind = SEEN_LOG, .place = look->index, .looked_ms = look->began_ms, .entry = *entry};
     if (remember(look, entry->path, entry->fingerprint, a_log)) {
         seen_dispose(&seen);
         return ERR_NOMEM;
@@ -251,6 +252,7 @@ static enum err_code on_reject(void *context, const struct log_reject *reject)
     struct look *look = context;
     struct seen seen = {.kind = SEEN_REJECT,
                         .place = look->index,
+                        .looked_ms = look->began_ms,
                         .reject = reject->kind,
                         .bytes = reject->bytes,
                         .modified_ms = reject->modified_ms,
@@ -267,9 +269,9 @@ static enum err_code on_reject(void *context, const struct log_reject *reject)
 static enum err_code look_at(struct lookout *self, size_t index)
 {
     struct watched *place = &self->places[index];
-    struct look look = {.lookout = self, .place = place, .index = index};
-    struct seen begin = {.kind = SEEN_BEGIN, .place = index};
-    struct seen end = {.kind = SEEN_END, .place = index};
+    struct look look = {.lookout = self, .place = place, .index = index, .began_ms = time_now_ms()};
+    struct seen begin = {.kind = SEEN_BEGIN, .place = index, .looked_ms = look.began_ms};
+    struct seen end = {.kind = SEEN_END, .place = index, .looked_ms = look.began_ms};
     int64_t began_ns = time_monotonic_ns();
     struct place_child child;
     if (place_is_remote(place->address)) { /* what lies in it will show what it is; to ask now would be to wait twice */

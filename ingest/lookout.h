@@ -31,6 +31,7 @@ enum seen_kind {
 struct seen {
     enum seen_kind kind;
     size_t place;           /* index of the place */
+    int64_t looked_ms;      /* when the look began that saw it */
     struct log_entry entry; /* owned */
     char *path, *reason;    /* owned */
     enum reject_kind reject;

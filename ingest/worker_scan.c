@@ -95,8 +95,9 @@ static enum err_code show_place(struct worker *self, struct place_state *place, 
     return is_place || known(place->place_id) ? ERR_OK : catalog_place(self->catalog, place->path, name, &place->place_id, err);
 }
 
-static enum err_code take_log(struct worker *self, struct place_state *place, const struct log_entry *entry, struct err *err)
+static enum err_code take_log(struct worker *self, struct place_state *place, const struct seen *seen, struct err *err)
 {
+    const struct log_entry *entry = &seen->entry;
     bool is_place = strcmp(entry->path, place->path) == 0;
     int64_t log_id;
     enum err_code rc = show_place(self, place, is_place, err);
@@ -104,17 +105,19 @@ static enum err_code take_log(struct worker *self, struct place_state *place, co
         return rc;
     place->entry_count++;
     place->is_log |= is_place;
-    const struct catalog_sighting sighting = worker_sighting_of(entry, is_place ? UNKNOWN : place->place_id);
+    struct catalog_sighting sighting = worker_sighting_of(entry, is_place ? UNKNOWN : place->place_id);
+    sighting.looked_ms = seen->looked_ms;
     rc = see(self, &sighting, place->check_files, &log_id, err);
     return rc ? rc : note_seen(place, log_id, err);
 }
 
 /* Somebody asked for it by name: it goes before all others. */
-static enum err_code take_found(struct worker *self, const struct place_state *place, const struct log_entry *entry, struct err *err)
+static enum err_code take_found(struct worker *self, const struct place_state *place, const struct seen *seen, struct err *err)
 {
     int64_t log_id;
     struct catalog_row row;
-    const struct catalog_sighting sighting = worker_sighting_of(entry, place->place_id);
+    struct catalog_sighting sighting = worker_sighting_of(&seen->entry, place->place_id);
+    sighting.looked_ms = seen->looked_ms;
     enum err_code rc = see(self, &sighting, false, &log_id, err);
     if (rc || (rc = catalog_get(self->catalog, log_id, &row, err)))
         return rc;
@@ -142,7 +145,7 @@ static enum err_code take_reject(struct worker *self, struct place_state *place,
     place->entry_count++;
     place->is_log |= is_place;
     const struct catalog_sighting sighting = {.place_id = is_place ? UNKNOWN : place->place_id, .path = reject->path, .fingerprint = "", .bytes = known_or(reject->bytes, 0),
-        .modified_ms = known_or(reject->modified_ms, 0)};
+        .modified_ms = known_or(reject->modified_ms, 0), .looked_ms = reject->looked_ms};
     struct catalog_row row;
     int64_t begun_ms = time_now_ms();
     if (reject->reject == REJECT_UNREADABLE)
@@ -282,10 +285,10 @@ static enum err_code take(struct worker *self, const struct seen *seen, struct e
         return ERR_OK;
     switch (seen->kind) {
     case SEEN_BEGIN: return begin_look(self, seen->place, seen, err);
-    case SEEN_LOG: return take_log(self, place, &seen->entry, err);
+    case SEEN_LOG: return take_log(self, place, seen, err);
     case SEEN_REJECT: return take_reject(self, place, seen, err);
     case SEEN_END: return end_look(self, place, seen, err);
-    case SEEN_FOUND: return take_found(self, place, &seen->entry, err);
+    case SEEN_FOUND: return take_found(self, place, seen, err);
     }
     return ERR_OK;
 }

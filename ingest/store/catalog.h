@@ -71,6 +71,7 @@ struct catalog_sighting {
     int64_t place_id;                /* UNKNOWN: named on a command line */
     const char *path, *fingerprint;
     int64_t layout, bytes, modified_ms;
+    int64_t looked_ms;               /* when the look began that saw it; 0: just now. Of a log that went after that it tells nothing */
     bool finished_name;
 };
 enum sighting_news { SIGHTING_SAME, SIGHTING_NEW, SIGHTING_CHANGED };

@@ -99,6 +99,12 @@ static enum err_code insert_log(struct catalog *self, const struct catalog_sight
     return s->finished_name ? take_over_renamed(self, s->path, sqlite3_last_insert_rowid(self->db.handle), ret_renamed_from, err) : ERR_OK;
 }
 
+/* The look began before the log was gone: it was seen on its way. The next look tells. */
+static bool went_since(const struct catalog_row *row, const struct catalog_sighting *s)
+{
+    return row->state == LOG_GONE && s->looked_ms && s->looked_ms < row->changed_ms;
+}
+
 static enum err_code see_known(struct catalog *self, const struct catalog_sighting *s, bool check_file, const struct catalog_row *row, enum sighting_news *ret_news,
     struct err *err)
 {
@@ -117,6 +123,8 @@ static enum err_code see_known(struct catalog *self, const struct catalog_sighti
     }
     if (row->state == LOG_LOADING)
         return ERR_OK;               /* its worker compares again when it is done */
+    if (went_since(row, s))
+        return ERR_OK;
     if (known(row->removing_ms) && s->modified_ms <= row->removing_ms)
         return ERR_OK;               /* what the cleaner has not deleted yet */
     if (was_loaded && strcmp(row->fingerprint, CATALOG_REBUILT) == 0 && row->bytes == s->bytes && row->modified_ms == s->modified_ms) {
@@ -182,8 +190,8 @@ enum err_code catalog_reject(struct catalog *self, const struct catalog_sighting
     enum err_code rc = catalog_find(self, s->path, ret_row, err);
     if (rc && rc != ERR_NOT_FOUND)
         return rc;
-    if (!rc && known(ret_row->removing_ms))
-        return ERR_OK;               /* what the cleaner has not deleted yet */
+    if (!rc && (known(ret_row->removing_ms) || went_since(ret_row, s)))
+        return ERR_OK;               /* what the cleaner has not deleted yet, or has since */
     if (!rc && ret_row->state == LOG_SKIPPED && ret_row->bytes == s->bytes && ret_row->modified_ms == s->modified_ms && ret_row->reason && strcmp(ret_row->reason, reason) == 0 &&
         strcmp(ret_row->flags, flags) == 0 && (known(ret_row->place_id) || !known(s->place_id)))
         return ERR_OK;

@@ -184,7 +184,7 @@ static bool where_logs(struct query *query, const struct app_filter *filter)
     if (filter->state.len)
         query_text(query, " AND l.state = ?", filter->state);
     else
-        query_add(query, " AND l.state <> 'skipped'");
+        query_add(query, " AND l.state NOT IN ('skipped', 'gone')");   /* no logs, and what nobody can ever read */
     if (filter->flags.len)
         query_contains(query, " AND l.flags LIKE ? ESCAPE '\\'", filter->flags);
     if (filter->damaged)
@@ -294,7 +294,7 @@ static enum err_code write_counts(struct json_writer *json, struct db *catalog, 
         {"failed", "SELECT count(*) FROM log WHERE state = 'failed'", "SELECT count(*) FROM log l JOIN app a ON a.log_id = l.log_id WHERE l.state = 'failed'"},
     };
     int64_t n = 0;
-    enum err_code rc = viewer->sees_all ? db_query_i64(catalog, "SELECT count(*) FROM log WHERE app_key IS NULL AND state <> 'skipped'", &n, err) : ERR_OK;
+    enum err_code rc = viewer->sees_all ? db_query_i64(catalog, "SELECT count(*) FROM log WHERE app_key IS NULL AND state NOT IN ('skipped', 'gone')", &n, err) : ERR_OK;
     json_key(json, "counts");
     json_object_begin(json);
     json_kv_i64(json, "all", app_count + n);

@@ -208,6 +208,32 @@ static void what_is_left_of_a_log_that_is_being_deleted_is_passed_over(void **st
     assert_int_equal(query("SELECT removing_ms IS NULL FROM log"), 1);
 }
 
+/* Places are looked at while logs are deleted: what a look that began before had seen comes in afterwards. */
+static void what_was_seen_before_a_log_went_tells_nothing(void **state)
+{
+    (void)state;
+    int64_t id = loaded();
+    ok(catalog_removing(catalog, id, &err));
+    ok(catalog_removed(catalog, id, "deleted", &err));
+    int64_t gone_ms = query("SELECT changed_ms FROM log");
+    struct catalog_sighting seen = {.place_id = place, .path = "/l/a", .fingerprint = "100", .bytes = 100, .modified_ms = 1000, .looked_ms = gone_ms - 1, .finished_name = true};
+    struct catalog_row row;
+    enum sighting_news news;
+    int64_t renamed_from;
+    ok(catalog_see(catalog, &seen, false, &news, &renamed_from, &row, &err));        /* whole */
+    assert_int_equal(news, SIGHTING_SAME);
+    assert_int_equal(row.state, LOG_GONE);
+    seen.fingerprint = "half";
+    seen.bytes = 60;
+    ok(catalog_see(catalog, &seen, false, &news, &renamed_from, &row, &err));
+    assert_int_equal(row.state, LOG_GONE);
+    ok(catalog_reject(catalog, &seen, "empty", "nothing to read in it", &row, &err));
+    assert_int_equal(row.state, LOG_GONE);
+    seen.looked_ms = gone_ms + 1;                            /* a log of that name, put there since */
+    ok(catalog_see(catalog, &seen, false, &news, &renamed_from, &row, &err));
+    assert_int_equal(row.state, LOG_WAITING);
+}
+
 static void a_deletion_that_failed_leaves_the_log_as_it_was(void **state)
 {
     (void)state;
@@ -323,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_put_away_run_whose_log_was_away_is_not_read_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_that_is_only_listed_waits_when_it_is_wanted_or_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_left_of_a_log_that_is_being_deleted_is_passed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_seen_before_a_log_went_tells_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_deletion_that_failed_leaves_the_log_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_without_an_end_are_called_abandoned_until_they_grow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_cleaner_sees_logs_of_places_alone, set_up, tear_down),
