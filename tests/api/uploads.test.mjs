@@ -30,7 +30,14 @@ async function start(t, settings = []) {
 }
 
 /** All files below, without those of the directory itself. */
-const files = (dir) => readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+function files(dir) {
+  for (;;)
+    try {
+      return readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+    } catch (error) {
+      if (error.code !== "ENOENT" || !existsSync(dir)) throw error; // a folder below it went meanwhile
+    }
+}
 const loadedRun = (server, id, is = "whole", state = "loaded") =>
   eventually(async () => {
     const upload = await server.json(`uploads/${id}`);
