@@ -121,7 +121,11 @@ if(NODE)
     if(AFTERGLOW_WEB AND NPM)
         script_test(web_check web 300 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/web run check)
         script_test(web_unit web 300 ${NPM} --prefix ${CMAKE_SOURCE_DIR}/web test)
-        script_test(web_browser web 1500 ${NODE} ${CMAKE_SOURCE_DIR}/tests/web/run.mjs)
-        set_tests_properties(web_browser PROPERTIES COST 1000)        # the longest begins first, beside the others
+        file(GLOB suites CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/web/*.test.mjs)
+        foreach(suite IN LISTS suites)
+            get_filename_component(name ${suite} NAME_WE)
+            script_test(web_${name} web 900 ${NODE} ${CMAKE_SOURCE_DIR}/tests/web/run.mjs ${name})
+        endforeach()
+        set_tests_properties(web_pages web_walk PROPERTIES COST 1000)        # the longest begin first, beside the others
     endif()
 endif()
