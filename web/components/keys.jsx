@@ -122,12 +122,15 @@ function finding(by, e) {
 
 /** @param {{ close: () => void }} props */
 export function KeyHelp({ close }) {
-  const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const ref = useRef(/** @type {HTMLDialogElement | null} */ (null)),
+    over = useRef(false);
   useEffect(() => {
     ref.current?.showModal();
   }, []);
-  // As in palette.jsx: the dialog's own event comes too late for the next key.
+  // Once, as in palette.jsx: the dialog's own event comes a moment later.
   const shut = () => {
+    if (over.current) return;
+    over.current = true;
     ref.current?.close();
     close();
   };
@@ -150,7 +153,7 @@ export function KeyHelp({ close }) {
       class="keys"
       ref={ref}
       onCancel={shut}
-      onClose={close}
+      onClose={shut}
       aria-labelledby="keys-title"
       onClick={(e) => {
         if (e.target === ref.current) shut();

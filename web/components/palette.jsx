@@ -70,7 +70,8 @@ function ofThing(ref, thing) {
 
 /** @param {{ appRef: string | null, version: string, entries: { id: string, to: string }[], close: () => void }} props */
 export function Palette({ appRef, version, entries, close }) {
-  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null)),
+    over = useRef(false);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const q = text.trim();
@@ -79,8 +80,10 @@ export function Palette({ appRef, version, entries, close }) {
   // Before the next key comes: what is typed behind the one that opens it belongs here.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => document.getElementById(`palette-${here}`)?.scrollIntoView({ block: "nearest" }), [here]);
-  // The dialog's own event comes a moment later: the next key would find neither an open dialog nor a closed search.
+  // Once: the dialog's own event comes a moment later, when the next key may have opened the search again.
   const shut = () => {
+    if (over.current) return;
+    over.current = true;
     dialog.current?.close();
     close();
   };
@@ -111,7 +114,7 @@ export function Palette({ appRef, version, entries, close }) {
       ref={dialog}
       aria-label={t("palette.title")}
       onCancel={shut}
-      onClose={close}
+      onClose={shut}
       onClick={(e) => {
         if (e.target === dialog.current) shut();
       }}
