@@ -10,7 +10,7 @@ import { Choice, Search, Tools } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { Severity } from "../components/severity.jsx";
-import { Empty, InOrder, Loaded } from "../components/states.jsx";
+import { Empty, InOrder, Loaded, Together } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { useData } from "../components/use-data.js";
 import { DASH, duration, exactMs, percent, quantity, seconds, time, times, zoned, zoneName } from "../lib/format.js";
@@ -34,6 +34,10 @@ export function Compare({ app, version }) {
   const chosen = query.get("a");
   /** @type {import("../components/use-data.js").Asked<Comparison>} */
   const asked = useData(app.loading ? null : wordedPath(["compare"], { base: chosen ?? "usual", new: app.ref }), version);
+  // Asked for before somebody chooses: then the list opens at its height, and pushes nothing down later.
+  const others = /** @type {import("../components/use-data.js").Asked<import("../types").AppList>} */ (
+    useData(app.loading ? null : apiPath(["apps"], { q: query.get("q") ?? app.name, sort: "-start", limit: 25, state: "loaded" }))
+  );
   const c = asked.data;
   const base = chosen ?? c?.baseline?.members.find((m) => m.isReference)?.key ?? null;
   const refs = { base: c?.base ? base : null, run: app.ref };
@@ -49,34 +53,38 @@ export function Compare({ app, version }) {
   });
   if (app.loading) return <Empty title={t("compare.title")} text={t("compare.whenRead")} />;
   return (
-    <Loaded from={asked} rows={10} facts>
-      {(c) => (
-        <>
-          <Head c={c} refs={refs} chosen={chosen !== null} />
-          <Said c={c} chosen={chosen !== null} />
-          {query.get("choose") !== null || c.state === "too_few" ? <Chooser app={app} /> : null}
-          {c.state === "incomplete" ? <Incomplete c={c} refs={refs} /> : null}
-          {c.state === "done" ? <Bridge of={c} refs={refs} /> : null}
-          {c.baseline && c.baseline.members.length ? <RunHistory of={c} run={app.ref} /> : null}
-          {c.state === "done" && refs.base !== null ? (
-            <InOrder
-              parts={[
-                [[], c.stages?.length ? <Unusual c={c} refs={refs} /> : null],
-                [[pairs.asked], <Pairs c={c} base={refs.base} run={app.ref} pairs={pairs} ofQueries={ofQueries} />],
-                [
-                  [],
-                  <>
-                    <Findings c={c} refs={refs} />
-                    <Settings c={c} refs={refs} />
-                    <Metrics c={c} />
-                  </>,
-                ],
-              ]}
-            />
-          ) : null}
-        </>
+    <Together of={[asked, others]} rows={10} facts>
+      {() => (
+        <Loaded from={asked} rows={10} facts>
+          {(c) => (
+            <>
+              <Head c={c} refs={refs} chosen={chosen !== null} />
+              <Said c={c} chosen={chosen !== null} />
+              {query.get("choose") !== null || c.state === "too_few" ? <Chooser app={app} asked={others} /> : null}
+              {c.state === "incomplete" ? <Incomplete c={c} refs={refs} /> : null}
+              {c.state === "done" ? <Bridge of={c} refs={refs} /> : null}
+              {c.baseline && c.baseline.members.length ? <RunHistory of={c} run={app.ref} /> : null}
+              {c.state === "done" && refs.base !== null ? (
+                <InOrder
+                  parts={[
+                    [[], c.stages?.length ? <Unusual c={c} refs={refs} /> : null],
+                    [[pairs.asked], <Pairs c={c} base={refs.base} run={app.ref} pairs={pairs} ofQueries={ofQueries} />],
+                    [
+                      [],
+                      <>
+                        <Findings c={c} refs={refs} />
+                        <Settings c={c} refs={refs} />
+                        <Metrics c={c} />
+                      </>,
+                    ],
+                  ]}
+                />
+              ) : null}
+            </>
+          )}
+        </Loaded>
       )}
-    </Loaded>
+    </Together>
   );
 }
 
@@ -169,11 +177,9 @@ function Incomplete({ c, refs }) {
   );
 }
 
-/** Runs to compare with: those of the same name, or what is searched for. @param {{ app: App }} props */
-function Chooser({ app }) {
+/** Runs to compare with: those of the same name, or what is searched for. @param {{ app: App, asked: import("../components/use-data.js").Asked<import("../types").AppList> }} props */
+function Chooser({ app, asked }) {
   const q = current().query.get("q");
-  /** @type {import("../components/use-data.js").Asked<import("../types").AppList>} */
-  const asked = useData(apiPath(["apps"], { q: q ?? app.name, sort: "-start", limit: 25, state: "loaded" }));
   const others = (/** @type {import("../types").AppList} */ list) => list.items.filter((a) => a.ref !== null && a.key !== app.key);
   const to = (/** @type {import("../types").AppItem} */ a) => paths.compare(app.ref, a.ref);
   return (
