@@ -79,33 +79,43 @@ function Parts({ app, job, version }) {
   // Columns that lead to the stages of one job or query would lead here; task time has a bar.
   const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => !["job", "sql", "taskTime"].includes(c.id));
   return (
-    <>
-      <Section title={t("nav.stages")} note={t("job.stagesNote")}>
-        {job.stages.length > 1 ? (
-          <Tools>
-            <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", STAGE_STATUSES)} />
-          </Tools>
-        ) : null}
-        <ListTable
-          of={stages}
-          rows={Math.min(10, job.stages.length)}
-          caption={t("nav.stages")}
-          columns={columns}
-          {...stageRows(app.ref)}
-          none={<Empty title={t("stages.none")} />}
-          noMatch={t("stages.noMatch")}
-        />
-      </Section>
-      {job.properties.length ? (
-        <Section title={t("job.properties")} note={t("job.propertiesNote")}>
-          <Fold name="properties" title={t("job.propertiesShow", job.properties.length)}>
-            <PairTable caption={t("job.properties")} pairs={job.properties} heads={["col.key", "col.value"]} />
-          </Fold>
-        </Section>
-      ) : null}
-      <Section title={t("dag.title")} note={t("dag.note")}>
-        <RddGraph app={app} of={["jobs", job.jobId]} version={version} />
-      </Section>
-    </>
+    <InOrder
+      parts={[
+        [
+          [stages.asked],
+          <Section title={t("nav.stages")} note={t("job.stagesNote")}>
+            {job.stages.length > 1 ? (
+              <Tools>
+                <Choice name="status" label={t("col.status")} any={t("filter.anyStatus")} options={words("status", STAGE_STATUSES)} />
+              </Tools>
+            ) : null}
+            <ListTable
+              of={stages}
+              rows={Math.min(10, job.stages.length)}
+              caption={t("nav.stages")}
+              columns={columns}
+              {...stageRows(app.ref)}
+              none={<Empty title={t("stages.none")} />}
+              noMatch={t("stages.noMatch")}
+            />
+          </Section>,
+        ],
+        [
+          [],
+          <>
+            {job.properties.length ? (
+              <Section title={t("job.properties")} note={t("job.propertiesNote")}>
+                <Fold name="properties" title={t("job.propertiesShow", job.properties.length)}>
+                  <PairTable caption={t("job.properties")} pairs={job.properties} heads={["col.key", "col.value"]} />
+                </Fold>
+              </Section>
+            ) : null}
+            <Section title={t("dag.title")} note={t("dag.note")}>
+              <RddGraph app={app} of={["jobs", job.jobId]} version={version} />
+            </Section>
+          </>,
+        ],
+      ]}
+    />
   );
 }
