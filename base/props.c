@@ -92,25 +92,6 @@ static bool logical_line(struct cursor *c, struct buf *out, int64_t *ret_line)
     return true;
 }
 
-static void append_utf8(struct buf *out, uint32_t code)
-{
-    if (code < 0x80) {
-        buf_char(out, (char)code);
-    } else if (code < 0x800) {
-        buf_char(out, (char)(0xC0 | code >> 6));
-        buf_char(out, (char)(0x80 | (code & 0x3F)));
-    } else if (code < 0x10000) {
-        buf_char(out, (char)(0xE0 | code >> 12));
-        buf_char(out, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(out, (char)(0x80 | (code & 0x3F)));
-    } else {
-        buf_char(out, (char)(0xF0 | code >> 18));
-        buf_char(out, (char)(0x80 | (code >> 12 & 0x3F)));
-        buf_char(out, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(out, (char)(0x80 | (code & 0x3F)));
-    }
-}
-
 static bool hex4(struct str s, size_t at, uint32_t *ret)
 {
     uint32_t value = 0;
@@ -156,7 +137,7 @@ static bool unescape(struct str in, struct buf *out)
                 code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
                 i += 6;
             }
-            append_utf8(out, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
+            buf_utf8(out, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
             break;
         default: buf_char(out, in.ptr[i]);
         }

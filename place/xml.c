@@ -108,25 +108,6 @@ enum xml_event xml_next(struct xml *self)
     return self->depth == 0 ? XML_END : fail(self);
 }
 
-static void put_utf8(struct buf *out, unsigned code)
-{
-    if (code < 0x80) {
-        buf_char(out, (char)code);
-    } else if (code < 0x800) {
-        buf_char(out, (char)(0xC0 | code >> 6));
-        buf_char(out, (char)(0x80 | (code & 0x3F)));
-    } else if (code < 0x10000) {
-        buf_char(out, (char)(0xE0 | code >> 12));
-        buf_char(out, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(out, (char)(0x80 | (code & 0x3F)));
-    } else {
-        buf_char(out, (char)(0xF0 | code >> 18));
-        buf_char(out, (char)(0x80 | (code >> 12 & 0x3F)));
-        buf_char(out, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(out, (char)(0x80 | (code & 0x3F)));
-    }
-}
-
 /* "#38", "#x26". 0: no character. */
 static unsigned numbered(struct str s)
 {
@@ -169,7 +150,7 @@ int xml_text(const struct xml *self, struct buf *out)
         unsigned code = c ? (unsigned)(unsigned char)c : name.len > 1 && *name.ptr == '#' ? numbered(name) : 0;
         if (!code)
             return -1;
-        put_utf8(out, code);
+        buf_utf8(out, code);
         p = semicolon + 1;
     }
     return buf_failed(out) ? -1 : 0;

@@ -42,17 +42,23 @@ static void label_value(struct buf *out, struct str text)
     }
 }
 
-/* `label` NULL: none. An unknown value is left out. */
-static void sample(struct buf *out, const char *name, const char *label, const char *value, int64_t number)
+/* `label` NULL: none. */
+static void sample_name(struct buf *out, const char *name, const char *label, const char *value)
 {
-    if (!known(number))
-        return;
     buf_printf(out, "afterglow_%s", name);
     if (label) {
         buf_printf(out, "{%s=\"", label);
         label_value(out, str_of(value));
         buf_text(out, "\"}");
     }
+}
+
+/* An unknown value is left out; so below. */
+static void sample(struct buf *out, const char *name, const char *label, const char *value, int64_t number)
+{
+    if (!known(number))
+        return;
+    sample_name(out, name, label, value);
     buf_printf(out, " %" PRId64 "\n", number);
 }
 
@@ -60,12 +66,7 @@ static void sample_seconds(struct buf *out, const char *name, const char *label,
 {
     if (!known(ms))
         return;
-    buf_printf(out, "afterglow_%s", name);
-    if (label) {
-        buf_printf(out, "{%s=\"", label);
-        label_value(out, str_of(value));
-        buf_text(out, "\"}");
-    }
+    sample_name(out, name, label, value);
     buf_printf(out, " %" PRId64 ".%03" PRId64 "\n", ms / 1000, ms % 1000);
 }
 
