@@ -63,6 +63,7 @@ test("opened: a run that is opened is followed while it grows, others are not lo
   for (const id of ["app-1", "app-2"]) appendFileSync(join(logs, `${id}.inprogress`), `${text.slice(cut).join("\n").replaceAll("app-1", id)}\n`);
   await eventually(async () => (await server.json("apps?q=app-1")).items[0].jobCount > before);
   await eventually(async () => (await server.json("apps?q=app-2")).items[0].complete === true); // its tail was read again
+  await eventually(async () => (await statesOf(server))["app-1"] !== "loading"); // what grew is judged before the run is loaded again
   assert.deepEqual(await statesOf(server), { "app-1": "loaded", "app-2": "listed" });
 });
 
