@@ -247,7 +247,9 @@ export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; hos
 export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
 // -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
 export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
-export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+/** What the settings asked for; null: not set. slotsEach: of one executor. */
+export interface ExecutorBounds { dynamic: boolean; leastExecutors: Num; startExecutors: Num; mostExecutors: Num; slotsEach: Num }
+export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[]; bounds: ExecutorBounds }
 // -- apps/{ref}/hosts
 export interface HostItem {
   host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;
