@@ -258,6 +258,9 @@ export interface HostItem {
 // -- apps/{ref}/processes
 export interface ProcessItem { processId: string; hostPort: Text; addMs: Num; totalCores: Num; logs: [string, string][] }
 
+// -- pins/{token}
+export interface Pinned { key: string; address: string; pinnedMs: number; author: Text; readAnew: boolean; judgedAnew: boolean }
+
 // -- apps/{ref}/environment
 export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }
 export interface ResourceRequest { name: string; amount: Num; resourceName: Text; discoveryScript: Text; vendor: Text }

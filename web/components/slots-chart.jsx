@@ -44,7 +44,7 @@ export function SlotsChart({ data, link, picked }) {
       g.lineWidth = 1.5;
       for (const { name, slots } of lines) {
         if (slots === null || !top || (name === "start" && begin > 0)) continue;
-        const y = Math.min(height - 1, Math.max(1, height * (1 - slots / top)));
+        const y = Math.min(height - 1, Math.max(3, height * (1 - slots / top)));
         g.strokeStyle = ink(BOUND_INK[name]);
         g.setLineDash(DASHES[name]);
         g.beginPath();
