@@ -2,7 +2,7 @@
 import { act, apiPath } from "../api.js";
 import { time, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { PINNED, belowRun, pinHref, unpinned } from "../lib/pin.js";
+import { PINNED, addressToShare, belowRun, liveAddress, pinHref, sameView } from "../lib/pin.js";
 import { current, href } from "../lib/router.js";
 import { Sentences } from "./sentences.jsx";
 import { copyAndSay, copyLink } from "./toast.jsx";
@@ -11,7 +11,7 @@ import { useData } from "./use-data.js";
 /** Gives the present view a short address and copies that, which is good a moment later; where there can be none (nothing is read here, or as many are kept as may be), the address as it is. */
 export async function copyPinned() {
   const { parts } = current();
-  const address = belowRun(unpinned());
+  const address = belowRun(addressToShare());
   /** @type {{ token: string } | null} */
   const pinned = address === null ? null : await act(apiPath(["apps", parts[1], "pin"]) + `?address=${encodeURIComponent(address)}`).catch(() => null);
   if (pinned) await copyAndSay(pinHref(pinned.token), "pin.copied");
@@ -23,7 +23,7 @@ export function PinnedNote() {
   const token = current().query.get(PINNED);
   const { data, error } = /** @type {import("./use-data.js").Asked<import("../types").Pinned>} */ (useData(token ? apiPath(["pins", token]) : null));
   if (!token || (!data && !error)) return null;
-  const moved = data && belowRun(unpinned()) !== data.address;
+  const moved = data && !sameView(belowRun(liveAddress()), data.address);
   return (
     <div class="banner is-quiet is-pinned no-print" role="note">
       <div class="grow">
@@ -45,7 +45,7 @@ export function PinnedNote() {
           {t("pin.back")}
         </a>
       ) : null}
-      <a class="nowrap" href={unpinned()}>
+      <a class="nowrap" href={liveAddress()}>
         {t("pin.live")}
       </a>
     </div>
