@@ -155,7 +155,7 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
         const struct attempt *attempt = attempt_of(sim, work, i);
         /* attempts of a retry that were put here have their values elsewhere */
         if (is_winner(sim, work, i) && attempt->stage == node->stage && attempt->occupancy_ms > 0)
-            parts.item_of[attempt - sim->facts->attempts - stage->first_attempt] = (uint32_t)i;
+            parts.item_of[(size_t)(attempt - sim->facts->attempts) - stage->first_attempt] = (uint32_t)i;
     }
     enum err_code rc = facts_value_batches(sim->facts, node->stage, ACCOUNT_VALUES, part_batch, &parts, err);
     mem_free(parts.item_of);
