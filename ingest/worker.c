@@ -38,6 +38,9 @@ static enum err_code set_up(struct worker *self, struct err *err)
         return rc;
     if (catalog_remark(self->catalog))
         log_warning("%s", catalog_remark(self->catalog));
+    int level = self->options->confine ? self->options->confine(self->options->context) : 0;
+    if (self->options->counts)
+        atomic_store(&self->options->counts->confined, level);
     int64_t crashed;
     if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, &crashed, err)) || (rc = open_pipe(self, err)))
         return rc;

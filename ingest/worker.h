@@ -71,6 +71,7 @@ struct worker_options {
     struct worker_policy policy;
     void (*on_result)(void *context, const struct worker_result *result);        /* may be NULL, as the next */
     void (*on_progress)(void *context, const struct worker_progress *progress);  /* a few times a second */
+    int (*confine)(void *context);   /* called once the store is there, before threads are made and logs are read; gives up rights, says the level that holds (base/confine.h). NULL: rights are kept */
     void *context;
     struct worker_counts *counts;    /* borrowed; NULL: nobody wants them */
 };

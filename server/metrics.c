@@ -164,6 +164,7 @@ static void tell_worker(struct server *server, const struct ingest_status *inges
     one(out, "worker_restarts_total", "counter", "Starts of the ingest process after the first.", ingest->restarts);
     if (!counts)
         return;
+    one(out, "worker_confined", "gauge", "The Landlock level that the ingest process is confined by; 0: not.", ingest->running ? atomic_load(&counts->confined) : 0);
     family(out, "loads_total", "counter", "Loads of logs that ended with what is in them, or with nothing in them yet.");
     for (size_t i = 0; i < LOAD_END_UNREADABLE; i++)
         sample(out, "loads_total", "result", load_end_names[i], atomic_load(&counts->load_ends[i]));

@@ -34,7 +34,7 @@ export interface ServerState {
   version: string; build: string; store: string; nowMs: number; mayAct: boolean;
   ready: { catalogue: boolean; list: boolean; worker: boolean };
   server: ProcessState; worker: ProcessState;
-  ingest: { enabled: boolean; running: boolean; restarts: number; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
+  ingest: { enabled: boolean; running: boolean; restarts: number; confined: Num; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
   answers: { keptCount: number; keptBytes: number; hitCount: number; missCount: number; openDatabaseCount: number };
   settings: { key: string; value: Text; default: Text; from: string }[];
   disk: {
