@@ -248,6 +248,7 @@ static void tell_store(struct server *server, struct buf *out)
     sample(out, "store_bytes", "part", "catalogue", usage.catalog_bytes);
     sample(out, "store_bytes", "part", "runs", usage.run_bytes);
     one(out, "store_runs", "gauge", "Databases of runs in the store.", usage.run_count);
+    one(out, "store_set_aside_files", "gauge", "Databases that were damaged, and catalogues of another version: kept until somebody deletes them.", usage.aside_count);
     one(out, "store_free_bytes", "gauge", "Disk that is left for the store.", usage.free_bytes);
 }
 

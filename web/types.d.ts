@@ -39,6 +39,7 @@ export interface ServerState {
   settings: { key: string; value: Text; default: Text; from: string }[];
   disk: {
     measuredMs: number; catalogueBytes: number; runBytes: number; runCount: number; freeBytes: Num;
+    setAside: { count: number; bytes: number; names: string[] };
     largest: { key: string; appId: string; attemptId: Text; name: Text; user: Text; loaded: number; endMs: Num; bytes: number }[];
   };
   places: (Place & { lastScanDurationMs: Num })[] | null;
