@@ -102,6 +102,11 @@ struct worker {
     /* worker_control.c */
     bool stop;                               /* the end of control */
     struct {
+        struct imap told;                    /* log_id → something: runs that were called damaged once in this process */
+        bool catalog;                        /* the catalogue is to be checked */
+        int64_t catalog_not_before_ns;       /* monotonic */
+    } damage;
+    struct {
         char line[5 + LOOKOUT_FIND_BYTES];                       /* as far as it was read; the rest of a longer one is dropped */
         size_t used;
     } control;

@@ -65,6 +65,10 @@ static enum err_code find(struct db *catalog, const struct request *request, con
 static enum err_code open_app(struct api_ctx *ctx, struct app_ref *ret, struct err *err)
 {
     enum err_code rc = db_pool_app(ctx->pool, ret->key, &ret->lease, err);
+    ctx->opened[1] = ctx->opened[0];
+    ctx->opened[0] = ret->log_id;
+    if (rc == ERR_INVALID && ret->loaded) /* another program's database in its place */
+        return err_set(err, ERR_CORRUPT, "the file of this run is not one of ours");
     if (rc == ERR_OK && ret->loaded) {
         server_opened(ctx->server, ret->log_id);
         return ERR_OK;

@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "ingest/store/catalog.h"
+#include "ingest/store/run_file.h"
 #include "ingest/store/run_history.h"
 
 /* One row: what the catalogue says of a run and of its log, out of the run's own file. Column names are those of tables log and app. */
@@ -119,7 +120,9 @@ enum err_code catalog_rebuild(struct db *catalog, const char *store_dir, int64_t
             char key[256];
             snprintf(key, sizeof key, "%.*s", (int)(strlen(entry->d_name) - 3), entry->d_name);
             snprintf(path, sizeof path, "%s/apps/%s", store_dir, entry->d_name);
-            *ret_run_count += read_file(catalog, path, key, log, app);
+            bool found = read_file(catalog, path, key, log, app);
+            *ret_run_count += found;
+            if (!found && run_file_look(store_dir, key) == RUN_FILE_DAMAGED && run_file_set_aside(store_dir, key, NULL)) { /* it stays until its run is read anew */ }
         }
         rc = db_commit(catalog, err);
     }
