@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "ingest/app_lock.h"
 #include "ingest/store/catalog_policy.h"
-#include "ingest/store/run_file.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"

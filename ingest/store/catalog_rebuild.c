@@ -9,7 +9,7 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "ingest/store/catalog.h"
-#include "ingest/store/run_file.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/store/run_history.h"
 
 /* One row: what the catalogue says of a run and of its log, out of the run's own file. Column names are those of tables log and app. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/store/run_file.h"
+#include "ingest/store/run_file_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static bool is_whole(const unsigned char *head, int64_t file_bytes)
     return !counted || file_bytes >= (page_bytes == 1 ? 65536 : page_bytes) * (int64_t)big_endian(head + 28);
 }
 
-static enum run_file look_inside(const char *path)
+static enum run_file_state look_inside(const char *path)
 {
     struct db db;
     enum err_code rc = db_open(&db, path, DB_READ, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL);
@@ -36,7 +36,7 @@ static enum run_file look_inside(const char *path)
     return !rc ? RUN_FILE_GOOD : rc == ERR_UNSUPPORTED ? RUN_FILE_OTHER_VERSION : rc == ERR_CORRUPT || rc == ERR_INVALID || rc == ERR_NOT_FOUND ? RUN_FILE_DAMAGED : RUN_FILE_MISSING;
 }
 
-enum run_file run_file_look(const char *store_dir, const char *app_key)
+enum run_file_state run_file_look(const char *store_dir, const char *app_key)
 {
     char path[PATH_BYTES];
     unsigned char head[HEAD_BYTES];
