@@ -90,7 +90,7 @@ enum err_code worker_put_in_front(struct worker *self, struct catalog_row *row, 
 
 static bool key_at_work(struct worker *self, const char *app_key)
 {
-    for (size_t i = CREW_LISTERS; i < self->crew.count; i++)
+    for (size_t i = CREW_LOADERS_FROM; i < self->crew.count; i++)
         if (self->crew.jobs[i].state != JOB_FREE && strcmp(self->crew.jobs[i].app_key, app_key) == 0)
             return true;
     return false;
@@ -100,7 +100,7 @@ static size_t large_at_work(struct worker *self, bool *ret_alone)
 {
     size_t count = 0;
     *ret_alone = false;
-    for (size_t i = CREW_LISTERS; i < self->crew.count; i++)
+    for (size_t i = CREW_LOADERS_FROM; i < self->crew.count; i++)
         if (self->crew.jobs[i].state != JOB_FREE) {
             count += self->crew.jobs[i].item.bytes >= LARGE_BYTES;
             *ret_alone |= self->crew.jobs[i].item.tries > 0;
@@ -156,7 +156,7 @@ enum err_code worker_give_loads(struct worker *self, struct err *err)
         struct catalog_row row;
         bool alone;
         struct job *job = crew_free_job(&self->crew, JOB_LOAD);
-        size_t large = large_at_work(self, &alone), at_work = crew_started_count(&self->crew, JOB_LOAD), loaders = self->crew.count - CREW_LISTERS;
+        size_t large = large_at_work(self, &alone), at_work = crew_started_count(&self->crew, JOB_LOAD), loaders = self->crew.count - CREW_LOADERS_FROM;
         if (!job || alone || !load_queue_pop(&self->queue, &item))
             break;
         bool listing = self->to_list.count || crew_started_count(&self->crew, JOB_LIST);
