@@ -16,6 +16,7 @@
 
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/file_copy.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -26,7 +27,6 @@
 #include "place/place.h"
 
 #define ANSWER_BYTES ((size_t)1 << 20)       /* of one log: a path and some words */
-#define COPY_BYTES ((size_t)1 << 20)
 #define SCRATCH_BYTES 4200
 #define STORE_FAILED 9               /* exit status of a process whose log another try may read */
 
@@ -53,23 +53,6 @@ struct backfill {
 
 /* ---- one log, in a process of its own */
 
-static enum err_code copy_bytes(int from, int to, struct err *err)
-{
-    CLEANUP(mem_freep) char *bytes = mem_alloc(COPY_BYTES);
-    if (!bytes)
-        return err_nomem(err);
-    for (;;) {
-        ssize_t got = read(from, bytes, COPY_BYTES);
-        if (got < 0)
-            return err_set_errno(err, errno, "the database cannot be read back");
-        if (got == 0)
-            return fsync(to) ? err_set_errno(err, errno, "the database cannot be written to disk") : ERR_OK;
-        for (ssize_t done = 0, n; done < got; done += n)
-            if ((n = write(to, bytes + done, (size_t)(got - done))) < 0)
-                return err_set_errno(err, errno, "the database cannot be put into the store");
-    }
-}
-
 /* A name that no other process writes to, on whatever machine. */
 static enum err_code deliver(const char *made, const char *store_dir, const char *app_key, struct err *err)
 {
@@ -79,17 +62,10 @@ static enum err_code deliver(const char *made, const char *store_dir, const char
         *c = *c == '/' ? '_' : *c;
     snprintf(to, sizeof to, "%s/" ARRIVALS_DIR "/%s.db", store_dir, app_key);
     snprintf(part, sizeof part, "%s/" ARRIVALS_DIR "/.%s.%s.%ld" ARRIVALS_PART, store_dir, app_key, host, (long)getpid());
-    int from = open(made, O_RDONLY | O_CLOEXEC), out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-    enum err_code rc = from < 0 ? err_set_errno(err, errno, "the database cannot be read back") : out < 0 ? err_set_errno(err, errno, "the database cannot be put into the store") : ERR_OK;
-    if (!rc)
-        rc = copy_bytes(from, out, err);
-    if (from >= 0)
-        close(from);
-    if (out >= 0 && close(out) && !rc)
-        rc = err_set_errno(err, errno, "the database cannot be put into the store");
+    enum err_code rc = file_copy(made, part, true, err);
     if (!rc && rename(part, to))
-        rc = err_set_errno(err, errno, "the database cannot be put into the store");
-    if (rc && out >= 0)
+        rc = err_set_errno(err, errno, "%s", to);
+    if (rc)
         unlink(part);
     return rc;
 }

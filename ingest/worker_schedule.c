@@ -8,6 +8,7 @@
 #include "base/process_usage.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "ingest/worker_arrivals.h"
 #include "ingest/worker_tell.h"
 
 #define REREAD_SHARE 10                      /* a growing log that cannot be followed is read anew at most this part of the time */
@@ -160,7 +161,8 @@ enum err_code worker_give_loads(struct worker *self, struct err *err)
         if (!job || alone || !load_queue_pop(&self->queue, &item))
             break;
         bool listing = self->to_list.count || crew_started_count(&self->crew, JOB_LIST);
-        bool must_wait = (item.tries > 0 && at_work) || (at_work && memory_is_short(self)) || (listing && !known(item.wanted_ms)) ||
+        /* What was made elsewhere need not be loaded. Who watches meets it later, too, and loads what is new meanwhile. */
+        bool must_wait = (item.tries > 0 && at_work) || (!self->options->watch && worker_arrivals_wait(self)) || (at_work && memory_is_short(self)) || (listing && !known(item.wanted_ms)) ||
             (self->options->watch && loaders > 1 && item.bytes >= LARGE_BYTES && !known(item.wanted_ms) && large >= loaders - 1);
         if (must_wait) {                     /* all that follow must wait for the same reason */
             held[held_count++] = item;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_copy.h"
 #include "ingest/store/catalog_rebuild.h"
 #include "ingest/store/catalog_statements.h"
 
@@ -28,17 +29,31 @@ static enum arrival_end compare(const struct catalog *self, const struct catalog
     return !same && row->modified_ms > file->modified_ms && row->state != LOG_GONE ? ARRIVAL_DROPPED : ARRIVAL_ADOPTED;
 }
 
-/* What lies beside a run's file that was still being followed belongs to that one. */
+/* STORE/arrivals may be another file system than the rest: one that other machines share. The copy has the name of a load that is going on, so that it is cleared away if we are killed. */
+static enum err_code bring_over(const struct catalog *self, const char *path, const char *app_key, const char *to, struct err *err)
+{
+    char copy[4400];
+    snprintf(copy, sizeof copy, "%s/apps/%s.loading.db", self->store_dir, app_key);
+    enum err_code rc = file_copy(path, copy, true, err);
+    if (!rc && rename(copy, to))
+        rc = err_set_errno(err, errno, "cannot put the database in place");
+    if (rc)
+        unlink(copy);
+    return rc;
+}
+
 static enum err_code move_in(const struct catalog *self, const char *path, const char *app_key, struct err *err)
 {
-    static const char *const endings[] = {"-wal", "-shm", ""};
-    char to[4400];
-    for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
-        snprintf(to, sizeof to, "%s/apps/%s.db%s", self->store_dir, app_key, endings[i]);
-        if (endings[i][0])
-            unlink(to);
+    static const char *const beside[] = {"-wal", "-shm"};    /* of a file that was still being followed */
+    char to[4400], name[4408];
+    snprintf(to, sizeof to, "%s/apps/%s.db", self->store_dir, app_key);
+    for (size_t i = 0; i < ARRAY_LENGTH(beside); i++) {
+        snprintf(name, sizeof name, "%s%s", to, beside[i]);
+        unlink(name);
     }
-    return rename(path, to) ? err_set_errno(err, errno, "cannot put the database in place") : ERR_OK;
+    if (rename(path, to) == 0)
+        return ERR_OK;
+    return errno == EXDEV ? bring_over(self, path, app_key, to, err) : err_set_errno(err, errno, "cannot put the database in place");
 }
 
 static enum err_code adopt(struct catalog *self, const char *path, const struct run_file *file, int64_t place_id, enum arrival_end *ret, int64_t *ret_log_id, struct err *err)
@@ -87,5 +102,5 @@ enum err_code catalog_adopt(struct catalog *self, const char *path, const struct
         return rc;
     if ((rc = catalog_leave(self, own, adopt(self, path, file, place_id, ret, ret_log_id, err), err)))
         return rc;
-    return *ret == ARRIVAL_DROPPED && unlink(path) && errno != ENOENT ? err_set_errno(err, errno, "cannot remove %s", path) : ERR_OK;
+    return *ret != ARRIVAL_LATER && unlink(path) && errno != ENOENT ? err_set_errno(err, errno, "cannot remove %s", path) : ERR_OK;
 }

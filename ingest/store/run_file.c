@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -111,9 +112,14 @@ void run_file_dispose(struct run_file *self)
 static enum err_code check_closed(const char *path, struct err *err)
 {
     unsigned char head[HEAD_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat file;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);     /* a pipe would keep us waiting */
     if (fd < 0)
-        return err_set_errno(err, errno, "it cannot be read");
+        return errno == ELOOP ? err_set(err, ERR_INVALID, "it is a link") : err_set_errno(err, errno, "it cannot be read");
+    if (fstat(fd, &file) || !S_ISREG(file.st_mode)) {
+        close(fd);
+        return err_set(err, ERR_INVALID, "it is no file");
+    }
     ssize_t got = pread(fd, head, sizeof head, 0);
     int failed = errno;
     close(fd);
