@@ -3,9 +3,7 @@
 """A back-fill: `afterglow ingest --from-stdin` makes databases that the worker of a store adopts.
 
     backfill.py CASE        the functions below named case_…
-    backfill.py spark [LOGS_DIR] [--slots N]      measured on a local Spark cluster, see case_spark
 """
-import argparse
 import json
 import os
 import pathlib
@@ -24,7 +22,7 @@ import tree
 BINARY = tree.binary()
 SAMPLES = tree.ROOT / "tests/data/logs"
 SPARK = "4.3.0"
-LOGS_OF_SPARK = 3000
+LOGS_OF_SPARK = 300          # as a test; docker/README.md has the figures of 3000
 
 
 class Failure(Exception):
@@ -39,7 +37,7 @@ def expect(condition, text):
 def back_fill(store, lines, *arguments, **popen):
     """The finished process and its answers, in the order in which they came."""
     done = subprocess.run([BINARY, "ingest", "--store", str(store), "--from-stdin", *arguments], input="".join(f"{line}\n" for line in lines), capture_output=True, text=True,
-                          errors="replace", timeout=300, **popen)
+                          errors="replace", timeout=3600, **popen)
     done.rows = [json.loads(line) for line in done.stdout.splitlines()]
     return done
 
@@ -262,6 +260,68 @@ def case_hostile(scratch):
         listed = runs.listed(BINARY, store)
         expect(sorted(log["state"] for log in listed) == ["listed", "listed", "loaded"] and {log["path"] for log in listed} == set(logs), f"{listed}")
         expect(server.process.poll() is None and server.get("/readyz")[0] == 200, "the server does not live on")
+
+
+SPARK_JOB = """
+import json, sys, time
+from pyspark.sql import SparkSession
+workers, store, program, paths = int(sys.argv[1]), sys.argv[2], sys.argv[3], open(sys.argv[4]).read().split("\\n")
+spark = (SparkSession.builder.master(f"local-cluster[{workers},1,1024]").config("spark.ui.enabled", "false").config("spark.executor.memory", "512m")
+         .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").getOrCreate())
+spark.sparkContext.parallelize(range(workers * 8), workers * 8).map(lambda x: x).count()
+began = time.time()
+answers = spark.sparkContext.parallelize(paths, workers * 8).pipe(f"{program} ingest --store {store} --from-stdin --jobs 1", checkCode=True).collect()
+print(json.dumps({"seconds": time.time() - began, "version": spark.version, "states": [json.loads(line)["state"] for line in answers]}))
+spark.stop()
+"""
+
+
+def on_spark(python, scratch, store, paths, workers):
+    (scratch / "job.py").write_text(SPARK_JOB)
+    (scratch / "paths").write_text("\n".join(paths))
+    done = subprocess.run([python, scratch / "job.py", str(workers), store, BINARY, scratch / "paths"], capture_output=True, text=True, timeout=3600,
+                          env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(python)})
+    expect(done.returncode == 0, f"Spark ended with {done.returncode}: {done.stderr[-1500:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def timed(what):
+    """Seconds, and processor seconds of the processes that it waited for."""
+    before, began = os.times(), time.monotonic()
+    what()
+    after = os.times()
+    return time.monotonic() - began, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def case_spark(scratch):
+    """`backfill.py spark [COUNT]`: so many small logs (LOGS_OF_SPARK) on a local Spark cluster, against one process, and their adoption by a store's worker: a table for docker/README.md. The
+    generator is that of ../shared; Spark is AFTERGLOW_SPARK (a python with pyspark). Skipped without either."""
+    python, generator = os.environ.get("AFTERGLOW_SPARK"), tree.SHARED / "tools/make_big_log.py"
+    if not python or not generator.exists():
+        tree.skip("AFTERGLOW_SPARK, a python with pyspark, is not set" if not python else f"{generator} is not there")
+    logs, rows = scratch / "logs", []
+    subprocess.run([sys.executable, generator, "--apps", sys.argv[2] if len(sys.argv) > 2 else str(LOGS_OF_SPARK), "-o", logs, "--codec", "zstd"], check=True, stdout=subprocess.DEVNULL)
+    paths = sorted(map(str, logs.iterdir()))
+    some = paths[:len(paths) // 10]
+
+    def row(name, count, seconds, processor=None):
+        rows.append(f"| {name} | {count} | {seconds:.1f} | {count / seconds:.0f} | {'–' if processor is None else f'{processor / count * 1000:.0f} ms'} |")
+        print(rows[-1], flush=True)
+
+    for workers, part in ((1, some), (2, some), (2, paths)):
+        store = scratch / f"spark{workers}-{len(part)}"
+        done = on_spark(python, scratch, store, [*part, "/nowhere/app-missing"], workers)
+        expect(done["version"] == SPARK, f"Spark {done['version']}")
+        expect(sorted(done["states"]) == ["failed"] + ["loaded"] * len(part), f"states {set(done['states'])}, {len(done['states'])} answers")
+        expect(len(arrivals(store)) == len(part), f"{len(arrivals(store))} databases")
+        row(f"Spark {SPARK}, workers of one core: {workers}", len(part), done["seconds"])
+    filled, direct, process = store, scratch / "direct", scratch / "process"
+    row("one process, `--from-stdin --jobs 2`", len(some), *timed(lambda: back_fill(process, some, "--jobs", "2")))
+    expect(set(arrivals(process)) <= set(arrivals(filled)) and len(arrivals(process)) == len(some), "Spark made other databases")
+    row("`afterglow ingest DIR --jobs 2`", len(paths), *timed(lambda: runs.ingest(BINARY, direct, logs, arguments=("--jobs", "2"), timeout=3600)))
+    row("adoption by the store's worker", len(paths), *timed(lambda: runs.ingest(BINARY, filled, logs, timeout=3600)))
+    expect(arrivals(filled) == [], "not all were adopted")
+    expect(list_of(filled) == list_of(direct), "the list is not that of a load")
 
 
 def main():
