@@ -99,6 +99,13 @@ struct worker {
         size_t count, capacity;
     } unjudged;
 
+    /* worker_arrivals.c */
+    struct {
+        char **names;                        /* owned, and each; in STORE/arrivals; the last is next */
+        size_t count, capacity;
+        int64_t next_look_ns;                /* monotonic; 0: at once */
+    } arrivals;
+
     /* worker_control.c */
     bool stop;                               /* the end of control */
     struct {
