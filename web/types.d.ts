@@ -248,7 +248,9 @@ export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; hos
 export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
 // -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
 export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
-export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+/** What the settings asked for; null: not set. slotsEach: of one executor. */
+export interface ExecutorBounds { dynamic: boolean; leastExecutors: Num; startExecutors: Num; mostExecutors: Num; slotsEach: Num }
+export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[]; bounds: ExecutorBounds }
 // -- apps/{ref}/hosts
 export interface HostItem {
   host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;
@@ -256,6 +258,9 @@ export interface HostItem {
 }
 // -- apps/{ref}/processes
 export interface ProcessItem { processId: string; hostPort: Text; addMs: Num; totalCores: Num; logs: [string, string][] }
+
+// -- pins/{token}
+export interface Pinned { key: string; address: string; pinnedMs: number; author: Text; readAnew: boolean; judgedAnew: boolean }
 
 // -- apps/{ref}/environment
 export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }

@@ -114,7 +114,7 @@ describe("the list of applications", () => {
     assert.ok(head.includes("Queue") && !head.includes("Outcome"));
     assert.equal((await address(page)).search, "");
     await page.click("button:has-text('Columns')");
-    await page.click("button:has-text('As usual'), .pop-box button");
+    await page.click("button:has-text('As usual'), .pop-box > button");
     await page.keyboard.press("Escape");
     assert.ok((await texts("main thead th")).includes("Outcome"));
   });

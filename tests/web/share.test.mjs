@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What one takes away of a page: its link, tables as CSV, JSON and Markdown, the report, paper. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { api, arrive, openBrowser, openPage, prefer, reload, url, visit } from "./support/browser.mjs";
-import { FAILED, HOSTILE, SKEWED, SMALL } from "./support/log.mjs";
+import { FAILED, HOSTILE, SKEWED, SMALL, writeLogs } from "./support/log.mjs";
+import { startWatching } from "./support/server.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -85,11 +88,42 @@ describe("a run", () => {
     }
   });
 
-  it("is linked by y, with what is selected", async () => {
+  it("is linked by y, with what is selected, where nothing can be pinned", async () => {
     await visit(at.page, `a/${SKEWED}/stages/1.0?task=57`);
     const link = await copied(() => at.page.keyboard.press("y"));
     await said("Link to this view copied");
     assert.equal(link, `${url}a/${SKEWED}/stages/1.0?task=57`);
+    // This server reads no logs, so nobody would write a pinned view down.
+    assert.match(at.wrong.splice(0).join(), /^console: [^,]*\b503\b[^,]*$/);
+  });
+
+  it("is pinned by y: a short address leads to the view, says so, and what was changed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "afterglow-pin-"));
+    mkdirSync(join(folder, "logs"));
+    copyFileSync(join(writeLogs(join(folder, "all")), SMALL), join(folder, "logs", SMALL));
+    const server = await startWatching(folder, join(folder, "logs"));
+    try {
+      for (let tries = 0; !(await fetch(`${server.url}api/afterglow/v1/apps/${SMALL}/findings`)).ok && tries < 200; tries++) await new Promise((later) => setTimeout(later, 100));
+      await visit(at.page, `a/${SMALL}/stages/0.0?task=1`, server.url);
+      const link = await copied(() => at.page.keyboard.press("y"));
+      await said("Short address");
+      assert.match(link, /\/p\/[a-z2-9]{12}$/);
+      for (let tries = 0; (await fetch(link, { redirect: "manual" })).status !== 302 && tries < 100; tries++) await new Promise((later) => setTimeout(later, 50));
+      await arrive(at.page, link);
+      assert.match(at.page.url(), /\/stages\/0\.0\?task=1&pinned=[a-z2-9]{12}$/);
+      const note = at.page.locator(".is-pinned");
+      assert.match(await note.innerText(), /^Pinned view\. Pinned at .*Open the live view$/s);
+      assert.ok((await at.page.locator("tr.is-sel").count()) > 0);
+      await at.page.locator("th button", { hasText: "Duration" }).first().click();
+      await note.getByText("You have changed what it shows.").waitFor();
+      await note.getByText("Back to the pinned view").click();
+      await at.page.waitForURL(/\?task=1&pinned=[a-z2-9]{12}$/);
+      await note.getByText("Open the live view").click();
+      await note.waitFor({ state: "detached" });
+      assert.ok(at.page.url().endsWith(`/stages/0.0?task=1`));
+    } finally {
+      await server.stop();
+    }
   });
 
   it("gives its verdict, and a finding, as Markdown", async () => {
@@ -134,7 +168,7 @@ describe("an address", () => {
       ];
       for (const path of views) {
         await visit(at.page, path);
-        const link = await copied(() => at.page.keyboard.press("y"));
+        const link = at.page.url();
         await arrive(there.page, link);
         await there.page.waitForSelector("main > *");
         assert.equal(await there.page.innerText("main"), await at.page.innerText("main"), path);
