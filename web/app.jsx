@@ -2,7 +2,7 @@
 /** The page: reads the address, shows the view for it, and keeps the frame (bar, rail, keys, preferences). */
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { apiPath } from "./api.js";
+import { apiPath, firstAnswer } from "./api.js";
 import { UploadList, useUploads } from "./components/add-log.jsx";
 import { AppHead } from "./components/app-head.jsx";
 import { Boundary } from "./components/boundary.jsx";
@@ -31,6 +31,8 @@ const READING_MS = 1000;
 const GROWING_MS = 10_000;
 /** So long after the last byte of a log that was added came, what it brought is awaited. */
 const ARRIVED_MS = 15_000;
+/** So long the first drawing waits for what first.js asked: a slow server must not keep the frame away. */
+const FIRST_MS = 50;
 /** The first page has what it needs by then; other views are fetched after it. */
 const WARM_MS = 2000;
 
@@ -217,6 +219,6 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
 
 start();
 printLight();
-await setLang(prefsStore.load().lang);
+await Promise.all([setLang(prefsStore.load().lang), firstAnswer(FIRST_MS)]);
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
 setTimeout(warm, WARM_MS);

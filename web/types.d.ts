@@ -4,6 +4,11 @@
  * milliseconds, …Ns nanoseconds, …Bytes bytes, the rest counts and ids. `null` is unknown, never 0.
  */
 
+declare global {
+  /** What first.js asked before the code of the page was there; api.js takes it over. */
+  var askedFirst: { path: string; answer: Promise<Response> } | undefined;
+}
+
 /** Number or unknown. */
 export type Num = number | null;
 export type Text = string | null;
