@@ -135,7 +135,7 @@ function PlainFrame({ here, path, frame }) {
 /** Pages of one application: the same head and rail, fed by two calls. @param {{ appRef: string, rest: string[], frame: Frame }} props */
 function AppFrame({ appRef, rest, frame }) {
   const [beat, setBeat] = useState(0);
-  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
+  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef], paths.thresholds(current().query)), beat));
   const app = asked.data && settled(asked.data);
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;

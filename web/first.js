@@ -7,6 +7,7 @@
  */
 import { apiHref, apiPath } from "./lib/api-path.js";
 import { appsPath } from "./lib/list-path.js";
+import { thresholds } from "./lib/paths.js";
 import { load } from "./lib/prefs.js";
 import { current } from "./lib/router.js";
 
@@ -18,7 +19,7 @@ const texts = document.currentScript?.dataset[prefs.lang === "en" ? "en" : "zh"]
 if (texts) document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href: texts }));
 
 const { parts, query } = current();
-const path = !parts.length ? appsPath(query, prefs.lang) : parts[0] === "a" && parts[1] ? apiPath(["apps", parts[1]]) : null;
+const path = !parts.length ? appsPath(query, prefs.lang) : parts[0] === "a" && parts[1] ? apiPath(["apps", parts[1]], thresholds(query)) : null;
 if (path !== null) {
   const answer = fetch(apiHref(path), { headers: { Accept: "application/json" }, credentials: "same-origin" });
   answer.catch(() => undefined); // whoever takes it over is told

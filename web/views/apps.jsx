@@ -5,7 +5,7 @@ import { AddLog, DropZone, useAdding } from "../components/add-log.jsx";
 import { EXTRA, FIXED, Reason, UnderWay, appColumns } from "../components/app-columns.jsx";
 import { FilterChips, FurtherFilters } from "../components/app-filters.jsx";
 import { useColumns } from "../components/column-choice.jsx";
-import { Choice, Search, Tools, words } from "../components/filters.jsx";
+import { Choice, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { PlacesAway } from "../components/places-away.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
@@ -58,17 +58,7 @@ export function Apps({ uploads }) {
       <Tools>
         <Search name="q" label={t("apps.search")} />
         <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />
-        <Choice
-          name="grade"
-          label={t("col.severity")}
-          any={t("apps.anySeverity")}
-          options={[
-            ["1", t("apps.fromNote")],
-            ["2", t("apps.fromLow")],
-            ["3", t("apps.fromModerate")],
-            ["4", t("apps.severeOnly")],
-          ]}
-        />
+        <GradeChoice />
         <FurtherFilters version={version} />
         <button type="button" class="btn" aria-pressed={byJob} title={t("apps.byJob.title")} onClick={() => patchQuery({ group: byJob ? null : "job", page: null })}>
           {t("apps.byJob")}

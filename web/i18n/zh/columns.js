@@ -11,7 +11,7 @@ export const columns = {
   "col.startedZone": (zone) => `开始（${zone}）`,
   "col.duration": "时长",
   "col.gc": "GC",
-  "col.gc.title": "GC 时间占 Task 时间的比例：超过 10\u202f% 为中等，超过 30\u202f% 为严重",
+  "col.gc.title": "GC 时间占 Task 时间的比例",
   "col.job": "Job",
   "col.jobs": "Job",
   "col.stage": "Stage",
@@ -83,6 +83,9 @@ export const columns = {
   "col.read": "Afterglow 是否读取",
   "skew.title": (d, b, of) => `最大 Task：时长为中位数的 ${d}，${of}为中位数的 ${b}`,
   "skew.titleDuration": (d) => `最大 Task：时长为中位数的 ${d}`,
+  "mark.high": "高",
+  "mark.costs": (what, s) => `${what}；代价 ${s}`,
+  "mark.noFinding": (what) => `${what}：没有发现`,
   "gc.title": (p) => `Task 时间的 ${p} 用于垃圾回收`,
 
   "col.saving": "可挽回",

@@ -25,7 +25,7 @@ export const stages = {
   "stages.none": "没有 Stage 运行",
   "stages.noneText": "没有提交 Job，或所有 Stage 都被跳过。",
   "stages.legend":
-    "倾斜：最大 Task 与中位数之比，3× 起为中等，10× 起为严重，仅在最大 Task 多用数秒时标记。GC：占 Task 时间的比例，超过 10\u202f% 为中等，超过 30\u202f% 为严重。",
+    "标记来自发现，点击可打开。只写“高”而没有标记：最大 Task 达到中位数的 3 倍且多用数秒，或 GC 超过 Task 时间的 10\u202f%，但没有发现表明它有影响。",
   "errors.title": "错误",
   "errors.note": "按文本分组",
   "errors.there": (n, of, more) => `${count(n)} / ${count(of)}${more ? `，另有 ${count(more)} 台主机` : ""}`,
