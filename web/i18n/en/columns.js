@@ -36,7 +36,7 @@ export const columns = {
   "col.median": "Median",
   "col.max": "Max",
   "col.ratio": "Max ÷ median",
-  "col.ratio.title": "Largest against median task duration: moderate from 3×, severe from 10×, where the largest task costs seconds",
+  "col.ratio.title": "The largest task's duration against the median",
   "col.ofRun": "Of run",
   "col.group": "Group",
   "col.query": "Query",

@@ -52,7 +52,7 @@ export const apps = {
   "apps.costs": "时间花在哪里",
   "apps.costs.title": "最贵的发现及各自可节省的时间；悬停可见完整结论",
   "apps.busy": "槽位占用",
-  "apps.busy.title": "有 Task 运行的槽位时间占已分配槽位时间的比例",
+  "apps.busy.title": "有任务运行的槽位时间占已分配槽位时间的比例",
   "apps.completeness": "日志完整度",
   "apps.completeness.title": "日志应有内容中实际存在的比例",
   "apps.logSize": "日志大小",
