@@ -73,7 +73,7 @@ CREATE TABLE app (
     task_time_ms INTEGER,                -- sum of task durations
     gc_time_ms INTEGER,                  -- sum of JVM GC time of tasks
     input_bytes INTEGER, output_bytes INTEGER, shuffle_read_bytes INTEGER, shuffle_write_bytes INTEGER, disk_spill_bytes INTEGER,
-    skew_grade INTEGER, gc_grade INTEGER -- worst over its stages: 0 ok, 3 flagged, 4 severe (analysis/)
+    skew_grade INTEGER, gc_grade INTEGER -- worst of what was found about uneven tasks, and about collections: 0 nothing to 4 severe; NULL: not judged
 ) STRICT;
 CREATE INDEX app_by_id ON app (app_id);
 CREATE INDEX app_by_log ON app (log_id);
