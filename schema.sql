@@ -73,7 +73,7 @@ CREATE TABLE app (
     task_time_ms INTEGER,                -- sum of task durations
     gc_time_ms INTEGER,                  -- sum of JVM GC time of tasks
     input_bytes INTEGER, output_bytes INTEGER, shuffle_read_bytes INTEGER, shuffle_write_bytes INTEGER, disk_spill_bytes INTEGER,
-    skew_grade INTEGER, gc_grade INTEGER -- worst over its stages: 0 ok, 3 flagged, 4 severe (analysis/)
+    skew_grade INTEGER, gc_grade INTEGER -- worst of what was found about uneven tasks, and about collections: 0 nothing to 4 severe; NULL: not judged
 ) STRICT;
 CREATE INDEX app_by_id ON app (app_id);
 CREATE INDEX app_by_log ON app (log_id);
@@ -904,7 +904,7 @@ CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 -- One row: the analysis. No row: it has not run.
 CREATE TABLE analysis (
     analysis_version INTEGER NOT NULL,
-    duration_ms INTEGER NOT NULL,        -- how long it took
+    duration_ms INTEGER NOT NULL,        -- how long it took, with the writing of all its tables
     begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, end_at_least INTEGER NOT NULL,   -- the interval judged (spec/findings.md 3.1); 1: it may have gone on
     wall_ms INTEGER NOT NULL, jobs_ms INTEGER NOT NULL,      -- its length; length of the union of job intervals
     completeness INTEGER NOT NULL,       -- C of 2.2, 0 … 100
