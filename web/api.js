@@ -74,7 +74,7 @@ export async function get(path, signal) {
   return answer;
 }
 
-/** Asks for something to be done, by POST without a body. @param {string} path as apiPath makes it @returns {Promise<void>} */
+/** Asks for something to be done, by POST without a body. @param {string} path as apiPath makes it @returns {Promise<any>} what the server answers */
 export async function act(path) {
   /** @type {Response} */
   let answer;
@@ -83,8 +83,8 @@ export async function act(path) {
   } catch {
     throw new ApiError(path, 0, "unreachable", "");
   }
-  if (answer.ok) return;
   const body = await answer.json().catch(() => null);
+  if (answer.ok) return body;
   throw new ApiError(path, answer.status, String(body?.error ?? answer.statusText), String(body?.detail ?? answer.status));
 }
 

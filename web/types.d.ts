@@ -39,11 +39,12 @@ export interface ServerState {
   version: string; build: string; store: string; nowMs: number; mayAct: boolean;
   ready: { catalogue: boolean; list: boolean; worker: boolean };
   server: ProcessState; worker: ProcessState;
-  ingest: { enabled: boolean; running: boolean; restarts: number; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
+  ingest: { enabled: boolean; running: boolean; restarts: number; confined: Num; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
   answers: { keptCount: number; keptBytes: number; hitCount: number; missCount: number; openDatabaseCount: number };
   settings: { key: string; value: Text; default: Text; from: string }[];
   disk: {
     measuredMs: number; catalogueBytes: number; runBytes: number; runCount: number; freeBytes: Num;
+    setAside: { count: number; bytes: number; names: string[] };
     largest: { key: string; appId: string; attemptId: Text; name: Text; user: Text; loaded: number; endMs: Num; bytes: number }[];
   };
   places: (Place & { lastScanDurationMs: Num })[] | null;
@@ -254,7 +255,9 @@ export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; hos
 export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
 // -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
 export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
-export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+/** What the settings asked for; null: not set. slotsEach: of one executor. */
+export interface ExecutorBounds { dynamic: boolean; leastExecutors: Num; startExecutors: Num; mostExecutors: Num; slotsEach: Num }
+export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[]; bounds: ExecutorBounds }
 // -- apps/{ref}/hosts
 export interface HostItem {
   host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;
@@ -262,6 +265,9 @@ export interface HostItem {
 }
 // -- apps/{ref}/processes
 export interface ProcessItem { processId: string; hostPort: Text; addMs: Num; totalCores: Num; logs: [string, string][] }
+
+// -- pins/{token}
+export interface Pinned { key: string; address: string; pinnedMs: number; author: Text; readAnew: boolean; judgedAnew: boolean }
 
 // -- apps/{ref}/environment
 export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }

@@ -72,6 +72,9 @@ export const stage = {
   "errors.tasks": "显示这些任务",
   "columns.choose": "列",
   "columns.usual": "恢复默认",
+  "columns.how": "拖动列到所需位置，或用方向键移动。",
+  "columns.move": (name) => `移动 ${name}：上下方向键`,
+  "columns.movedTo": (name, n, all) => `${name}：第 ${n} 列，共 ${all} 列`,
 
   "why.title": (id) => `任务 ${id} 为什么用了这么久？`,
   "why.slowest": "最慢的一个；可在表格、散点图或时间线中另选",
