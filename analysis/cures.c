@@ -17,6 +17,7 @@ static const struct {
     {"APP.SQL_DRIVER", "between", "BCAST_THRESH"},
     {"APP.SQL_DRIVER", "command", ""},
     {"APP.LOW_UTIL", "driver", "DYNALLOC"},
+    {"APP.LOW_UTIL", "shell", "DYNALLOC"},
     {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
     {"APP.LOW_UTIL", "tail", ""},
     {"APP.LOW_UTIL", "sched_wait", ""},

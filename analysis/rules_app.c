@@ -302,12 +302,14 @@ static double gap_slot_ms(const struct accounts *accounts, double busy)
     return MAX(rest, 0.0);
 }
 
-static void low_util(const struct judged *judged, struct findings *findings)
+static enum err_code low_util(const struct judged *judged, struct findings *findings, struct err *err)
 {
+    bool shell;
     const struct account *app = &judged->accounts->app;
     double allocated = judged->accounts->allocated_ms, busy = busy_slot_ms(app);
-    if (!judged->facts->job_count || allocated <= 0)
-        return;
+    enum err_code rc = is_shell(judged->facts, &shell, err);
+    if (rc || !judged->facts->job_count || allocated <= 0)
+        return rc;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
     finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY); /* seconds of a toy are no waste, and a cut log hides work */
@@ -326,7 +328,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
     for (size_t i = 1; i < ARRAY_LENGTH(parts); i++)
         if (parts[i].ms > most.ms)
             most = parts[i];
-    finding->cause = most.why;
+    finding->cause = shell && most.why == parts[0].why ? "shell" : most.why;
     finding_arg(findings, "most", most.ms, "ms");
     finding_arg_text(findings, "why", str_of(most.why));
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
@@ -339,6 +341,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
                                               {"stage_gap", parts[4].ms, "ms"}},
                      7);
     formula_share(findings, finding->rule, busy, allocated);
+    return ERR_OK;
 }
 
 static void off_cpu(const struct judged *judged, struct findings *findings)
@@ -691,7 +694,8 @@ enum err_code rules_app(const struct judged *judged, struct findings *findings, 
         rc = overalloc(judged, findings, err);
     if (!rc)
         rc = dyn_alloc(judged, findings, err);
-    low_util(judged, findings);
+    if (!rc)
+        rc = low_util(judged, findings, err);
     off_cpu(judged, findings);
     scaling(judged, findings);
     many_small(judged, findings);

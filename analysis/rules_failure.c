@@ -146,8 +146,9 @@ static void say_failures(struct findings *findings, const struct failures *failu
         if (out_of_memory && !error_is_oom(group->kind))
             continue;
         if (!shown++) {
-            finding_arg_text(findings, "class", str_of(group->error_class[0] ? group->error_class : group->signature));
-            finding_arg_text(findings, "msg", str_of(group->message));
+            char what[sizeof group->error_class + sizeof group->message + 2];
+            snprintf(what, sizeof what, "%s%s%s", group->error_class, group->error_class[0] && group->message[0] ? ": " : "", group->message);
+            finding_arg_text(findings, "error", str_of(what[0] ? what : group->signature));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
             if (group->more_hosts || group->host[0])
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));

@@ -129,8 +129,19 @@ static const char *fed_by(const struct stage_view *view)
     return shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
 }
 
+/* An attempt after the first has only those tasks whose output is missing: that they are few is nobody's choice. */
+static bool runs_what_was_missing(const struct facts *facts, const struct stage_view *view)
+{
+    uint32_t first = view->position;
+    while (first > 0 && facts->stages[first - 1].stage_id == view->fact->stage_id)
+        first--;
+    return first < view->position && known(facts->stages[first].num_tasks) && view->fact->num_tasks < facts->stages[first].num_tasks;
+}
+
 static void few_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, bool streaming)
 {
+    if (runs_what_was_missing(judged->facts, view))
+        return;
     double data = MAX(view->read_bytes, view->written_bytes);
     enum mute mute = streaming                                                    ? MUTE_STREAMING
                      : view->wall_ms < FEW_LEAST_WALL_MS                          ? MUTE_TINY_STAGE
@@ -157,7 +168,7 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
 
 static void single_task(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
-    if (view->fact->num_tasks != 1 || view->slots < 2)
+    if (view->fact->num_tasks != 1 || view->slots < 2 || runs_what_was_missing(judged->facts, view))
         return;
     double f = split_factor(view);
     struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, view->wall_ms / 1000, split_saving(view, f));
@@ -265,7 +276,7 @@ static void sched_delay(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "w", wait, "ms");
     finding_arg(findings, "rate", view->wall_ms > 0 ? view->count / view->wall_ms * 1000 : (double)NAN, "count");
     /* Where there are few, their number is not what keeps the driver. */
-    finding->cause = view->count < TINY_LEAST_WAVES * view->slots ? "few" : NULL;
+    finding->cause = view->count <= TINY_LEAST_WAVES * view->slots ? "few" : NULL;
     finding_arg(findings, "partitions", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
     finding_arg(findings, "ideal", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
     evidence_stage(findings, view, "culprit");
