@@ -892,7 +892,7 @@ CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 -- One row: the analysis. No row: it has not run.
 CREATE TABLE analysis (
     analysis_version INTEGER NOT NULL,
-    duration_ms INTEGER NOT NULL,        -- how long it took
+    duration_ms INTEGER NOT NULL,        -- how long it took, with the writing of all its tables
     begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, end_at_least INTEGER NOT NULL,   -- the interval judged (spec/findings.md 3.1); 1: it may have gone on
     wall_ms INTEGER NOT NULL, jobs_ms INTEGER NOT NULL,      -- its length; length of the union of job intervals
     completeness INTEGER NOT NULL,       -- C of 2.2, 0 … 100

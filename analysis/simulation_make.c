@@ -675,7 +675,7 @@ static enum err_code make_costs(struct maker *self)
     enum err_code rc = ERR_OK;
     for (size_t n = 0; n < sim->node_count && !rc; n++) {
         struct sim_node *node = &sim->nodes[n];
-        struct sim_work observed = {.count = self->facts->stages[node->stage].attempt_count};
+        struct sim_work observed = sim_work_of(sim, node);
         rc = sim_work_seal(sim, node, &observed, &sim->arena, &node->costs, self->err);
         sim->work_ms += self->stages[node->stage].work_ms + node->gap_ms * (double)observed.count;
         sim->item_count += node->costs.count + node->costs.late_count;

@@ -9,4 +9,7 @@
 /* Reads what is there and obeys; for when poll says that something is. The end of input sets self->stop. */
 void worker_read_control(struct worker *self);
 
+/* Looks at the catalogue where the server could not read it. ERR_CORRUPT: it is damaged, and set aside by whoever opens it next. */
+enum err_code worker_check_damage(struct worker *self, struct err *err) WARN_UNUSED;
+
 #endif

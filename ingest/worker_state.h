@@ -99,8 +99,20 @@ struct worker {
         size_t count, capacity;
     } unjudged;
 
+    /* worker_arrivals.c */
+    struct {
+        char **names;                        /* owned, and each; in STORE/arrivals; the last is next */
+        size_t count, capacity;
+        int64_t next_look_ns;                /* monotonic; 0: at once */
+    } arrivals;
+
     /* worker_control.c */
     bool stop;                               /* the end of control */
+    struct {
+        struct imap told;                    /* log_id → something: runs that were called damaged once in this process */
+        bool catalog;                        /* the catalogue is to be checked */
+        int64_t catalog_not_before_ns;       /* monotonic */
+    } damage;
     struct {
         char line[5 + LOOKOUT_FIND_BYTES];                       /* as far as it was read; the rest of a longer one is dropped */
         size_t used;

@@ -396,6 +396,12 @@ void server_opened(struct server *self, int64_t log_id)
         supervise_opened(self->supervisor, log_id);
 }
 
+void server_damaged(struct server *self, int64_t log_id)
+{
+    if (self->supervisor)
+        supervise_damaged(self->supervisor, log_id);
+}
+
 bool server_reload(struct server *self, int64_t log_id)
 {
     return self->supervisor && supervise_reload(self->supervisor, log_id);

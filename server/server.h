@@ -116,6 +116,8 @@ void server_want(struct server *self, int64_t log_id);
 /* Tells the child to look for logs of that name (on_demand.h); false: there is no child. */
 bool server_finds(const struct server *self);
 void server_find(struct server *self, struct str app_id);
+/* The file of that log's run cannot be read; 0: the catalogue. Tells the child, which sets it aside and makes it anew. Likewise. */
+void server_damaged(struct server *self, int64_t log_id);
 /* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
 void server_opened(struct server *self, int64_t log_id);
 /* What an administrator asked for. False: the child could not be told. */

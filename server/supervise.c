@@ -214,6 +214,11 @@ void supervise_scan(struct supervisor *self, size_t place)
     tell_of(self, "scan", (int64_t)place);
 }
 
+void supervise_damaged(struct supervisor *self, int64_t log_id)
+{
+    tell_of(self, "damaged", log_id);
+}
+
 bool supervise_reload(struct supervisor *self, int64_t log_id)
 {
     return tell_of(self, "reload", log_id);

@@ -39,6 +39,7 @@ void supervise_opened(struct supervisor *self, int64_t log_id);   /* as supervis
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
 void supervise_scan(struct supervisor *self, size_t place);       /* look at that one of the places now, by its position in argv, from 0; as above */
 void supervise_find(struct supervisor *self, struct str app_id);   /* look for logs of that name; it has no control characters. As above */
+void supervise_damaged(struct supervisor *self, int64_t log_id);  /* the file of that log's run cannot be read; 0: the catalogue. As above */
 /* What a person asked for once. False: it could not be told. */
 bool supervise_reload(struct supervisor *self, int64_t log_id) WARN_UNUSED;
 bool supervise_forget(struct supervisor *self, int64_t log_id) WARN_UNUSED;

@@ -87,6 +87,10 @@ foreach(case disk_full file_size_limit read_only_store killed_at_random killed_w
     script_test(failure_${case} failure 300 ${PYTHON3} ${SUPPORT}/failures.py ${case})
 endforeach()
 
+foreach(case same shares answers killed served hostile spark)
+    script_test(backfill_${case} failure 300 ${PYTHON3} ${SUPPORT}/backfill.py ${case})
+endforeach()
+
 foreach(case hdfs s3)
     script_test(places_${case} places 600 ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()

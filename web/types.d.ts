@@ -34,11 +34,12 @@ export interface ServerState {
   version: string; build: string; store: string; nowMs: number; mayAct: boolean;
   ready: { catalogue: boolean; list: boolean; worker: boolean };
   server: ProcessState; worker: ProcessState;
-  ingest: { enabled: boolean; running: boolean; restarts: number; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
+  ingest: { enabled: boolean; running: boolean; restarts: number; confined: Num; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
   answers: { keptCount: number; keptBytes: number; hitCount: number; missCount: number; openDatabaseCount: number };
   settings: { key: string; value: Text; default: Text; from: string }[];
   disk: {
     measuredMs: number; catalogueBytes: number; runBytes: number; runCount: number; freeBytes: Num;
+    setAside: { count: number; bytes: number; names: string[] };
     largest: { key: string; appId: string; attemptId: Text; name: Text; user: Text; loaded: number; endMs: Num; bytes: number }[];
   };
   places: (Place & { lastScanDurationMs: Num })[] | null;

@@ -37,6 +37,22 @@ enum err_code catalog_reload(struct catalog *self, int64_t log_id, struct err *e
     return !rc && sqlite3_changes(self->db.handle) == 0 ? err_set(err, ERR_BUSY, "it is being read, or gone") : rc;
 }
 
+enum err_code catalog_run_damaged(struct catalog *self, int64_t log_id, const char *app_key, struct err *err)
+{
+    bool own;
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_enter(self, &own, err);
+    if (rc)
+        return rc;
+    if (!(rc = catalog_statement(self, SQL_NOT_LOADED, &stmt, err))) {
+        db_bind_str(stmt, 1, str_of(app_key));
+        rc = db_run(stmt, err);
+    }
+    if (!rc)
+        rc = catalog_reload(self, log_id, err);
+    return catalog_leave(self, own, rc, err);
+}
+
 static enum err_code forget(struct catalog *self, const char *app_key, struct err *err)
 {
     sqlite3_stmt *stmt;

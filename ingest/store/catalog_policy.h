@@ -18,6 +18,8 @@ enum err_code catalog_opened(struct catalog *self, int64_t log_id, struct err *e
 enum err_code catalog_mark_abandoned(struct catalog *self, int64_t before_ms, struct err *err) WARN_UNUSED;
 /* An administrator wants it read anew, whatever it is now: waiting, and first. ERR_BUSY: it is being read, gone, or no log of a run that is shown; nothing changed. */
 enum err_code catalog_reload(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
+/* Its file cannot be read any more (and was set aside): as catalog_reload, and until then the run is not loaded. */
+enum err_code catalog_run_damaged(struct catalog *self, int64_t log_id, const char *app_key, struct err *err) WARN_UNUSED;
 /* An administrator does not want to see the run any more: its row goes with all that is derived from it, and its logs, copies too, are skipped until they change. Its file has gone before (budget_put_away). */
 enum err_code catalog_forget(struct catalog *self, const char *app_key, struct err *err) WARN_UNUSED;
 

@@ -90,12 +90,8 @@ void api_app_close(struct api_ctx *ctx, struct api_app *app)
 enum err_code api_catalog(struct api_ctx *ctx, struct db_lease *ret, struct err *err)
 {
     *ret = (struct db_lease){0};
-    struct ingest_status ingest;
-    server_ingest_status(ctx->server, &ingest);
     enum err_code rc = db_pool_catalog(ctx->pool, ret, err);
-    /* Being made just now, or about to be made anew because another version wrote it: by a process that tells if it cannot. */
-    bool coming = rc == ERR_NOT_FOUND || (ingest.enabled && (rc == ERR_INVALID || rc == ERR_UNSUPPORTED));
-    return coming ? ERR_OK : rc;
+    return catalog_is_to_come(ctx->server, rc) ? ERR_OK : rc;
 }
 
 void api_bad_parameter(struct response *response, const struct err *err)

@@ -6,7 +6,7 @@
  * while the picture that matches SELECTOR is zoomed and dragged. Ends with 77 where there is no browser.
  */
 import { existsSync } from "node:fs";
-import { openBrowser, openPage, url } from "./support/browser.mjs";
+import { arrive, openBrowser, openPage, url } from "./support/browser.mjs";
 import { CHROMIUM } from "./support/where.mjs";
 
 if (!existsSync(CHROMIUM)) process.exit(77);
@@ -35,7 +35,7 @@ async function once(path, selector) {
 /** @param {string} path @param {string} selector */
 async function frames(path, selector) {
   const { page } = await openPage(browser.context);
-  await page.goto(url + path, { waitUntil: "networkidle" });
+  await arrive(page, url + path);
   const picture = page.locator(selector).first();
   await picture.scrollIntoViewIfNeeded();
   const box = /** @type {{ x: number, y: number, width: number, height: number }} */ (await picture.boundingBox());

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { api, arrive, openBrowser, openPage, prefer, reload, url, visit } from "./support/browser.mjs";
 import { FAILED, HOSTILE, SKEWED, SMALL } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -19,6 +19,15 @@ before(async () => {
 after(() => browser.close());
 
 const clipboard = () => at.page.evaluate(() => navigator.clipboard.readText());
+/** What is copied by an act, which takes a moment longer than the act. @param {() => Promise<unknown>} act */
+async function copied(act) {
+  await at.page.evaluate(() => navigator.clipboard.writeText(""));
+  await act();
+  await at.page.waitForFunction(() => navigator.clipboard.readText());
+  return clipboard();
+}
+/** It is gone after a moment, and what it said stays in the document. @param {string} text */
+const said = (text) => at.page.locator(".toast", { hasText: text }).waitFor({ state: "attached" });
 /** What a link or a button downloads. @param {() => Promise<unknown>} act */
 async function downloaded(act) {
   const [file] = await Promise.all([at.page.waitForEvent("download"), act()]);
@@ -42,9 +51,8 @@ describe("a list", () => {
   it("is copied as Markdown, as it is shown", async () => {
     await visit(at.page, `a/${SKEWED}/stages`);
     await open(".tbl-foot");
-    await at.page.locator(".menu[open] button").click();
-    await at.page.locator(".toast", { hasText: "copied" }).waitFor();
-    const lines = (await clipboard()).split("\n");
+    const lines = (await copied(() => at.page.locator(".menu[open] button").click())).split("\n");
+    await said("copied");
     const shown = await at.page.locator("main .tbl").first().locator("tbody tr").count();
     assert.equal(lines.length, shown + 2);
     assert.ok(lines.every((line) => line.startsWith("| ") && line.endsWith(" |")));
@@ -57,8 +65,7 @@ describe("a list", () => {
     const table = at.page.locator(".tbl-foot summary");
     if (await table.count()) {
       await table.first().click();
-      await at.page.locator(".menu[open] button").click();
-      const text = await clipboard();
+      const text = await copied(() => at.page.locator(".menu[open] button").click());
       assert.equal(/(^|[^\\])<script>/.test(text), false);
       assert.equal(text.split("\n").length, 3);
     }
@@ -80,25 +87,23 @@ describe("a run", () => {
 
   it("is linked by y, with what is selected", async () => {
     await visit(at.page, `a/${SKEWED}/stages/1.0?task=57`);
-    await at.page.keyboard.press("y");
-    await at.page.locator(".toast", { hasText: "Link to this view copied" }).waitFor();
-    assert.equal(await clipboard(), `${url}a/${SKEWED}/stages/1.0?task=57`);
+    const link = await copied(() => at.page.keyboard.press("y"));
+    await said("Link to this view copied");
+    assert.equal(link, `${url}a/${SKEWED}/stages/1.0?task=57`);
   });
 
   it("gives its verdict, and a finding, as Markdown", async () => {
     const { verdict, findings } = await api(`apps/${SKEWED}/findings`);
     await visit(at.page, `a/${SKEWED}`);
     await at.page.locator(".head-tools summary", { hasText: "Share" }).click();
-    await at.page.locator(".head-tools .menu[open] button", { hasText: "verdict" }).click();
-    await at.page.locator(".toast", { hasText: "Verdict copied" }).waitFor();
-    const said = await clipboard();
-    assert.ok(said.startsWith("[skewed\\_join]("), said);
-    assert.ok(said.replaceAll("\\", "").includes(verdict.replaceAll("\\", "")), said);
-    const [first] = findings;
-    await visit(at.page, `a/${SKEWED}?finding=${encodeURIComponent(`${first.rule}:${first.subject.kind}:${first.subject.key}`)}`);
-    await at.page.locator(".find-actions button", { hasText: "Markdown" }).click();
-    await at.page.waitForTimeout(100);
-    assert.ok((await clipboard()).replaceAll("\\", "").includes(first.sentence.replaceAll("\\", "")));
+    const first = await copied(() => at.page.locator(".head-tools .menu[open] button", { hasText: "verdict" }).click());
+    await said("Verdict copied");
+    assert.ok(first.startsWith("[skewed\\_join]("), first);
+    assert.ok(first.replaceAll("\\", "").includes(verdict.replaceAll("\\", "")), first);
+    const [finding] = findings;
+    await visit(at.page, `a/${SKEWED}?finding=${encodeURIComponent(`${finding.rule}:${finding.subject.kind}:${finding.subject.key}`)}`);
+    const second = await copied(() => at.page.locator(".find-actions button", { hasText: "Markdown" }).click());
+    assert.ok(second.replaceAll("\\", "").includes(finding.sentence.replaceAll("\\", "")), second);
   });
 
   it("has a menu for the keyboard", async () => {
@@ -108,8 +113,7 @@ describe("a run", () => {
     await at.page.keyboard.press("Tab");
     assert.match(await at.page.evaluate(() => document.activeElement?.getAttribute("href") ?? ""), /report\?format=html/);
     await at.page.keyboard.press("Escape");
-    assert.equal(await at.page.locator(".menu[open]").count(), 0);
-    assert.equal(await at.page.evaluate(() => document.activeElement?.tagName), "SUMMARY");
+    await at.page.waitForFunction(() => !document.querySelector(".menu[open]") && document.activeElement?.tagName === "SUMMARY");
   });
 });
 
@@ -130,9 +134,8 @@ describe("an address", () => {
       ];
       for (const path of views) {
         await visit(at.page, path);
-        await at.page.keyboard.press("y");
-        const link = await clipboard();
-        await there.page.goto(link, { waitUntil: "networkidle" });
+        const link = await copied(() => at.page.keyboard.press("y"));
+        await arrive(there.page, link);
         await there.page.waitForSelector("main > *");
         assert.equal(await there.page.innerText("main"), await at.page.innerText("main"), path);
         assert.equal(await there.page.title(), await at.page.title(), path);
@@ -179,7 +182,7 @@ describe("language and zone", () => {
     assert.ok((await at.page.innerText("main")).includes(local));
     await at.page.getByRole("button", { name: "English" }).click();
     await at.page.waitForFunction(() => document.documentElement.lang === "en");
-    await at.page.reload({ waitUntil: "networkidle" });
+    await reload(at.page);
     assert.equal(await at.page.evaluate(() => document.documentElement.lang), "en", "the choice stays");
     await prefer(at.page, { lang: "en", theme: "dark", zone: "utc" });
   });
