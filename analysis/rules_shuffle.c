@@ -117,9 +117,15 @@ static double split_saving(const struct stage_view *view, double f)
     return MAX(0.0, (isnan(view->stats->base_ms) ? longest : view->stats->base_ms) - MAX(even, MAX(0.0, longest - v) / f + v));
 }
 
+/* All tasks of the stage, those that never succeeded too: of a stage that failed few may have. */
+static double task_count(const struct stage_view *view)
+{
+    return MAX(view->count, (double)known_or(view->fact->num_tasks, 0));
+}
+
 static double split_factor(const struct stage_view *view)
 {
-    return ceil(SPLIT_WAVES * view->slots / view->count);
+    return ceil(SPLIT_WAVES * view->slots / task_count(view));
 }
 
 /* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle, a scan of a query, or the program that made it. */
@@ -147,20 +153,20 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
                      : view->wall_ms < FEW_LEAST_WALL_MS                          ? MUTE_TINY_STAGE
                      : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS ? MUTE_TINY_DATA
                                                                                   : MUTE_NONE;
-    double f = split_factor(view);
-    struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->count / view->slots, split_saving(view, f));
+    double f = split_factor(view), count = task_count(view);
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, count / view->slots, split_saving(view, f));
     if (!finding)
         return;
-    finding_arg(findings, "n", view->count, "count");
+    finding_arg(findings, "n", count, "count");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
-    finding_arg(findings, "ideal", f * view->count, "count");
-    finding_arg(findings, "partitions", f * view->count, "count");
+    finding_arg(findings, "ideal", f * count, "count");
+    finding_arg(findings, "partitions", f * count, "count");
     double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
     finding->cause = fed_by(view);
     if (input > 0)
-        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * view->count)))), "bytes");
+        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * count)))), "bytes");
     evidence_stage(findings, view, "culprit");
     FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"slots", view->slots, "count"});
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});

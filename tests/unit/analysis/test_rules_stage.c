@@ -244,6 +244,20 @@ static void a_retry_has_no_more_tasks_than_are_missing(void **state)
     assert_true(isnan(measure("STAGE.SINGLE_TASK", "0.1")));
 }
 
+/* Two tasks on two slots, of which one failed four times and the stage with it: it had as many tasks as slots. */
+static void a_task_that_never_succeeded_is_one_of_the_stage(void **state)
+{
+    (void)state;
+    whole_stage(0, 2, 1000, 21000);
+    app_sql("UPDATE stage SET status = 3");
+    task_of(0, 0, 1, 1000, 10000);
+    for (int64_t i = 0; i < 4; i++)
+        fail_task(task_of(0, 1, 1, 1000 + 5000 * i, 5000), REASON_EXCEPTION);
+    analyse_app();
+    assert_near(measure("STAGE.FEW_TASKS", "0.0"), 1.0);
+    assert_near(number_of("SELECT args ->> '$.ideal.v' FROM finding WHERE rule_id = 'TASK.FAILURES'"), 4.0);
+}
+
 /* A failure that names no class is told once. */
 static void a_failure_without_a_class_is_its_message(void **state)
 {
@@ -272,6 +286,7 @@ int main(void)
         TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(more_tasks_come_from_where_the_data_comes_from),
         TEST(failures_are_listed_by_what_they_say),
+        TEST(a_task_that_never_succeeded_is_one_of_the_stage),
         TEST(a_lost_executor_costs_what_ran_again),
         TEST(a_retry_has_no_more_tasks_than_are_missing),
         TEST(a_failure_without_a_class_is_its_message),
