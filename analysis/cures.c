@@ -37,7 +37,7 @@ static const struct {
     {"STAGE.GC_HIGH", "not_cached", "SHUFPART G1 MEMORY"},
     {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
     {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
-    {"SQL.SMALL_FILES_WRITE", "partitioned", "COALESCE_WRITE"},
+    {"SQL.LONG_PLAN", "filter", ""},
     {"SQL.AQE_SKEW_UNHANDLED", "not a shuffled join", "HOTSPLIT EXPLODE_JOIN"},
     {"SQL.AQE_SKEW_UNHANDLED", "another operator needs its partitioning", "HOTSPLIT"},
     {"SQL.DPP", "pruned", ""},
