@@ -122,6 +122,13 @@ static double split_factor(const struct stage_view *view)
     return ceil(SPLIT_WAVES * view->slots / view->count);
 }
 
+/* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle, a scan of a query, or the program that made it. */
+static const char *fed_by(const struct stage_view *view)
+{
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
+    return shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+}
+
 static void few_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, bool streaming)
 {
     double data = MAX(view->read_bytes, view->written_bytes);
@@ -139,8 +146,8 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
     finding_arg(findings, "ideal", f * view->count, "count");
     finding_arg(findings, "partitions", f * view->count, "count");
-    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
-    finding->cause = shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
+    finding->cause = fed_by(view);
     if (input > 0)
         finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * view->count)))), "bytes");
     evidence_stage(findings, view, "culprit");
@@ -156,6 +163,7 @@ static void single_task(const struct judged *judged, struct findings *findings, 
     struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, view->wall_ms / 1000, split_saving(view, f));
     if (!finding)
         return;
+    finding->cause = fed_by(view);
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "partitions", f, "count");
@@ -182,6 +190,9 @@ static void tiny_tasks(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "pct", finding->measure, "share");
     finding_arg(findings, "m", tasks, "count");
     finding_arg(findings, "ideal", tasks, "count");
+    finding_arg(findings, "partitions", tasks, "count");
+    finding_arg(findings, "split_bytes", MAX(SPLIT_DEFAULT_BYTES, ceil(view->read_bytes / tasks)), "bytes");
+    finding->cause = fed_by(view);
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
     formula_share(findings, rule, overhead, view->occupancy_ms + wait);
@@ -253,6 +264,10 @@ static void sched_delay(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "d", delay, "ms");
     finding_arg(findings, "w", wait, "ms");
     finding_arg(findings, "rate", view->wall_ms > 0 ? view->count / view->wall_ms * 1000 : (double)NAN, "count");
+    /* Where there are few, their number is not what keeps the driver. */
+    finding->cause = view->count < TINY_LEAST_WAVES * view->slots ? "few" : NULL;
+    finding_arg(findings, "partitions", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
+    finding_arg(findings, "ideal", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
     evidence_stage(findings, view, "culprit");
     formula_share(findings, rule, delay + wait, whole);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
@@ -359,7 +374,15 @@ static void skipped(const struct judged *judged, struct findings *findings, cons
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
 }
 
-/* How often the application's shuffle data was read. The stages whose output several others read are the evidence. */
+static bool reads_what_others_read(const struct stage_fact *stage, const uint32_t *readers)
+{
+    for (size_t k = 0; stage->attempt_count && k < stage->parent_count; k++)
+        if (readers[stage->parents[k]] > 1)
+            return true;
+    return false;
+}
+
+/* How often the application's shuffle data was read. The stages whose output several others read are the evidence; the readers are named. */
 static enum err_code reread(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
 {
     const struct facts *facts = judged->facts;
@@ -386,11 +409,13 @@ static enum err_code reread(const struct judged *judged, struct findings *findin
     list[0] = '\0';
     for (size_t i = 0; i < facts->stage_count; i++) {
         char key[48];
-        if (readers[i] < 2)
+        bool reads = reads_what_others_read(&facts->stages[i], readers);
+        if (readers[i] < 2 && !reads)
             continue;
         snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[i]));
-        finding_evidence(findings, SUBJECT_STAGE, str_of(key), "context", (struct evidence_cell[]){{"readers", readers[i], "count"}}, 1);
-        if (len + sizeof key < sizeof list)
+        if (readers[i] > 1)
+            finding_evidence(findings, SUBJECT_STAGE, str_of(key), "context", (struct evidence_cell[]){{"readers", readers[i], "count"}}, 1);
+        if (reads && len + sizeof key < sizeof list)
             len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "", key);
     }
     finding_arg_text(findings, "list", len ? str_of(list) : STR_NONE);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ingest/stop_signals.h"
+#include "ingest/worker_arrivals.h"
 #include "ingest/worker_loop.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
@@ -60,6 +61,7 @@ static void tear_down(struct worker *self)
         crew_dispose(&self->crew);
     worker_scan_end(self);
     place_go_on();
+    worker_arrivals_dispose(self);
     worker_unjudged_dispose(self);
     worker_policy_dispose(self);
     kept_loads_dispose(&self->kept);

@@ -174,7 +174,15 @@ struct missing {
 static bool lies_below(const char *path, const char *directory)
 {
     size_t len = strlen(directory);
-    return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0');
+    return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0' || (len && directory[len - 1] == '/'));
+}
+
+const struct place_state *worker_place_of(const struct worker *self, const char *path)
+{
+    for (size_t i = 0; i < self->options->place_count; i++)
+        if (lies_below(path, self->places[i].path))
+            return &self->places[i];
+    return NULL;
 }
 
 static enum err_code find_missing(void *context, int64_t log_id, const char *path)

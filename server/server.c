@@ -412,6 +412,16 @@ bool server_forget(struct server *self, int64_t log_id)
     return self->supervisor && supervise_forget(self->supervisor, log_id);
 }
 
+bool server_pin(struct server *self, struct str words)
+{
+    return self->supervisor && supervise_pin(self->supervisor, words);
+}
+
+int64_t server_most_pins(const struct server *self)
+{
+    return self->settings->most_pins;
+}
+
 void server_scan_uploads(struct server *self)
 {
     if (self->supervisor)

@@ -88,6 +88,10 @@ foreach(case disk_full file_size_limit read_only_store killed_at_random killed_u
 endforeach()
 set_tests_properties(failure_killed_under_load PROPERTIES TIMEOUT 600)
 
+foreach(case same shares answers killed served hostile spark)
+    script_test(backfill_${case} failure 300 ${PYTHON3} ${SUPPORT}/backfill.py ${case})
+endforeach()
+
 foreach(case hdfs s3)
     script_test(places_${case} places 600 ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "ingest/store/catalog_rebuild.h"
 #include "ingest/store/catalog_statements.h"
-#include "ingest/store/run_file.h"
+#include "ingest/store/run_file_state.h"
 
 static enum err_code change(struct catalog *self, int64_t log_id, const struct catalog_sighting *s, const char *reason, struct err *err)
 {
@@ -28,7 +28,7 @@ static enum err_code change(struct catalog *self, int64_t log_id, const struct c
 }
 
 /* Its run cannot be read from the store. */
-static enum err_code load_again(struct catalog *self, const struct catalog_sighting *s, const struct catalog_row *row, enum run_file file, struct err *err)
+static enum err_code load_again(struct catalog *self, const struct catalog_sighting *s, const struct catalog_row *row, enum run_file_state file, struct err *err)
 {
     static const char *const reasons[] = {[RUN_FILE_MISSING] = "its file in the store is missing",
                                           [RUN_FILE_OTHER_VERSION] = "its file in the store is of another version",
@@ -130,7 +130,7 @@ static enum err_code see_known(struct catalog *self, const struct catalog_sighti
     if (row->state == LOG_GONE && row->put_away && row->is_source && strcmp(row->fingerprint, s->fingerprint) == 0)
         return catalog_exec_id_text_time(self, SQL_BACK, log_id, log_state_name(LOG_LISTED), err);
     if (same && was_loaded && check_file && row->is_source) {
-        enum run_file file = run_file_look(self->store_dir, row->app_key);
+        enum run_file_state file = run_file_look(self->store_dir, row->app_key);
         if (file != RUN_FILE_GOOD) {
             *ret_news = SIGHTING_CHANGED;
             return load_again(self, s, row, file, err);

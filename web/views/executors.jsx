@@ -17,7 +17,7 @@ import { bytes, count, offset, percent, quantity } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { current, hrefWith } from "../lib/router.js";
 import { PEAKS, measured, processRss } from "../model/executors.js";
-import { share } from "../model/grades.js";
+import { share } from "../model/app.js";
 import { unitOf } from "../model/metrics.js";
 import { sum } from "../model/time-axis.js";
 import { ExecutorTotals, Exclusions, Hosts, Losses, OneExecutor } from "./executor-parts.jsx";

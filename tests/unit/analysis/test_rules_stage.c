@@ -149,12 +149,56 @@ static void failures_are_listed_by_what_they_say(void **state)
     assert_near(measure("TASK.OOM", "0.0"), 3.0);
 }
 
+/* Two executors whose containers were killed for their size: two of them are moderate, on each. */
+static void executors_out_of_memory_are_counted(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, T0 + 20000);
+    add_executor(3, "3", 2, T0, T0 + 30000);
+    app_sql("UPDATE executor SET active = 0, remove_reason = 'Container killed by YARN for exceeding physical memory limits. 5.5 GB of 5.5 GB' WHERE executor_ref > 1");
+    whole_stage(0, 2, 1000, 2000);
+    task_of(0, 0, 1, 1000, 1000);
+    task_of(0, 1, 1, 1000, 1000);
+    analyse_app();
+    assert_near(measure("TASK.OOM", "2"), 2.0);
+    assert_near(measure("TASK.OOM", "3"), 2.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.OOM' AND subject_key = '2'"), "oom_container");
+}
+
+/* Many tasks of a shuffle are cured by its partitions, of a scan by its files, of anything else where it is made. */
+static void tiny_tasks_are_cured_where_they_come_from(void **state)
+{
+    (void)state;
+    static const char *const causes[] = {"shuffle", "scan", "source"};
+    for (int64_t stage = 0; stage < 3; stage++) {
+        whole_stage(stage, 100, 1000 + 12000 * stage, 11000 + 12000 * stage);
+        app_sql("UPDATE stage SET sql_execution_id = 0 WHERE stage_ref = %lld", (long long)stage);
+        for (int64_t i = 0; i < 100; i++) {
+            struct task_cells *task = task_of(stage, i, 1, 1000 + 12000 * stage + 200 * (i / 2), 200);
+            task->executor_run_time_ms = 50;
+            task->executor_cpu_time_ns = 50000000;
+            task->shuffle_local_read_bytes = stage == 0 ? 1000 : 0;
+            task->shuffle_remote_read_bytes = 0;
+            task->input_bytes = stage == 1 ? 1000 : 0;
+        }
+    }
+    analyse_app();
+    for (int64_t stage = 0; stage < 3; stage++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT cause FROM finding WHERE rule_id = 'STAGE.TINY_TASKS' AND subject_key = '%lld.0'", (long long)stage);
+        assert_string_equal(text_of(sql), causes[stage]);
+    }
+    assert_near(number_of("SELECT args ->> '$.partitions.v' FROM finding WHERE rule_id = 'STAGE.TINY_TASKS' AND subject_key = '2.0'"), 6.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(more_tasks_come_from_where_the_data_comes_from),
         TEST(failures_are_listed_by_what_they_say),
+        TEST(executors_out_of_memory_are_counted),
+        TEST(tiny_tasks_are_cured_where_they_come_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
