@@ -102,7 +102,7 @@ static enum err_code open_or_rebuild(struct catalog *self, struct err *err)
     if ((rc = set_aside(path, now_ms, err)) || (rc = open_checked(&self->db, path, err)) || (rc = catalog_rebuild(&self->db, self->store_dir, &count, err)) ||
         (rc = catalog_carry_over(&self->db, old_path, &carried_count, err)))
         return rc;
-    snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/, %lld that were put away from it",
+    snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/, %lld others from it",
         why.message, (long long)now_ms, (long long)count, (long long)carried_count);
     return ERR_OK;
 }
