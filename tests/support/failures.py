@@ -126,6 +126,18 @@ def case_read_only_store(work):
         expect_refusal(runs.ingest(BINARY, empty, log), r"read-?only|permission|denied", "a store without write permission")
 
 
+def case_no_store(work):
+    """A store that cannot be made, or written, ends the server at once; what is not there is made."""
+    (work / "file").touch()
+    for store, why in ((work / "file/store", "Not a directory"), (work / "file", "not a directory"), (pathlib.Path("/proc/afterglow/store"), "cannot make")):
+        done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0", "--store", store, "--logs", SAMPLES / "tiny_app"], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1, f"{store}: {done.returncode} {done.stderr}")
+    clean = lambda *arguments: subprocess.run([BINARY, "clean", "--store", work / "store", *arguments], capture_output=True, text=True, timeout=20).stdout.splitlines()
+    runs.ingest(BINARY, work / "store", SAMPLES / "tiny_app")
+    expect(clean()[0].startswith("No logs were looked at") and clean()[1].startswith("0 loaded runs would go"), f"clean without places: {clean()}")
+    expect(clean("--logs", SAMPLES / "tiny_app")[0].startswith("0 of 1 logs and 0 loaded runs would go"), f"clean: {clean('--logs', SAMPLES / 'tiny_app')}")
+
+
 def case_other_version(work):
     """Databases of another version are made anew from their logs. Where the log is gone the row stays, and the answer says that nothing more will come: also when the catalogue is of another version."""
     logs = work / "logs"
