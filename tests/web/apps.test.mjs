@@ -255,7 +255,8 @@ describe("adding a log", () => {
       await other.page.click("button:has-text('Add a log')");
       await other.page.setInputFiles(".add input:not([webkitdirectory])", join(logs, second));
       await other.page.waitForURL(/\/a\//);
-      assert.deepEqual(other.wrong, []);
+      // A run that is not read yet is asked for again; Chromium has its own word on the answer.
+      assert.deepEqual(other.wrong.filter((each) => !each.includes("409")), []);
       await other.page.close();
     } finally {
       await server.stop();

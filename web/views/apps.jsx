@@ -32,7 +32,7 @@ export function Apps({ uploads }) {
   const runs = useList(["apps"], { sort: "-start", filters: FILTERS, fixed: { history: String(RUNS), lang: language(), ...(byJob ? { group: "job" } : {}) }, version });
   const { data } = runs.asked;
   const counts = data?.counts;
-  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
+  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, runs.asked, () => {
     if (!typing()) setVersion((n) => n + 1);
   });
   const { shown, tool } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }), EXTRA, FIXED);
