@@ -23,9 +23,9 @@ import runs
 import tree
 
 SAMPLES = tree.ROOT / "tests/data/logs"
-KILLS = 15
-LOGS_TO_CLEAN = 150
 BINARY = tree.binary()
+KILLS = 5 if tree.sanitized(BINARY) else 15
+LOGS_TO_CLEAN = 150
 
 
 class Failure(Exception):

@@ -35,7 +35,7 @@ const digits = (text) => (text ?? "").replace(/[^\d.]/g, "");
 async function violations() {
   await page.evaluate(axe.source);
   return page.evaluate(async () =>
-    (await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })).violations.map(
+    (await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"] })).violations.map(
       (/** @type {any} */ v) => `${v.id}: ${v.nodes[0].target}`,
     ),
   );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the program under test ($AFTERGLOW_BINARY) on a free port over a store made for the test, and stops it again.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -11,6 +11,8 @@ import { inspect, isDeepStrictEqual } from "node:util";
 export const ROOT = process.env.AFTERGLOW_ROOT ?? resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 export const BINARY = process.env.AFTERGLOW_BINARY ?? join(ROOT, "build/release/afterglow");
 export const LOGS = join(ROOT, "tests/data/logs");
+/** Is it a build with the address sanitizer? It is slow, and looks at memory: amounts are for the other build. */
+export const sanitized = () => readFileSync(BINARY).includes("__asan_init");
 
 /** A limit is for what hangs: on a machine that does ten other things a second becomes a minute. */
 export const PATIENCE_MS = 300_000;
