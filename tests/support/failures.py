@@ -27,9 +27,9 @@ import serving
 import tree
 
 SAMPLES = tree.ROOT / "tests/data/logs"
-KILLS = 15
-LOGS_TO_CLEAN = 150
 BINARY = tree.binary()
+KILLS = 5 if tree.sanitized(BINARY) else 15
+LOGS_TO_CLEAN = 150
 
 
 class Failure(Exception):
@@ -220,7 +220,7 @@ def watch_and_kill(store, logs, settings, done, chance):
     """Starts `ingest --watch` again and again and kills it, until `done`; yields after each kill. Returns when a run that was not killed had its time, too."""
     conf = store.parent / "policy.conf"
     conf.write_text("\n".join([f"{key}={value}" for key, value in {"spark.history.fs.update.interval": "100ms", "spark.history.fs.cleaner.interval": "100ms", **settings}.items()]))
-    for patience in [*[None] * 200, 20]:
+    for patience in [*[None] * 200, 300]:
         process = subprocess.Popen([BINARY, "ingest", "--watch", "--properties-file", conf, "--store", store, logs], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         if patience is None:
             time.sleep(chance.uniform(0.02, 0.15))
@@ -374,7 +374,7 @@ def case_two_at_once(work):
     command = [BINARY, "ingest", "--store", str(store), str(SAMPLES)]
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) for _ in range(3)]
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=900)
         expect(process.returncode in (0, 3), f"one of three at once ended with {process.returncode}: {errors[-300:]}")
     expect(dumps(store) == wanted, "three at once stored something else than one")
     expect_clean_load(store, SAMPLES, wanted, "three at once")
