@@ -13,6 +13,7 @@ struct pending_task {
     struct executor *executor;
     struct host *host;
     struct task_info info;           /* its texts are not kept */
+    bool counted;                    /* in its stage. Not one that a stage starts when it is over (Spark logs so what it cancels): its end, if it comes, says all of it */
     bool has_reported;
     int64_t *reported;               /* then: what it has done so far, as counted in its stage; kept for the next task. Owned */
 };
@@ -135,13 +136,16 @@ enum err_code model_task_start(struct app_model *self, const struct event *event
     }
     if (before & TASK_ID_ENDED)
         return ERR_OK;   /* the end came first and said all of this */
-    count_start(self, stage, &e->info);
+    bool counted = !stage->completed_seen || stage->tasks.active > 0;
+    if (counted)
+        count_start(self, stage, &e->info);
     model_stage_unskip(self, stage);
     struct pending_task *p = pending_new(self);
     if (!p)
         return err_nomem(err);
     p->next = imap_get(&self->pending, e->info.id);
     p->stage = stage;
+    p->counted = counted;
     p->info = e->info;
     if (str_known(e->info.executor_id) && !(p->executor = model_executor_get(self, e->info.executor_id)))
         goto nomem;
@@ -150,8 +154,9 @@ enum err_code model_task_start(struct app_model *self, const struct event *event
     p->info.executor_id = p->info.host = STR_NONE;
     if (imap_put(&self->pending, e->info.id, p))
         goto nomem;
-    add_active(stage, 1);
-    if (e->info.speculative)
+    if (counted)
+        add_active(stage, 1);
+    if (counted && e->info.speculative)
         stage->speculative.active++;
     if (p->executor && p->executor->active) {
         p->executor->active_tasks++;
@@ -279,10 +284,10 @@ static void take_back(int64_t *sums, const int64_t *reported)
 /* One report of one running task takes the place of its last one. */
 static enum err_code count_report(struct app_model *self, struct pending_task *p, const int64_t *metrics, struct err *err)
 {
-    struct executor_stage *summary = p->executor ? model_executor_stage(self, p->stage, p->executor) : NULL;
-    if ((p->executor && !summary) || (!p->reported && !(p->reported = mem_alloc(TASK_METRIC_COUNT * sizeof *p->reported))))
+    struct executor_stage *summary = p->executor && p->counted ? model_executor_stage(self, p->stage, p->executor) : NULL;
+    if ((p->executor && p->counted && !summary) || (!p->reported && !(p->reported = mem_alloc(TASK_METRIC_COUNT * sizeof *p->reported))))
         return err_nomem(err);
-    int64_t *const sums[] = {p->stage->metrics, summary ? summary->metrics : NULL};
+    int64_t *const sums[] = {p->counted ? p->stage->metrics : NULL, summary ? summary->metrics : NULL};
     for (size_t i = 0; i < ARRAY_LENGTH(sums) && sums[i]; i++) {
         if (p->has_reported)
             take_back(sums[i], p->reported);
@@ -392,7 +397,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     self->task_end_count += !(before & (TASK_ID_ENDED | TASK_ID_RESUBMITTED));
     model_time(self, e->info.finish_ms);
     struct pending_task *start = e->reason == END_RESUBMITTED ? NULL : pending_take(self, stage, e->info.id);
-    bool was_active = start != NULL;
+    bool was_active = start && start->counted;
     struct executor *executor = NULL;
     struct host *host = NULL;
     if (start)
@@ -435,7 +440,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
     stage->task_time_ms = add_known(stage->task_time_ms, duration_ms);
     stage->peaks_set |= peaks_measured(e->peaks);
     stage->stats_due = true;
-    if (start && start->has_reported)
+    if (was_active && start->has_reported)
         take_back(stage->metrics, start->reported);
     add_metrics(stage->metrics, e->metrics);
     peaks_raise(stage->peaks, e->peaks);
@@ -443,7 +448,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         stage->speculative.active -= was_active;
         count_end(&stage->speculative, e->reason);
     }
-    if (start && start->has_reported && start->executor) {
+    if (was_active && start->has_reported && start->executor) {
         struct executor_stage *summary = model_executor_stage(self, stage, start->executor);
         if (!summary)
             return err_nomem(err);
@@ -462,7 +467,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         summary->peaks_set |= peaks_measured(e->peaks);
         add_metrics(summary->metrics, e->metrics);
         peaks_raise(summary->peaks, e->peaks);
-        count_in_executor(executor, e, duration_ms, was_active);
+        count_in_executor(executor, e, duration_ms, start != NULL);
     }
     self->task_row_count++;
     const struct sql_task task = {e->stage_id, e->stage_attempt, e->info.id, e->info.index, row.status == TASK_SUCCESS};

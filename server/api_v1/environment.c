@@ -22,14 +22,15 @@ static const struct {
 
 static enum err_code write_runtime(struct json_writer *w, sqlite3_stmt *entries, struct err *err)
 {
-    enum err_code rc;
+    enum err_code rc = ERR_EOF;
     json_key(w, "runtime");
     json_object_begin(w);
-    db_bind_i64(entries, 1, SECTION_JVM);
-    while ((rc = db_step(entries, err)) == ERR_OK)
-        for (size_t i = 0; i < ARRAY_LENGTH(runtime_keys); i++)
+    for (size_t i = 0; i < ARRAY_LENGTH(runtime_keys) && rc == ERR_EOF; i++) {
+        db_bind_i64(entries, 1, SECTION_JVM);
+        while ((rc = db_step(entries, err)) == ERR_OK)
             if (str_is(db_str(entries, 0), runtime_keys[i].name))
                 v1_text_if(w, runtime_keys[i].key, db_str(entries, 1));
+    }
     json_object_end(w);
     return rc == ERR_EOF ? ERR_OK : rc;
 }

@@ -103,10 +103,6 @@ static enum err_code write_table(struct v1_scope *scope, struct task_columns *co
 
     struct json_writer *w = response_json(scope->response, true);
     json_object_begin(w);
-    json_key(w, "aaData");
-    if ((rc = v1_write_tasks(scope, w, seqs, positions, written, err)))
-        return rc;
-    json_kv_str(w, "recordsTotal", table->task_count_text);
     json_key(w, "recordsFiltered");
     if (keep && count && table->task_count > 0) {
         char text[24];
@@ -114,6 +110,10 @@ static enum err_code write_table(struct v1_scope *scope, struct task_columns *co
         json_text(w, text);
     } else
         json_str(w, table->task_count_text);
+    json_key(w, "aaData");
+    if ((rc = v1_write_tasks(scope, w, seqs, positions, written, err)))
+        return rc;
+    json_kv_str(w, "recordsTotal", table->task_count_text);
     json_object_end(w);
     return ERR_OK;
 }

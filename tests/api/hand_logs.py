@@ -256,6 +256,20 @@ def running_metrics_stage_done(log):
 
 
 @log
+def start_when_the_stage_is_over(log):
+    """A stage fails while its next tasks are under way to their executors, and Spark logs their starts behind its end: one ends, one reports, one is never heard of again."""
+    log.begin().job(0, [stage(0, 4), stage(1)], 900).submitted(stage(0, 4), 1000).start(0).finish(0).completed(stage(0, 4), 2000, failure="Job 0 cancelled").job_end(0, 2100, failed=True)
+    log.start(1, launch=1990, executor="2", Speculative=True).start(2, launch=1991).start(3, launch=1992).heartbeat("1", [(2, HEARD)])
+
+
+@log
+def start_while_another_task_keeps_the_stage(log):
+    """The same where a task still runs in the stage that is over: then the starts count."""
+    log.begin().job(0, [stage(0, 4)], 900).submitted(stage(0, 4), 1000).start(0).start(1).finish(0).completed(stage(0, 4), 2000, failure="Job 0 cancelled")
+    log.start(2, launch=1990, executor="2", Speculative=True).start(3, launch=1991).heartbeat("1", [(3, HEARD)]).finish(1, 2050, "stage cancelled").job_end(0, 2100, failed=True)
+
+
+@log
 def running_metrics_failed_end(log):
     """Reported, then it failed without metrics."""
     log.begin().job(0, [stage(0, 2)], 900).submitted(stage(0, 2), 1000).start(0).heartbeat("1", [(0, HEARD)]).finish(0, reason="lost", bare=True)

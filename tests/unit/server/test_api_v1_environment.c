@@ -22,6 +22,21 @@ static void the_environment_has_sparks_shape(void **state)
                   "\"taskResources\":{\"cpus\":{\"resourceName\":\"cpus\",\"amount\":0.5}}},{\"id\":1,\"executorResources\":{},\"taskResources\":{}}]}");
 }
 
+static void what_it_runs_on_stands_in_sparks_order(void **state)
+{
+    static const char *const order[] = {"javaVersion", "javaHome", "scalaVersion", "sparkProperties"};
+    (void)state;
+    add_app("a");
+    app_sql("a", "INSERT INTO environment VALUES (0, 'Java Home', '/jvm'), (0, 'Java Version', '17'), (0, 'Scala Version', '2.13')");
+    struct answer answer = ask(A "/environment");
+    const char *at = answer.text;
+    for (size_t i = 0; i < ARRAY_LENGTH(order); i++) {
+        at = strstr(at, order[i]);
+        assert_non_null(at);
+    }
+    forget(&answer);
+}
+
 static void a_log_without_environment_has_no_such_resource(void **state)
 {
     (void)state;
@@ -59,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(the_environment_has_sparks_shape),
+        STORE_TEST(what_it_runs_on_stands_in_sparks_order),
         STORE_TEST(a_log_without_environment_has_no_such_resource),
         STORE_TEST(rdds_are_listed_while_cached),
     };
