@@ -153,8 +153,7 @@ static bool has_symptom(const struct judged *judged, const struct findings *find
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
         for (size_t k = 0; k < ARRAY_LENGTH(symptoms) && finding->stage == of->stage; k++)
-            if (strcmp(finding->rule->id, symptoms[k].rule_id) == 0 && symptoms[k].too_many == (strcmp(of->cause, "lower") == 0) &&
-                finding_shows(finding, NULL, judged->wall_ms))
+            if (strcmp(finding->rule->id, symptoms[k].rule_id) == 0 && symptoms[k].too_many == (strcmp(of->cause, "lower") == 0) && finding_shows(finding, NULL, judged->wall_ms))
                 return true;
     }
     return false;

@@ -177,9 +177,10 @@ static void task_failures(const struct judged *judged, struct findings *findings
     finding_arg(findings, "k", failed, "count");
     finding_arg(findings, "n", all, "count");
     finding_measure(findings, "lost", lost_ms, "ms");
-    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
     if (failures->group_count) {
         finding->cause = error_kind_names[failures->groups[0].kind];
+        if (error_is_oom(failures->groups[0].kind))
+            finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
         say_failures(findings, failures, false);
     } else
         finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
