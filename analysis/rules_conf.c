@@ -194,6 +194,7 @@ static void memory_ratio(const struct judged *judged, struct findings *findings)
     if (facts->is_local || !known(cores) || cores < 1)
         return;
     double heap = (double)executor_heap_bytes(facts), a_core = heap / (double)cores;
+    double factor = conf_number(facts_conf(facts, "spark.executor.memoryOverheadFactor")), beside = known(overhead) ? (double)overhead : factor > 0 ? factor * heap : 0;
     const struct {
         bool holds;
         const char *name;
@@ -201,7 +202,7 @@ static void memory_ratio(const struct judged *judged, struct findings *findings)
                     {a_core > CORE_MOST_BYTES, "much heap a core"},
                     {cores > MANY_CORES, "many cores"},
                     {heap > HEAP_MOST_BYTES, "large heap"},
-                    {known(overhead) && (double)overhead > OVERHEAD_SHARE * heap && !has_python(facts), "much overhead"}};
+                    {beside > OVERHEAD_SHARE * heap && !has_python(facts), "much overhead"}};
     struct finding *finding = findings_add(findings, "CONF.MEMORY_RATIO", SUBJECT_CONF, "spark.executor.memory");
     const char *first = NULL;
     finding->measure = 0;
