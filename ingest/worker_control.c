@@ -127,7 +127,36 @@ static void act(struct worker *self, const char *what, int64_t log_id, enum err_
         log_warning("log %lld could not be %s: %s", (long long)log_id, what, err.message);
 }
 
-static void obey(struct worker *self, const char *line)
+/* The next word of the line, which ends there from now on; NULL: there is none. */
+static char *next_word(char **rest)
+{
+    char *word = *rest, *blank = word ? strchr(word, ' ') : NULL;
+    *rest = blank ? blank + 1 : NULL;
+    if (blank)
+        *blank = '\0';
+    return word;
+}
+
+static void pin(struct worker *self, char *rest)
+{
+    struct catalog_pin pin = {.analysis_version = UNKNOWN};
+    struct err err = {0};
+    pin.token = next_word(&rest);
+    const char *generation = next_word(&rest), *analysis = next_word(&rest);
+    pin.app_key = next_word(&rest);
+    const char *address = next_word(&rest);
+    pin.author = rest;                       /* a name may have blanks */
+    if (!address || address[0] != '.' || !str_to_i64(str_of(generation), &pin.generation) || !str_to_i64(str_of(analysis), &pin.analysis_version)) {
+        log_warning("a view that cannot be pinned came on standard input");
+        return;
+    }
+    pin.address = address + 1;
+    pin.analysis_version = pin.analysis_version < 0 ? UNKNOWN : pin.analysis_version;
+    if (catalog_pin(self->catalog, &pin, &err))
+        log_warning("a view of %s could not be pinned: %s", pin.app_key, err.message);
+}
+
+static void obey(struct worker *self, char *line)
 {
     int64_t log_id, place;
     struct err err = {0};
@@ -152,6 +181,8 @@ static void obey(struct worker *self, const char *line)
             log_warning("log %lld: that its file is damaged could not be noted: %s", (long long)log_id, err.message);
     } else if (strncmp(line, "forget ", 7) == 0 && str_to_i64(str_of(line + 7), &log_id)) {
         act(self, "forgotten", log_id, forget);
+    } else if (strncmp(line, "pin ", 4) == 0) {
+        pin(self, line + 4);
     } else {
         log_warning("not understood on standard input: %.60s", line);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands on standard input, a line each (worker.h: `control`): "want LOG_ID", "opened LOG_ID", "scan", "scan PLACE", "reload LOG_ID", "forget LOG_ID". What is not understood is logged and passed over. */
+ * Commands on standard input, a line each (worker.h: `control`): "want LOG_ID", "opened LOG_ID", "scan", "scan PLACE", "reload LOG_ID", "forget LOG_ID",
+ * "pin TOKEN GENERATION ANALYSIS_VERSION APP_KEY .ADDRESS[ AUTHOR]" (struct catalog_pin; a version of -1: none). What is not understood is logged and passed over. */
 #ifndef INGEST_WORKER_CONTROL_H
 #define INGEST_WORKER_CONTROL_H
 

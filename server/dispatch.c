@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/dispatch.h"
 
+#include "server/api/handlers.h"
 #include "server/api_context.h"
 #include "server/api_v1/error_page.h"
 #include "server/app_lookup.h"
@@ -29,6 +30,7 @@ static const struct route page_routes[] = {
     {"/a/{ref}", NULL, "an application"},
     {"/compare", NULL, "an application against another one"},
     {"/status", NULL, "the server's state"},
+    {"/p/{token}", pin_respond, "a pinned view of an application"},
     {NULL, NULL, NULL},
 };
 
@@ -170,7 +172,7 @@ static void respond_page(struct api_ctx *ctx, const struct request *request, str
 
 static size_t page_route(struct str path)
 {
-    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : str_starts(path, "/status") ? ROUTE_STATUS : ROUTE_LIST;
+    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : str_starts(path, "/status") ? ROUTE_STATUS : str_starts(path, "/p/") ? ROUTE_PINNED : ROUTE_LIST;
 }
 
 static bool is_for_watchers(const struct request *request)
@@ -239,6 +241,9 @@ static enum err_code answer(struct api_ctx *ctx, struct request *request, struct
     }
     if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
         return history_respond_start(request, response, err);
+    const struct route *place = router_match(page_routes, request);
+    if (place && place->handler)
+        return place->handler(ctx, request, response, err);
     if (is_page(request)) {
         respond_page(ctx, request, response);
     } else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||

@@ -465,7 +465,7 @@ static bool may_act(const struct exchange *exchange, const char *method)
 {
     const char *query = memchr(exchange->address.ptr, '?', exchange->address.len);
     struct str path = {exchange->address.ptr, query ? (size_t)(query - exchange->address.ptr) : exchange->address.len};
-    return strcmp(method, "POST") == 0 && (str_ends(path, "/reload") || str_ends(path, "/forget"));
+    return strcmp(method, "POST") == 0 && (str_ends(path, "/reload") || str_ends(path, "/forget") || str_ends(path, "/pin"));
 }
 
 /* The store, the disk or memory failed. */

@@ -75,6 +75,22 @@ enum err_code catalog_forget(struct catalog *self, const char *app_key, struct e
     return rc ? rc : catalog_leave(self, own, forget(self, app_key, err), err);
 }
 
+enum err_code catalog_pin(struct catalog *self, const struct catalog_pin *pin, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_statement(self, SQL_PIN, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(pin->token));
+    db_bind_str(stmt, 2, str_of(pin->app_key));
+    db_bind_str(stmt, 3, str_of(pin->address));
+    db_bind_i64(stmt, 4, time_now_ms());
+    db_bind_str(stmt, 5, pin->author ? str_of(pin->author) : STR_NONE);
+    db_bind_i64(stmt, 6, pin->generation);
+    db_bind_i64(stmt, 7, pin->analysis_version);
+    return db_run(stmt, err);
+}
+
 /* ---- logs */
 
 /* A log that ended and holds no ApplicationStart has no application for the History Server: that it was named after its file is ours. */

@@ -23,6 +23,14 @@ enum err_code catalog_run_damaged(struct catalog *self, int64_t log_id, const ch
 /* An administrator does not want to see the run any more: its row goes with all that is derived from it, and its logs, copies too, are skipped until they change. Its file has gone before (budget_put_away). */
 enum err_code catalog_forget(struct catalog *self, const char *app_key, struct err *err) WARN_UNUSED;
 
+/* A view of a run that somebody pinned (schema.sql, table pin). Texts are borrowed for the call; author NULL: nobody is named; analysis_version UNKNOWN: the run was not judged. */
+struct catalog_pin {
+    const char *token, *app_key, *address, *author;
+    int64_t generation, analysis_version;
+};
+/* A run that is not there any more, and a token that is taken, change nothing. */
+enum err_code catalog_pin(struct catalog *self, const struct catalog_pin *pin, struct err *err) WARN_UNUSED;
+
 /* A log in one of the places, for the cleaner. Texts are borrowed for the call. */
 struct catalog_clean_row {
     int64_t log_id, layout, bytes, modified_ms, grown_ms, first_seen_ms;
