@@ -641,7 +641,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         snprintf(stage_key, sizeof stage_key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[stage]));
         finding_arg_text(findings, "stage", str_of(stage_key));
         if (error_is_oom(error_kind_of(failure)))
-            finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(facts->stages[stage].num_tasks, 1), "count");
+            finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(facts->stages[stage].num_tasks, 1), 1), "count");
         finding_arg(findings, "task", (double)first->task_id, "id");
         finding_arg(findings, "t", (double)first->finish_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)first->task_id);
