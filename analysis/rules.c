@@ -114,7 +114,7 @@ const struct rule rules[] = {
     /* 7.8 configuration */
     {"CONF.SERIALIZER", 1, HEALTH, "config", SUBJECT_CONF, "bytes", UP(GIB, NO, NO, NO), LOW, "KRYO"},                            /* DE, SA, S2; low beside a symptom */
     {"CONF.SHUFFLE_PARTITIONS", 2, HEALTH, "config", SUBJECT_CONF, "ratio", UP(2, 4, 10, NO), MODERATE, "SHUFPART AQE_ON"},       /* S0 2–3 × slots, S1 128–256 MB, SA 0.5–3 */
-    {"CONF.MEMORY_RATIO", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, NO, NO), LOW, "MEMORY"},                  /* YQ 4/16, DE 10–25 GB, cores 4–10 */
+    {"CONF.MEMORY_RATIO", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, NO, NO), LOW, "MEMORY"},                  /* YQ 4/16, DE 10–25 GB, cores 4–10 */
     {"CONF.CONFLICT", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, 4, NO), SEVERE, ""},                            /* own */
     {"CONF.FAR", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), INFO, ""},                                        /* own */
     {"CONF.JARS", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), LOW, "JAR_EXCL"},                                /* own; low: Spark's own or Scala's */

@@ -28,7 +28,7 @@
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
 #define SCALING_LEAST_SHARE 0.005 /* less of the run is nothing */
-#define SMALLER_PARTITIONS 2.0 /* advice where memory ran out: halves, to begin with */
+#define SMALLER_PARTITIONS 2.0    /* advice where memory ran out: halves, to begin with */
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
 #define SMALL_JOB_MS 1000
 #define SMALL_LEAST_JOBS 100
@@ -640,7 +640,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         char stage_key[48];
         snprintf(stage_key, sizeof stage_key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[stage]));
         finding_arg_text(findings, "stage", str_of(stage_key));
-        finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(facts->stages[stage].num_tasks, 1), "count");
+        if (error_is_oom(error_kind_of(failure)))
+            finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(facts->stages[stage].num_tasks, 1), 1), "count");
         finding_arg(findings, "task", (double)first->task_id, "id");
         finding_arg(findings, "t", (double)first->finish_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)first->task_id);

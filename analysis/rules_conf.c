@@ -153,8 +153,7 @@ static bool has_symptom(const struct judged *judged, const struct findings *find
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
         for (size_t k = 0; k < ARRAY_LENGTH(symptoms) && finding->stage == of->stage; k++)
-            if (strcmp(finding->rule->id, symptoms[k].rule_id) == 0 && symptoms[k].too_many == (strcmp(of->cause, "lower") == 0) &&
-                finding_shows(finding, NULL, judged->wall_ms))
+            if (strcmp(finding->rule->id, symptoms[k].rule_id) == 0 && symptoms[k].too_many == (strcmp(of->cause, "lower") == 0) && finding_shows(finding, NULL, judged->wall_ms))
                 return true;
     }
     return false;
@@ -195,6 +194,7 @@ static void memory_ratio(const struct judged *judged, struct findings *findings)
     if (facts->is_local || !known(cores) || cores < 1)
         return;
     double heap = (double)executor_heap_bytes(facts), a_core = heap / (double)cores;
+    double factor = conf_number(facts_conf(facts, "spark.executor.memoryOverheadFactor")), beside = known(overhead) ? (double)overhead : factor > 0 ? factor * heap : 0;
     const struct {
         bool holds;
         const char *name;
@@ -202,7 +202,7 @@ static void memory_ratio(const struct judged *judged, struct findings *findings)
                     {a_core > CORE_MOST_BYTES, "much heap a core"},
                     {cores > MANY_CORES, "many cores"},
                     {heap > HEAP_MOST_BYTES, "large heap"},
-                    {known(overhead) && (double)overhead > OVERHEAD_SHARE * heap && !has_python(facts), "much overhead"}};
+                    {beside > OVERHEAD_SHARE * heap && !has_python(facts), "much overhead"}};
     struct finding *finding = findings_add(findings, "CONF.MEMORY_RATIO", SUBJECT_CONF, "spark.executor.memory");
     const char *first = NULL;
     finding->measure = 0;

@@ -177,9 +177,10 @@ static void task_failures(const struct judged *judged, struct findings *findings
     finding_arg(findings, "k", failed, "count");
     finding_arg(findings, "n", all, "count");
     finding_measure(findings, "lost", lost_ms, "ms");
-    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
     if (failures->group_count) {
         finding->cause = error_kind_names[failures->groups[0].kind];
+        if (error_is_oom(failures->groups[0].kind))
+            finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(fact->num_tasks, 1), 1), "count");
         say_failures(findings, failures, false);
     } else
         finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
@@ -218,8 +219,9 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     finding->stage = stage;
     snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
     finding_arg_text(findings, "s", str_of(key));
+    finding_arg_text(findings, "e", STR_NONE); /* said of executors */
     finding_arg(findings, "k", finding->measure, "count");
-    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(fact->num_tasks, 1), 1), "count");
     for (size_t i = 0; i < failures->group_count && !finding->cause; i++)
         finding->cause = error_is_oom(failures->groups[i].kind) ? error_kind_names[failures->groups[i].kind] : NULL;
     say_failures(findings, failures, true);

@@ -300,7 +300,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
         kept++;
     }
     work->count = kept;
-    work->no_copies = !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
+    work->no_copies |= !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
     if (!merge_retries)
         return ERR_OK;
     work->retries_merged = true;

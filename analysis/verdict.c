@@ -138,7 +138,8 @@ static enum err_code say_lead(struct report *report, enum lang lang, size_t lead
 
 bool verdict_may_be_closest(const struct report_finding *f)
 {
-    return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && strcmp(f->finding.rule->id, "LOG.INCOMPLETE") != 0;
+    return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && f->margin < 1 &&
+           strcmp(f->finding.rule->id, "LOG.INCOMPLETE") != 0;
 }
 
 size_t verdict_closest(const struct report *report, const size_t *findings, size_t count)

@@ -12,7 +12,7 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
 /* Of a page (8.2): of the findings about its subjects, given as positions in report->findings in their order. Where none is shown, the one that came nearest. */
 enum err_code verdict_page(struct report *report, enum lang lang, const size_t *findings, size_t count, struct buf *out, struct err *err) WARN_UNUSED;
 
-/* Was judged, does not show, and is worth naming as near: a whole log, 100 points with a limit of 98, always comes near. */
+/* Was judged, does not show, and is worth naming as near: a whole log, 100 points with a limit of 98, always comes near; and what is beyond its limit, and not told for another reason, is not near it. */
 bool verdict_may_be_closest(const struct report_finding *finding);
 /* The finding that is nearest to its limit among those that were judged and do not show; finding_count: none. `findings` NULL: among all. */
 size_t verdict_closest(const struct report *report, const size_t *findings, size_t count);

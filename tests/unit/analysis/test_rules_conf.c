@@ -263,6 +263,16 @@ static void heaps_of_odd_shape_are_told(void **state)
     assert_near(measure("CONF.MEMORY_RATIO", "spark.executor.memory"), 2.0); /* 16 cores, 80 GiB */
 }
 
+static void overhead_may_be_a_factor(void **state)
+{
+    (void)state;
+    add_setting("spark.executor.memory", "8g");
+    add_setting("spark.executor.memoryOverheadFactor", "0.5");
+    analyse_app();
+    assert_near(measure("CONF.MEMORY_RATIO", "spark.executor.memory"), 1.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'CONF.MEMORY_RATIO'"), "much overhead");
+}
+
 static void ordinary_heaps_are_not(void **state)
 {
     (void)state;
@@ -310,6 +320,7 @@ int main(void)
         TEST(partitions_without_a_symptom_that_shows_are_not),
         TEST(a_contradiction_says_what_it_is_about),
         TEST(heaps_of_odd_shape_are_told),
+        TEST(overhead_may_be_a_factor),
         TEST(ordinary_heaps_are_not),
         TEST(java_serialisation_of_much_data_is_told),
         TEST(kryo_is_not),

@@ -205,6 +205,31 @@ static void lost_work_can_be_left_out(void **state)
     app_dispose(&app);
 }
 
+/* Two slots. Task 0 runs from 1 to 4 s; task 1 from 1 s on, until its copy, begun at 5 s, wins at 9 s. Had there been no copies the copy's 4 s would have begun at 1 s: 4 s less, whatever
+ * else that was lost is left out with them. */
+static void copies_stay_out_whatever_else_does(void **state)
+{
+    (void)state;
+    struct app app;
+    app_init(&app, 12000);
+    app_executor(&app, 2, 0, 12000);
+    app_stage(&app, app_job(&app, 1000, 9000), 1000, 2, NO_ENTITY);
+    app_task(&app, 0, 1000, 3000, WINNER);
+    app_task(&app, 0, 1000, 8000, LOST_SPECULATIVE);
+    struct attempt *copy = app_task(&app, 0, 5000, 4000, WINNER);
+    copy->again = copy->speculative = true;
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 12000);
+    const struct change copies = {.kind = CHANGE_NO_LOST, .stage = 0, .lost_kinds = 1U << LOST_SPECULATIVE},
+                        failures = {.kind = CHANGE_NO_LOST, .stage = 0, .lost_kinds = 1U << LOST_FAILED};
+    assert_int_equal(run_one(sim, copies), 8000);
+    assert_int_equal(run(sim, (struct change[]){copies, failures}, 2), 8000);
+    assert_int_equal(run(sim, (struct change[]){failures, copies}, 2), 8000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
 /* Two jobs side by side on one slot: FIFO takes the earlier job's tasks first, whatever is free. */
 static void jobs_that_overlap_share_slots_in_order(void **state)
 {
@@ -504,6 +529,7 @@ int main(void)
         cmocka_unit_test(a_job_follows_on_one_that_ended_a_millisecond_later),
         cmocka_unit_test(executors_may_come_sooner),
         cmocka_unit_test(lost_work_can_be_left_out),
+        cmocka_unit_test(copies_stay_out_whatever_else_does),
         cmocka_unit_test(jobs_that_overlap_share_slots_in_order),
         cmocka_unit_test(a_replay_that_is_off_without_job_time_prices_nothing),
         cmocka_unit_test(fair_pools_share_slots),
