@@ -243,7 +243,7 @@ static enum err_code answer(struct api_ctx *ctx, struct request *request, struct
         return history_respond_start(request, response, err);
     const struct route *place = router_match(page_routes, request);
     if (place && place->handler)
-        return place->handler(&ctx, request, response, err);
+        return place->handler(ctx, request, response, err);
     if (is_page(request)) {
         respond_page(ctx, request, response);
     } else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
