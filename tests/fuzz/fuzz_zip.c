@@ -42,7 +42,8 @@ static void read_members(const char *path)
             total += len;
         }
     }
-    if (zip_find(zip, "eventlog_v2_a/events_1_a", &err) == ERR_OK && zip_read(zip, bytes, sizeof bytes, &(size_t){0}, &err)) { /* whatever it says */ }
+    if (zip_find(zip, "eventlog_v2_a/events_1_a", &err) == ERR_OK && zip_read(zip, bytes, sizeof bytes, &(size_t){0}, &err)) { /* whatever it says */
+    }
     zip_close(zip);
 }
 
@@ -85,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t total = 0;
     const struct log_scan scan = {.context = &total, .on_entry = on_entry, .on_reject = on_reject};
     struct err err = {0};
-    if (log_scan(path, &scan, &err)) { /* no archive, or damaged */ }
+    if (log_scan(path, &scan, &err)) { /* no archive, or damaged */
+    }
     close(fd);
     return 0;
 }
