@@ -13,6 +13,7 @@ import { Empty, InOrder, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
+import { TrackedNote, useTracked } from "../components/tracked.jsx";
 import { WhatIfSection } from "../components/what-ifs.jsx";
 import { DASH, count, duration, exactMs, percent, times } from "../lib/format.js";
 import { t, tx } from "../lib/i18n.js";
@@ -34,6 +35,7 @@ export function Overview({ app, version }) {
   const account = useRunAccount(app.ref, version);
   const timeline = useTimeline(app.ref, version);
   const read = isRead(version);
+  const tracked = useTracked(app, version, read);
   /** @type {Asked<import("../types").WhatIfs>} */
   const whatIfs = useData(read ? apiPath(["apps", app.ref, "what-ifs"]) : null, version);
   // Of those without an end the first ones submitted have taken longest.
@@ -72,7 +74,13 @@ export function Overview({ app, version }) {
   return (
     <InOrder
       parts={[
-        [[findings, account, whatIfs], verdict],
+        [
+          [findings, account, whatIfs],
+          <>
+            {verdict}
+            <TrackedNote appRef={app.ref} {...tracked} />
+          </>,
+        ],
         [
           [],
           app.outcome === "failed" ? (
