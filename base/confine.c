@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 /* What came after Debian 12's <linux/landlock.h> (ABI 2); numbers are the kernel's for good. */
-#define ACCESS_FS_TRUNCATE (UINT64_C(1) << 14)  /* ABI 3 */
-#define ACCESS_NET_BIND (UINT64_C(1) << 0)      /* ABI 4 */
+#define ACCESS_FS_TRUNCATE (UINT64_C(1) << 14) /* ABI 3 */
+#define ACCESS_NET_BIND (UINT64_C(1) << 0)     /* ABI 4 */
 #define ACCESS_NET_CONNECT (UINT64_C(1) << 1)
-#define ACCESS_FS_DEVICE (UINT64_C(1) << 15)    /* ABI 5: ioctl of devices */
-#define SCOPE_ABSTRACT_SOCKET (UINT64_C(1) << 0)/* ABI 6 */
+#define ACCESS_FS_DEVICE (UINT64_C(1) << 15)     /* ABI 5: ioctl of devices */
+#define SCOPE_ABSTRACT_SOCKET (UINT64_C(1) << 0) /* ABI 6 */
 #define SCOPE_SIGNAL (UINT64_C(1) << 1)
 #define NEWEST_ABI 6
 
@@ -25,13 +25,13 @@
 #define REMOVE (LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 #define WRITE_FILE (LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_TRUNCATE)
 #define MAKE (LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REFER)
-#define FIRST_RIGHTS (LANDLOCK_ACCESS_FS_REFER - 1)     /* all of ABI 1 */
+#define FIRST_RIGHTS (LANDLOCK_ACCESS_FS_REFER - 1) /* all of ABI 1 */
 
-struct ruleset {                     /* struct landlock_ruleset_attr of ABI 6; an older kernel takes it as long as the rest is 0 */
+struct ruleset { /* struct landlock_ruleset_attr of ABI 6; an older kernel takes it as long as the rest is 0 */
     uint64_t files, network, scoped;
 };
 
-#define IDENTITIES 512               /* more places than anybody names; with more of them nothing is called hidden */
+#define IDENTITIES 512 /* more places than anybody names; with more of them nothing is called hidden */
 static struct {
     bool on;
     size_t count;
@@ -59,7 +59,9 @@ void confine_begin(struct confine *self, bool network)
     if (!self->level)
         return;
     const struct ruleset ruleset = {.files = rights_of(self->level),
-                                    .network = self->level < 4 ? 0 : network ? ACCESS_NET_BIND : ACCESS_NET_BIND | ACCESS_NET_CONNECT,
+                                    .network = self->level < 4 ? 0
+                                               : network       ? ACCESS_NET_BIND
+                                                               : ACCESS_NET_BIND | ACCESS_NET_CONNECT,
                                     .scoped = self->level < 6 ? 0 : SCOPE_ABSTRACT_SOCKET | SCOPE_SIGNAL};
     self->fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof ruleset, 0);
     if (self->fd < 0)
@@ -79,7 +81,9 @@ void confine_allow(struct confine *self, const char *path, int rights)
         if (!S_ISDIR(st.st_mode))
             mask &= READ_FILE | WRITE_FILE;
         const struct landlock_path_beneath_attr rule = {.allowed_access = mask & rights_of(self->level), .parent_fd = fd};
-        if (syscall(SYS_landlock_add_rule, self->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0)) { /* no file system for this: it cannot be opened then, and that is told where it is tried */ }
+        if (syscall(SYS_landlock_add_rule, self->fd, LANDLOCK_RULE_PATH_BENEATH, &rule,
+                    0)) { /* no file system for this: it cannot be opened then, and that is told where it is tried */
+        }
         if (allowed.count < IDENTITIES) {
             allowed.items[allowed.count].device = (uint64_t)st.st_dev;
             allowed.items[allowed.count++].inode = (uint64_t)st.st_ino;
@@ -91,7 +95,7 @@ void confine_allow(struct confine *self, const char *path, int rights)
 int confine_apply(struct confine *self)
 {
     if (self->fd >= 0) {
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  /* the kernel's condition */
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* the kernel's condition */
         allowed.on = syscall(SYS_landlock_restrict_self, self->fd, 0) == 0;
         close(self->fd);
         self->fd = -1;

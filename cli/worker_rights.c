@@ -56,7 +56,7 @@ static void allow_tickets(struct confine *confine)
     if (cache && strncmp(cache, "DIR:", 4) == 0 && cache[4] == '/') {
         confine_allow(confine, cache + 4, CONFINE_WRITE);
     } else if (cache) {
-        allow_around(confine, strchr(cache, '/'), CONFINE_WRITE);        /* a path, FILE:path, DIR::path */
+        allow_around(confine, strchr(cache, '/'), CONFINE_WRITE); /* a path, FILE:path, DIR::path */
     } else {
         snprintf(run, sizeof run, "/run/user/%ld", (long)getuid());
         confine_allow(confine, "/tmp", CONFINE_WRITE);
@@ -113,7 +113,7 @@ int worker_rights_confine(const struct worker_options *options)
     if (temporary)
         confine_allow(&confine, temporary, CONFINE_WRITE);
     else
-        setenv("SQLITE_TMPDIR", options->store_dir, 0);      /* what SQLite cannot hold in memory; its other directories are closed now */
+        setenv("SQLITE_TMPDIR", options->store_dir, 0); /* what SQLite cannot hold in memory; its other directories are closed now */
     allow_system(&confine);
     if (remote) {
         allow_network(&confine);

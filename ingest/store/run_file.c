@@ -8,8 +8,8 @@
 
 #include "base/units.h"
 
-#define TEXT_BYTES ((size_t)1 << 20)     /* ids, names, access lists: some kilobytes */
-#define FORMAT_AT 18                     /* SQLite's file format: 1, or 2 where a write-ahead log belongs to the file */
+#define TEXT_BYTES ((size_t)1 << 20) /* ids, names, access lists: some kilobytes */
+#define FORMAT_AT 18                 /* SQLite's file format: 1, or 2 where a write-ahead log belongs to the file */
 #define HEAD_BYTES 100
 
 const char run_file_sql[] =
@@ -48,9 +48,19 @@ static enum err_code read_texts(struct run_file *self, sqlite3_stmt *row, struct
     const struct {
         int column;
         const char **to;
-    } texts[] = {{RUN_FILE_PATH, &self->log_path}, {RUN_FILE_FLAGS, &self->flags}, {RUN_FILE_REASON, &self->reason}, {RUN_FILE_APP_KEY, &self->app_key},
-                 {RUN_FILE_APP_ID, &run->app_id}, {13, &run->attempt_id}, {14, &run->name}, {15, &run->user}, {16, &run->spark_version}, {17, &run->queue},
-                 {23, &run->outcome}, {41, &run->view_users}, {42, &run->view_groups}};
+    } texts[] = {{RUN_FILE_PATH, &self->log_path},
+                 {RUN_FILE_FLAGS, &self->flags},
+                 {RUN_FILE_REASON, &self->reason},
+                 {RUN_FILE_APP_KEY, &self->app_key},
+                 {RUN_FILE_APP_ID, &run->app_id},
+                 {13, &run->attempt_id},
+                 {14, &run->name},
+                 {15, &run->user},
+                 {16, &run->spark_version},
+                 {17, &run->queue},
+                 {23, &run->outcome},
+                 {41, &run->view_users},
+                 {42, &run->view_groups}};
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < ARRAY_LENGTH(texts) && !rc; i++)
         rc = text(self, row, texts[i].column, texts[i].to, err);
@@ -62,9 +72,9 @@ static enum err_code read_texts(struct run_file *self, sqlite3_stmt *row, struct
 static void read_numbers(struct run_file *self, sqlite3_stmt *row)
 {
     struct catalog_run *run = &self->run;
-    int64_t *const numbers[] = {&run->job_count, &run->failed_job_count, &run->stage_count, &run->failed_stage_count, &run->task_count, &run->failed_task_count,
-        &run->executor_count, &run->lost_executor_count, &run->task_time_ms, &run->gc_time_ms, &run->input_bytes, &run->output_bytes, &run->shuffle_read_bytes,
-        &run->shuffle_write_bytes, &run->disk_spill_bytes, &run->exit_code};
+    int64_t *const numbers[] = {&run->job_count,          &run->failed_job_count,    &run->stage_count,      &run->failed_stage_count, &run->task_count,  &run->failed_task_count,
+                                &run->executor_count,     &run->lost_executor_count, &run->task_time_ms,     &run->gc_time_ms,         &run->input_bytes, &run->output_bytes,
+                                &run->shuffle_read_bytes, &run->shuffle_write_bytes, &run->disk_spill_bytes, &run->exit_code};
     self->layout = db_i64(row, 1);
     self->finished_name = db_i64(row, 2) == 1;
     self->stored_bytes = known_or(db_i64(row, 3), 0);
@@ -113,7 +123,7 @@ static enum err_code check_closed(const char *path, struct err *err)
 {
     unsigned char head[HEAD_BYTES];
     struct stat file;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);     /* a pipe would keep us waiting */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* a pipe would keep us waiting */
     if (fd < 0)
         return errno == ELOOP ? err_set(err, ERR_INVALID, "it is a link") : err_set_errno(err, errno, "it cannot be read");
     if (fstat(fd, &file) || !S_ISREG(file.st_mode)) {

@@ -12,14 +12,23 @@
 
 /* One row: the columns of tables log and app in the order in which both are written; no row: the file was not filled to its end. */
 extern const char run_file_sql[];
-enum run_file_column { RUN_FILE_PATH = 0, RUN_FILE_FLAGS = 7, RUN_FILE_REASON = 9, RUN_FILE_STARTED = 10, RUN_FILE_APP_KEY = 11, RUN_FILE_APP_ID = 12, RUN_FILE_TASKS = 29, RUN_FILE_LAST = 44 };
+enum run_file_column {
+    RUN_FILE_PATH = 0,
+    RUN_FILE_FLAGS = 7,
+    RUN_FILE_REASON = 9,
+    RUN_FILE_STARTED = 10,
+    RUN_FILE_APP_KEY = 11,
+    RUN_FILE_APP_ID = 12,
+    RUN_FILE_TASKS = 29,
+    RUN_FILE_LAST = 44
+};
 
 struct run_file {
-    struct arena texts;              /* owns what the texts below point to */
-    const char *log_path, *app_key, *flags, *reason;     /* reason NULL: none */
+    struct arena texts;                              /* owns what the texts below point to */
+    const char *log_path, *app_key, *flags, *reason; /* reason NULL: none */
     int64_t layout, stored_bytes, modified_ms, line_count, bad_line_count, load_ms;
     bool finished_name;
-    struct catalog_run run;          /* without history, summary and grades */
+    struct catalog_run run; /* without history, summary and grades */
 };
 
 /* ERR_INVALID: the file was not filled to its end, or says things that no log can. Dispose in every case. */

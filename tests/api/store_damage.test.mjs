@@ -131,7 +131,7 @@ for (const [what, damage] of Object.entries(LISTS)) {
     await eventually(async () => {
       const answer = await server.get("/api/afterglow/v1/apps?state=loaded");
       return answer.status === 200 && JSON.parse(answer.text).total === 2;
-    });
+    }, 40);
     assert.equal(aside(made).length, 1);
     await eventually(async () => (await server.json("server")).disk.setAside.names.includes(aside(made)[0]));
     assert.match(server.errors(), /catalog\.db could not be used/);

@@ -68,7 +68,10 @@ enum err_code fetch_open(struct fetch_stream **ret, const struct fetch_request *
     self->body = newline ? (struct str){newline + 1, answer.len - line.len - 1} : STR_NONE;
     int64_t status, total;
     self->head = (struct fetch_head){.status = str_to_i64(take_word(&line), &status) && status >= 100 && status < 600 ? (int)status : 200,
-                                     .length = (int64_t)self->body.len, .range_begin = UNKNOWN, .range_total = UNKNOWN, .modified_ms = UNKNOWN};
+                                     .length = (int64_t)self->body.len,
+                                     .range_begin = UNKNOWN,
+                                     .range_total = UNKNOWN,
+                                     .modified_ms = UNKNOWN};
     if (str_to_i64(take_word(&line), &total) && total >= 0) {
         self->head.range_total = total;
         self->head.range_begin = 0;
@@ -126,9 +129,7 @@ enum err_code fetch_whole(const struct fetch_request *request, struct fetch_head
     return fetch_take(stream, body, err);
 }
 
-void fetch_forget_connections(void)
-{
-}
+void fetch_forget_connections(void) {}
 
 void fetch_be_brief(int64_t ms)
 {
@@ -176,7 +177,8 @@ static void list_it(const char *address, struct place_view *view)
     if (place_list(view, address, NULL, &children, &err) == ERR_OK)
         for (size_t i = 0; i < children.count; i++) {
             const char *name = children.items[i].name;
-            require(name && strlen(name) <= PLACE_NAME_MAX + 8 && !strchr(name, '\n') && (children.items[i].kind == CHILD_BAD_NAME || (*name && *name != '.' && !strchr(name, '/'))));
+            require(name && strlen(name) <= PLACE_NAME_MAX + 8 && !strchr(name, '\n') &&
+                    (children.items[i].kind == CHILD_BAD_NAME || (*name && *name != '.' && !strchr(name, '/'))));
             check_child(&children.items[i]);
         }
     place_children_dispose(&children);
@@ -206,7 +208,8 @@ static void forget_it(const char *address, struct place_view *view)
 {
     (void)view;
     struct err err = {0};
-    if (place_remove(address, &err)) { /* whatever it says */ }
+    if (place_remove(address, &err)) { /* whatever it says */
+    }
 }
 
 static void walk_xml(void)
@@ -229,12 +232,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *address;
         void (*ask)(const char *address, struct place_view *view);
     } questions[] = {
-        {"hdfs://nodes.example:8020/logs", list_it}, {"hdfs://nodes.example:8020/logs/app-1", stat_it}, {"hdfs://nodes.example:8020/logs/app-1.inprogress", read_it},
-        {"hdfs://nodes.example:8020/logs/app-1", forget_it}, {"s3a://bucket/logs", list_it}, {"s3a://bucket/logs/app-1", stat_it}, {"s3a://bucket/logs/app-1", read_it}, {"s3a://bucket", list_it},
+        {"hdfs://nodes.example:8020/logs", list_it},
+        {"hdfs://nodes.example:8020/logs/app-1", stat_it},
+        {"hdfs://nodes.example:8020/logs/app-1.inprogress", read_it},
+        {"hdfs://nodes.example:8020/logs/app-1", forget_it},
+        {"s3a://bucket/logs", list_it},
+        {"s3a://bucket/logs/app-1", stat_it},
+        {"s3a://bucket/logs/app-1", read_it},
+        {"s3a://bucket", list_it},
     };
     static bool set_up;
     if (!set_up) {
-        static const char *const config[][2] = {{"fs.s3a.access.key", "key"}, {"fs.s3a.secret.key", "secret"}, {"fs.s3a.endpoint", "http://s3.example"}, {"afterglow.hdfs.user", "fuzz"}};
+        static const char *const config[][2] = {{"fs.s3a.access.key", "key"},
+                                                {"fs.s3a.secret.key", "secret"},
+                                                {"fs.s3a.endpoint", "http://s3.example"},
+                                                {"afterglow.hdfs.user", "fuzz"}};
         for (size_t i = 0; i < ARRAY_LENGTH(config); i++)
             require(place_config_set(str_of(config[i][0]), str_of(config[i][1]), NULL) == ERR_OK);
         set_up = true;

@@ -42,7 +42,8 @@ static void read_members(const char *path)
             total += len;
         }
     }
-    if (zip_find(zip, "eventlog_v2_a/events_1_a", &err) == ERR_OK && zip_read(zip, bytes, sizeof bytes, &(size_t){0}, &err)) { /* whatever it says */ }
+    if (zip_find(zip, "eventlog_v2_a/events_1_a", &err) == ERR_OK && zip_read(zip, bytes, sizeof bytes, &(size_t){0}, &err)) { /* whatever it says */
+    }
     zip_close(zip);
 }
 
@@ -53,7 +54,7 @@ static enum err_code on_entry(void *context, struct log_entry *entry)
     struct line_block *block;
     struct err err = {0};
     size_t *total = context;
-    require(entry->file_count > 0 && strstr(entry->path, "//"));
+    require(entry->file_count > 0); /* of an archive, or the input is a log itself */
     if (line_reader_open_with(&reader, entry, &options, &err) == ERR_OK) {
         while (*total < TEXT_MAX && line_reader_next(reader, &block, &err) == ERR_OK) {
             require(block->len > 0 && block->len <= 2 * options.line_max_bytes + 1);
@@ -85,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t total = 0;
     const struct log_scan scan = {.context = &total, .on_entry = on_entry, .on_reject = on_reject};
     struct err err = {0};
-    if (log_scan(path, &scan, &err)) { /* no archive, or damaged */ }
+    if (log_scan(path, &scan, &err)) { /* no archive, or damaged */
+    }
     close(fd);
     return 0;
 }

@@ -4,7 +4,7 @@
 
     soak.py MINUTES [--requests PER_SECOND]
 
-A line a minute. The first third is for caches to fill; the medians of the second and the last are compared. Memory is RssAnon: pages of database files that are mapped belong to the kernel, which takes them back.
+A line a minute. The first third is for caches to fill (64 open databases with their statements, 16 MiB of answers), so ten times as much is asked then; the medians of the second and the last are compared. Memory is RssAnon: pages of database files that are mapped belong to the kernel, which takes them back.
 Logs that arrive are deleted again beyond KEEP, and runs are put away beyond a budget, so that what is held has an end too.
 """
 import argparse
@@ -25,6 +25,7 @@ KEEP = 150
 BUDGET = "12m"
 GROWTH_SHARE, GROWTH_MIB = 0.10, 6  # what a heap breathes; the larger counts
 GROWTH_FILES = 8
+WARM = 10
 
 
 def child_of(pid):
@@ -66,10 +67,13 @@ def main():
             worker, series = child_of(server.pid), {"server": [], "worker": []}
             print("minute  server MiB files   worker MiB files   logs   answers")
             begun = time.monotonic()
+            for asker in asking:
+                asker.pause /= WARM
             while time.monotonic() - begun < wish.minutes * 60:
                 time.sleep(every)
                 for asker in asking:
                     asker.learn(arrivals.done)
+                    asker.pause = 2 / wish.requests / (WARM if time.monotonic() - begun < wish.minutes * 20 else 1)
                 now = {"server": sample(server.pid), "worker": sample(worker)}
                 for name, values in now.items():
                     series[name].append(values)

@@ -63,10 +63,10 @@ static int tear_down(void **state)
 }
 
 /* Line of the first thing that was not so, as the exit status; a child cannot report to cmocka. */
-#define MUST(condition)                                                                                                                                                                  \
-    do {                                                                                                                                                                                 \
-        if (!(condition))                                                                                                                                                                \
-            return __LINE__ % 200 + 10;                                                                                                                                                  \
+#define MUST(condition)                 \
+    do {                                \
+        if (!(condition))               \
+            return __LINE__ % 200 + 10; \
     } while (0)
 
 static int open_code(const char *path, int flags)
@@ -156,7 +156,7 @@ static int network_stays(void)
 
 static int other_directories_are_told(void)
 {
-    MUST(!confine_hides(at("missing")) && !confine_hides(at("elsewhere")));      /* not confined */
+    MUST(!confine_hides(at("missing")) && !confine_hides(at("elsewhere"))); /* not confined */
     MUST(level_of_rights(false) > 0);
     MUST(!confine_hides(at("logs")));
     MUST(!confine_hides(at("logs/sub")));
