@@ -47,6 +47,28 @@ describe("a page", () => {
     assert.equal(await page.$(".skeleton"), null);
   });
 
+  it("pushes nothing down, not even boxes, when its parts come one after the other", async () => {
+    const job = (await api(`apps/${ref}/jobs?limit=1`)).items[0].jobId;
+    await page.addInitScript(() => {
+      /** @type {any} */ (window).shift = 0;
+      new PerformanceObserver((list) => {
+        for (const e of /** @type {any[]} */ (list.getEntries())) /** @type {any} */ (window).shift += e.value;
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    const parts = [];
+    for (const path of ["findings**", "account**", "timeline**", "stages**"]) parts.push(await hold(`apps/${ref}/${path}`));
+    await page.goto(`${url}a/${ref}/jobs/${job}`);
+    for (const release of parts) {
+      await page.waitForSelector(".skeleton");
+      release();
+      await page.waitForTimeout(500); // until the next one is slow; shorter would only see less
+    }
+    await page.waitForSelector("main tbody tr");
+    await settled(page);
+    const shift = await page.evaluate(() => /** @type {any} */ (window).shift);
+    assert.ok(shift < 0.02, String(shift));
+  });
+
   it("keeps what it shows while a slow answer is awaited", async () => {
     await visit(page, `a/${ref}/stages`);
     const rows = await page.$$eval("main tbody tr", (r) => r.length);
