@@ -2,16 +2,15 @@
  *
  * afterglow analyze: runs the rules again over the facts of a store. A finished file never changes: the new judgements go into a copy, which takes its name. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/analyse.h"
 #include "base/attributes.h"
+#include "base/file_copy.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "cli/cli.h"
@@ -37,30 +36,6 @@ static const struct cli_verb verb = {
     "is left out, and judged at the end of that.\n\n"
     "Exit status: 0 done; 1 a run could not be judged; 2 usage.\n",
 };
-
-static enum err_code copy_file(const char *from, const char *to, struct err *err)
-{
-    struct stat info;
-    int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
-    enum err_code rc = ERR_OK;
-    if (in < 0 || fstat(in, &info))
-        rc = err_set_errno(err, errno, "%s", from);
-    else if ((out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, info.st_mode & 0777)) < 0)
-        rc = err_set_errno(err, errno, "%s", to);
-    for (off_t left = rc ? 0 : info.st_size; left > 0;) {
-        ssize_t sent = sendfile(out, in, NULL, (size_t)MIN(left, (off_t)1 << 30));
-        if (sent <= 0) {
-            rc = err_set_errno(err, sent < 0 ? errno : EIO, "%s", to);
-            break;
-        }
-        left -= sent;
-    }
-    if (in >= 0)
-        close(in);
-    if (out >= 0 && close(out) && !rc)
-        rc = err_set_errno(err, errno, "%s", to);
-    return rc;
-}
 
 static enum err_code judge_copy(const char *store, const char *copy_key, struct err *err)
 {
@@ -116,7 +91,7 @@ static enum err_code analyse_locked(const char *store, const char *key, struct e
     snprintf(copy_key, sizeof copy_key, "%s.loading", key);
     snprintf(path, sizeof path, "%s/apps/%s.db", store, key);
     snprintf(copy, sizeof copy, "%s/apps/%s.db", store, copy_key);
-    enum err_code rc = copy_file(path, copy, err);
+    enum err_code rc = file_copy(path, copy, false, err);
     if (!rc)
         rc = judge_copy(store, copy_key, err);
     if (!rc && rename(copy, path))

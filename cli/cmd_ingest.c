@@ -16,6 +16,8 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/worker_rights.h"
+#include "ingest/backfill.h"
 #include "ingest/worker.h"
 #include "place/place.h"
 
@@ -27,6 +29,9 @@ static const struct cli_option options[] = {
     {"--watch", NULL, CLI_OWN, "Go on: look for new and growing logs every spark.history.fs.update.interval (10 s) until stopped."},
     {"--jobs", "N", SETTING_JOBS, "Load N logs at the same time (default: half the processors, at least two)."},
     {"--json", NULL, CLI_OWN, "Print one JSON object a log on standard output, as soon as it is done."},
+    {"--from-stdin", NULL, CLI_OWN,
+     "A part of a back-fill: read paths of logs from standard input, one a line, and answer each with one JSON object. The databases go into STORE/arrivals, from where the server of that store takes them; nothing else of the store is written."},
+    {"--share", "I/N", CLI_OWN, "With --from-stdin: of the paths only the share I, from 0, of N: all processes get the whole list, and each takes its own."},
     {"--control", NULL, CLI_OWN,
      "Take commands on standard input: \"want LOG_ID\" puts a log in front, \"opened LOG_ID\" says that somebody opened its run, \"scan\" looks for new logs now, \"scan N\" in the Nth place, from 0; its end stops the program. For 'afterglow serve'."},
     {"--counts", "FD", CLI_OWN, "Count in the memory behind this open file. For 'afterglow serve'."},
@@ -34,13 +39,13 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_verb verb = {
-    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR_OR_URI…", "Read event logs into the store.", options,
+    "ingest", "ingest --store DIR [--watch] [--jobs N] [--json] LOG_OR_DIR_OR_URI…\n   or: afterglow ingest --store DIR --from-stdin [--share I/N] [--jobs N] < LIST", "Read event logs into the store.", options,
     "Each argument is an event log (a file, a rolling or legacy directory, a zip of the logs route) or a directory,\n"
     "which is searched with everything below it; also in HDFS (hdfs://, webhdfs://) and S3 (s3a://). Without arguments the directories of spark.history.fs.logDirectory\n"
     "are read. Logs that are in the store and did not change are not read again. Logs that were opened in the browser\n"
     "come first, then small ones, then new ones.\n\n"
     "Exit status: 0 done; 1 failed, or nothing could be read; 2 usage; 3 done, but some input was damaged: what was\n"
-    "readable is stored.\n",
+    "readable is stored. With --from-stdin a log's faults are in its answer, and 1 means that some logs want another try.\n",
 };
 
 struct show {
@@ -49,6 +54,7 @@ struct show {
     int64_t began_ms, last_pipe_ms;
     int64_t rate_time_ms, rate_bytes;/* start of the span the rate is taken over */
     double rate;                     /* bytes a second */
+    const struct worker_options *run;
 };
 
 static void clear_line(struct show *show)
@@ -194,6 +200,13 @@ static void on_progress(void *context, const struct worker_progress *progress)
     }
 }
 
+/* Only what 'afterglow serve' starts: it is started again when a directory comes that was not there. By hand one has the rights of one's own. */
+static int confine(void *context)
+{
+    const struct show *show = context;
+    return worker_rights_confine(show->run);
+}
+
 /* Names belong to the log directories of the settings: arguments have them when they are those directories, as 'afterglow serve' passes them on, with that of added logs behind them. */
 static bool names_apply(const struct cli *cli, size_t directories)
 {
@@ -262,6 +275,29 @@ static void print_summary(const struct show *show, const struct worker_summary *
     fprintf(stderr, " in %s%s\n", format_duration(time_now_ms() - show->began_ms, time), s->stopped ? "; stopped" : "");
 }
 
+/* "I/N", 0 <= I < N. */
+static bool parse_share(const char *text, int64_t *ret_share, int64_t *ret_shares)
+{
+    const char *slash = strchr(text, '/');
+    return slash && str_to_i64((struct str){text, (size_t)(slash - text)}, ret_share) && str_to_i64(str_of(slash + 1), ret_shares) && *ret_share >= 0 && *ret_share < *ret_shares;
+}
+
+static int back_fill(const struct cli *cli, const char *store, int jobs)
+{
+    struct show show = {.json = true};
+    struct backfill_options run = {.store_dir = store, .jobs = jobs, .input = STDIN_FILENO, .shares = 1, .on_result = on_result, .context = &show};
+    const char *share = cli_value(cli, "--share");
+    struct worker_summary summary;
+    struct err err = {0};
+    if (cli_switch(cli, "--watch") || cli_switch(cli, "--control") || cli->argument_count)
+        return cli_usage_error(&verb, "--from-stdin takes its logs from standard input alone, and ends with it");
+    if (share && !parse_share(share, &run.share, &run.shares))
+        return cli_usage_error(&verb, "--share %s: not a share I/N with I from 0 to N - 1", share);
+    if (backfill_run(&run, &summary, &err))
+        return cli_failed(&verb, "%s", err.message);
+    return summary.stopped || summary.store_failed_count ? EXIT_FAILED : EXIT_DONE;
+}
+
 int cmd_ingest(int argc, char **argv)
 {
     struct cli cli;
@@ -271,13 +307,18 @@ int cmd_ingest(int argc, char **argv)
     struct show show = {.json = cli_switch(&cli, "--json"), .watch = cli_switch(&cli, "--watch"), .terminal = isatty(STDERR_FILENO) != 0, .began_ms = time_now_ms()};
     show.last_pipe_ms = show.rate_time_ms = show.began_ms;
     const char *store = cli_store(&cli);
+    int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
+    if (store && cli_switch(&cli, "--from-stdin")) {
+        status = back_fill(&cli, store, known(jobs) ? (int)jobs : worker_default_jobs());
+        cli_end(&cli);
+        return status;
+    }
     size_t count = 0;
     CLEANUP(mem_freep) struct worker_place *places = store ? places_of(&cli, &count, &status) : NULL;
     if (!places) {
         cli_end(&cli);
         return status >= 0 ? status : EXIT_USAGE;
     }
-    int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
     const char *uploads = settings_text(cli.settings, SETTING_UPLOADS_DIR);
     char *added_dir = uploads && uploads[0] ? realpath(uploads, NULL) : NULL; /* not there: nothing lies below it */
     struct worker_options run = {.store_dir = store,
@@ -290,7 +331,9 @@ int cmd_ingest(int argc, char **argv)
                                        .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL),
                                        .on_result = on_result,
                                        .on_progress = on_progress,
+                                       .confine = cli_switch(&cli, "--control") ? confine : NULL,
                                        .context = &show};
+    show.run = &run;
     int64_t counts_fd;
     if (cli_value(&cli, "--counts") && str_to_i64(str_of(cli_value(&cli, "--counts")), &counts_fd) && counts_fd >= 0 && counts_fd <= INT_MAX)
         run.counts = worker_counts_open((int)counts_fd);

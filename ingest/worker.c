@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ingest/stop_signals.h"
+#include "ingest/worker_arrivals.h"
 #include "ingest/worker_loop.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
@@ -34,10 +35,14 @@ static enum err_code set_up(struct worker *self, struct err *err)
     enum err_code rc;
     imap_init(&self->under_way, WORKER_MAX_LOGS);
     imap_init(&self->settled, WORKER_MAX_LOGS);
+    imap_init(&self->damage.told, WORKER_MAX_LOGS);
     if ((rc = catalog_open(&self->catalog, self->options->store_dir, err)))
         return rc;
     if (catalog_remark(self->catalog))
         log_warning("%s", catalog_remark(self->catalog));
+    int level = self->options->confine ? self->options->confine(self->options->context) : 0;
+    if (self->options->counts)
+        atomic_store(&self->options->counts->confined, level);
     int64_t crashed;
     if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, &crashed, err)) || (rc = open_pipe(self, err)))
         return rc;
@@ -56,6 +61,7 @@ static void tear_down(struct worker *self)
         crew_dispose(&self->crew);
     worker_scan_end(self);
     place_go_on();
+    worker_arrivals_dispose(self);
     worker_unjudged_dispose(self);
     worker_policy_dispose(self);
     kept_loads_dispose(&self->kept);
@@ -67,6 +73,7 @@ static void tear_down(struct worker *self)
     load_queue_dispose(&self->queue);
     imap_dispose(&self->under_way);
     imap_dispose(&self->settled);
+    imap_dispose(&self->damage.told);
     list_queue_dispose(&self->to_list);
     mem_free(self);
 }

@@ -51,6 +51,20 @@ static void judge(struct job *job)
     }
 }
 
+/* Is it one of ours, and what does it say? Its judgement is made as after a load. */
+static void run_check(struct job *job)
+{
+    struct db app;
+    job->judgement.skew_grade = job->judgement.gc_grade = UNKNOWN;
+    if ((job->rc = run_file_open_foreign(&app, job->path, &job->err)))
+        return;
+    if (!(job->rc = run_file_read(&job->file, &app, &job->err)) && summarise(&job->judgement, &app, NULL)) {
+        run_judgement_dispose(&job->judgement);
+        job->judgement.skew_grade = job->judgement.gc_grade = UNKNOWN;
+    }
+    db_close(&app);
+}
+
 static void run_load(struct job *job)
 {
     job->judgement.skew_grade = job->judgement.gc_grade = UNKNOWN;
@@ -93,6 +107,8 @@ static void *work(void *context)
         int64_t begin_ns = time_monotonic_ns();
         if (job->kind == JOB_LIST)
             run_list(job);
+        else if (job->kind == JOB_CHECK)
+            run_check(job);
         else
             run_load(job);
         job->took_ns = time_monotonic_ns() - begin_ns;
@@ -112,7 +128,7 @@ enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, i
     self->wake_fd = wake_fd;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->work, NULL);
-    size_t wanted = CREW_LISTERS + (size_t)MIN(MAX(loaders, 1), CREW_MAX - CREW_LISTERS);
+    size_t wanted = CREW_LOADERS_FROM + (size_t)MIN(MAX(loaders, 1), CREW_MAX - CREW_LOADERS_FROM);
     /* Signals that are sent are for the worker's thread; those of a fault belong to the thread that has it: blocked, they would end the program before a sanitizer or a debugger could say where. */
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
     sigset_t sent, before;
@@ -124,7 +140,7 @@ enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, i
     while (self->count < wanted && !failed) {
         struct job *job = &self->jobs[self->count];
         job->crew = self;
-        job->kind = self->count < CREW_LISTERS ? JOB_LIST : JOB_LOAD;
+        job->kind = self->count < CREW_LISTERS ? JOB_LIST : self->count < CREW_LOADERS_FROM ? JOB_CHECK : JOB_LOAD;
         failed = pthread_create(&job->thread, NULL, work, job);
         self->count += !failed;
     }
@@ -175,6 +191,7 @@ void crew_release(struct crew *self, struct job *job)
     job->has_entry = false;
     mem_free(TAKE(job->path));
     run_judgement_dispose(&job->judgement);
+    run_file_dispose(&job->file);
     load_free(TAKE(job->load));
     pthread_mutex_lock(&self->lock);
     job->state = JOB_FREE;

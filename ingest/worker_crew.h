@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The worker's threads: listers, which read heads and tails, and loaders, which run loads. The worker fills a job and hands it over (crew_start); the thread does it, marks it
+ * The worker's threads: listers, which read heads and tails, checkers, which look at databases that were made elsewhere, and loaders, which run loads. The worker fills a job and hands it over (crew_start); the thread does it, marks it
  * done and writes a byte to the wake pipe; the worker takes the result (crew_next_done), acts on it and gives the job back (crew_release). Between start and done
  * a job belongs to its thread, except for the progress numbers. No thread but the worker's touches the catalogue. */
 #ifndef INGEST_WORKER_CREW_H
@@ -18,12 +18,15 @@
 #include "ingest/load_queue.h"
 #include "ingest/pipeline.h"
 #include "ingest/source/log_entry.h"
+#include "ingest/store/run_file.h"
 #include "ingest/summarise.h"
 
 #define CREW_LISTERS 4               /* they wait for disks and servers more than they work */
-#define CREW_MAX (CREW_LISTERS + 256)
+#define CREW_CHECKERS 2              /* they read each page of a database; the worker's thread, which adopts them, is as fast as two */
+#define CREW_LOADERS_FROM (CREW_LISTERS + CREW_CHECKERS)
+#define CREW_MAX (CREW_LOADERS_FROM + 256)
 
-enum job_kind { JOB_LIST, JOB_LOAD };
+enum job_kind { JOB_LIST, JOB_CHECK, JOB_LOAD };
 enum job_state { JOB_FREE, JOB_STARTED, JOB_DONE };
 
 struct crew;
@@ -35,7 +38,7 @@ struct job {
     pthread_t thread;
     /* in */
     struct load_item item;
-    char *path;                      /* owned */
+    char *path;                      /* owned; of the log, or of the database to be checked */
     char app_key[LISTING_KEY_BYTES];
     int64_t generation;
     bool keep;                       /* follow the log afterwards where it may grow */
@@ -46,6 +49,7 @@ struct job {
     struct log_entry entry;          /* owned: the log as it was when its reading began */
     struct listing listing;
     struct load_report report;
+    struct run_file file;            /* owned: what a database that was checked says */
     struct run_judgement judgement;  /* owned */
     enum err_code rc;
     struct err err;
@@ -63,7 +67,7 @@ struct crew {
     bool ending;
     atomic_bool cancelled;           /* loads stop at their next progress call */
     struct job jobs[CREW_MAX];
-    size_t count;                    /* the first CREW_LISTERS are listers */
+    size_t count;                    /* CREW_LISTERS, then CREW_CHECKERS, then loaders */
 };
 
 enum err_code crew_init(struct crew *self, const char *store_dir, int loaders, int wake_fd, struct err *err) WARN_UNUSED;

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "ingest/stop_signals.h"
+#include "ingest/worker_arrivals.h"
 #include "ingest/worker_control.h"
 #include "ingest/worker_count.h"
 #include "ingest/worker_outcome.h"
@@ -34,7 +35,7 @@ static enum err_code collect(struct worker *self, struct err *err)
 static enum err_code write_progress(struct worker *self, struct err *err)
 {
     enum err_code rc = ERR_OK;
-    for (size_t i = CREW_LISTERS; i < self->crew.count && !rc; i++) {
+    for (size_t i = CREW_LOADERS_FROM; i < self->crew.count && !rc; i++) {
         struct job *job = &self->crew.jobs[i];
         if (job->state == JOB_STARTED)
             rc = catalog_load_progress(self->catalog, job->item.log_id, atomic_load(&job->read_bytes), atomic_load(&job->line_count), err);
@@ -47,7 +48,7 @@ static enum err_code step(struct worker *self, struct err *err)
     int64_t now_ns = time_monotonic_ns();
     load_queue_wake(&self->queue, now_ns);
     enum err_code rc;
-    if ((rc = collect(self, err)) || (rc = worker_give_lists(self, err)) || (rc = worker_give_loads(self, err)))
+    if ((rc = collect(self, err)) || (rc = worker_give_lists(self, err)) || (rc = worker_give_arrivals(self, err)) || (rc = worker_give_loads(self, err)))
         return rc;
     if (now_ns < self->next_progress_ns)
         return ERR_OK;
@@ -82,8 +83,9 @@ enum err_code worker_pump(struct worker *self, struct err *err)
 static enum err_code check_catalog(struct worker *self, struct err *err)
 {
     int64_t now_ns = time_monotonic_ns();
-    if (now_ns < self->next_check_ns)
-        return ERR_OK;
+    enum err_code rc = worker_check_damage(self, err);
+    if (rc || now_ns < self->next_check_ns)
+        return rc;
     self->next_check_ns = now_ns + self->options->interval_ms * NS_PER_MS;
     return catalog_in_place(self->catalog) ? ERR_OK : err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
 }
@@ -93,7 +95,7 @@ static void wait_for_news(struct worker *self)
 {
     int64_t now_ns = time_monotonic_ns(), until_ns = load_queue_wake(&self->queue, now_ns);
     if (self->options->watch)
-        until_ns = MIN(until_ns, self->next_check_ns);
+        until_ns = MIN(until_ns, MIN(self->next_check_ns, self->arrivals.next_look_ns));
     if (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_LOAD))
         until_ns = MIN(until_ns, self->next_progress_ns);
     if (self->quiet_until_ns > now_ns)
@@ -126,7 +128,7 @@ enum err_code worker_loop(struct worker *self, struct err *err)
         if (!rc)
             rc = worker_apply_policy(self, err);
         worker_count_queue(self);
-        if (!rc && !self->options->watch && !lookout_is_busy(self->lookout) && worker_is_idle(self) && !self->unjudged.count)
+        if (!rc && !self->options->watch && !lookout_is_busy(self->lookout) && worker_is_idle(self) && !worker_arrivals_wait(self) && !self->unjudged.count)
             break;
         if (!rc && !stop_signals_came() && !self->stop)
             wait_for_news(self);
@@ -144,7 +146,7 @@ void worker_wind_up(struct worker *self)
 {
     atomic_store(&self->crew.cancelled, true);
     place_stop();
-    while (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_LOAD)) {
+    while (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_CHECK) || crew_started_count(&self->crew, JOB_LOAD)) {
         for (struct job *job; (job = crew_next_done(&self->crew));) {
             if (worker_act_on(self, job, NULL)) { /* not written down: the next start finds the row and no marker of a death */ }
             crew_release(&self->crew, job);

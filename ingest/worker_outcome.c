@@ -6,7 +6,9 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "ingest/load_verdict.h"
 #include "ingest/store/catalog_policy.h"
+#include "ingest/worker_arrivals.h"
 #include "ingest/worker_count.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
@@ -157,25 +159,11 @@ static enum err_code load_done(struct worker *self, struct job *job, struct err 
     const struct load_report *report = &job->report;
     const struct catalog_sighting read = worker_sighting_of(&job->entry, UNKNOWN);
     struct catalog_run run = run_of(job);
-    char flags[96];
-    bool nothing = report->nothing_readable || job->rc;
-    flags_text(report->flags | (nothing ? FLAG_UNREADABLE : 0), flags, sizeof flags);
+    const struct load_verdict verdict = load_verdict_of(&job->entry, report, job->rc, &job->err);
     if (!run.app_id[0])
         run.app_id = job->entry.id_from_name;
-    enum log_state state = catalog_state_of_flags(flags);
-    const char *reason = text_or_null(report->message);
-    if (nothing && !reason)
-        reason = "nothing in it could be read";
-    if (job->rc) {                           /* more than this program can hold, for one */
-        state = LOG_FAILED;
-        reason = job->err.message;
-    } else if (nothing && !job->entry.finished_name && report->bad_line_count == 0 && !(report->flags & FLAG_LINES)) {
-        state = LOG_SKIPPED;
-        reason = "the run has only begun to write: no whole record is there yet";
-        flags_text(FLAG_EMPTY, flags, sizeof flags);
-    } else if (nothing) {
-        state = LOG_FAILED;
-    }
+    const enum log_state state = verdict.state;
+    const char *flags = verdict.flags, *reason = text_or_null(verdict.reason);
     const struct catalog_result result = {.state = state, .flags = flags, .reason = reason, .read = &read, .generation = job->generation,
         .line_count = report->line_count, .bad_line_count = report->bad_line_count, .task_count = report->task_count, .load_ms = report->load_ms};
     enum err_code rc = catalog_load_done(self->catalog, job->item.log_id, &result, &run, err);
@@ -196,5 +184,7 @@ static enum err_code load_done(struct worker *self, struct job *job, struct err 
 
 enum err_code worker_act_on(struct worker *self, struct job *job, struct err *err)
 {
+    if (job->kind == JOB_CHECK)
+        return worker_arrival_checked(self, job, err);
     return job->kind == JOB_LIST ? list_done(self, job, err) : load_done(self, job, err);
 }

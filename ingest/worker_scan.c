@@ -174,7 +174,15 @@ struct missing {
 static bool lies_below(const char *path, const char *directory)
 {
     size_t len = strlen(directory);
-    return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0');
+    return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0' || (len && directory[len - 1] == '/'));
+}
+
+const struct place_state *worker_place_of(const struct worker *self, const char *path)
+{
+    for (size_t i = 0; i < self->options->place_count; i++)
+        if (lies_below(path, self->places[i].path))
+            return &self->places[i];
+    return NULL;
 }
 
 static enum err_code find_missing(void *context, int64_t log_id, const char *path)
@@ -223,6 +231,8 @@ static void forget_look(struct place_state *place)
 static enum err_code begin_look(struct worker *self, size_t index, const struct seen *seen, struct err *err)
 {
     struct place_state *place = &self->places[index];
+    if (seen->is_hidden) /* whoever starts the worker again has it allowed */
+        return err_set(err, ERR_INVALID, "the directory at %s is another one than at the start, which this process may not open", place->path);
     forget_look(place);
     place->check_files = !place->scanned;
     /* A directory is a place. While watching, so is what is not there: the list says why nothing comes from it. */

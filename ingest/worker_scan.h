@@ -22,4 +22,7 @@ enum err_code worker_see(struct worker *self, const struct catalog_sighting *sig
 /* The log is not there any more. One that is at work is left to its job, which finds out. */
 enum err_code worker_log_gone(struct worker *self, int64_t log_id, struct err *err) WARN_UNUSED;
 
+/* The place in which a log lies, by its address alone; NULL: none of ours. */
+const struct place_state *worker_place_of(const struct worker *self, const char *path);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/process_usage.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "ingest/worker_arrivals.h"
 #include "ingest/worker_tell.h"
 
 #define REREAD_SHARE 10                      /* a growing log that cannot be followed is read anew at most this part of the time */
@@ -90,7 +91,7 @@ enum err_code worker_put_in_front(struct worker *self, struct catalog_row *row, 
 
 static bool key_at_work(struct worker *self, const char *app_key)
 {
-    for (size_t i = CREW_LISTERS; i < self->crew.count; i++)
+    for (size_t i = CREW_LOADERS_FROM; i < self->crew.count; i++)
         if (self->crew.jobs[i].state != JOB_FREE && strcmp(self->crew.jobs[i].app_key, app_key) == 0)
             return true;
     return false;
@@ -100,7 +101,7 @@ static size_t large_at_work(struct worker *self, bool *ret_alone)
 {
     size_t count = 0;
     *ret_alone = false;
-    for (size_t i = CREW_LISTERS; i < self->crew.count; i++)
+    for (size_t i = CREW_LOADERS_FROM; i < self->crew.count; i++)
         if (self->crew.jobs[i].state != JOB_FREE) {
             count += self->crew.jobs[i].item.bytes >= LARGE_BYTES;
             *ret_alone |= self->crew.jobs[i].item.tries > 0;
@@ -156,11 +157,12 @@ enum err_code worker_give_loads(struct worker *self, struct err *err)
         struct catalog_row row;
         bool alone;
         struct job *job = crew_free_job(&self->crew, JOB_LOAD);
-        size_t large = large_at_work(self, &alone), at_work = crew_started_count(&self->crew, JOB_LOAD), loaders = self->crew.count - CREW_LISTERS;
+        size_t large = large_at_work(self, &alone), at_work = crew_started_count(&self->crew, JOB_LOAD), loaders = self->crew.count - CREW_LOADERS_FROM;
         if (!job || alone || !load_queue_pop(&self->queue, &item))
             break;
         bool listing = self->to_list.count || crew_started_count(&self->crew, JOB_LIST);
-        bool must_wait = (item.tries > 0 && at_work) || (at_work && memory_is_short(self)) || (listing && !known(item.wanted_ms)) ||
+        /* What was made elsewhere need not be loaded. Who watches meets it later, too, and loads what is new meanwhile. */
+        bool must_wait = (item.tries > 0 && at_work) || (!self->options->watch && worker_arrivals_wait(self)) || (at_work && memory_is_short(self)) || (listing && !known(item.wanted_ms)) ||
             (self->options->watch && loaders > 1 && item.bytes >= LARGE_BYTES && !known(item.wanted_ms) && large >= loaders - 1);
         if (must_wait) {                     /* all that follow must wait for the same reason */
             held[held_count++] = item;

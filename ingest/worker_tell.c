@@ -40,7 +40,7 @@ void worker_tell_progress(struct worker *self)
     struct worker_progress progress = {.read_bytes = self->done_bytes, .total_bytes = self->total_bytes, .done_count = self->done_count, .total_count = self->total_count,
         .listing_count = self->to_list.count + crew_started_count(&self->crew, JOB_LIST)};
     int64_t largest = -1;
-    for (size_t i = CREW_LISTERS; i < self->crew.count; i++) {
+    for (size_t i = CREW_LOADERS_FROM; i < self->crew.count; i++) {
         struct job *job = &self->crew.jobs[i];
         if (job->state == JOB_FREE)          /* only this thread frees a job */
             continue;

@@ -9,29 +9,9 @@
 #include "base/attributes.h"
 #include "base/time.h"
 #include "ingest/store/catalog.h"
+#include "ingest/store/run_file.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/store/run_history.h"
-
-/* One row: what the catalogue says of a run and of its log, out of the run's own file. Column names are those of tables log and app. */
-static const char *const run_sql =
-    "SELECT l.log_path, l.layout, l.finished_name, l.stored_bytes, l.log_modified_ms, l.line_count, h.bad_line_count, h.flags, l.ended_ms - l.started_ms, " /* 0-8 */
-    "(SELECT reason FROM log_problem ORDER BY problem_no LIMIT 1), l.started_ms, l.app_key, "                                                               /* 9-11 */
-    "a.app_id, a.attempt_id, a.name, a.user, a.spark_version, (SELECT value FROM environment WHERE section = 1 AND name = 'spark.yarn.queue'), "            /* 12-17 */
-    "coalesce(a.start_ms, a.first_event_ms), iif(h.complete, iif(a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), NULL), "   /* 18-19 */
-    "a.last_event_ms, h.complete, l.generation, "                                                                                                           /* 20-22 */
-    "CASE WHEN NOT h.complete THEN 'unknown' WHEN a.exit_code <> 0 THEN 'failed' ELSE coalesce((SELECT iif(status = 2, 'failed', 'succeeded') FROM job "
-    "WHERE status <> 0 ORDER BY completion_ms DESC, job_id DESC LIMIT 1), iif(a.exit_code IS NULL, 'unknown', 'succeeded')) END, " /* 23 */
-    "coalesce(iif(h.complete AND a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), a.last_event_ms) "
-    "- coalesce(a.start_ms, a.first_event_ms), "                                                                                                       /* 24 */
-    "(SELECT count(*) FROM job), (SELECT count(*) FROM job WHERE status = 2), "                                                                        /* 25-26 */
-    "(SELECT count(*) FROM stage WHERE status NOT IN (0, 4)), (SELECT count(*) FROM stage WHERE status = 3), "                                         /* 27-28 */
-    "(SELECT coalesce(sum(ended_tasks), 0) FROM stage), (SELECT coalesce(sum(failed_tasks), 0) FROM stage), "                                          /* 29-30 */
-    "(SELECT count(*) FROM executor WHERE executor_id <> 'driver'), "                                                                                  /* 31 */
-    "(SELECT count(*) FROM executor WHERE executor_id <> 'driver' AND NOT active AND (NOT h.complete OR remove_ms IS NULL OR remove_ms < a.end_ms)), " /* 32 */
-    "t.*, nullif(coalesce(a.view_acls || ',', '') || coalesce(a.admin_acls, ''), ''), nullif(coalesce(a.view_acls_groups || ',', '') || coalesce(a.admin_acls_groups, ''), ''), a.vendor_version, a.start_ms IS NULL AND NOT h.no_application_start " /* 33-40, 41-44 */
-    "FROM load AS l, application AS a, log_health AS h, "
-    "(SELECT sum(task_time_ms), sum(jvm_gc_time_ms), sum(input_bytes), sum(output_bytes), "
-    "sum(coalesce(min(shuffle_remote_read_bytes + shuffle_local_read_bytes, 9223372036854775807), shuffle_remote_read_bytes, shuffle_local_read_bytes)), sum(shuffle_write_bytes), sum(disk_spilled_bytes), (SELECT exit_code FROM application) FROM stage) AS t "
-    "WHERE l.state = 'done' LIMIT 1";
 
 static const char *const log_sql =
     "INSERT INTO log (path, layout, finished_name, bytes, modified_ms, line_count, bad_line_count, flags, load_ms, reason, first_seen_ms, app_key, fingerprint, state, "
@@ -47,10 +27,6 @@ static const char *const app_sql =
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, "
     "?33, ?34, (SELECT log_id FROM log WHERE path = ?35), 1)";
 
-enum {
-    COLUMN_PATH = 0, COLUMN_FLAGS = 7, COLUMN_REASON = 9, COLUMN_STARTED = 10, COLUMN_APP_ID = 12, COLUMN_TASKS = 29, COLUMN_LAST = 44
-};
-
 /* Copies the value of a column, whatever its type. */
 static void bind_column(sqlite3_stmt *to, int position, sqlite3_stmt *from, int column)
 {
@@ -60,22 +36,22 @@ static void bind_column(sqlite3_stmt *to, int position, sqlite3_stmt *from, int 
 static enum err_code copy_run(sqlite3_stmt *run, const char *app_key, sqlite3_stmt *log, sqlite3_stmt *app, struct err *err)
 {
     char flags[128];
-    snprintf(flags, sizeof flags, "%s", db_str(run, COLUMN_FLAGS).ptr ? db_str(run, COLUMN_FLAGS).ptr : "");
-    for (int column = COLUMN_PATH; column <= COLUMN_STARTED; column++)
+    snprintf(flags, sizeof flags, "%s", db_str(run, RUN_FILE_FLAGS).ptr ? db_str(run, RUN_FILE_FLAGS).ptr : "");
+    for (int column = RUN_FILE_PATH; column <= RUN_FILE_STARTED; column++)
         bind_column(log, column + 1, run, column);
     db_bind_str(log, 12, str_of(app_key));
     db_bind_str(log, 13, str_of(log_state_name(catalog_state_of_flags(flags))));
     db_bind_i64(log, 14, time_now_ms());
-    bind_column(log, 15, run, COLUMN_TASKS);
+    bind_column(log, 15, run, RUN_FILE_TASKS);
     if (catalog_state_of_flags(flags) != LOG_PARTIAL)
-        sqlite3_bind_null(log, COLUMN_REASON + 1);
+        sqlite3_bind_null(log, RUN_FILE_REASON + 1);
     enum err_code rc = db_run(log, err);
     if (rc)
         return rc;
     db_bind_str(app, 1, str_of(app_key));
-    for (int column = COLUMN_APP_ID; column <= COLUMN_LAST; column++)
-        bind_column(app, column - COLUMN_APP_ID + 2, run, column);
-    bind_column(app, 35, run, COLUMN_PATH);
+    for (int column = RUN_FILE_APP_ID; column <= RUN_FILE_LAST; column++)
+        bind_column(app, column - RUN_FILE_APP_ID + 2, run, column);
+    bind_column(app, 35, run, RUN_FILE_PATH);
     return db_run(app, err);
 }
 
@@ -87,7 +63,7 @@ static bool read_file(struct db *catalog, const char *path, const char *app_key,
     sqlite3_stmt *run = NULL;
     if (db_open(&db, path, DB_READ, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL))
         return false;
-    bool done = !db_prepare(&db, &run, run_sql, NULL) && db_step(run, NULL) == ERR_OK && !copy_run(run, app_key, log, app, NULL);
+    bool done = !db_prepare(&db, &run, run_file_sql, NULL) && db_step(run, NULL) == ERR_OK && !copy_run(run, app_key, log, app, NULL);
     if (done && !run_history_read(&history, &db, NULL))
         done = !run_history_write(catalog, app_key, &history, NULL);
     run_history_dispose(&history);
@@ -119,7 +95,9 @@ enum err_code catalog_rebuild(struct db *catalog, const char *store_dir, int64_t
             char key[256];
             snprintf(key, sizeof key, "%.*s", (int)(strlen(entry->d_name) - 3), entry->d_name);
             snprintf(path, sizeof path, "%s/apps/%s", store_dir, entry->d_name);
-            *ret_run_count += read_file(catalog, path, key, log, app);
+            bool found = read_file(catalog, path, key, log, app);
+            *ret_run_count += found;
+            if (!found && run_file_look(store_dir, key) == RUN_FILE_DAMAGED && run_file_set_aside(store_dir, key, NULL)) { /* it stays until its run is read anew */ }
         }
         rc = db_commit(catalog, err);
     }

@@ -57,8 +57,40 @@ describe("the list of applications", () => {
       assert.equal(digits(await cell("Tasks")), String(a.taskCount));
       const costs = await cell("What costs it");
       for (const c of a.costs) assert.ok(costs.includes(c.name), `${costs}: ${c.name}`);
-      assert.equal(await page.$$eval(`main tbody tr:nth-child(${i + 1}) .runs-bars a`, (bars) => bars.length), a.history && a.history.total > 1 ? a.history.runs.length : 0);
+      const outlines = await page.$$eval(`main tbody tr:nth-child(${i + 1}) .runs-bars path`, (paths) => paths.map((p) => p.getAttribute("d")).join(""));
+      assert.equal(outlines.split("M").length - 1, a.history && a.history.total > 1 ? a.history.runs.length : 0);
     }
+  });
+
+  it("asks for what it shows once, before its code is there", async () => {
+    const asked = /** @type {string[]} */ ([]);
+    const note = (/** @type {import("playwright-core").Request} */ r) => r.url().includes("/api/") && asked.push(r.url());
+    page.on("request", note);
+    for (const address of ["", "?sort=-saving&q=a&group=job&limit=25", ...(known ? [`a/${SKEWED}`] : [])]) {
+      asked.length = 0;
+      await visit(page, address);
+      assert.equal(asked.filter((x) => x === asked[0]).length, 1, asked.join(" "));
+      const from = await page.evaluate((name) => performance.getEntriesByName(name)[0].startTime, asked[0]);
+      const code = await page.evaluate(() => /** @type {PerformanceResourceTiming} */ (performance.getEntriesByType("resource").find((r) => /\/app\.\w+\.js$/.test(r.name))).responseEnd);
+      assert.ok(from < code + 50, `${address}: asked after ${from} ms, the code was there after ${code} ms`);
+    }
+    page.off("request", note);
+  });
+
+  it("leads from a bar to its run", async () => {
+    await visit(page, "");
+    const { items } = await api("apps?sort=-start&history=20");
+    const row = items.findIndex((/** @type {any} */ a) => a.history?.total > 1);
+    if (row < 0) return;
+    const { runs } = items[row].history;
+    const bars = page.locator(`main tbody tr:nth-child(${row + 1}) .runs-bars`);
+    for (const [i, run] of [...runs.entries()].slice(-2)) {
+      await bars.hover({ position: { x: i * 5 + 2, y: 8 } });
+      assert.equal(await bars.getAttribute("href"), new URL(`a/${encodeURIComponent(run.key)}`, url).pathname);
+      assert.ok((await page.textContent(".tip"))?.length);
+    }
+    await bars.click({ position: { x: 2, y: 8 } });
+    await page.waitForURL(`**/a/${encodeURIComponent(runs[0].key)}`);
   });
 
   it("keeps filters in the address, shows them, and takes them back", async () => {
@@ -101,7 +133,7 @@ describe("the list of applications", () => {
     await page.waitForURL(/[?&]job=/);
     await settled(page);
     assert.equal((await page.$$("main tbody tr")).length, jobs.items[many].history.total);
-    assert.equal((await page.$$(".runs-bars a.is-this")).length, jobs.items[many].history.total);
+    assert.equal((await page.$$(".runs-bars path.is-this")).length, jobs.items[many].history.total);
   });
 
   it("shows the columns that were chosen, also after a reload, and never in a link", async () => {
@@ -114,7 +146,7 @@ describe("the list of applications", () => {
     assert.ok(head.includes("Queue") && !head.includes("Outcome"));
     assert.equal((await address(page)).search, "");
     await page.click("button:has-text('Columns')");
-    await page.click("button:has-text('As usual'), .pop-box button");
+    await page.click("button:has-text('As usual'), .pop-box > button");
     await page.keyboard.press("Escape");
     assert.ok((await texts("main thead th")).includes("Outcome"));
   });

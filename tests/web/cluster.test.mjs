@@ -111,11 +111,34 @@ describe("executors", () => {
     await page.click("button:text-is('Columns')");
     await page.check("label:has-text('Resource profile') input");
     assert.ok((await heads()).includes("Resource profile"));
+    // A column is moved with the keys, and keeps the focus; another one is drawn to its place; a link shows them so to somebody else, and the address here says nothing of it.
+    const [, second, third, fourth] = await heads();
+    await page.focus(".grip[aria-label^='Move Host']");
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction((name) => document.activeElement?.getAttribute("aria-label")?.startsWith(`Move ${name}`), second);
+    assert.deepEqual((await heads()).slice(1, 4), [third, second, fourth]);
+    assert.equal(await page.textContent(".columns [role=status]"), `${second}: 2 of ${(await page.$$("button.grip")).length}`);
+    const place = async (/** @type {string} */ id) => /** @type {{ x: number, y: number }} */ (await page.locator(`[data-column=${id}] .grip`).boundingBox());
+    const [from, to] = [await place("cores"), await place("host")];
+    await page.mouse.move(from.x + 8, from.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 8, to.y + 8, { steps: 3 });
+    await page.mouse.up();
+    assert.deepEqual((await heads()).slice(1, 4), [third, fourth, second]);
+    assert.equal(new URL(page.url()).search, "");
+    await page.evaluate(() => localStorage.removeItem("afterglow"));
+    const link = `a/${LOSSES}/executors?columns.executors=id,cores,host,profile`;
+    await visit(page, link);
+    assert.deepEqual((await heads()).map((h) => h?.replace(/[↑↓]/, "")), ["Executor", "Cores", "Host", "Resource profile"]);
+    await page.click("button:text-is('Columns')");
+    await page.uncheck("label:has-text('Host') input");
+    assert.equal(new URL(page.url()).search, "", "what one chooses oneself is a preference");
     await reload(page);
     await page.waitForSelector("th:text-is('Resource profile')");
     await page.click("button:text-is('Columns')");
-    await page.click(".pop-box button");
+    await page.click(".pop-box > button");
     assert.ok(!(await heads()).includes("Resource profile"));
+    await prefer(page, { theme: "light", lang: "en", zone: "utc" });
   });
 });
 

@@ -54,6 +54,15 @@ describe("moved thresholds", { skip: there ? false : "the server holds other log
     const grades = ["ok", "info", "low", "moderate", "severe"];
     const others = (await api(`apps/${SKEWED}/findings?limit=1000&${key}=1e9,1e9,1e9,1e9`)).findings.filter((/** @type {any} */ f) => f.subject.kind === "stage" && f.subject.key === of.subject.key);
     assert.equal(await level(), Math.max(0, ...others.map((/** @type {any} */ f) => grades.indexOf(f.grade))));
+    // Beside the share of GC stands no mark any more, and filter and sort go by the same grades.
+    assert.equal(await row.locator("a.mark[href*=GC_HIGH]").count(), 0);
+    const listed = (/** @type {string} */ more) => api(`apps/${SKEWED}/stages?${key}=1e9,1e9,1e9,1e9&${more}`);
+    await page.selectOption("select[aria-label=Severity]", "1");
+    await page.waitForURL(/[?&]grade=1/);
+    const { items } = await listed("grade=1&sort=-duration");
+    await page.waitForFunction((n) => document.querySelectorAll("main table.tbl tbody tr").length === n, items.length);
+    await page.selectOption("select[aria-label=Severity]", "");
+    await row.waitFor();
     await row.locator("td a").first().click();
     await page.waitForURL(/stages\/\d+\.\d+\?/);
     await page.waitForSelector(".find-moved:has-text('thresholds moved')");

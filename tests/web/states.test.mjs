@@ -301,7 +301,7 @@ describe("a page", () => {
   it("marks failed stages and failed tasks in the rail", async () => {
     const found = await api(`apps/${ref}/findings`);
     await page.route(`${API}apps/${ref}/findings**`, (route) => route.fulfill({ json: { ...found, findings: [] } }));
-    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, failedStageCount: 2, failedTaskCount: 3, skewGrade: 0, slowestStages: [] } }));
+    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, failedStageCount: 2, failedTaskCount: 3, slowestStages: [] } }));
     await visit(page, `a/${ref}`);
     assert.equal(await page.getAttribute(".rail a:has-text('Stages') .sev", "data-sev"), "4");
     assert.equal(await page.getAttribute(".rail a:has-text('Stages') .sev", "title"), "2 stages failed");

@@ -35,7 +35,7 @@ export function useData(path, version = 0) {
     askedAt.current = performance.now();
     get(path, abort.signal)
       .then(
-        (data) => setState({ path, data, error: null, slow: false }),
+        (data) => setState((s) => (s.path === path && s.data === data && !s.error && !s.slow ? s : { path, data, error: null, slow: false })),
         (error) => {
           if (!abort.signal.aborted) setState((s) => ({ path, data: s.path === path ? s.data : undefined, error, slow: false }));
         },

@@ -206,7 +206,7 @@ const LogName = ({ log }) =>
 
 /** @param {PartProps} props */
 function Largest({ state, done }) {
-  const { largest, runBytes, runCount } = state.disk;
+  const { largest, runBytes, runCount, setAside } = state.disk;
   return (
     <Section title={t("server.largest")} note={largest.length ? t("server.largest.note", largest.length, runCount, bytes(runBytes)) : undefined}>
       {largest.length ? (
@@ -226,6 +226,7 @@ function Largest({ state, done }) {
       ) : (
         <Empty title={t("server.largest.none")} />
       )}
+    {setAside.count ? <p class="dim">{t("server.setAside", setAside.count, bytes(setAside.bytes), setAside.names.join(", "))}</p> : null}
     </Section>
   );
 }
