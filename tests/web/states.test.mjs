@@ -37,6 +37,16 @@ async function hold(path) {
   return release;
 }
 
+/** From the next document on. */
+const noteShifts = () =>
+  page.addInitScript(() => {
+    /** @type {any} */ (window).shift = 0;
+    new PerformanceObserver((list) => {
+      for (const e of /** @type {any[]} */ (list.getEntries())) /** @type {any} */ (window).shift += e.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+const shifted = () => page.evaluate(() => /** @type {number} */ (/** @type {any} */ (window).shift));
+
 describe("a page", () => {
   it("shows boxes when the answer takes long", async () => {
     const release = await hold(`apps/${ref}/stages**`);
@@ -45,6 +55,35 @@ describe("a page", () => {
     release();
     await page.waitForSelector("main tbody tr");
     assert.equal(await page.$(".skeleton"), null);
+  });
+
+  it("pushes nothing down, not even boxes, when its parts come one after the other", async () => {
+    const job = (await api(`apps/${ref}/jobs?limit=1`)).items[0].jobId;
+    await noteShifts();
+    const parts = [];
+    for (const path of ["findings**", "account**", "timeline**", "stages**"]) parts.push(await hold(`apps/${ref}/${path}`));
+    await page.goto(`${url}a/${ref}/jobs/${job}`);
+    for (const release of parts) {
+      await page.waitForSelector(".skeleton");
+      release();
+      await page.waitForTimeout(500); // until the next one is slow; shorter would only see less
+    }
+    await page.waitForSelector("main tbody tr");
+    await settled(page);
+    assert.ok((await shifted()) < 0.02, String(await shifted()));
+  });
+
+  it("begins a list below the names of its filters, which may need a line more than their ids", async () => {
+    await page.setViewportSize({ width: 390, height: 900 });
+    await noteShifts();
+    const release = await hold("facets**");
+    const listed = page.waitForResponse(/\/apps\?/);
+    await page.goto(`${url}?grade=1&rule=CONF.FAR&minDurationMs=60000&from=1000000000000&data=incomplete&user=alice`);
+    await listed;
+    release();
+    await page.waitForSelector(".is-filter");
+    await settled(page);
+    assert.ok((await shifted()) < 0.02, String(await shifted()));
   });
 
   it("keeps what it shows while a slow answer is awaited", async () => {

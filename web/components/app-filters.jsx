@@ -6,6 +6,7 @@ import { t, word } from "../lib/i18n.js";
 import { current, patchQuery } from "../lib/router.js";
 import { Popover } from "./column-choice.jsx";
 import { Choice, FilterChip, words } from "./filters.jsx";
+import { pending } from "./states.jsx";
 import { useData } from "./use-data.js";
 
 /** @typedef {import("../types").Facet} Facet */
@@ -119,16 +120,30 @@ const Moment = ({ name }) => (
   />
 );
 
-/** What is in force of those behind the button. @param {{ rows: import("../types").AppItem[] | undefined, version: number }} props */
-export function FilterChips({ rows, version }) {
+/**
+ * What is in force of those behind the button, and what stands below that. Rules have names that only the server knows; these are waited for, since a longer word may need a line more.
+ * @param {{ rows: import("../types").AppItem[] | undefined, version: number, children: import("preact").ComponentChildren }} props
+ */
+export function BelowFilters({ rows, version, children }) {
+  const named = current().query.has("rule");
+  const asked = /** @type {import("./use-data.js").Asked<import("../types").Facets>} */ (useData(named ? wordedPath(["facets"]) : null, version));
+  if (named && pending(asked)) return null;
+  return (
+    <>
+      <FilterChips rows={rows} facets={asked.data} />
+      {children}
+    </>
+  );
+}
+
+/** @param {{ rows: import("../types").AppItem[] | undefined, facets: import("../types").Facets | undefined }} props */
+function FilterChips({ rows, facets }) {
   const query = current().query;
-  // Rules have names that only the server knows.
-  const asked = /** @type {import("./use-data.js").Asked<import("../types").Facets>} */ (useData(query.has("rule") ? wordedPath(["facets"]) : null, version));
   /** @type {[string, string][]} */
   const chips = [];
   for (const name of FURTHER) {
     const value = query.get(name);
-    if (value !== null) chips.push([name, chipText(name, value, rows, asked.data)]);
+    if (value !== null) chips.push([name, chipText(name, value, rows, facets)]);
   }
   if (!chips.length) return null;
   return (

@@ -93,7 +93,7 @@ export function Loaded({ from, rows, facts, back, children }) {
 export const pending = (asked) => asked.data === undefined && asked.error === null;
 
 /**
- * Parts of a page, one below the other, each shown when it and all above it have their answers: what is there is never pushed down.
+ * Parts of a page, one below the other, each shown when it and all above it have their answers: what is there is never pushed down. Each part has boxes of its own while it is awaited.
  * @param {{ parts: [waits: import("./use-data.js").Asked<any>[], node: import("preact").ComponentChildren][] }} props
  */
 export function InOrder({ parts }) {
@@ -102,7 +102,7 @@ export function InOrder({ parts }) {
   return (
     <>
       {shown.map(([, node]) => node)}
-      {first >= 0 && parts[first][0].some((a) => a.slow) ? <Skeleton rows={6} /> : null}
+      {first >= 0 && parts[first][0].some((a) => a.slow) ? <Skeleton key={first} rows={6} /> : null}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { AddLog, DropZone, useAdding } from "../components/add-log.jsx";
 import { EXTRA, FIXED, Reason, UnderWay, appColumns } from "../components/app-columns.jsx";
-import { FilterChips, FurtherFilters } from "../components/app-filters.jsx";
+import { BelowFilters, FurtherFilters } from "../components/app-filters.jsx";
 import { useColumns } from "../components/column-choice.jsx";
 import { Choice, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
@@ -71,25 +71,26 @@ export function Apps({ uploads }) {
         ) : null}
         {tool}
       </Tools>
-      <FilterChips rows={data?.items} version={version} />
-      <ListTable
-        of={{ ...runs, filtered: Boolean(counts?.all) }}
-        rows={14}
-        caption={t("apps.title")}
-        columns={shown}
-        rowKey={(a) => a.key ?? `log ${a.logId} ${a.logPath}`}
-        class="apps"
-        link={(a) => (a.ref ? paths.app(a.ref) : null)}
-        rowClass={(a) => (a.state === "gone" ? "is-off" : "")}
-        span={(a) => {
-          const isUnderWay = a.state === "loading" || a.state === "waiting";
-          if (a.ref !== null && !isUnderWay) return null;
-          return { from: a.ref === null ? "start" : "duration", node: isUnderWay ? <UnderWay app={a} /> : <Reason app={a} /> };
-        }}
-        none={<FirstStart version={version} />}
-        noMatch={t("apps.none")}
-        noMatchText={t("apps.noneText", counts?.all ?? 0)}
-      />
+      <BelowFilters rows={data?.items} version={version}>
+        <ListTable
+          of={{ ...runs, filtered: Boolean(counts?.all) }}
+          rows={14}
+          caption={t("apps.title")}
+          columns={shown}
+          rowKey={(a) => a.key ?? `log ${a.logId} ${a.logPath}`}
+          class="apps"
+          link={(a) => (a.ref ? paths.app(a.ref) : null)}
+          rowClass={(a) => (a.state === "gone" ? "is-off" : "")}
+          span={(a) => {
+            const isUnderWay = a.state === "loading" || a.state === "waiting";
+            if (a.ref !== null && !isUnderWay) return null;
+            return { from: a.ref === null ? "start" : "duration", node: isUnderWay ? <UnderWay app={a} /> : <Reason app={a} /> };
+          }}
+          none={<FirstStart version={version} />}
+          noMatch={t("apps.none")}
+          noMatchText={t("apps.noneText", counts?.all ?? 0)}
+        />
+      </BelowFilters>
     </>
   );
 }
