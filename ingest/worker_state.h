@@ -36,6 +36,7 @@ struct worker {
     struct catalog *catalog;                 /* owned */
     struct crew crew;
     struct worker_marker marker;
+    int writer_lock;                         /* -1: not held: one that does not watch needs none, and one that stands by waits for it (writer_role.h) */
     int wake[2];                             /* a pipe: jobs that are done and signals write, the loop waits */
 
     /* worker_schedule.c */
@@ -108,6 +109,7 @@ struct worker {
 
     /* worker_control.c */
     bool stop;                               /* the end of control */
+    int64_t next_wishes_ns;                  /* when those of other servers are looked for; monotonic */
     struct {
         char line[5 + LOOKOUT_FIND_BYTES];                       /* as far as it was read; the rest of a longer one is dropped */
         size_t used;
