@@ -8,7 +8,7 @@
 -- Enumerations are small integers, listed beside their column. Names follow Spark's: a reader of spec/core.md finds each key here.
 
 -- PART: catalog.db
--- Written by ingest only. Can be rebuilt from apps/ and the log directories.
+-- Written by ingest only. Can be rebuilt from apps/ and the log directories, but for table pin, which people filled.
 
 -- One row: one place where logs are looked for (a directory; object stores and HDFS come as URIs).
 CREATE TABLE place (
@@ -73,7 +73,7 @@ CREATE TABLE app (
     task_time_ms INTEGER,                -- sum of task durations
     gc_time_ms INTEGER,                  -- sum of JVM GC time of tasks
     input_bytes INTEGER, output_bytes INTEGER, shuffle_read_bytes INTEGER, shuffle_write_bytes INTEGER, disk_spill_bytes INTEGER,
-    skew_grade INTEGER, gc_grade INTEGER -- worst over its stages: 0 ok, 3 flagged, 4 severe (analysis/)
+    skew_grade INTEGER, gc_grade INTEGER -- worst of what was found about uneven tasks, and about collections: 0 nothing to 4 severe; NULL: not judged
 ) STRICT;
 CREATE INDEX app_by_id ON app (app_id);
 CREATE INDEX app_by_log ON app (log_id);
@@ -156,6 +156,18 @@ CREATE TRIGGER app_judgement_deleted AFTER DELETE ON app BEGIN
     DELETE FROM run_summary WHERE app_key = old.app_key;
     DELETE FROM run_use WHERE app_key = old.app_key;
 END;
+
+-- One row: a view of a run that somebody pinned; /p/{token} leads there. What it shows is in the run's own file: the row stays as long as the catalogue, also when the log has gone.
+CREATE TABLE pin (
+    token TEXT PRIMARY KEY,              -- drawn by the server, letters and digits
+    app_key TEXT NOT NULL,
+    address TEXT NOT NULL,               -- what follows /a/{run} in the address of the page, encoded as there: "/stages/3.0?task=211"; empty: the overview
+    pinned_ms INTEGER NOT NULL,
+    author TEXT,                         -- NULL: nobody was named
+    generation INTEGER NOT NULL,         -- of the run (table app)
+    analysis_version INTEGER             -- of the rules that judged it (table analysis of its file); NULL: it was not judged yet
+) STRICT;
+CREATE INDEX pin_by_view ON pin (app_key, address);
 
 -- PART: apps/<key>.db
 -- One file: one attempt of one application. A finished file never changes.
@@ -892,7 +904,7 @@ CREATE INDEX job_by_group ON job (job_group) WHERE job_group IS NOT NULL;
 -- One row: the analysis. No row: it has not run.
 CREATE TABLE analysis (
     analysis_version INTEGER NOT NULL,
-    duration_ms INTEGER NOT NULL,        -- how long it took
+    duration_ms INTEGER NOT NULL,        -- how long it took, with the writing of all its tables
     begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, end_at_least INTEGER NOT NULL,   -- the interval judged (spec/findings.md 3.1); 1: it may have gone on
     wall_ms INTEGER NOT NULL, jobs_ms INTEGER NOT NULL,      -- its length; length of the union of job intervals
     completeness INTEGER NOT NULL,       -- C of 2.2, 0 … 100

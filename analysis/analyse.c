@@ -8,7 +8,9 @@
 #include "analysis/audits.h"
 #include "analysis/fingerprint.h"
 #include "analysis/run_key.h"
+#include "analysis/slot_use.h"
 #include "analysis/stage_desks.h"
+#include "base/beside.h"
 #include "base/mem.h"
 #include "base/queue.h"
 #include "base/time.h"
@@ -38,6 +40,8 @@ struct analysis {
     struct what_if *what_ifs;
     size_t what_if_count;
     struct audits audits;
+    struct slot_use slot_use;
+    enum err_code slot_use_rc;
     struct findings findings;
     struct judged judged;
     /* The thread beside, and what the two hand to each other: the simulation (with the times, which are made before), its calibration. */
@@ -53,6 +57,7 @@ static void analysis_free(struct analysis *self)
     if (!self)
         return;
     findings_dispose(&self->findings);
+    slot_use_dispose(&self->slot_use);
     audits_dispose(&self->audits);
     what_ifs_free(self->what_ifs);
     chain_dispose(&self->chain);
@@ -109,11 +114,14 @@ static enum err_code look_at_one(void *context, struct stage_desk *desk, struct 
     struct analysis *self = context;
     const struct stage_samples *samples = &desk->samples;
     struct looked_at *ret = &self->looked_at[desk->place];
-    enum err_code rc = stage_stats_make(&ret->stats, &samples->sample, err);
-    if (!rc)
-        rc = stage_extra_make(&ret->extra, &samples->sample, &ret->stats, err);
-    if (rc || !samples->sample.count)
+    struct stats_making making;
+    enum err_code rc = stage_stats_begin(&making, &ret->stats, &samples->sample, err);
+    if (rc)
         return rc;
+    rc = stage_extra_make(&ret->extra, &samples->sample, &ret->stats, err);
+    enum err_code ended = stage_stats_end(&making, rc ? NULL : err);
+    if (rc || ended || !samples->sample.count)
+        return rc ? rc : ended;
     ret->extra.worst.executor = executor_position(samples, ret->extra.worst.executor);
     ret->extra.peer.executor = executor_position(samples, ret->extra.peer.executor);
     ret->extra.data_task.executor = executor_position(samples, ret->extra.data_task.executor);
@@ -331,6 +339,23 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
     return rc;
 }
 
+static void use_slots(void *context)
+{
+    struct analysis *self = context;
+    struct err ignored; /* nothing but memory can be missing */
+    self->slot_use_rc = slot_use_make(&self->slot_use, &self->facts, &ignored);
+}
+
+/* The curve of slots asks for facts alone, and judging keeps one thread busy most of the time. */
+static enum err_code judge_run(struct analysis *self, struct analysis_result *result, struct joint_price joint[JOINT_PRICES], struct err *err)
+{
+    struct beside beside;
+    beside_start(&beside, self->facts.attempt_count >= FACTS_BESIDE_FROM, use_slots, self);
+    enum err_code rc = judge(&self->judged, &self->findings, joint, &result->joint_count, err);
+    beside_join(&beside);
+    return rc || !self->slot_use_rc ? rc : err_nomem(err);
+}
+
 enum err_code analyse(struct db *app, struct err *err)
 {
     int64_t begun_ns = time_monotonic_ns();
@@ -345,20 +370,20 @@ enum err_code analyse(struct db *app, struct err *err)
     queue_init(&self->made, 1);
     queue_init(&self->calibrated, 1);
     struct joint_price joint[JOINT_PRICES];
-    struct analysis_result result = {.judged = &self->judged, .findings = &self->findings, .joint = joint};
+    struct analysis_result result = {.judged = &self->judged, .findings = &self->findings, .slot_use = &self->slot_use, .joint = joint};
     rc = run(self, app, err);
     if (!rc)
-        rc = judge(&self->judged, &self->findings, joint, &result.joint_count, err);
-    if (!rc) {
-        result.duration_ms = (time_monotonic_ns() - begun_ns) / NS_PER_MS;
+        rc = judge_run(self, &result, joint, err);
+    if (!rc)
         rc = analysis_rows_write(app, &result, err);
-    }
     if (!rc)
         rc = fingerprints_write(app, err);
     if (!rc)
         rc = run_identity_write(app, err);
     if (!rc)
         rc = audits_store(&self->audits, &self->judged, &self->findings, app, err);
+    if (!rc)
+        rc = analysis_rows_end(app, (time_monotonic_ns() - begun_ns) / NS_PER_MS, err);
     if (rc) {
         struct err ignored;
         enum err_code cleared = analysis_rows_clear(app, &ignored);

@@ -7,7 +7,6 @@
 
 #include "analysis/analyse.h"
 #include "analysis/audits.h"
-#include "analysis/slot_use.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -40,7 +39,7 @@ static enum err_code write_head(struct db *app, const struct analysis_result *re
     if (rc)
         return rc;
     const int64_t values[] = {ANALYSIS_VERSION,
-                              result->duration_ms,
+                              0, /* until analysis_rows_end */
                               facts->begin_ms,
                               facts->end_ms,
                               facts->end_at_least,
@@ -187,17 +186,14 @@ static enum err_code write_gaps(struct db *app, const struct judged *judged, str
     return rc;
 }
 
-static enum err_code write_slot_use(struct db *app, const struct judged *judged, struct err *err)
+static enum err_code write_slot_use(struct db *app, const struct slot_use *use, struct err *err)
 {
-    CLEANUP(slot_use_dispose) struct slot_use use;
     sqlite3_stmt *stmt = NULL;
-    enum err_code rc = slot_use_make(&use, judged->facts, err);
-    if (!rc)
-        rc = db_prepare(app, &stmt, "INSERT INTO slot_use VALUES (?,?,?)", err);
-    for (size_t i = 0; i < use.count && !rc; i++) {
-        db_bind_i64(stmt, 1, use.steps[i].from_ms);
-        db_bind_f64(stmt, 2, use.steps[i].alive);
-        db_bind_f64(stmt, 3, use.steps[i].busy);
+    enum err_code rc = db_prepare(app, &stmt, "INSERT INTO slot_use VALUES (?,?,?)", err);
+    for (size_t i = 0; i < use->count && !rc; i++) {
+        db_bind_i64(stmt, 1, use->steps[i].from_ms);
+        db_bind_f64(stmt, 2, use->steps[i].alive);
+        db_bind_f64(stmt, 3, use->steps[i].busy);
         rc = db_run(stmt, err);
     }
     db_finalize(stmt);
@@ -398,7 +394,7 @@ enum err_code analysis_rows_write(struct db *app, const struct analysis_result *
     if (!rc)
         rc = write_gaps(app, result->judged, err);
     if (!rc)
-        rc = write_slot_use(app, result->judged, err);
+        rc = write_slot_use(app, result->slot_use, err);
     if (!rc)
         rc = write_stages(app, result->judged, err);
     if (!rc)
@@ -410,6 +406,18 @@ enum err_code analysis_rows_write(struct db *app, const struct analysis_result *
     if (!rc)
         rc = write_findings(app, result, err);
     return rc ? rc : write_head(app, result, err);
+}
+
+enum err_code analysis_rows_end(struct db *app, int64_t duration_ms, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(app, &stmt, "UPDATE analysis SET duration_ms = ?", err);
+    if (!rc) {
+        db_bind_i64(stmt, 1, duration_ms);
+        rc = db_run(stmt, err);
+    }
+    db_finalize(stmt);
+    return rc;
 }
 
 /* ---- reading */

@@ -6,6 +6,7 @@
 #define ANALYSIS_ANALYSIS_ROWS_H
 
 #include "analysis/judge.h"
+#include "analysis/slot_use.h"
 #include "base/db.h"
 
 /* Stages and jobs that keep their accounts and distributions: those with most work. */
@@ -18,13 +19,15 @@
 struct analysis_result {
     const struct judged *judged;
     const struct findings *findings;
+    const struct slot_use *slot_use;
     const struct joint_price *joint;
     size_t joint_count;
-    int64_t duration_ms;
 };
 
 enum err_code analysis_rows_clear(struct db *app, struct err *err) WARN_UNUSED;
 enum err_code analysis_rows_write(struct db *app, const struct analysis_result *result, struct err *err) WARN_UNUSED;
+/* The last thing to write: how long it all took, rows included. */
+enum err_code analysis_rows_end(struct db *app, int64_t duration_ms, struct err *err) WARN_UNUSED;
 
 /* All findings in their stored order; texts in `arena`. Rules that this program does not know are left out. ERR_NOT_FOUND: analysis has not run. */
 struct stored_findings {

@@ -6,9 +6,8 @@
 
 #include "base/attributes.h"
 
-/* Largest against median: issue 3; spec/findings.md 4.4 ("uneven" from 3, "heavily skewed" from 10). */
-#define SKEW_FLAGGED_RATIO 3.0
-#define SKEW_SEVERE_RATIO 10.0
+/* Largest against median: issue 3; spec/findings.md 4.4 ("uneven" from 3). */
+#define SKEW_HIGH_RATIO 3.0
 
 /* Below this many tasks "the others" are too few to say what is normal (spec/findings.md 5.1 needs 3 besides the one). */
 #define SKEW_LEAST_TASKS 4
@@ -26,9 +25,8 @@
 #define SKEW_UNEVEN_BYTES_RATIO 3.0
 #define SKEW_LEAST_UNEVEN_BYTES ((int64_t)1 << 20)
 
-/* Share of task time: issue 3; spec/findings.md, STAGE.GC_HIGH, ladder 0.05 / 0.10 / 0.20 / 0.30. */
-#define GC_FLAGGED_SHARE 0.10
-#define GC_SEVERE_SHARE 0.30
+/* Share of task time: issue 3; spec/findings.md, STAGE.GC_HIGH, its second step. */
+#define GC_HIGH_SHARE 0.10
 
 /* A toy spends a fifth of its two seconds in collections, and nobody could win more than those: at least this much task time, and this much of it in collections
  * (the rule's floor of 0.5 s of wall time on two slots). */
@@ -42,7 +40,7 @@ static double ratio_of(int64_t max, int64_t median)
 
 struct annotate_skew annotate_skew(const struct annotate_spread *spread)
 {
-    struct annotate_skew out = {.grade = GRADE_OK, .duration_ratio = (double)NAN, .bytes = ANNOTATE_BYTES_NONE, .bytes_ratio = (double)NAN};
+    struct annotate_skew out = {.duration_ratio = (double)NAN, .bytes = ANNOTATE_BYTES_NONE, .bytes_ratio = (double)NAN};
     int64_t shuffle = known_or(spread->max_shuffle_read_bytes, 0), input = known_or(spread->max_input_bytes, 0);
     int64_t max_bytes = MAX(shuffle, input), median_bytes = UNKNOWN;
     if (max_bytes > 0) {
@@ -59,18 +57,16 @@ struct annotate_skew annotate_skew(const struct annotate_spread *spread)
 
     bool uneven = max_bytes >= SKEW_LEAST_UNEVEN_BYTES && (median_bytes == 0 || out.bytes_ratio >= SKEW_UNEVEN_BYTES_RATIO);
     int64_t excess_ms = spread->max_ms - spread->median_ms;
-    if (spread->max_ms >= SKEW_LEAST_MAX_MS && excess_ms >= (uneven ? SKEW_LEAST_EXCESS_MS : SKEW_LEAST_EXCESS_EVEN_BYTES_MS))
-        out.grade = out.duration_ratio >= SKEW_SEVERE_RATIO ? GRADE_SEVERE : out.duration_ratio >= SKEW_FLAGGED_RATIO ? GRADE_MODERATE : GRADE_OK;
+    out.high = spread->max_ms >= SKEW_LEAST_MAX_MS && excess_ms >= (uneven ? SKEW_LEAST_EXCESS_MS : SKEW_LEAST_EXCESS_EVEN_BYTES_MS) && out.duration_ratio >= SKEW_HIGH_RATIO;
     return out;
 }
 
 struct annotate_gc annotate_gc(int64_t task_time_ms, int64_t gc_time_ms)
 {
-    struct annotate_gc out = {.grade = GRADE_OK, .share = (double)NAN};
+    struct annotate_gc out = {.share = (double)NAN};
     if (!known(task_time_ms) || !known(gc_time_ms) || task_time_ms <= 0 || gc_time_ms < 0)
         return out;
     out.share = (double)gc_time_ms / (double)task_time_ms;
-    if (task_time_ms >= GC_LEAST_TASK_TIME_MS && gc_time_ms >= GC_LEAST_GC_TIME_MS)
-        out.grade = out.share > GC_SEVERE_SHARE ? GRADE_SEVERE : out.share > GC_FLAGGED_SHARE ? GRADE_MODERATE : GRADE_OK;
+    out.high = task_time_ms >= GC_LEAST_TASK_TIME_MS && gc_time_ms >= GC_LEAST_GC_TIME_MS && out.share > GC_HIGH_SHARE;
     return out;
 }

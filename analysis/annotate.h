@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two judgements that stand beside numbers on the pages: does one task of a stage take far longer than the others (skew), and does too much time go into garbage
- * collection. Pure functions: numbers in, struct out; no database, no allocation, any thread. Thresholds are named in annotate.c with unit and source.
- * Of the grades (analysis/finding.h) these use ok, moderate and severe. */
+ * What stands beside two numbers on the pages: does one task of a stage take far longer than the others (skew), and does much time go into garbage collection. It says whether the
+ * number is high, so that a reader's eye finds it; whether that matters, and how much, findings say, which know what it costs (analysis/finding.h). Pure functions: numbers in, struct
+ * out; no database, no allocation, any thread. Thresholds are named in annotate.c with unit and source. */
 #ifndef ANALYSIS_ANNOTATE_H
 #define ANALYSIS_ANNOTATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/finding.h"
 #include "base/units.h"
+
+/* The rules whose findings about a stage judge these numbers. */
+#define ANNOTATE_RULE_SKEW "STAGE.SKEW_DATA"
+#define ANNOTATE_RULE_STRAGGLER "STAGE.STRAGGLER"
+#define ANNOTATE_RULE_GC "STAGE.GC_HIGH"
 
 /* What the tasks of a stage read, for the question whether their data is uneven. */
 enum annotate_bytes { ANNOTATE_BYTES_NONE, ANNOTATE_BYTES_SHUFFLE_READ, ANNOTATE_BYTES_INPUT };
@@ -23,14 +28,14 @@ struct annotate_spread {
 };
 
 struct annotate_skew {
-    enum grade grade;
-    double duration_ratio;     /* largest / median; NaN: unknown. Never graded alone */
+    bool high;
+    double duration_ratio;     /* largest / median; NaN: unknown. Never high alone */
     enum annotate_bytes bytes; /* which of the two bytes_ratio is about: the one with the larger task; NONE: tasks read nothing */
     double bytes_ratio;        /* NaN: unknown, or the median task read nothing */
 };
 
 struct annotate_gc {
-    enum grade grade;
+    bool high;
     double share; /* GC time / task time; NaN: unknown */
 };
 

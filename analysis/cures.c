@@ -17,21 +17,33 @@ static const struct {
     {"APP.SQL_DRIVER", "between", "BCAST_THRESH"},
     {"APP.SQL_DRIVER", "command", ""},
     {"APP.LOW_UTIL", "driver", "DYNALLOC"},
+    {"APP.LOW_UTIL", "shell", "DYNALLOC"},
     {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
     {"APP.LOW_UTIL", "tail", ""},
     {"APP.LOW_UTIL", "sched_wait", ""},
     {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
     {"STAGE.FEW_TASKS", "shuffle", "SHUFPART REPART AQE_MIN"},
     {"STAGE.FEW_TASKS", "source", "REPART"},
+    {"STAGE.SINGLE_TASK", "scan", "PARALLEL_READ REPART"},
+    {"STAGE.SINGLE_TASK", "shuffle", "WINDOW_PART REPART"},
+    {"STAGE.SINGLE_TASK", "source", "REPART"},
+    {"STAGE.TINY_TASKS", "scan", "COMPACT MAXPART"},
+    {"STAGE.TINY_TASKS", "shuffle", "SHUFPART AQE_ON"},
+    {"STAGE.TINY_TASKS", "source", "COALESCE"},
+    {"STAGE.SCHED_DELAY", "few", "RESULT_FILE"},
     {"STAGE.STRAGGLER", "code_cpu", "KEYSAMPLE"},
     {"STAGE.UNEVEN", "executors", "DYNALLOC EXCLUDE"},
     {"STAGE.UNEVEN", "partitions", "REPART"},
     {"STAGE.GC_HIGH", "not_cached", "SHUFPART G1 MEMORY"},
     {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
     {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
+    {"SQL.LONG_PLAN", "filter", ""},
+    {"SQL.AQE_SKEW_UNHANDLED", "not a shuffled join", "HOTSPLIT EXPLODE_JOIN"},
+    {"SQL.AQE_SKEW_UNHANDLED", "another operator needs its partitioning", "HOTSPLIT"},
     {"SQL.DPP", "pruned", ""},
     {"SQL.PYTHON_UDF", "arrow", ""},
     {"SQL.PYTHON_UDF", "rdd", ""},
+    {"CONF.MEMORY_RATIO", "much overhead", "OVERHEAD"},
     {"EXEC.LOST", "preempted", "SERVICE"},
     {"EXEC.LOST", "spot reclaimed", "SERVICE"},
     {"EXEC.LOST", "disk full", "SERVICE"},
@@ -39,7 +51,7 @@ static const struct {
     {"EXEC.LOST", "terminated (143)", "SERVICE"},
     {"EXEC.LOST", "unknown", "SERVICE"},
 };
-/* Of failed jobs and tasks, by what they say (error_text.h): nothing to copy cures an error in somebody's program. */
+/* Of failed jobs and tasks, and of those that ran out of memory, by what they say (error_text.h): nothing to copy cures an error in somebody's program. */
 static const struct {
     const char *kind, *fixes;
 } cures_of_failures[] = {
@@ -54,7 +66,7 @@ const char *finding_fixes(const struct finding *finding)
     for (size_t i = 0; i < ARRAY_LENGTH(cures_of_causes); i++)
         if (strcmp(rule->id, cures_of_causes[i].rule) == 0 && strcmp(cause, cures_of_causes[i].cause) == 0)
             return cures_of_causes[i].fixes;
-    if (strcmp(rule->id, "JOB.FAILED") != 0 && strcmp(rule->id, "TASK.FAILURES") != 0)
+    if (strcmp(rule->id, "JOB.FAILED") != 0 && strcmp(rule->id, "TASK.FAILURES") != 0 && strcmp(rule->id, "TASK.OOM") != 0)
         return rule->fixes;
     for (size_t i = 0; i < ARRAY_LENGTH(cures_of_failures); i++)
         if (strcmp(cause, cures_of_failures[i].kind) == 0)

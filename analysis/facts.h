@@ -59,6 +59,7 @@ struct executor_fact {
     int64_t first_launch_ms, last_finish_ms;       /* over its attempts; UNKNOWN: none */
     size_t first_attempt, attempt_count;           /* its attempts: facts->by_executor[first_attempt …] */
     int64_t max_memory_bytes;
+    int64_t held_storage_bytes;      /* on the heap, cached when the log ended; UNKNOWN without block updates in it */
     bool has_peaks;
     int64_t peak_heap_bytes, peak_off_heap_bytes, peak_storage_bytes, peak_unified_bytes, peak_rss_bytes /* JVM + Python + other */, peak_major_gc_count, peak_major_gc_ms;
     int64_t task_count, failed_task_count, task_time_ms, gc_time_ms, input_bytes, shuffle_read_bytes, shuffle_write_bytes;

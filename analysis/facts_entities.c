@@ -153,6 +153,7 @@ static enum err_code executor_row(struct rows *rows, struct err *err)
     executor->profile_id = db_i64(stmt, 10);
     executor->max_memory_bytes = db_i64(stmt, 11);
     executor->has_peaks = db_i64(stmt, 12) == 1;
+    executor->held_storage_bytes = db_i64(stmt, 27);
     int64_t *const numbers[] = {&executor->peak_heap_bytes,    &executor->peak_off_heap_bytes, &executor->peak_storage_bytes, &executor->peak_unified_bytes,
                                 &executor->peak_rss_bytes,     &executor->peak_major_gc_count, &executor->peak_major_gc_ms,   &executor->task_count,
                                 &executor->failed_task_count,  &executor->task_time_ms,        &executor->gc_time_ms,         &executor->input_bytes,
@@ -167,8 +168,8 @@ static const char executors_sql[] =
     "  peak_jvm_heap_memory_bytes, peak_jvm_off_heap_memory_bytes, peak_on_heap_storage_memory_bytes, peak_on_heap_unified_memory_bytes,"
     "  iif(peak_process_tree_jvm_rss_memory_bytes > 0, 0.0 + peak_process_tree_jvm_rss_memory_bytes + coalesce(peak_process_tree_python_rss_memory_bytes, 0)"
     "    + coalesce(peak_process_tree_other_rss_memory_bytes, 0), NULL), peak_major_gc_count, peak_major_gc_time_ms,"
-    "  task_count, failed_task_count, task_time_ms, gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes"
-    "  FROM executor ORDER BY executor_ref";
+    "  task_count, failed_task_count, task_time_ms, gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes,"
+    "  on_heap_used_bytes FROM executor ORDER BY executor_ref";
 
 /* ---- Jobs ---- */
 

@@ -409,6 +409,7 @@ static enum err_code nameless_executor(struct facts *self, uint32_t *ret, struct
                                                               .cores = UNKNOWN,
                                                               .profile_id = UNKNOWN,
                                                               .max_memory_bytes = UNKNOWN,
+                                                              .held_storage_bytes = UNKNOWN,
                                                               .first_launch_ms = UNKNOWN,
                                                               .last_finish_ms = UNKNOWN,
                                                               .task_time_ms = UNKNOWN,

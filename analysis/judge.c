@@ -382,6 +382,7 @@ enum err_code judge(const struct judged *judged, struct findings *ret, struct jo
         return rc;
     for (size_t i = 0; i < ret->count; i++)
         ret->items[i].confidence = confidence_of(judged, &ret->items[i]);
+    conf_confirm(judged, ret);
     if ((rc = suppress(judged, ret, err)))
         return rc;
     findings_sort(ret, NULL, judged->wall_ms);

@@ -101,6 +101,9 @@ int confidence_of(const struct judged *judged, const struct finding *finding);
 typedef enum err_code rules_fn(const struct judged *judged, struct findings *findings, struct err *err);
 rules_fn rules_app, rules_stage, rules_memory, rules_shuffle, rules_failure, rules_reuse, rules_sql, rules_conf, rules_stream, rules_log;
 
+/* Behind the prices: what settings are found at fault for must show itself in a finding that is left. */
+void conf_confirm(const struct judged *judged, struct findings *findings);
+
 /* Items that prices of one application may simulate, all scenarios together: what is worth most is priced first, the last one may overdraw it, and what is left over says `unpriced`: budget. */
 #define PRICE_BUDGET_ITEMS(attempt_count) ((size_t)100000 + (size_t)(attempt_count) / 2)
 

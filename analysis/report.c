@@ -437,7 +437,7 @@ void report_advice(struct buf *out, enum lang lang, const struct finding *findin
     char part[64];
     snprintf(part, sizeof part, "do_%s", finding->cause ? finding->cause : "");
     const char *of_cause = rule_text(lang, finding, part);
-    if (!of_cause && finding->cause && strcmp(finding->rule->question, "failure") == 0)
+    if (!of_cause && finding->cause && (strcmp(finding->rule->question, "failure") == 0 || strcmp(finding->rule->id, "TASK.OOM") == 0))
         of_cause = message(lang, "failures", str_of(finding->cause), NULL);
     word_fill(out, of_cause ? of_cause : rule_text(lang, finding, "do"), args, count);
 }

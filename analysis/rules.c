@@ -55,19 +55,19 @@ const struct rule rules[] = {
     {"EXEC.GC_LONG", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "s", UP(1, 2, 5, 15), SEVERE, "G1 MEMORY"},                           /* S2 "one GC above 1 s" */
     {"EXEC.GC_LOW", 2, HEALTH, "memory", SUBJECT_APP, "share", DOWN(0.01, NO, NO, NO), INFO, "MEMORY"},                           /* DE 0.05 … 0.01 */
     {"STAGE.SPILL", 2, TIME, "memory", SUBJECT_STAGE, "ratio", UP(ANY, 0.10, 0.50, 2.0), SEVERE, "SHUFPART MEMORY"},              /* SA, ST any byte; DE 0.01 … 0.5; YQ 10 %; own */
-    {"EXEC.MEM_NEAR", 2, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.85, 0.90, 0.95, 0.99), SEVERE, "UNPERSIST SHUFPART MEMORY OVERHEAD"},       /* DF 95, SA 80 */
+    {"EXEC.MEM_NEAR", 3, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.85, 0.90, 0.95, 0.99), SEVERE, "UNPERSIST SHUFPART MEMORY OVERHEAD"},       /* DF 95, SA 80 */
     {"EXEC.MEM_OVER", 2, HEALTH, "memory", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, NO), MODERATE, "MEMORY"},                   /* DF 30, SA 60, CP 70 */
     {"DRIVER.MEM", 2, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.80, 0.90, 0.95, 0.99), SEVERE, "RESULT_FILE BCAST_THRESH MEMORY"},             /* DF 95 */
-    {"EXEC.STORAGE_FULL", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.50, 0.70, 0.85, 0.95), SEVERE, "UNPERSIST PERSIST_SER MEMORY"},         /* S0 "used close to max" */
-    {"EXEC.HOTSPOT", 1, HEALTH, "data", SUBJECT_EXECUTOR, "ratio", UP(1.8, 3.2, 10, NO), MODERATE, "LOCALITY REPART"},            /* DE 1.33 … 10 */
+    {"EXEC.STORAGE_FULL", 2, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.50, 0.70, 0.85, 0.95), SEVERE, "UNPERSIST PERSIST_SER MEMORY"},         /* S0 "used close to max" */
+    {"EXEC.HOTSPOT", 2, HEALTH, "data", SUBJECT_EXECUTOR, "ratio", UP(1.8, 3.2, 10, NO), MODERATE, "LOCALITY REPART"},            /* DE 1.33 … 10 */
 
     /* 7.4 shuffle, input and output */
     {"STAGE.FETCH_WAIT", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.25, 0.50), SEVERE, "SHUFFLE_LESS BROADCAST SERVICE"},               /* own; SL reports it, nobody grades it */
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
     {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
-    {"STAGE.FEW_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
-    {"STAGE.SINGLE_TASK", 1, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
+    {"STAGE.FEW_TASKS", 2, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
+    {"STAGE.SINGLE_TASK", 2, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
     {"STAGE.TINY_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */
     {"STAGE.LOCALITY", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
@@ -78,11 +78,11 @@ const struct rule rules[] = {
 
     /* 7.5 failures and lost work */
     {"TASK.FAILURES", 1, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
-    {"TASK.OOM", 1, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, "OVERHEAD SHUFPART MEMORY RESULT_FILE"},    /* own: the first is low */
+    {"TASK.OOM", 2, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, ""},    /* own: the first is low */
     {"EXEC.LOST", 2, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
-    {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, "EXCLUDE"},                        /* own */
+    {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, ""},                        /* own */
 
     /* 7.6 reuse and caches */
     {"RDD.RECOMPUTE", 2, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */
@@ -93,8 +93,8 @@ const struct rule rules[] = {
     /* 7.7 SQL */
     {"SQL.FAILED", 1, HEALTH, "failure", SUBJECT_SQL, "count", UP(1, 1, 2, 5), SEVERE, ""},                                       /* own */
     {"SQL.SMALL_FILES_READ", 1, TIME, "data", SUBJECT_NODE, "bytes", DOWN(16 * MIB, 3 * MIB, MIB, 0.25 * MIB), SEVERE, "COMPACT COALESCE_WRITE MAXPART"}, /* DF 3 MiB */
-    {"SQL.SMALL_FILES_WRITE", 1, HEALTH, "data", SUBJECT_NODE, "bytes", DOWN(32 * MIB, 16 * MIB, 3 * MIB, 0.5 * MIB), SEVERE, "REPART COALESCE_WRITE"},   /* DF 3 MiB */
-    {"SQL.BROADCAST_MISSED", 1, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
+    {"SQL.SMALL_FILES_WRITE", 1, HEALTH, "data", SUBJECT_NODE, "bytes", DOWN(32 * MIB, 16 * MIB, 3 * MIB, 0.5 * MIB), SEVERE, "REPART"},   /* DF 3 MiB */
+    {"SQL.BROADCAST_MISSED", 2, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
     {"SQL.BROADCAST_LARGE", 1, HEALTH, "memory", SUBJECT_NODE, "bytes", UP(256 * MIB, GIB, 2 * GIB, 4 * GIB), SEVERE, "BCAST_THRESH"},                    /* DF 1 GiB; CP 30–40 % of memory */
     {"SQL.ROW_EXPLOSION", 1, HEALTH, "data", SUBJECT_NODE, "ratio", UP(10, 100, 1000, 10000), SEVERE, "PUSHDOWN"},                /* DF 10^10 rows; ST 10 / 100 */
     {"SQL.FULL_SCAN", 1, HEALTH, "data", SUBJECT_NODE, "bytes", UP(ANY, 10 * GIB, 100 * GIB, TIB), SEVERE, "DPP PUSHDOWN"},       /* own */
@@ -108,14 +108,14 @@ const struct rule rules[] = {
     {"SQL.REPEATED_SCAN", 1, TIME, "slow", SUBJECT_NODE, "count", UP(2, 2, 3, 6), SEVERE, "PERSIST"},                             /* own */
     {"SQL.SINGLE_PARTITION", 1, TIME, "slow", SUBJECT_NODE, "records", UP(1e6, 1e7, 5e7, 5e8), SEVERE, "WINDOW_PART"},            /* CP 50 M rows */
     {"SQL.LONG_PLAN", 1, HEALTH, "slow", SUBJECT_SQL, "ratio", UP(1, 2, NO, NO), LOW, "CHECKPOINT"},                              /* DF; the largest of its sizes ÷ their limits */
-    {"SQL.AGG_FALLBACK", 1, HEALTH, "slow", SUBJECT_NODE, "records", UP(1e7, 1e8, NO, NO), LOW, ""},                              /* own */
+    {"SQL.AGG_FALLBACK", 2, HEALTH, "slow", SUBJECT_NODE, "records", UP(1e7, 1e8, NO, NO), LOW, ""},                              /* own */
     {"SQL.NATIVE_FALLBACK", 1, HEALTH, "config", SUBJECT_SQL, "share", UP(ANY, NO, NO, NO), INFO, ""},                            /* own */
 
     /* 7.8 configuration */
     {"CONF.SERIALIZER", 1, HEALTH, "config", SUBJECT_CONF, "bytes", UP(GIB, NO, NO, NO), LOW, "KRYO"},                            /* DE, SA, S2; low beside a symptom */
-    {"CONF.SHUFFLE_PARTITIONS", 1, HEALTH, "config", SUBJECT_CONF, "ratio", UP(2, 4, 10, NO), MODERATE, "SHUFPART AQE_ON"},       /* S0 2–3 × slots, S1 128–256 MB, SA 0.5–3 */
-    {"CONF.MEMORY_RATIO", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, NO, NO), LOW, "MEMORY OVERHEAD"},                  /* YQ 4/16, DE 10–25 GB, cores 4–10 */
-    {"CONF.CONFLICT", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, 4, NO), SEVERE, "CONFFIX"},                            /* own */
+    {"CONF.SHUFFLE_PARTITIONS", 2, HEALTH, "config", SUBJECT_CONF, "ratio", UP(2, 4, 10, NO), MODERATE, "SHUFPART AQE_ON"},       /* S0 2–3 × slots, S1 128–256 MB, SA 0.5–3 */
+    {"CONF.MEMORY_RATIO", 1, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, NO, NO), LOW, "MEMORY"},                  /* YQ 4/16, DE 10–25 GB, cores 4–10 */
+    {"CONF.CONFLICT", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, 2, 4, NO), SEVERE, ""},                            /* own */
     {"CONF.FAR", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), INFO, ""},                                        /* own */
     {"CONF.JARS", 2, HEALTH, "config", SUBJECT_CONF, "count", UP(1, NO, NO, NO), LOW, "JAR_EXCL"},                                /* own; low: Spark's own or Scala's */
 

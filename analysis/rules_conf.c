@@ -7,6 +7,7 @@
 
 #include "analysis/audits.h"
 #include "analysis/conf_value.h"
+#include "analysis/finding_order.h"
 #include "analysis/stage_view.h"
 
 #define MIB ((double)BYTES_PER_MIB)
@@ -135,6 +136,7 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
         snprintf(id, sizeof id, STAGE_KEY, STAGE_KEY_OF(stage));
         finding->stage = (uint32_t)(stage - facts->stages);
         finding->cause = symptom->too_many ? "lower" : "raise";
+        finding_arg_text(findings, "key", str_of(key));
         finding_arg(findings, "n", count, "count");
         finding_arg(findings, "bytes", bytes, "bytes");
         finding_arg(findings, "S", slots, "slots");
@@ -143,6 +145,27 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
         evidence_conf(findings, str_of(key), (struct evidence_cell[]){{"partitions", count, "count"}, {"ideal", ideal, "count"}}, 2);
         finding_evidence(findings, SUBJECT_STAGE, str_of(id), "context", (struct evidence_cell[]){{"read", bytes, "bytes"}}, 1);
         FORMULA(findings, NULL, rule->ladder.step[0], "S1", {"count", count, "count"}, {"ideal", ideal, "count"});
+    }
+}
+
+static bool has_symptom(const struct judged *judged, const struct findings *findings, const struct finding *of)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        for (size_t k = 0; k < ARRAY_LENGTH(symptoms) && finding->stage == of->stage; k++)
+            if (strcmp(finding->rule->id, symptoms[k].rule_id) == 0 && symptoms[k].too_many == (strcmp(of->cause, "lower") == 0) &&
+                finding_shows(finding, NULL, judged->wall_ms))
+                return true;
+    }
+    return false;
+}
+
+void conf_confirm(const struct judged *judged, struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (strcmp(finding->rule->id, "CONF.SHUFFLE_PARTITIONS") == 0 && !finding->mute && finding->cause && !has_symptom(judged, findings, finding))
+            finding->mute = MUTE_OFF_PATH;
     }
 }
 
@@ -206,6 +229,7 @@ static void conflicts(const struct conf_audit *audit, struct findings *findings)
     const struct conf_conflict *first = audit->conflict_count ? &audit->conflicts[0] : NULL;
     struct finding *finding = findings_add(findings, "CONF.CONFLICT", SUBJECT_CONF, "%s", first ? first->key : "-");
     finding->measure = (double)audit->conflict_count;
+    finding->cause = first ? first->other : NULL; /* what to do depends on it */
     finding_arg_text(findings, "key", str_of(first ? first->key : "-"));
     finding_arg_text(findings, "v", first && str_known(first->value) ? first->value : STR_LIT("?"));
     finding_arg_text(findings, "other", str_of(first ? first->other : "-"));

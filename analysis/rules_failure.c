@@ -18,6 +18,7 @@
 #define LOST_PRICED_ALONE 8
 /* Fetch failures this long after a removal are its doing (spec/findings.md 10.1). */
 #define FETCH_AFTER_MS 120000
+#define SMALLER_PARTITIONS 2.0 /* advice where memory ran out: halves, to begin with */
 /* Different texts of one stage that are told apart; failures with others count as `other`. */
 #define TEXTS_MAX 200
 #define TEXT_BYTES ((size_t)256 << 20) /* of those together; a line of a log is 64 MiB at most */
@@ -146,8 +147,9 @@ static void say_failures(struct findings *findings, const struct failures *failu
         if (out_of_memory && !error_is_oom(group->kind))
             continue;
         if (!shown++) {
-            finding_arg_text(findings, "class", str_of(group->error_class[0] ? group->error_class : group->signature));
-            finding_arg_text(findings, "msg", str_of(group->message));
+            char what[sizeof group->error_class + sizeof group->message + 2];
+            snprintf(what, sizeof what, "%s%s%s", group->error_class, group->error_class[0] && group->message[0] ? ": " : "", group->message);
+            finding_arg_text(findings, "error", str_of(what[0] ? what : group->signature));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
             if (group->more_hosts || group->host[0])
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
@@ -175,6 +177,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     finding_arg(findings, "k", failed, "count");
     finding_arg(findings, "n", all, "count");
     finding_measure(findings, "lost", lost_ms, "ms");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
     if (failures->group_count) {
         finding->cause = error_kind_names[failures->groups[0].kind];
         say_failures(findings, failures, false);
@@ -211,8 +214,14 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     struct finding *finding = findings_consider(findings, rule, MUTE_NONE, (double)failures->out_of_memory, (double)NAN, SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
     if (!finding)
         return;
+    char key[48];
     finding->stage = stage;
+    snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
+    finding_arg_text(findings, "s", str_of(key));
     finding_arg(findings, "k", finding->measure, "count");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
+    for (size_t i = 0; i < failures->group_count && !finding->cause; i++)
+        finding->cause = error_is_oom(failures->groups[i].kind) ? error_kind_names[failures->groups[i].kind] : NULL;
     say_failures(findings, failures, true);
     filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
@@ -318,21 +327,35 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
         findings_add(findings, "EXEC.LOST", SUBJECT_APP, "-")->measure = 0;
         finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"executors", (double)executors, "count"}}, 1);
     }
-    /* An executor whose own end says that memory ran out belongs to TASK.OOM, whether or not a task failed with it. */
+    return ERR_OK;
+}
+
+static bool ran_out_of_memory(const struct executor_fact *executor)
+{
+    return !executor->is_driver && error_is_oom(error_kind_of(executor->remove_reason));
+}
+
+/* An executor whose own end says that memory ran out belongs to TASK.OOM, whether or not a task failed with it. As with lost ones, how many there are makes the grade. */
+static void executors_oom(const struct facts *facts, struct findings *findings)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < facts->executor_count; i++)
+        count += ran_out_of_memory(&facts->executors[i]);
     for (uint32_t i = 0; i < facts->executor_count; i++) {
         struct str reason = facts->executors[i].remove_reason;
-        if (facts->executors[i].is_driver || !error_is_oom(error_kind_of(reason)))
+        if (!ran_out_of_memory(&facts->executors[i]))
             continue;
         struct finding *finding = findings_add(findings, "TASK.OOM", SUBJECT_EXECUTOR, "%.*s", (int)MIN(facts->executors[i].id.len, (size_t)255),
                                                facts->executors[i].id.ptr ? facts->executors[i].id.ptr : "");
         finding->executor = i;
-        finding->measure = 1;
-        finding_arg(findings, "k", 1, "count");
-        finding_arg_text(findings, "kind", str_of(error_kind_names[error_kind_of(reason)]));
+        finding->measure = (double)count;
+        finding->cause = error_kind_names[error_kind_of(reason)];
+        finding_arg_text(findings, "e", facts->executors[i].id);
+        finding_arg(findings, "k", (double)count, "count");
+        finding_arg_text(findings, "kind", str_of(finding->cause));
         finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit", NULL, 0);
         finding_formula(findings, "executor", NULL, 0, finding->rule->ladder.step[0], "own");
     }
-    return ERR_OK;
 }
 
 /* ---- stages that ran again; copies; exclusions */
@@ -475,6 +498,8 @@ enum err_code rules_failure(const struct judged *judged, struct findings *findin
     arena_dispose(&texts);
     if (!rc)
         rc = executors_lost(judged, findings, err);
+    if (!rc)
+        executors_oom(facts, findings);
     if (!rc)
         rc = retries(judged, findings, rule_find(STR_LIT("STAGE.RETRY_CHAIN")), err);
     return rc ? rc : excluded(judged, findings, rule_find(STR_LIT("EXEC.EXCLUDED")), err);

@@ -134,11 +134,14 @@ static void gc_long(const struct judged *judged, struct findings *findings, cons
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
 }
 
+/* What resource managers allow a container (ResourceProfile.calculateOverHeadMemory and its sum): memory outside of the heap and Python's own come on top where they are set. */
 static double total_limit(const struct facts *facts, double heap)
 {
-    int64_t overhead = conf_bytes(facts_conf(facts, "spark.executor.memoryOverhead"), BYTES_PER_MIB);
+    int64_t overhead = conf_bytes(facts_conf(facts, "spark.executor.memoryOverhead"), BYTES_PER_MIB), python = conf_bytes(facts_conf(facts, "spark.executor.pyspark.memory"), BYTES_PER_MIB);
+    int64_t off_heap = conf_true(facts_conf(facts, "spark.memory.offHeap.enabled"), false) ? conf_bytes(facts_conf(facts, "spark.memory.offHeap.size"), 1) : UNKNOWN;
     double factor = conf_number(facts_conf(facts, "spark.executor.memoryOverheadFactor")); /* since 3.3 */
-    return heap + (known(overhead) ? (double)overhead : MAX(OVERHEAD_LEAST_BYTES, (factor > 0 ? factor : OVERHEAD_SHARE) * heap));
+    return heap + (known(overhead) ? (double)overhead : MAX(OVERHEAD_LEAST_BYTES, (factor > 0 ? factor : OVERHEAD_SHARE) * heap)) + (double)known_or(off_heap, 0) +
+           (double)known_or(python, 0);
 }
 
 static void mem_near(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position)
@@ -186,20 +189,18 @@ static bool short_on(const struct judged *judged, const struct findings *finding
 static void storage_full(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct rule *gc, const struct rule *spilled, uint32_t position)
 {
     const struct executor_fact *executor = &judged->facts->executors[position];
-    if (!known(executor->peak_storage_bytes))
-        return;
-    double unified = unified_memory_bytes(judged->facts);
+    /* Without metrics (before Spark 3) block updates still say what was cached at the end. */
+    double storage = (double)max_known(executor->has_peaks ? executor->peak_storage_bytes : UNKNOWN, executor->held_storage_bytes), unified = unified_memory_bytes(judged->facts);
     bool collects = short_on(judged, findings, gc, position), spills = short_on(judged, findings, spilled, position);
-    struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, (double)executor->peak_storage_bytes / unified);
+    struct finding *finding = consider_executor(judged, findings, rule, position, MUTE_NONE, storage / unified);
     if (!finding)
         return;
     finding->grade_shift = collects || spills;
     finding_arg(findings, "use", finding->measure, "share");
     if (collects || spills)
         finding_arg_text(findings, "also", !spills ? STR_LIT("gc") : !collects ? STR_LIT("spill") : STR_LIT("both"));
-    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"}},
-                      2);
-    FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"storage", (double)executor->peak_storage_bytes, "bytes"}, {"unified", unified, "bytes"});
+    evidence_executor(judged, findings, position, "culprit", (struct evidence_cell[]){{"storage", storage, "bytes"}, {"unified", unified, "bytes"}}, 2);
+    FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"storage", storage, "bytes"}, {"unified", unified, "bytes"});
 }
 
 /* Of a stage: results of all its tasks. */
@@ -264,9 +265,14 @@ static double work_of(const struct executor_fact *executor, bool bytes)
 struct hot {
     uint32_t executor;
     size_t count;
-    bool bytes;
+    bool bytes, small; /* small: that much work is no hotspot, whatever the others did */
     double most, median;
 };
+
+static double hot_ratio(const struct hot *hot)
+{
+    return hot->most / MAX(hot->median, 1.0);
+}
 
 static struct hot hottest(const struct judged *judged, bool bytes, double *work)
 {
@@ -285,6 +291,7 @@ static struct hot hottest(const struct judged *judged, bool bytes, double *work)
     qsort(work, hot.count, sizeof *work, compare_doubles);
     if (hot.count)
         hot.median = (work[(hot.count - 1) / 2] + work[hot.count / 2]) / 2;
+    hot.small = hot.most < (bytes ? HOTSPOT_LEAST_BYTES : HOTSPOT_LEAST_MS);
     return hot;
 }
 
@@ -295,17 +302,16 @@ static enum err_code hotspot(const struct judged *judged, struct findings *findi
     if (!work)
         return err_nomem(err);
     struct hot hot = hottest(judged, false, work), by_bytes = hottest(judged, true, work);
-    if (by_bytes.most / MAX(by_bytes.median, 1.0) > hot.most / MAX(hot.median, 1.0))
+    /* Minutes of work do not make a few bytes more into a hotspot, nor the other way round. */
+    if (hot.small != by_bytes.small ? hot.small : hot_ratio(&by_bytes) > hot_ratio(&hot))
         hot = by_bytes;
     if (hot.executor == NO_ENTITY)
         return ERR_OK;
-    const struct executor_fact *executor = &facts->executors[hot.executor];
-    bool small = work_of(executor, false) < HOTSPOT_LEAST_MS && work_of(executor, true) < HOTSPOT_LEAST_BYTES;
     struct finding *finding = consider_executor(judged, findings, rule, hot.executor,
                                                 hot.count < HOTSPOT_LEAST_EXECUTORS ? MUTE_FEW_TASKS
-                                                : small                             ? MUTE_TINY_DATA
+                                                : hot.small                         ? MUTE_TINY_DATA
                                                                                     : MUTE_NONE,
-                                                hot.most / MAX(hot.median, 1.0));
+                                                hot_ratio(&hot));
     if (!finding)
         return ERR_OK;
     const char *unit = hot.bytes ? "bytes" : "ms";
@@ -395,6 +401,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
             wasted += heap / GIB * over->measure * (double)(facts->executors[i].to_ms - facts->executors[i].from_ms) / 3.6e6;
     finding_arg(findings, "use", MIN(use.peak_bytes / heap, 1.0), "share");
     finding_arg(findings, "heap", heap, "bytes");
+    finding_arg(findings, "ask", MEM_HEADROOM * use.peak_bytes + 300 * MIB, "bytes");
     arg_memory(findings, facts, MEM_HEADROOM * use.peak_bytes + 300 * MIB);
     finding_measure(findings, "wasted", wasted, "GiB·h");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", cells, ARRAY_LENGTH(cells));
@@ -422,20 +429,27 @@ enum err_code rules_memory(const struct judged *judged, struct findings *finding
         gc_high(judged, findings, gc, &view);
         spill(judged, findings, spilled, &view);
     }
-    bool measured = false;
+    bool measured = false, stored = false;
     for (uint32_t i = 0; i < facts->executor_count; i++) {
-        if (!runs_tasks(facts, &facts->executors[i]) || !facts->executors[i].has_peaks)
+        const struct executor_fact *executor = &facts->executors[i];
+        if (!runs_tasks(facts, executor))
             continue;
-        measured = true;
-        gc_long(judged, findings, full_gc, i);
-        mem_near(judged, findings, near, i);
-        storage_full(judged, findings, full, gc, spilled, i);
+        if (executor->has_peaks) {
+            measured = true;
+            gc_long(judged, findings, full_gc, i);
+            mem_near(judged, findings, near, i);
+        }
+        if ((executor->has_peaks && known(executor->peak_storage_bytes)) || known(executor->held_storage_bytes)) {
+            stored = true;
+            storage_full(judged, findings, full, gc, spilled, i);
+        }
     }
     if (!measured) {
         unknown_peaks(findings, full_gc->id);
         unknown_peaks(findings, near->id);
-        unknown_peaks(findings, full->id);
     }
+    if (!stored)
+        unknown_peaks(findings, full->id);
     heap_too_large(judged, findings, gc, spilled);
     double largest;
     enum err_code rc = largest_result(facts, &largest, err);

@@ -117,32 +117,56 @@ static double split_saving(const struct stage_view *view, double f)
     return MAX(0.0, (isnan(view->stats->base_ms) ? longest : view->stats->base_ms) - MAX(even, MAX(0.0, longest - v) / f + v));
 }
 
+/* All tasks of the stage, those that never succeeded too: of a stage that failed few may have. */
+static double task_count(const struct stage_view *view)
+{
+    return MAX(view->count, (double)known_or(view->fact->num_tasks, 0));
+}
+
 static double split_factor(const struct stage_view *view)
 {
-    return ceil(SPLIT_WAVES * view->slots / view->count);
+    return ceil(SPLIT_WAVES * view->slots / task_count(view));
+}
+
+/* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle, a scan of a query, or the program that made it. */
+static const char *fed_by(const struct stage_view *view)
+{
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
+    return shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+}
+
+/* An attempt after the first has only those tasks whose output is missing: that they are few is nobody's choice. */
+static bool runs_what_was_missing(const struct facts *facts, const struct stage_view *view)
+{
+    uint32_t first = view->position;
+    while (first > 0 && facts->stages[first - 1].stage_id == view->fact->stage_id)
+        first--;
+    return first < view->position && known(facts->stages[first].num_tasks) && view->fact->num_tasks < facts->stages[first].num_tasks;
 }
 
 static void few_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, bool streaming)
 {
+    if (runs_what_was_missing(judged->facts, view))
+        return;
     double data = MAX(view->read_bytes, view->written_bytes);
     enum mute mute = streaming                                                    ? MUTE_STREAMING
                      : view->wall_ms < FEW_LEAST_WALL_MS                          ? MUTE_TINY_STAGE
                      : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS ? MUTE_TINY_DATA
                                                                                   : MUTE_NONE;
-    double f = split_factor(view);
-    struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->count / view->slots, split_saving(view, f));
+    double f = split_factor(view), count = task_count(view);
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, count / view->slots, split_saving(view, f));
     if (!finding)
         return;
-    finding_arg(findings, "n", view->count, "count");
+    finding_arg(findings, "n", count, "count");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
-    finding_arg(findings, "ideal", f * view->count, "count");
-    finding_arg(findings, "partitions", f * view->count, "count");
-    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
-    finding->cause = shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+    finding_arg(findings, "ideal", f * count, "count");
+    finding_arg(findings, "partitions", f * count, "count");
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
+    finding->cause = fed_by(view);
     if (input > 0)
-        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * view->count)))), "bytes");
+        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * count)))), "bytes");
     evidence_stage(findings, view, "culprit");
     FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"slots", view->slots, "count"});
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
@@ -150,12 +174,13 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
 
 static void single_task(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
-    if (view->fact->num_tasks != 1 || view->slots < 2)
+    if (view->fact->num_tasks != 1 || view->slots < 2 || runs_what_was_missing(judged->facts, view))
         return;
     double f = split_factor(view);
     struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, view->wall_ms / 1000, split_saving(view, f));
     if (!finding)
         return;
+    finding->cause = fed_by(view);
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "partitions", f, "count");
@@ -182,6 +207,9 @@ static void tiny_tasks(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "pct", finding->measure, "share");
     finding_arg(findings, "m", tasks, "count");
     finding_arg(findings, "ideal", tasks, "count");
+    finding_arg(findings, "partitions", tasks, "count");
+    finding_arg(findings, "split_bytes", MAX(SPLIT_DEFAULT_BYTES, ceil(view->read_bytes / tasks)), "bytes");
+    finding->cause = fed_by(view);
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
     formula_share(findings, rule, overhead, view->occupancy_ms + wait);
@@ -253,6 +281,10 @@ static void sched_delay(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "d", delay, "ms");
     finding_arg(findings, "w", wait, "ms");
     finding_arg(findings, "rate", view->wall_ms > 0 ? view->count / view->wall_ms * 1000 : (double)NAN, "count");
+    /* Where there are few, their number is not what keeps the driver. */
+    finding->cause = view->count <= TINY_LEAST_WAVES * view->slots ? "few" : NULL;
+    finding_arg(findings, "partitions", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
+    finding_arg(findings, "ideal", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
     evidence_stage(findings, view, "culprit");
     formula_share(findings, rule, delay + wait, whole);
     finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
@@ -359,7 +391,15 @@ static void skipped(const struct judged *judged, struct findings *findings, cons
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
 }
 
-/* How often the application's shuffle data was read. The stages whose output several others read are the evidence. */
+static bool reads_what_others_read(const struct stage_fact *stage, const uint32_t *readers)
+{
+    for (size_t k = 0; stage->attempt_count && k < stage->parent_count; k++)
+        if (readers[stage->parents[k]] > 1)
+            return true;
+    return false;
+}
+
+/* How often the application's shuffle data was read. The stages whose output several others read are the evidence; the readers are named. */
 static enum err_code reread(const struct judged *judged, struct findings *findings, const struct rule *rule, struct err *err)
 {
     const struct facts *facts = judged->facts;
@@ -386,11 +426,13 @@ static enum err_code reread(const struct judged *judged, struct findings *findin
     list[0] = '\0';
     for (size_t i = 0; i < facts->stage_count; i++) {
         char key[48];
-        if (readers[i] < 2)
+        bool reads = reads_what_others_read(&facts->stages[i], readers);
+        if (readers[i] < 2 && !reads)
             continue;
         snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[i]));
-        finding_evidence(findings, SUBJECT_STAGE, str_of(key), "context", (struct evidence_cell[]){{"readers", readers[i], "count"}}, 1);
-        if (len + sizeof key < sizeof list)
+        if (readers[i] > 1)
+            finding_evidence(findings, SUBJECT_STAGE, str_of(key), "context", (struct evidence_cell[]){{"readers", readers[i], "count"}}, 1);
+        if (reads && len + sizeof key < sizeof list)
             len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "", key);
     }
     finding_arg_text(findings, "list", len ? str_of(list) : STR_NONE);

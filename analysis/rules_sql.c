@@ -181,8 +181,14 @@ static void long_plan(struct sql_pass *pass)
     double measure = MAX(MAX(nodes / LONG_NODES, bytes / LONG_TEXT_BYTES), MAX(filter / LONG_FILTER_BYTES, planning / LONG_PLANNING_MS));
     if (plan->too_large)
         measure = MAX(measure, 2.0); /* more than 100,000 nodes */
-    if (!consider_plan(pass, SQL_LONG_PLAN, measure))
+    struct finding *finding = consider_plan(pass, SQL_LONG_PLAN, measure);
+    if (!finding)
         return;
+    /* What is said of it is what is largest beside its limit. */
+    if (planning < LONG_PLANNING_MS && !plan->too_large && nodes / LONG_NODES < measure)
+        finding->cause = filter / LONG_FILTER_BYTES >= measure ? "filter" : "text";
+    finding_arg(pass->findings, "filter", filter, "count");
+    finding_arg(pass->findings, "text", bytes, "bytes");
     finding_arg(pass->findings, "n", plan->too_large ? (double)NAN : nodes, "count");
     finding_arg(pass->findings, "sec", planning >= LONG_PLANNING_MS ? planning : (double)NAN, "ms");
     evidence_plan(pass, (struct evidence_cell[]){{"nodes", nodes, "count"}, {"text", bytes, "bytes"}, {"longest_filter", filter, "bytes"}, {"planning", planning, "ms"}}, 4);

@@ -16,7 +16,8 @@
 static const struct {
     double small_below, large_above;
 } broadcast_fits[] = {{10 * MIB, 0}, {100 * MIB, 10 * GIB}, {1000 * MIB, 300 * GIB}, {5 * GIB, TIB}};
-#define BROADCAST_ROOM 2.0 /* advice: Spark compares what it expects, which is more than what came */
+#define BROADCAST_ROOM 2.0 /* advice: Spark compares what it expects, which is more than what came; never less than the default */
+#define BROADCAST_DEFAULT_BYTES (10 * MIB)
 /* SQL.BROADCAST_LARGE: one grade up where it takes this share of a heap [CP 30–40 %]. */
 #define BROADCAST_HEAP_SHARE 0.3
 /* SQL.ROW_EXPLOSION */
@@ -45,7 +46,7 @@ static struct str join_type(const struct plan_node *node)
 /* Whether Spark may broadcast that side of such a join (JoinSelectionHelper.canBuildBroadcastLeft, -Right). */
 static bool may_broadcast(struct str type, size_t side)
 {
-    static const char *const left[] = {"Inner", "Cross", "RightOuter"}, *const right[] = {"Inner", "Cross", "LeftOuter", "LeftSemi", "LeftAnti", "ExistenceJoin"};
+    static const char *const left[] = {"Inner", "Cross", "RightOuter"}, *const right[] = {"Inner", "Cross", "LeftOuter", "LeftSingle", "LeftSemi", "LeftAnti", "ExistenceJoin"};
     const char *const *names = side == 0 ? left : right;
     size_t count = side == 0 ? ARRAY_LENGTH(left) : ARRAY_LENGTH(right);
     for (size_t i = 0; i < count; i++)
@@ -148,7 +149,7 @@ enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, 
     finding_arg_text(pass->findings, "join", node->name);
     finding_arg(pass->findings, "a", a->bytes, "bytes");
     finding_arg(pass->findings, "b", b->bytes, "bytes");
-    finding_arg(pass->findings, "broadcast_bytes", ceil(BROADCAST_ROOM * b->bytes), "bytes");
+    finding_arg(pass->findings, "broadcast_bytes", MAX(BROADCAST_DEFAULT_BYTES, ceil(BROADCAST_ROOM * b->bytes)), "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"large_side", a->bytes, "bytes"}, {"small_side", b->bytes, "bytes"}, {"sort", sorts_ms, "ms"}}, 3);
     evidence_stage_of(pass, writer, "context");
     evidence_stage_of(pass, reader, "context");

@@ -31,10 +31,10 @@ enum err_code look_at_aggregate(struct sql_pass *pass, const struct plan_node *n
     double in = child == NO_ENTITY ? (double)NAN : pass->plan->nodes[child].rows, fell_back = plan_total(pass->plan, node, "number of sort fallback tasks");
     double kept = node->rows / in;
     bool useless = is_partial(node) && in >= MANY_ROWS && kept > USELESS_PARTIAL, slow = sorted && in >= MANY_ROWS;
-    if (isnan(in))
+    if (isnan(in) && !(fell_back > 0))
         return ERR_OK;
-    /* One fallback is worth a word however many rows there are. */
-    double measure = useless || slow ? in : fell_back > 0 ? MAX(in, MANY_ROWS) : 0;
+    /* One fallback is worth a word however many rows there are, and where nobody counted them. */
+    double measure = useless || slow ? in : fell_back > 0 ? (in > MANY_ROWS ? in : MANY_ROWS) : 0;
     struct finding *finding = consider_node(pass, SQL_AGG_FALLBACK, node, NO_ENTITY, MUTE_NONE, measure, (double)NAN);
     if (!finding)
         return ERR_OK;

@@ -62,6 +62,7 @@ static void small_files_read(struct sql_pass *pass, const struct plan_node *node
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
     finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
+    finding_arg(pass->findings, "split_bytes", TASK_BYTES, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}}, 2);
     evidence_stage_of(pass, stage, "context");
     FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
@@ -297,6 +298,7 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
         return ERR_OK;
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
+    finding->cause = partitions > 0 ? "partitioned" : NULL;
     finding_arg(pass->findings, "parts", partitions, "count");
     finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}, {"partitions", partitions, "count"}}, 3);

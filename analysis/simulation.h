@@ -137,9 +137,11 @@ enum err_code sim_engine(const struct sim_run *run, int64_t *ret_last_end_us, st
 /* Items of a node while they are changed. What is as observed has no array: all attempts of its stage, what each took. */
 struct sim_work {
     double *cost_ms, less_ms; /* less: than observed, each; 0 where there are costs */
-    uint32_t *attempt; /* position in facts */
-    size_t count;
+    bool nothing; /* is what each costs; never where there are costs */
+    uint32_t *attempt; /* position in facts; NULL: `count` from first_attempt on */
+    size_t first_attempt, count;
     bool no_copies; /* speculative copies stand for the attempts they outran */
+    bool retries_merged; /* what retries of the stage won is in its first attempt already */
 };
 struct sim_work sim_work_of(const struct simulation *sim, const struct sim_node *node); /* as observed */
 void sim_work_dispose(struct sim_work *self);

@@ -19,7 +19,7 @@
 
 static const struct attempt *attempt_of(const struct simulation *sim, const struct sim_work *work, size_t i)
 {
-    return &sim->facts->attempts[work->attempt[i]];
+    return &sim->facts->attempts[work->attempt ? work->attempt[i] : work->first_attempt + i];
 }
 
 static bool is_winner(const struct simulation *sim, const struct sim_work *work, size_t i)
@@ -29,32 +29,33 @@ static bool is_winner(const struct simulation *sim, const struct sim_work *work,
 
 struct sim_work sim_work_of(const struct simulation *sim, const struct sim_node *node)
 {
-    return (struct sim_work){.count = sim->facts->stages[node->stage].attempt_count};
+    const struct stage_fact *stage = &sim->facts->stages[node->stage];
+    return (struct sim_work){.first_attempt = stage->first_attempt, .count = stage->attempt_count};
 }
 
 /* For changes that leave some out. */
-static enum err_code own_attempts(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, struct err *err)
+static enum err_code own_attempts(struct sim_work *work, struct err *err)
 {
     if (work->attempt)
         return ERR_OK;
     if (!(work->attempt = mem_alloc((work->count + 1) * sizeof *work->attempt)))
         return err_nomem(err);
     for (size_t i = 0; i < work->count; i++)
-        work->attempt[i] = (uint32_t)(sim->facts->stages[node->stage].first_attempt + i);
+        work->attempt[i] = (uint32_t)(work->first_attempt + i);
     return ERR_OK;
 }
 
 /* For changes that treat them differently. */
 static enum err_code own_costs(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, struct err *err)
 {
-    enum err_code rc = own_attempts(sim, node, work, err);
-    if (rc || work->cost_ms)
-        return rc;
+    if (work->cost_ms)
+        return ERR_OK;
     if (!(work->cost_ms = mem_alloc((work->count + 1) * sizeof *work->cost_ms)))
         return err_nomem(err);
     for (size_t i = 0; i < work->count; i++)
-        work->cost_ms[i] = (double)attempt_of(sim, work, i)->occupancy_ms + node->gap_ms - work->less_ms;
+        work->cost_ms[i] = work->nothing ? 0 : (double)attempt_of(sim, work, i)->occupancy_ms + node->gap_ms - work->less_ms;
     work->less_ms = 0;
+    work->nothing = false;
     return ERR_OK;
 }
 
@@ -154,7 +155,7 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
         const struct attempt *attempt = attempt_of(sim, work, i);
         /* attempts of a retry that were put here have their values elsewhere */
         if (is_winner(sim, work, i) && attempt->stage == node->stage && attempt->occupancy_ms > 0)
-            parts.item_of[work->attempt[i] - stage->first_attempt] = (uint32_t)i;
+            parts.item_of[(size_t)(attempt - sim->facts->attempts) - stage->first_attempt] = (uint32_t)i;
     }
     enum err_code rc = facts_value_batches(sim->facts, node->stage, ACCOUNT_VALUES, part_batch, &parts, err);
     mem_free(parts.item_of);
@@ -212,7 +213,7 @@ static enum err_code split(const struct simulation *sim, const struct sim_node *
 {
     double overhead, pieces = change->number;
     enum err_code rc = overhead_for(sim, node, change, &overhead, err);
-    if (rc || !work->count || !(pieces > 1))
+    if (rc || !work->count || !(pieces > 1) || (rc = own_attempts(work, err)))
         return rc;
     double most = fmax(1, floor((double)SPLIT_PIECES / (double)work->count));
     size_t each = (size_t)fmin(ceil(pieces), most);
@@ -255,14 +256,39 @@ static bool is_dropped(const struct change *change, const struct attempt *attemp
     return attempt->kind != WINNER && kinds & 1U << attempt->kind && (!change->lost_attempts || change->lost_attempts[position]);
 }
 
+/* The stage would not have run again: of what it lost, in all its attempts, nothing is left. Where only some losses are undone, others may have wanted the retry. */
+static bool retries_go(const struct simulation *sim, uint32_t stage, const struct change *change)
+{
+    const struct facts *facts = sim->facts;
+    const struct stage_fact *stages = facts->stages;
+    bool any = false;
+    if (change->lost_kinds && !(change->lost_kinds & 1U << LOST_RECOMPUTED))
+        return false;
+    if (!change->lost_attempts)
+        return true;
+    uint32_t first = stage;
+    while (first > 0 && stages[first - 1].stage_id == stages[stage].stage_id)
+        first--;
+    for (uint32_t s = first; s < facts->stage_count && stages[s].stage_id == stages[stage].stage_id; s++)
+        for (size_t i = 0; i < stages[s].attempt_count; i++) {
+            uint32_t position = (uint32_t)(stages[s].first_attempt + i);
+            const struct attempt *attempt = &facts->attempts[position];
+            bool dropped = is_dropped(change, attempt, position);
+            if (!dropped && attempt->kind != WINNER && attempt->kind != LOST_SPECULATIVE)
+                return false;
+            any |= dropped;
+        }
+    return any;
+}
+
 /* W4. Without any loss a retry of the stage is not there either, and what it won runs in the first attempt. */
 static enum err_code no_lost(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
 {
     const struct facts *facts = sim->facts;
     const struct stage_fact *stages = facts->stages, *stage = &stages[node->stage];
-    bool merge_retries = !change->lost_attempts && (!change->lost_kinds || change->lost_kinds & 1U << LOST_RECOMPUTED);
+    bool merge_retries = !work->retries_merged && retries_go(sim, node->stage, change);
     size_t kept = 0;
-    enum err_code rc = own_attempts(sim, node, work, err);
+    enum err_code rc = own_attempts(work, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < work->count; i++) {
@@ -277,6 +303,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
     work->no_copies = !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
     if (!merge_retries)
         return ERR_OK;
+    work->retries_merged = true;
     if (node->stage > 0 && stages[node->stage - 1].stage_id == stage->stage_id && sim->stage_node[node->stage - 1] != SIM_NONE &&
         sim->nodes[sim->stage_node[node->stage - 1]].job == node->job) {
         work->count = 0;
@@ -313,7 +340,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
 /* What is done to an item depends on the item. */
 static bool of_single_items(enum change_kind kind)
 {
-    return kind == CHANGE_DROP || kind == CHANGE_ZERO || kind == CHANGE_HOST || kind == CHANGE_CAP || kind == CHANGE_SPREAD || kind == CHANGE_PART || kind == CHANGE_SPILL ||
+    return kind == CHANGE_DROP || kind == CHANGE_HOST || kind == CHANGE_CAP || kind == CHANGE_SPREAD || kind == CHANGE_PART || kind == CHANGE_SPILL ||
            kind == CHANGE_FACTOR || kind == CHANGE_SPLIT;
 }
 
@@ -329,8 +356,9 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
             work->cost_ms[i] *= MIN(MAX(change->number, 0.0), 1.0);
         return ERR_OK;
     case CHANGE_ZERO:
-        for (size_t i = 0; i < work->count; i++)
-            work->cost_ms[i] = 0;
+        mem_free(work->cost_ms);
+        work->cost_ms = NULL;
+        work->nothing = true;
         return ERR_OK;
     case CHANGE_HOST:
         for (size_t i = 0; i < work->count && change->number > 0; i++)
@@ -411,10 +439,9 @@ static int compare_late(const void *a, const void *b)
 
 enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node *node, const struct sim_work *work, struct arena *arena, struct sim_costs *ret, struct err *err)
 {
-    const struct attempt *attempts = sim->facts->attempts, *first = attempts + sim->facts->stages[node->stage].first_attempt;
     size_t late_count = 0;
     for (size_t i = 0; i < work->count && node->lossy; i++)
-        late_count += (work->attempt ? attempts + work->attempt[i] : first + i)->speculative && !work->no_copies;
+        late_count += attempt_of(sim, work, i)->speculative && !work->no_copies;
     /* Blocks are made in a place of their own: what is left of the node would stay in the arena. */
     bool blocks = work->count - late_count > BLOCK_FROM;
     int64_t *items = blocks ? mem_alloc(work->count * sizeof *items) : arena_alloc(arena, (work->count - late_count) * sizeof *items);
@@ -427,8 +454,8 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
     *ret = (struct sim_costs){.items = items, .late = late};
     double carry = 0; /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
-        const struct attempt *attempt = work->attempt ? attempts + work->attempt[i] : first + i;
-        double cost_ms = work->cost_ms ? work->cost_ms[i] : (double)attempt->occupancy_ms + node->gap_ms - work->less_ms,
+        const struct attempt *attempt = attempt_of(sim, work, i);
+        double cost_ms = work->cost_ms ? work->cost_ms[i] : work->nothing ? 0 : (double)attempt->occupancy_ms + node->gap_ms - work->less_ms,
                exact = MIN(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;

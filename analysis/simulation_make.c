@@ -10,6 +10,8 @@
 /* Registration (6.2): an executor that was added while a stage waited, or up to so long before one did, takes tasks from its first launch on if that came within so long. */
 #define WAITING_STAGE_US (1000 * US_PER_MS)
 #define REGISTRATION_US (5000 * US_PER_MS)
+/* Two times that mean the same moment differ by no more. */
+#define NEAR_US US_PER_MS
 
 /* What one pass over the attempts of a stage finds; −1: none. */
 struct stage_times {
@@ -449,7 +451,7 @@ static enum err_code make_predecessors(struct maker *self)
     for (size_t i = 0; i < count; i++) {
         struct sim_job *job = &sim->jobs[turns[i].job];
         uint32_t root = root_of(facts, &facts->jobs[turns[i].job]);
-        for (; ended < count && ends[ended].end_us <= job->begin_us + 1 && sim->jobs[ends[ended].job].turn < i; ended++) {
+        for (; ended < count && ends[ended].end_us <= job->begin_us + NEAR_US && sim->jobs[ends[ended].job].turn < i; ended++) {
             last = ends[ended].job;
             uint32_t its_root = root_of(facts, &facts->jobs[last]);
             if (its_root != NO_ENTITY)
@@ -673,7 +675,7 @@ static enum err_code make_costs(struct maker *self)
     enum err_code rc = ERR_OK;
     for (size_t n = 0; n < sim->node_count && !rc; n++) {
         struct sim_node *node = &sim->nodes[n];
-        struct sim_work observed = {.count = self->facts->stages[node->stage].attempt_count};
+        struct sim_work observed = sim_work_of(sim, node);
         rc = sim_work_seal(sim, node, &observed, &sim->arena, &node->costs, self->err);
         sim->work_ms += self->stages[node->stage].work_ms + node->gap_ms * (double)observed.count;
         sim->item_count += node->costs.count + node->costs.late_count;

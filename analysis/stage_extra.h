@@ -46,6 +46,7 @@ struct stage_extra {
     double slow_read_count, slow_read_ms;          /* a third of the median or less; what they lost */
     bool slow_read_busy;             /* they were collecting garbage or computing, not reading */
 };
+/* Of `stats` what is there after stage_stats_begin. */
 enum err_code stage_extra_make(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats, struct err *err) WARN_UNUSED;
 
 #endif

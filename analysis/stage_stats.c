@@ -2,10 +2,10 @@
 #include "analysis/stage_stats.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/executor_times.h"
 #include "base/attributes.h"
-#include "base/beside.h"
 #include "base/mem.h"
 
 /* spec/findings.md 5.2 and 5.3; own where it names no other source. */
@@ -49,43 +49,78 @@ static double at(const struct stage_sample *sample, enum stat_column column, siz
     return sample->of[column] ? sample->of[column][i] : 0;
 }
 
-/* A list schedule while it is made. */
+/* A list schedule while it is made: a tree of losers over when each slot is free. The path of the slot that takes a task has a fixed length and its places follow from the slot alone, so
+ * that nothing is guessed and several schedules go side by side. Times are ≥ 0, so they are ordered as their bits are, and are compared as these. */
 struct schedule {
-    double *free_at; /* min-heap: when each slot is free; NULL: more slots than tasks */
-    size_t slots;
+    uint64_t first_at, *loser_at; /* when the slot that is free first is; by node, from 1 on, when the one that lost there is. NULL: more slots than tasks */
+    uint32_t first, *loser;       /* which they are */
+    size_t leaves;                /* a power of two; what is behind the slots is never free */
     double last;
 };
 
+static inline uint64_t bits_of(double time)
+{
+    uint64_t bits;
+    memcpy(&bits, &time, sizeof bits);
+    return bits;
+}
+
+static inline double time_of(uint64_t bits)
+{
+    double time;
+    memcpy(&time, &bits, sizeof time);
+    return time;
+}
+
 static enum err_code schedule_begin(struct schedule *self, size_t count, double slots)
 {
-    *self = (struct schedule){0};
+    *self = (struct schedule){.leaves = 1};
     if (slots >= (double)count)
         return ERR_OK;
-    self->slots = slots >= 1 ? (size_t)slots : 1;
-    self->free_at = mem_array(self->slots, sizeof *self->free_at);
-    return self->free_at ? ERR_OK : ERR_NOMEM;
+    while ((double)self->leaves < slots)
+        self->leaves *= 2;
+    self->loser_at = mem_alloc(self->leaves * sizeof *self->loser_at);
+    self->loser = mem_alloc(self->leaves * sizeof *self->loser);
+    if (!self->loser_at || !self->loser)
+        return ERR_NOMEM;
+    for (size_t node = 1; node < self->leaves; node++) {
+        size_t leaf = 2 * node + 1; /* all are free at 0: the left half won */
+        while (leaf < self->leaves)
+            leaf *= 2;
+        leaf -= self->leaves;
+        self->loser_at[node] = (double)(leaf + 1) > slots ? UINT64_MAX : 0;
+        self->loser[node] = (uint32_t)leaf;
+    }
+    return ERR_OK;
 }
 
 static inline void schedule_add(struct schedule *self, double w)
 {
-    double *heap = self->free_at, end = heap ? heap[0] + w : w;
-    self->last = MAX(self->last, end);
-    if (!heap)
+    if (!self->loser) {
+        self->last = MAX(self->last, w);
         return;
-    size_t place = 0;
-    for (size_t child = 1; child < self->slots; child = 2 * place + 1) {
-        child += child + 1 < self->slots && heap[child + 1] < heap[child];
-        if (heap[child] >= end)
-            break;
-        heap[place] = heap[child];
-        place = child;
     }
-    heap[place] = end;
+    double end = time_of(self->first_at) + w;
+    uint64_t at = bits_of(end);
+    uint32_t who = self->first;
+    self->last = MAX(self->last, end);
+    for (size_t node = (self->leaves + who) / 2; node; node /= 2) {
+        /* swapped by masks: compilers make a jump of anything else, and nobody can predict it */
+        uint64_t other_at = self->loser_at[node], swap = -(uint64_t)(other_at < at), change_at = (other_at ^ at) & swap;
+        uint32_t other = self->loser[node], change = (other ^ who) & (uint32_t)swap;
+        self->loser_at[node] = other_at ^ change_at;
+        self->loser[node] = other ^ change;
+        at ^= change_at;
+        who ^= change;
+    }
+    self->first_at = at;
+    self->first = who;
 }
 
 static double schedule_end(struct schedule *self)
 {
-    mem_free(self->free_at);
+    mem_free(self->loser_at);
+    mem_free(self->loser);
     return self->last;
 }
 
@@ -348,15 +383,9 @@ static enum stage_verdict verdict_of(const struct stage_stats *self, const struc
 }
 
 /* The list schedules, which ask for occupancies alone. */
-struct recovering {
-    struct stage_stats *stats;
-    const struct stage_sample *sample;
-    enum err_code rc;
-};
-
 static void recover(void *context)
 {
-    struct recovering *self = context;
+    struct stats_making *self = context;
     self->rc = find_recoverable(self->stats, self->sample);
 }
 
@@ -370,22 +399,34 @@ static enum err_code judge_rest(struct stage_stats *self, const struct stage_sam
     return rc || !sample->count || wall_ms < MIN_WALL_MS ? rc : find_executors(self, sample, err);
 }
 
-enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
+enum err_code stage_stats_begin(struct stats_making *self, struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
 {
-    struct recovering recovering = {.stats = ret, .sample = sample};
-    struct beside beside;
-    double wall_ms = (double)sample->end_ms - (double)sample->first_launch_ms;
+    *self = (struct stats_making){.stats = ret, .sample = sample, .wall_ms = (double)sample->end_ms - (double)sample->first_launch_ms};
     *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .slow_executor.executor = UINT32_MAX};
     enum err_code rc = distributions(sample, STAT_OCCUPANCY, STAT_OCCUPANCY + 1, ret->of, err);
     if (rc)
         return rc;
     find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75);
-    beside_start(&beside, sample->count >= BESIDE_FROM, recover, &recovering);
-    rc = judge_rest(ret, sample, wall_ms, err);
-    beside_join(&beside);
-    if (rc || recovering.rc)
-        return rc ? rc : err_nomem(err);
-    if (sample->count && wall_ms >= MIN_WALL_MS)
-        ret->verdict = verdict_of(ret, sample, wall_ms);
+    beside_start(&self->beside, sample->count >= BESIDE_FROM, recover, self);
+    rc = judge_rest(ret, sample, self->wall_ms, err);
+    if (rc)
+        beside_join(&self->beside);
+    return rc;
+}
+
+enum err_code stage_stats_end(struct stats_making *self, struct err *err)
+{
+    beside_join(&self->beside);
+    if (self->rc)
+        return err_nomem(err);
+    if (self->sample->count && self->wall_ms >= MIN_WALL_MS)
+        self->stats->verdict = verdict_of(self->stats, self->sample, self->wall_ms);
     return ERR_OK;
+}
+
+enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
+{
+    struct stats_making making;
+    enum err_code rc = stage_stats_begin(&making, ret, sample, err);
+    return rc ? rc : stage_stats_end(&making, err);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/distribution.h"
+#include "base/beside.h"
 #include "base/err.h"
 
 /* What is known of each task; also the columns of which a distribution is stored (stage_distribution.name). ms, bytes, counts. */
@@ -124,5 +125,17 @@ struct stage_stats {
     enum stage_verdict verdict;
 };
 enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err) WARN_UNUSED;
+
+/* The same in two steps, for who has something to do meanwhile: of a large stage base_ms, rec_cap_ms and rec_spread_ms, which are long in the making, are made on another thread until
+ * the second step, and with them the verdict; all else is there after the first. The second must follow a first that went well. */
+struct stats_making {
+    struct stage_stats *stats;
+    const struct stage_sample *sample;
+    double wall_ms;
+    struct beside beside;
+    enum err_code rc;
+};
+enum err_code stage_stats_begin(struct stats_making *self, struct stage_stats *ret, const struct stage_sample *sample, struct err *err) WARN_UNUSED;
+enum err_code stage_stats_end(struct stats_making *self, struct err *err) WARN_UNUSED;
 
 #endif

@@ -145,6 +145,8 @@ const struct setting setting_table[SETTING_COUNT] = {
         "How many logs can be added within a minute, by all users together."},
     [SETTING_UPLOADS_USERS] = {"afterglow.uploads.users", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Users who may add logs while access lists decide, beside those who see every run; * is everybody. Without access lists everybody may."},
+    [SETTING_PINS_MAX] = {"afterglow.pins.max", SETTING_KIND_NUMBER, "10000", NULL, 0, 1000000, NULL, NULL, {NULL},
+        "How many views of runs can be pinned, which gives them short addresses. They are kept in the catalogue, some hundred bytes each. 0: none."},
     [SETTING_REDACT_PROPERTIES] = {"spark.redaction.regex", SETTING_KIND_TEXT, NULL, NULL, 0, 0, NULL, NULL, {NULL},
         "Regular expression: properties whose key or value it finds are hidden, too. Spark's own default always holds. It is applied to logs that are loaded from then on, and to "
         "the environment of others when it is shown."},

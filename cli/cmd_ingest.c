@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/worker_rights.h"
 #include "ingest/backfill.h"
 #include "ingest/worker.h"
 #include "place/place.h"
@@ -53,6 +54,7 @@ struct show {
     int64_t began_ms, last_pipe_ms;
     int64_t rate_time_ms, rate_bytes;/* start of the span the rate is taken over */
     double rate;                     /* bytes a second */
+    const struct worker_options *run;
 };
 
 static void clear_line(struct show *show)
@@ -198,6 +200,13 @@ static void on_progress(void *context, const struct worker_progress *progress)
     }
 }
 
+/* Only what 'afterglow serve' starts: it is started again when a directory comes that was not there. By hand one has the rights of one's own. */
+static int confine(void *context)
+{
+    const struct show *show = context;
+    return worker_rights_confine(show->run);
+}
+
 /* Names belong to the log directories of the settings: arguments have them when they are those directories, as 'afterglow serve' passes them on, with that of added logs behind them. */
 static bool names_apply(const struct cli *cli, size_t directories)
 {
@@ -322,7 +331,9 @@ int cmd_ingest(int argc, char **argv)
                                        .interval_ms = settings_i64(cli.settings, SETTING_UPDATE_INTERVAL),
                                        .on_result = on_result,
                                        .on_progress = on_progress,
+                                       .confine = cli_switch(&cli, "--control") ? confine : NULL,
                                        .context = &show};
+    show.run = &run;
     int64_t counts_fd;
     if (cli_value(&cli, "--counts") && str_to_i64(str_of(cli_value(&cli, "--counts")), &counts_fd) && counts_fd >= 0 && counts_fd <= INT_MAX)
         run.counts = worker_counts_open((int)counts_fd);

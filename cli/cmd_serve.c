@@ -195,6 +195,7 @@ int cmd_serve(int argc, char **argv)
                                                    .most_bytes = settings_i64(cli.settings, SETTING_UPLOADS_MAX_BYTES),
                                                    .most_total_bytes = settings_i64(cli.settings, SETTING_UPLOADS_MAX_TOTAL_BYTES),
                                                    .most_per_minute = settings_i64(cli.settings, SETTING_UPLOADS_PER_MINUTE)},
+                                       .most_pins = settings_i64(cli.settings, SETTING_PINS_MAX),
                                        .redaction = text_setting(&cli, SETTING_REDACT_PROPERTIES),
                                        .all = cli.settings,
                                        .assets_dir = cli_value(&cli, "--assets"),

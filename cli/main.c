@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/confine.h"
 #include "base/db.h"
 #include "base/attributes.h"
 #include "base/buf.h"
@@ -84,6 +85,7 @@ int main(int argc, char **argv)
         return EXIT_DONE;
     }
     signal(SIGXFSZ, SIG_IGN);   /* a file-size limit is a write that fails, with a message, and no death */
+    confine_privileges();
     db_setup();
     const struct verb *verb = find_verb(word);
     if (verb)

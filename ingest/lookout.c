@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -278,6 +279,7 @@ static enum err_code look_at(struct lookout *self, size_t index)
         begin.is_there = begin.is_directory = self->options.again;
     } else if ((begin.is_there = place_stat(place->address, &child, NULL) == ERR_OK)) {
         begin.is_directory = child.kind == CHILD_DIRECTORY;
+        begin.is_hidden = begin.is_directory && confine_hides(place->address);
         place_child_dispose(&child);
     }
     enum err_code rc = put(self, &begin);

@@ -37,6 +37,7 @@ struct seen {
     enum reject_kind reject;
     int64_t bytes, modified_ms;
     bool is_directory, is_there; /* BEGIN; of a remote place both are taken for granted while watching, else neither */
+    bool is_hidden;              /* BEGIN; a directory is there, and this process may not open it (confine_hides) */
     enum err_code rc;
     struct err err;
     int64_t duration_ms;

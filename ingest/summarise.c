@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "analysis/annotate_app.h"
+#include "analysis/annotate.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 #include "base/buf.h"
@@ -73,12 +74,27 @@ static enum err_code put_into_words(struct report *report, enum lang lang, char 
     return *ret ? ERR_OK : err_nomem(err);
 }
 
-static enum err_code summarise_report(struct run_summary *ret, struct db *app, struct err *err)
+/* The worst of what one or two rules found; 0: nothing. */
+static int64_t worst_of(const struct report *report, const char *rule, const char *other)
+{
+    int64_t worst = GRADE_OK;
+    for (size_t i = 0; i < report->shown_count; i++) {
+        const char *id = report->findings[i].finding.rule->id;
+        if (strcmp(id, rule) == 0 || strcmp(id, other) == 0)
+            worst = MAX(worst, (int64_t)report->findings[i].grade);
+    }
+    return worst;
+}
+
+static enum err_code summarise_report(struct run_judgement *judgement, struct db *app, struct err *err)
 {
     struct report report;
     enum err_code rc = report_load(&report, app, NULL, err);
     if (rc)
         return rc;
+    judgement->skew_grade = worst_of(&report, ANNOTATE_RULE_SKEW, ANNOTATE_RULE_STRAGGLER);
+    judgement->gc_grade = worst_of(&report, ANNOTATE_RULE_GC, ANNOTATE_RULE_GC);
+    struct run_summary *ret = &judgement->summary;
     *ret = (struct run_summary){.known = true,
                                 .completeness = report.completeness,
                                 .saving_ms = report.joint_count ? report.joint[report.joint_count - 1].saving_ms : UNKNOWN,
@@ -93,10 +109,10 @@ enum err_code summarise(struct run_judgement *ret, struct db *app, struct err *e
 {
     int64_t analysed = 0;
     *ret = (struct run_judgement){.skew_grade = UNKNOWN, .gc_grade = UNKNOWN};
-    enum err_code rc = annotate_app(app, &ret->skew_grade, &ret->gc_grade, err);
-    if (rc || (rc = run_history_read(&ret->history, app, err)) || (rc = db_query_i64(app, "SELECT count(*) FROM analysis", &analysed, err)) || analysed == 0)
+    enum err_code rc;
+    if ((rc = run_history_read(&ret->history, app, err)) || (rc = db_query_i64(app, "SELECT count(*) FROM analysis", &analysed, err)) || analysed == 0)
         return rc;
-    return summarise_report(&ret->summary, app, err);
+    return summarise_report(ret, app, err);
 }
 
 enum err_code summarise_run(struct run_judgement *ret, const char *store_dir, const char *app_key, struct err *err)

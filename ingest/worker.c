@@ -36,7 +36,7 @@ static enum err_code open_pipe(struct worker *self, struct err *err)
 /* Until this worker is the one that writes, or is to stop. */
 static enum err_code stand_by(struct worker *self, struct err *err)
 {
-    char holder[WISH_BYTES];
+    char holder[WRITER_NAME_BYTES];
     for (bool told = false; !stop_signals_came() && !self->stop; told = true) {
         enum err_code rc = writer_role_take(self->options->store_dir, &self->writer_lock, holder, err);
         if (self->options->counts)
@@ -47,7 +47,7 @@ static enum err_code stand_by(struct worker *self, struct err *err)
             return rc;
         }
         if (!told)
-            log_info("another process writes the store (%.*s): this one hands on what it is asked for, and takes over when that ends", WISH_BYTES, holder);
+            log_info("another process writes the store (%s): this one hands on what it is asked for, and takes over when that ends", holder);
         struct pollfd fds[2] = {{.fd = self->wake[0], .events = POLLIN}, {.fd = self->options->control ? STDIN_FILENO : -1, .events = POLLIN}};
         if (poll(fds, 2, WRITER_PAUSE_MS) > 0 && fds[1].revents)
             worker_read_control(self);
@@ -62,6 +62,9 @@ static enum err_code set_up(struct worker *self, struct err *err)
         return rc;
     if (catalog_remark(self->catalog))
         log_warning("%s", catalog_remark(self->catalog));
+    int level = self->options->confine ? self->options->confine(self->options->context) : 0;
+    if (self->options->counts)
+        atomic_store(&self->options->counts->confined, level);
     int64_t crashed;
     if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, &crashed, err)))
         return rc;
@@ -94,6 +97,7 @@ static void tear_down(struct worker *self)
     load_queue_dispose(&self->queue);
     imap_dispose(&self->under_way);
     imap_dispose(&self->settled);
+    imap_dispose(&self->damage.told);
     list_queue_dispose(&self->to_list);
     mem_free(self);
 }
@@ -110,6 +114,7 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
     self->policy.clock_offset_ms = UNKNOWN;
     imap_init(&self->under_way, WORKER_MAX_LOGS);
     imap_init(&self->settled, WORKER_MAX_LOGS);
+    imap_init(&self->damage.told, WORKER_MAX_LOGS);
     enum err_code rc = open_pipe(self, err);
     if (!rc) {
         struct stop_signals before;

@@ -8,7 +8,7 @@
  *
  * With `watch` it first waits until no other process watches for this store (writer_role.h), and then goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most KEPT_LOADS_MAX of them,
  * kept_loads.h), loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line
- * "want LOG_ID" puts that log in front, "opened LOG_ID" says that somebody opened its run, "scan" looks at the places now, "scan N" at the Nth of them, from 0, "reload LOG_ID" reads a log anew, "forget LOG_ID" drops its run until the log
+ * "want LOG_ID" puts that log in front, "opened LOG_ID" says that somebody opened its run, "scan" looks at the places now, "scan N" at the Nth of them, from 0, "reload LOG_ID" reads a log anew, "damaged LOG_ID" says that its run's file cannot be read (0: the catalogue), "forget LOG_ID" drops its run until the log
  * changes, and the end of input means that the server has ended: stop.
  *
  * This header is for those who run a worker; worker_state.h says what its files share. */
@@ -71,6 +71,7 @@ struct worker_options {
     struct worker_policy policy;
     void (*on_result)(void *context, const struct worker_result *result);        /* may be NULL, as the next */
     void (*on_progress)(void *context, const struct worker_progress *progress);  /* a few times a second */
+    int (*confine)(void *context);   /* called once the store is there, before threads are made and logs are read; gives up rights, says the level that holds (base/confine.h). NULL: rights are kept */
     void *context;
     struct worker_counts *counts;    /* borrowed; NULL: nobody wants them */
 };

@@ -8,11 +8,15 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "ingest/app_lock.h"
 #include "ingest/store/catalog_policy.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
 #include "ingest/writer_role.h"
+
+#define CATALOG_CHECK_PAUSE_NS (60 * NS_PER_S)       /* it is read whole */
 
 static enum err_code want(struct worker *self, int64_t log_id, struct err *err)
 {
@@ -73,6 +77,50 @@ static enum err_code forget(struct worker *self, int64_t log_id, struct err *err
     return catalog_forget(self->catalog, app_key, err);
 }
 
+/* The server met something in the run's file that cannot be. Once for each run: where it is so again after a load, it is not the file. */
+static enum err_code damaged(struct worker *self, int64_t log_id, struct err *err)
+{
+    struct catalog_row row;
+    struct err why = {0};
+    enum err_code rc = catalog_get(self->catalog, log_id, &row, err);
+    if (rc == ERR_NOT_FOUND || (!rc && (!row.app_key || !row.loaded || worker_stage_of(self, log_id) || imap_get(&self->damage.told, log_id))))
+        return ERR_OK;
+    if (rc)
+        return rc;
+    if (imap_put(&self->damage.told, log_id, self))
+        return err_nomem(err);
+    if (row.state != LOG_LOADED && row.state != LOG_PARTIAL) {
+        log_warning("%s: its file in the store, %s.db, is damaged, and its log is not there: what can be read of it stays", row.path, row.app_key);
+        return ERR_OK;
+    }
+    CLEANUP(mem_freep) char *app_key = mem_strndup(row.app_key, strlen(row.app_key));
+    int lock;
+    if (!app_key)
+        return err_nomem(err);
+    if ((rc = app_lock_acquire(self->options->store_dir, app_key, &lock, err)))
+        return rc;
+    bool kept = !run_file_set_aside(self->options->store_dir, app_key, &why);
+    log_warning("%s: its file in the store, %s.db, is damaged: %s%s; it is read anew", row.path, app_key, kept ? "set aside as damaged/" : why.message, kept ? app_key : "");
+    kept_loads_drop(&self->kept, log_id);
+    worker_look_again(self, &row);
+    rc = catalog_run_damaged(self->catalog, log_id, app_key, err);
+    app_lock_release(self->options->store_dir, app_key, lock);
+    if (rc || (rc = catalog_get(self->catalog, log_id, &row, err)))
+        return rc;
+    return worker_put_in_front(self, &row, err);
+}
+
+enum err_code worker_check_damage(struct worker *self, struct err *err)
+{
+    int64_t now_ns = time_monotonic_ns();
+    if (!self->damage.catalog || now_ns < self->damage.catalog_not_before_ns)
+        return ERR_OK;
+    self->damage.catalog = false;
+    self->damage.catalog_not_before_ns = now_ns + CATALOG_CHECK_PAUSE_NS;
+    enum err_code rc = catalog_check(self->catalog, err);
+    return rc == ERR_CORRUPT ? err_prefix(err, "catalog.db is damaged") : ERR_OK;
+}
+
 /* "reload" and "forget" are asked for once, by a person: what became of them is told. */
 static void act(struct worker *self, const char *what, int64_t log_id, enum err_code (*action)(struct worker *, int64_t, struct err *))
 {
@@ -81,7 +129,36 @@ static void act(struct worker *self, const char *what, int64_t log_id, enum err_
         log_warning("log %lld could not be %s: %s", (long long)log_id, what, err.message);
 }
 
-static void obey(struct worker *self, const char *line)
+/* The next word of the line, which ends there from now on; NULL: there is none. */
+static char *next_word(char **rest)
+{
+    char *word = *rest, *blank = word ? strchr(word, ' ') : NULL;
+    *rest = blank ? blank + 1 : NULL;
+    if (blank)
+        *blank = '\0';
+    return word;
+}
+
+static void pin(struct worker *self, char *rest)
+{
+    struct catalog_pin pin = {.analysis_version = UNKNOWN};
+    struct err err = {0};
+    pin.token = next_word(&rest);
+    const char *generation = next_word(&rest), *analysis = next_word(&rest);
+    pin.app_key = next_word(&rest);
+    const char *address = next_word(&rest);
+    pin.author = rest;                       /* a name may have blanks */
+    if (!address || address[0] != '.' || !str_to_i64(str_of(generation), &pin.generation) || !str_to_i64(str_of(analysis), &pin.analysis_version)) {
+        log_warning("a view that cannot be pinned came on standard input");
+        return;
+    }
+    pin.address = address + 1;
+    pin.analysis_version = pin.analysis_version < 0 ? UNKNOWN : pin.analysis_version;
+    if (catalog_pin(self->catalog, &pin, &err))
+        log_warning("a view of %s could not be pinned: %s", pin.app_key, err.message);
+}
+
+static void obey(struct worker *self, char *line)
 {
     int64_t log_id, place;
     struct err err = {0};
@@ -99,8 +176,15 @@ static void obey(struct worker *self, const char *line)
             log_warning("log %lld: that it was opened could not be noted: %s", (long long)log_id, err.message);
     } else if (strncmp(line, "reload ", 7) == 0 && str_to_i64(str_of(line + 7), &log_id)) {
         act(self, "read anew", log_id, reload);
+    } else if (strncmp(line, "damaged ", 8) == 0 && str_to_i64(str_of(line + 8), &log_id)) {
+        if (log_id == 0)
+            self->damage.catalog = true;
+        else if (damaged(self, log_id, &err))
+            log_warning("log %lld: that its file is damaged could not be noted: %s", (long long)log_id, err.message);
     } else if (strncmp(line, "forget ", 7) == 0 && str_to_i64(str_of(line + 7), &log_id)) {
         act(self, "forgotten", log_id, forget);
+    } else if (strncmp(line, "pin ", 4) == 0) {
+        pin(self, line + 4);
     } else {
         log_warning("not understood on standard input: %.60s", line);
     }

@@ -83,8 +83,9 @@ enum err_code worker_pump(struct worker *self, struct err *err)
 static enum err_code check_catalog(struct worker *self, struct err *err)
 {
     int64_t now_ns = time_monotonic_ns();
-    if (now_ns < self->next_check_ns)
-        return ERR_OK;
+    enum err_code rc = worker_check_damage(self, err);
+    if (rc || now_ns < self->next_check_ns)
+        return rc;
     self->next_check_ns = now_ns + self->options->interval_ms * NS_PER_MS;
     return catalog_in_place(self->catalog) ? ERR_OK : err_set(err, ERR_CORRUPT, "catalog.db was removed or replaced by another file");
 }

@@ -231,6 +231,8 @@ static void forget_look(struct place_state *place)
 static enum err_code begin_look(struct worker *self, size_t index, const struct seen *seen, struct err *err)
 {
     struct place_state *place = &self->places[index];
+    if (seen->is_hidden) /* whoever starts the worker again has it allowed */
+        return err_set(err, ERR_INVALID, "the directory at %s is another one than at the start, which this process may not open", place->path);
     forget_look(place);
     place->check_files = !place->scanned;
     /* A directory is a place. While watching, so is what is not there: the list says why nothing comes from it. */

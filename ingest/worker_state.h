@@ -24,6 +24,7 @@
 #include "ingest/worker_crew.h"
 #include "ingest/worker_marker.h"
 
+#define WORKER_CONTROL_BYTES 4096                    /* a line of control: what a pipe takes whole */
 #define WORKER_MAX_LOGS LOAD_QUEUE_MAX
 #define NS_PER_S ((int64_t)1000000000)
 #define WORKER_PUMP_NS (NS_PER_S / 10)               /* while much is seen: how often finished jobs are looked after */
@@ -111,7 +112,12 @@ struct worker {
     bool stop;                               /* the end of control */
     int64_t next_wishes_ns;                  /* when those of other servers are looked for; monotonic */
     struct {
-        char line[5 + LOOKOUT_FIND_BYTES];                       /* as far as it was read; the rest of a longer one is dropped */
+        struct imap told;                    /* log_id → something: runs that were called damaged once in this process */
+        bool catalog;                        /* the catalogue is to be checked */
+        int64_t catalog_not_before_ns;       /* monotonic */
+    } damage;
+    struct {
+        char line[WORKER_CONTROL_BYTES];     /* as far as it was read; the rest of a longer one is dropped */
         size_t used;
     } control;
 };

@@ -20,6 +20,7 @@ struct db_pool;                      /* open databases: db_pool.h */
 struct api_ctx {
     struct server *server;
     struct db_pool *pool;
+    int64_t opened[2];               /* log ids of the runs that were opened last, for whoever is told that the store is damaged; 0: none */
 };
 
 typedef enum err_code api_handler(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err);

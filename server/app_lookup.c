@@ -6,6 +6,21 @@
 
 #include "server/server.h"
 
+bool catalog_is_to_come(struct server *server, enum err_code rc)
+{
+    struct ingest_status ingest;
+    server_ingest_status(server, &ingest);
+    return rc == ERR_NOT_FOUND || (ingest.enabled && (rc == ERR_INVALID || rc == ERR_UNSUPPORTED));
+}
+
+enum err_code app_catalog(struct api_ctx *ctx, struct db_lease *ret, struct err *err)
+{
+    struct ingest_status ingest;
+    server_ingest_status(ctx->server, &ingest);
+    enum err_code rc = db_pool_catalog(ctx->pool, ret, err);
+    return rc && ingest.enabled && catalog_is_to_come(ctx->server, rc) ? err_set(err, ERR_BUSY, "the list of runs is just being made") : rc;
+}
+
 /* A row of the catalogue that answers to the address, best copy first. */
 #define LOOKUP_COLUMNS "SELECT a.app_key, a.app_id, a.attempt_id, a.generation, a.log_id, a.loaded, l.state, l.reason, " \
     "(SELECT max(c.change_no) FROM app o JOIN app_change c ON c.app_rowid = o.rowid WHERE o.app_id = a.app_id) FROM app a JOIN log l ON l.log_id = a.log_id "
@@ -50,6 +65,10 @@ static enum err_code find(struct db *catalog, const struct request *request, con
 static enum err_code open_app(struct api_ctx *ctx, struct app_ref *ret, struct err *err)
 {
     enum err_code rc = db_pool_app(ctx->pool, ret->key, &ret->lease, err);
+    ctx->opened[1] = ctx->opened[0];
+    ctx->opened[0] = ret->log_id;
+    if (rc == ERR_INVALID && ret->loaded) /* another program's database in its place */
+        return err_set(err, ERR_CORRUPT, "the file of this run is not one of ours");
     if (rc == ERR_OK && ret->loaded) {
         server_opened(ctx->server, ret->log_id);
         return ERR_OK;
@@ -67,7 +86,7 @@ enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, 
 {
     *ret = (struct app_ref){0};
     struct db_lease catalog;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    enum err_code rc = app_catalog(ctx, &catalog, err);
     if (rc)
         return rc;
     rc = find(catalog.db, request, by_attempt_sql, app, attempt, server_build(ctx->server), ret, err);
@@ -97,7 +116,7 @@ enum err_code app_find(struct api_ctx *ctx, const struct request *request, struc
 {
     *ret = (struct app_ref){0};
     struct db_lease catalog;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    enum err_code rc = app_catalog(ctx, &catalog, err);
     if (rc)
         return rc;
     rc = find_ref(catalog.db, request, ref, server_build(ctx->server), ret, err);
@@ -150,7 +169,7 @@ enum err_code app_allowed_v1(struct api_ctx *ctx, const struct request *request,
         return ERR_OK;
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+        return catalog_is_to_come(ctx->server, rc) ? ERR_OK : rc;
     rc = count_barred(catalog.db, request, barred_by_id_sql, app, attempt, ret, err);
     db_pool_return(ctx->pool, &catalog);
     return rc;
@@ -165,7 +184,7 @@ enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, st
         return ERR_OK;
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
     if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+        return catalog_is_to_come(ctx->server, rc) ? ERR_OK : rc;
     rc = find_ref(catalog.db, request, ref, server_build(ctx->server), &found, err);
     if (rc == ERR_OK)
         rc = count_barred(catalog.db, request, barred_by_key_sql, found.key, STR_NONE, ret, err);
@@ -225,7 +244,7 @@ enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *requ
 {
     struct app_ref found = {0};
     struct db_lease catalog;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    enum err_code rc = app_catalog(ctx, &catalog, err);
     if (rc)
         return rc;
     rc = segment.len ? find(catalog.db, request, by_attempt_sql, app, segment, server_build(ctx->server), &found, err) : ERR_NOT_FOUND;

@@ -20,9 +20,14 @@ struct app_ref {
     char etag[APP_ETAG_BYTES];       /* with quotes; of answers about a loaded run: changes with its load, its row in the list, other runs of its id, and the program */
 };
 
+/* Does `rc` of db_pool_catalog say that there is no catalogue yet: just being made, or about to be made anew because another version wrote it, by a process that tells if it cannot? */
+bool catalog_is_to_come(struct server *server, enum err_code rc);
+/* The catalogue, to look for a run in. ERR_BUSY: it is being made, so that nobody can say yet which runs there are. ERR_NOT_FOUND: there is none, nor a process that would make it. */
+enum err_code app_catalog(struct api_ctx *ctx, struct db_lease *ret, struct err *err) WARN_UNUSED;
+
 /* The History Server's rule (spec/core.md §3.2): an application whose attempts have ids is addressed with `attempt`, one without is addressed without (STR_NONE).
  * Of copies in several places the best counts: complete, then larger, then newer; of added logs APP_ANSWERS_TO_ID tells. ERR_NOT_FOUND: no such. ERR_BUSY: known but nothing of it is readable yet
- * (it was marked wanted); *ret then holds everything but the lease. Dispose in every case. */
+ * (it was marked wanted); *ret then holds everything but the lease, or nothing where app_catalog is busy. Dispose in every case. */
 enum err_code app_lookup_v1(struct api_ctx *ctx, const struct request *request, struct str app, struct str attempt, struct app_ref *ret, struct err *err) WARN_UNUSED;
 
 /* Our rule: store key, application id (its newest attempt), or "id.attempt", in that order. The same results. */

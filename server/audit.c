@@ -70,7 +70,7 @@ static struct subject subject_of(const struct request *request)
         return (struct subject){KIND_PAGE, first_segment(rest), STR_NONE};
     if (str_is(path, "/compare"))
         return (struct subject){KIND_PAGE, request_param(request, "b"), request_param(request, "a")};
-    if (str_is(path, "/"))
+    if (str_is(path, "/") || str_starts(path, "/p/")) /* a pinned view leads to its run, or to nothing that may be told */
         return (struct subject){KIND_PAGE, STR_NONE, STR_NONE};
     if (below(path, "/api/afterglow/v1/apps", &rest) || below(path, "/api/v1/applications", &rest))
         return (struct subject){kind, first_segment(rest), STR_NONE};

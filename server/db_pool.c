@@ -19,6 +19,7 @@ struct slot {
     char *path;                      /* owned */
     dev_t device;
     ino_t inode;
+    off_t bytes;                     /* when it was opened: pages are mapped, and those beyond the end of a file that was cut off would kill us */
     struct slot *older, *newer;      /* list of idle slots */
 };
 
@@ -96,7 +97,7 @@ static struct slot *take_idle(struct db_pool *self, const char *path, const stru
         if (strcmp(slot->path, path) != 0)
             continue;
         unlink_slot(self, slot);
-        if (slot->device == file->st_dev && slot->inode == file->st_ino) {
+        if (slot->device == file->st_dev && slot->inode == file->st_ino && slot->bytes <= file->st_size) {
             found = slot;
         } else {
             slot->older = *ret_stale;
@@ -136,6 +137,7 @@ static enum err_code lend(struct db_pool *self, const char *path, int applicatio
         slot->path = mem_strndup(path, strlen(path));
         slot->device = file.st_dev;
         slot->inode = file.st_ino;
+        slot->bytes = file.st_size;
         enum err_code rc = slot->path ? open_slot(slot, path, application_id, version, prepare, err) : err_nomem(err);
         if (rc) {
             slot_free(self, slot);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/dispatch.h"
 
+#include "server/api/handlers.h"
 #include "server/api_context.h"
 #include "server/api_v1/error_page.h"
 #include "server/app_lookup.h"
@@ -29,6 +30,7 @@ static const struct route page_routes[] = {
     {"/a/{ref}", NULL, "an application"},
     {"/compare", NULL, "an application against another one"},
     {"/status", NULL, "the server's state"},
+    {"/p/{token}", pin_respond, "a pinned view of an application"},
     {NULL, NULL, NULL},
 };
 
@@ -170,7 +172,7 @@ static void respond_page(struct api_ctx *ctx, const struct request *request, str
 
 static size_t page_route(struct str path)
 {
-    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : str_starts(path, "/status") ? ROUTE_STATUS : ROUTE_LIST;
+    return str_starts(path, "/a/") ? ROUTE_RUN : str_starts(path, "/compare") ? ROUTE_COMPARE : str_starts(path, "/status") ? ROUTE_STATUS : str_starts(path, "/p/") ? ROUTE_PINNED : ROUTE_LIST;
 }
 
 static bool is_for_watchers(const struct request *request)
@@ -197,15 +199,14 @@ static enum err_code answer_watcher(struct api_ctx *ctx, struct request *request
     return ERR_OK;
 }
 
-enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
+static enum err_code answer(struct api_ctx *ctx, struct request *request, struct response *response, struct err *err)
 {
-    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     const struct route *route;
     bool answered, asks_methods = str_is(request->method, "OPTIONS"), acts = str_is(request->method, "POST");
     if ((route = router_match(api_actions, request)) && acts) {
         request->route = route_number(route);
-        enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
-        return rc || answered ? rc : route->handler(&ctx, request, response, err);
+        enum err_code rc = check_access(ctx, request, str_of(route->pattern), response, &answered, err);
+        return rc || answered ? rc : route->handler(ctx, request, response, err);
     }
     if (route || acts) {
         dispatch_refuse(request->path, response, 405, "method_not_allowed", route ? "only POST is answered here" : "only " HTTP_METHODS " are answered");
@@ -216,40 +217,61 @@ enum err_code dispatch(struct server *server, struct request *request, struct re
         if (asks_methods)
             return answer_methods(response);
         request->route = route_number(route);
-        if (server_exact(server, EXACT_LISTS) && is_v1_list(str_of(route->pattern)) && !request->viewer.refusal)
+        if (server_exact(ctx->server, EXACT_LISTS) && is_v1_list(str_of(route->pattern)) && !request->viewer.refusal)
             request->viewer.sees_all = true;
         if (str_starts(str_of(route->pattern), v1_app) || str_starts(str_of(route->pattern), own_app))
-            on_demand(&ctx, request, request->path_args[0]);
-        enum err_code rc = check_access(&ctx, request, str_of(route->pattern), response, &answered, err);
-        return rc || answered ? rc : route->handler(&ctx, request, response, err);
+            on_demand(ctx, request, request->path_args[0]);
+        enum err_code rc = check_access(ctx, request, str_of(route->pattern), response, &answered, err);
+        return rc || answered ? rc : route->handler(ctx, request, response, err);
     }
     if (asks_methods && !str_starts(request->path, "/api/"))
         return answer_methods(response);
-    on_demand(&ctx, request, page_subject(request));
+    on_demand(ctx, request, page_subject(request));
     if (is_page(request)) {
         request->route = page_route(request->path);
-        enum err_code rc = check_access(&ctx, request, request->raw_path, response, &answered, err);
+        enum err_code rc = check_access(ctx, request, request->raw_path, response, &answered, err);
         if (rc || answered)
             return rc;
     }
     if (is_for_watchers(request))
-        return answer_watcher(&ctx, request, response, err);
+        return answer_watcher(ctx, request, response, err);
     if (is_history(request->raw_path)) {
         request->route = ROUTE_HISTORY;
-        return history_respond(&ctx, request, response, err);
+        return history_respond(ctx, request, response, err);
     }
     if (str_is(request->path, "/") && str_known(request_param(request, "showIncomplete")))
         return history_respond_start(request, response, err);
+    const struct route *place = router_match(page_routes, request);
+    if (place && place->handler)
+        return place->handler(ctx, request, response, err);
     if (is_page(request)) {
-        respond_page(&ctx, request, response);
+        respond_page(ctx, request, response);
     } else if (str_starts(request->path, "/api/") || str_is(request->path, "/index.html") ||
-               !assets_respond(server_assets_dir(server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
+               !assets_respond(server_assets_dir(ctx->server), (struct str){request->path.ptr + 1, request->path.len - 1}, response, request->arena)) {
         if (!prefix_was_none(request))
             return not_found(request, response, err);
         enum err_code rc = request_lengthen(request, err);
-        return rc ? rc : dispatch(server, request, response, err);
+        return rc ? rc : answer(ctx, request, response, err);
     } else {
         request->route = ROUTE_FILE;
     }
     return ERR_OK;
+}
+
+/* Which of them it is, the ingest process finds out. */
+static void tell_damage(struct api_ctx *ctx)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(ctx->opened); i++)
+        if (ctx->opened[i])
+            server_damaged(ctx->server, ctx->opened[i]);
+    server_damaged(ctx->server, 0);
+}
+
+enum err_code dispatch(struct server *server, struct request *request, struct response *response, struct err *err)
+{
+    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
+    enum err_code rc = answer(&ctx, request, response, err);
+    if (rc == ERR_CORRUPT)
+        tell_damage(&ctx);
+    return rc;
 }

@@ -465,7 +465,7 @@ static bool may_act(const struct exchange *exchange, const char *method)
 {
     const char *query = memchr(exchange->address.ptr, '?', exchange->address.len);
     struct str path = {exchange->address.ptr, query ? (size_t)(query - exchange->address.ptr) : exchange->address.len};
-    return strcmp(method, "POST") == 0 && (str_ends(path, "/reload") || str_ends(path, "/forget"));
+    return strcmp(method, "POST") == 0 && (str_ends(path, "/reload") || str_ends(path, "/forget") || str_ends(path, "/pin"));
 }
 
 /* The store, the disk or memory failed. */
@@ -473,8 +473,12 @@ static void make_failure(struct exchange *exchange, enum err_code code, const st
 {
     bool later = code == ERR_BUSY || code == ERR_AWAY || code == ERR_NOMEM;
     log_warning("cannot answer %.*s: %s", (int)MIN(exchange->address.len, 300), exchange->address.ptr, err->message);
-    const char *text = arena_printf(&exchange->arena, "%s (request %s)", err->message, exchange->id);
-    dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, later ? "busy" : "internal", text ? text : err->message);
+    const char *kind = later ? "busy" : code == ERR_CORRUPT ? "damaged" : "internal";
+    const char *after = code == ERR_CORRUPT ? "; what the store holds of it is damaged, and is made anew from the log where that is still there" : "";
+    const char *text = arena_printf(&exchange->arena, "%s%s (request %s)", err->message, after, exchange->id);
+    dispatch_refuse(exchange->request.path, exchange->response, later ? 503 : 500, kind, text ? text : err->message);
+    if (later)
+        response_header(exchange->response, "Retry-After", RESPONSE_RETRY_AFTER);
 }
 
 static void peer_address(struct MHD_Connection *connection, unsigned char out[16])

@@ -164,6 +164,7 @@ static void tell_worker(struct server *server, const struct ingest_status *inges
     one(out, "worker_restarts_total", "counter", "Starts of the ingest process after the first.", ingest->restarts);
     if (!counts)
         return;
+    one(out, "worker_confined", "gauge", "The Landlock level that the ingest process is confined by; 0: not.", ingest->running ? atomic_load(&counts->confined) : 0);
     family(out, "loads_total", "counter", "Loads of logs that ended with what is in them, or with nothing in them yet.");
     for (size_t i = 0; i < LOAD_END_UNREADABLE; i++)
         sample(out, "loads_total", "result", load_end_names[i], atomic_load(&counts->load_ends[i]));
@@ -247,6 +248,7 @@ static void tell_store(struct server *server, struct buf *out)
     sample(out, "store_bytes", "part", "catalogue", usage.catalog_bytes);
     sample(out, "store_bytes", "part", "runs", usage.run_bytes);
     one(out, "store_runs", "gauge", "Databases of runs in the store.", usage.run_count);
+    one(out, "store_set_aside_files", "gauge", "Databases that were damaged, and catalogues of another version: kept until somebody deletes them.", usage.aside_count);
     one(out, "store_free_bytes", "gauge", "Disk that is left for the store.", usage.free_bytes);
 }
 

@@ -24,6 +24,8 @@ void response_content_type(struct response *self, const char *type);            
 void response_etag(struct response *self, struct str etag);                                    /* with quotes; http.c answers 304 when the client has it */
 void response_cache(struct response *self, const char *cache_control);                         /* default "no-cache" */
 
+#define RESPONSE_RETRY_AFTER STR_LIT("2")      /* seconds; header of every 503 that passes */
+
 /* There may be another answer soon: http.c asks again while the client waits, where that is wanted (EXACT_WAIT), before it sends this one. */
 void response_later(struct response *self);
 

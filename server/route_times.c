@@ -10,7 +10,7 @@
 const int64_t answer_bounds_us[TIME_BUCKETS] = {MS, 5 * MS / 2, 5 * MS, 10 * MS, 25 * MS, 50 * MS, 100 * MS, 250 * MS, 1000 * MS, 5000 * MS};
 
 static const char *const fixed_names[ROUTE_FIXED_COUNT] = {
-    "none", "/", "/a/{ref}", "/compare", "/status", "/history", "file", "/healthz", "/readyz", "/metrics", "/api/afterglow/v1/uploads"};
+    "none", "/", "/a/{ref}", "/compare", "/status", "/p/{token}", "/history", "file", "/healthz", "/readyz", "/metrics", "/api/afterglow/v1/uploads"};
 static const struct route *const tables[] = {api_routes, api_actions, api_v1_routes};
 
 struct route_times {

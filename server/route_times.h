@@ -19,6 +19,7 @@ enum {
     ROUTE_RUN,
     ROUTE_COMPARE,
     ROUTE_STATUS,
+    ROUTE_PINNED,
     ROUTE_HISTORY,
     ROUTE_FILE, /* of the pages */
     ROUTE_HEALTH,

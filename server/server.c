@@ -405,6 +405,12 @@ void server_opened(struct server *self, int64_t log_id)
         supervise_opened(self->supervisor, log_id);
 }
 
+void server_damaged(struct server *self, int64_t log_id)
+{
+    if (self->supervisor)
+        supervise_damaged(self->supervisor, log_id);
+}
+
 bool server_reload(struct server *self, int64_t log_id)
 {
     return self->supervisor && supervise_reload(self->supervisor, log_id);
@@ -413,6 +419,16 @@ bool server_reload(struct server *self, int64_t log_id)
 bool server_forget(struct server *self, int64_t log_id)
 {
     return self->supervisor && supervise_forget(self->supervisor, log_id);
+}
+
+bool server_pin(struct server *self, struct str words)
+{
+    return self->supervisor && supervise_pin(self->supervisor, words);
+}
+
+int64_t server_most_pins(const struct server *self)
+{
+    return self->settings->most_pins;
 }
 
 void server_scan_uploads(struct server *self)

@@ -52,6 +52,7 @@ struct server_settings {
     const char *framing_from, *transport_security;       /* spark.ui.allowFramingFrom, spark.ui.strictTransportSecurity; NULL: none */
     struct log_address_settings log_addresses;
     struct upload_settings uploads;
+    int64_t most_pins;               /* pinned views: api/pins.c */
     const char *redaction;           /* spark.redaction.regex, which is set already (base/redact_pattern.h): answers depend on it, so their tags do; NULL: none */
     unsigned exact;                  /* bits of enum server_exact */
     const struct settings *all;      /* those above as they were given, for the page of the server's state */
@@ -116,11 +117,16 @@ void server_want(struct server *self, int64_t log_id);
 /* Tells the child to look for logs of that name (on_demand.h); false: there is no child. */
 bool server_finds(const struct server *self);
 void server_find(struct server *self, struct str app_id);
+/* The file of that log's run cannot be read; 0: the catalogue. Tells the child, which sets it aside and makes it anew. Likewise. */
+void server_damaged(struct server *self, int64_t log_id);
 /* Somebody looks at the run of this log, which is loaded: tells the child, at most once a minute. Likewise. */
 void server_opened(struct server *self, int64_t log_id);
 /* What an administrator asked for. False: the child could not be told. */
 bool server_reload(struct server *self, int64_t log_id) WARN_UNUSED;
 bool server_forget(struct server *self, int64_t log_id) WARN_UNUSED;
+/* A view that somebody pinned, as supervise_pin; likewise. And how many views there may be. */
+bool server_pin(struct server *self, struct str words) WARN_UNUSED;
+int64_t server_most_pins(const struct server *self);
 /* A log that is added has come, grown or gone: tells the child to look at the place of uploads. Likewise. */
 void server_scan_uploads(struct server *self);
 

@@ -87,6 +87,29 @@ static void look_at_runs(const char *store_dir, struct store_usage *usage)
     closedir(dir);
 }
 
+/* Files of one directory of the store whose names begin like that; the companions of a database count with it. */
+static void look_aside(const char *store_dir, const char *below, const char *beginning, struct store_usage *usage)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", store_dir, below);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return;
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        struct stat st;
+        struct str name = str_of(entry->d_name);
+        if (!str_starts(name, beginning) || fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        usage->aside_bytes += disk_bytes(&st);
+        if (str_ends(name, "-wal") || str_ends(name, "-shm"))
+            continue;
+        if (usage->aside_count < STORE_USAGE_ASIDE)
+            snprintf(usage->aside[usage->aside_count], STORE_USAGE_KEY_BYTES, "%s%s%.200s", below, *below ? "/" : "", entry->d_name);
+        usage->aside_count++;
+    }
+    closedir(dir);
+}
+
 static void look(const char *store_dir, struct store_usage *ret)
 {
     static const char *const files[] = {"catalog.db", "catalog.db-wal", "catalog.db-shm"};
@@ -102,6 +125,8 @@ static void look(const char *store_dir, struct store_usage *ret)
     if (statvfs(store_dir, &disk) == 0)
         ret->free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
     look_at_runs(store_dir, ret);
+    look_aside(store_dir, "damaged", "", ret);
+    look_aside(store_dir, "", "catalog.db.old-", ret);
 }
 
 /* True: it is fresh. */

@@ -12,6 +12,7 @@
 #include "base/err.h"
 
 #define STORE_USAGE_LARGEST 20
+#define STORE_USAGE_ASIDE 20
 #define STORE_USAGE_KEEP_MS 1000
 #define STORE_USAGE_KEEP_TIMES 100   /* a hundredth of a processor at most */
 #define STORE_USAGE_KEY_BYTES 256
@@ -26,6 +27,9 @@ struct store_usage {
         int64_t bytes;               /* of its database alone */
     } largest[STORE_USAGE_LARGEST];
     size_t largest_count;
+    /* What ingest set aside because it was damaged or of another version: damaged/ and catalog.db.old-*. Kept until somebody deletes it. */
+    int64_t aside_count, aside_bytes;
+    char aside[STORE_USAGE_ASIDE][STORE_USAGE_KEY_BYTES]; /* names below the store of some of them */
 };
 
 struct store_usage_watch;

@@ -214,6 +214,11 @@ void supervise_scan(struct supervisor *self, size_t place)
     tell_of(self, "scan", (int64_t)place);
 }
 
+void supervise_damaged(struct supervisor *self, int64_t log_id)
+{
+    tell_of(self, "damaged", log_id);
+}
+
 bool supervise_reload(struct supervisor *self, int64_t log_id)
 {
     return tell_of(self, "reload", log_id);
@@ -222,6 +227,15 @@ bool supervise_reload(struct supervisor *self, int64_t log_id)
 bool supervise_forget(struct supervisor *self, int64_t log_id)
 {
     return tell_of(self, "forget", log_id);
+}
+
+bool supervise_pin(struct supervisor *self, struct str words)
+{
+    char line[SUPERVISE_PIN_BYTES + 8];
+    if (words.len >= SUPERVISE_PIN_BYTES)
+        return false;
+    snprintf(line, sizeof line, "pin %.*s\n", (int)words.len, words.ptr);
+    return tell(self, line);
 }
 
 void supervise_find(struct supervisor *self, struct str app_id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The ingest child: `afterglow ingest --watch --control --store S PLACES…`, the same program file. It is started again, ever more slowly, when it dies: a log that kills the
- * worker costs the worker, not the server. The only channel to it is a pipe on its standard input: lines "want LOG_ID", "opened LOG_ID" and "scan PLACE". When the server ends, however it ends, the child
+ * worker costs the worker, not the server. The only channel to it is a pipe on its standard input: lines "want LOG_ID", "opened LOG_ID", "scan PLACE" and others (ingest/worker_control.h). When the server ends, however it ends, the child
  * reads end of file there and stops. A thread of its own watches; all functions may be called from any thread. */
 #ifndef SERVER_SUPERVISE_H
 #define SERVER_SUPERVISE_H
@@ -39,6 +39,10 @@ void supervise_opened(struct supervisor *self, int64_t log_id);   /* as supervis
 void supervise_want(struct supervisor *self, int64_t log_id);     /* dropped when the pipe is full: the row in the list is asked for again */
 void supervise_scan(struct supervisor *self, size_t place);       /* look at that one of the places now, by its position in argv, from 0; as above */
 void supervise_find(struct supervisor *self, struct str app_id);   /* look for logs of that name; it has no control characters. As above */
+void supervise_damaged(struct supervisor *self, int64_t log_id);  /* the file of that log's run cannot be read; 0: the catalogue. As above */
+/* A view that somebody pinned: what follows "pin " in the line (ingest/worker_control.h), shorter than SUPERVISE_PIN_BYTES and without control characters. As below. */
+#define SUPERVISE_PIN_BYTES 4000
+bool supervise_pin(struct supervisor *self, struct str words) WARN_UNUSED;
 /* What a person asked for once. False: it could not be told. */
 bool supervise_reload(struct supervisor *self, int64_t log_id) WARN_UNUSED;
 bool supervise_forget(struct supervisor *self, int64_t log_id) WARN_UNUSED;

@@ -371,7 +371,8 @@ static int64_t getting_result(const int64_t *in)
 
 static int64_t scheduler_delay(const int64_t *in)
 {
-    return task_scheduler_delay_ms(in[0], in[1], in[2], in[3], in[4], in[5]);
+    bool fetched_within = known(in[0]) && known(in[2]) && in[2] <= in[0];
+    return task_scheduler_delay_ms(in[0], in[1], fetched_within ? in[2] : UNKNOWN, in[3], in[4], in[5]);
 }
 
 static int64_t sum(const int64_t *in)

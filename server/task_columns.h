@@ -23,7 +23,7 @@ size_t task_columns_count(const struct task_columns *self);            /* tasks 
 
 /* A column by its name in table task (task_seq is one of them: how a position becomes a row), or a derived one: duration_ms, scheduler_delay_ms, getting_result_time_ms,
  * shuffle_read_bytes, shuffle_blocks_fetched (spec/core.md §2.7). Borrowed until free; in order of task_seq. A column that the log never had is all UNKNOWN.
- * scheduler_delay_ms and getting_result_time_ms are UNKNOWN for tasks without an end, the latter also where the result came after it. ERR_NOT_FOUND: no such name. */
+ * scheduler_delay_ms and getting_result_time_ms are UNKNOWN for tasks without an end, the latter also where the result came after it, which then has no part in the delay. ERR_NOT_FOUND: no such name. */
 enum err_code task_columns_get(struct task_columns *self, const char *name, const int64_t **ret, struct err *err) WARN_UNUSED;
 void task_columns_forget(struct task_columns *self, const char *name);  /* frees that column, if it is there: for a walk over many */
 
@@ -37,7 +37,7 @@ void task_columns_free(struct task_columns *self);
 
 /* The derivations for one task. UNKNOWN without finish_ms (or launch_ms). A result that came with the end of the task took no time to get; what a task's duration holds
  * besides its known work is the scheduler's, never below 0 (AppStatusUtils.gettingResultTime, schedulerDelay). A result whose
- * fetch began after the end took less than no time there, and so it is answered in /api/v1. */
+ * fetch began after the end took less than no time there, which makes the delay longer, and so it is answered in /api/v1. */
 int64_t task_getting_result_time_ms(int64_t finish_ms, int64_t getting_result_ms);
 int64_t task_scheduler_delay_ms(int64_t finish_ms, int64_t launch_ms, int64_t getting_result_ms, int64_t run_time_ms, int64_t deserialize_time_ms,
                                 int64_t result_serialization_time_ms);

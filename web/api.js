@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The only caller of fetch (and of XMLHttpRequest, which alone tells how much of a file was sent). Addresses are relative to the base of the document, so a proxy's prefix needs no thought. Answers carry an ETag and the
+ * The only caller of fetch (and of XMLHttpRequest, which alone tells how much of a file was sent), but for what first.js asks before this is there. Answers carry an ETag and the
  * browser asks again with it; what was shown last is kept here too, so that Back is drawn at once and then checked.
  */
+import { apiHref, apiPath } from "./lib/api-path.js";
 import { language } from "./lib/i18n.js";
+
+export { apiHref, apiPath };
 
 /** A call that failed: which, with what status, and the server's own sentence. */
 export class ApiError extends Error {
@@ -17,7 +20,6 @@ export class ApiError extends Error {
   }
 }
 
-const ROOT = "api/afterglow/v1/";
 /** Answers kept for Back: lists of a page or so each, so this many are a few MiB. */
 const KEPT_ANSWERS = 60;
 /** @type {Map<string, unknown>} */
@@ -26,28 +28,15 @@ const kept = new Map();
 /** What was answered last time. @param {string} path */
 export const remembered = (path) => kept.get(path);
 
-/** Address of an answer as a link, for downloads. @param {string} path as apiPath makes it */
-export const apiHref = (path) => new URL(ROOT + path, document.baseURI).href;
-
-/** @param {(string | number)[]} parts @param {URLSearchParams | Record<string, string | number | null | undefined>} [query] */
-export function apiPath(parts, query) {
-  const q = new URLSearchParams();
-  for (const [k, v] of query instanceof URLSearchParams ? query : Object.entries(query ?? {})) {
-    if (v !== null && v !== undefined && v !== "") q.set(k, String(v));
-  }
-  const s = q.toString();
-  return parts.map((p) => encodeURIComponent(p)).join("/") + (s ? "?" + s : "");
-}
-
 /** The same for answers with sentences (findings, accounts, comparisons): in the reader's language. @type {(parts: (string | number)[], query?: Record<string, string | number | null>) => string} */
 export const wordedPath = (parts, query = {}) => apiPath(parts, { ...query, lang: language() });
 
-/** @param {string} path as apiPath makes it @param {AbortSignal} [signal] @returns {Promise<any>} */
-export async function get(path, signal) {
+/** @param {string} path @param {Promise<Response>} asked @param {AbortSignal} [signal] @returns {Promise<any>} */
+async function read(path, asked, signal) {
   /** @type {Response} */
   let answer;
   try {
-    answer = await fetch(new URL(ROOT + path, document.baseURI), { signal, headers: { Accept: "application/json" }, credentials: "same-origin" });
+    answer = await asked;
   } catch (e) {
     if (signal?.aborted) throw e;
     throw new ApiError(path, 0, "unreachable", "");
@@ -67,17 +56,35 @@ export async function get(path, signal) {
   return body;
 }
 
-/** Asks for something to be done, by POST without a body. @param {string} path as apiPath makes it @returns {Promise<void>} */
+const { askedFirst } = globalThis;
+/** What first.js asked, for the part of the page that asks it; null: nothing, or it was handed out. */
+let first = askedFirst ? { path: askedFirst.path, body: read(askedFirst.path, askedFirst.answer) } : null;
+first?.body.catch(() => undefined);
+
+/** So long the first drawing waits for that answer: a page that is drawn with it is drawn once. @param {number} mostMs */
+export const firstAnswer = (mostMs) => Promise.race([first?.body.catch(() => undefined), new Promise((done) => setTimeout(done, mostMs))]);
+
+/** @param {string} path as apiPath makes it @param {AbortSignal} [signal] @returns {Promise<any>} */
+export async function get(path, signal) {
+  if (first?.path !== path) return read(path, fetch(apiHref(path), { signal, headers: { Accept: "application/json" }, credentials: "same-origin" }), signal);
+  const { body } = first;
+  first = null;
+  const answer = await body;
+  signal?.throwIfAborted();
+  return answer;
+}
+
+/** Asks for something to be done, by POST without a body. @param {string} path as apiPath makes it @returns {Promise<any>} what the server answers */
 export async function act(path) {
   /** @type {Response} */
   let answer;
   try {
-    answer = await fetch(new URL(ROOT + path, document.baseURI), { method: "POST", headers: { "X-Afterglow-Action": "1" }, credentials: "same-origin" });
+    answer = await fetch(apiHref(path), { method: "POST", headers: { "X-Afterglow-Action": "1" }, credentials: "same-origin" });
   } catch {
     throw new ApiError(path, 0, "unreachable", "");
   }
-  if (answer.ok) return;
   const body = await answer.json().catch(() => null);
+  if (answer.ok) return body;
   throw new ApiError(path, answer.status, String(body?.error ?? answer.statusText), String(body?.detail ?? answer.status));
 }
 
@@ -88,7 +95,7 @@ export async function act(path) {
 export function send(path, body, onProgress, signal) {
   return new Promise((resolve, reject) => {
     const x = new XMLHttpRequest();
-    x.open("POST", new URL(ROOT + path, document.baseURI));
+    x.open("POST", apiHref(path));
     x.setRequestHeader("X-Afterglow-Upload", "1");
     x.responseType = "json";
     x.upload.onprogress = (e) => onProgress(e.loaded);

@@ -2,7 +2,7 @@
 /** The page: reads the address, shows the view for it, and keeps the frame (bar, rail, keys, preferences). */
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { apiPath } from "./api.js";
+import { apiPath, firstAnswer } from "./api.js";
 import { UploadList, useUploads } from "./components/add-log.jsx";
 import { AppHead } from "./components/app-head.jsx";
 import { Boundary } from "./components/boundary.jsx";
@@ -31,6 +31,8 @@ const READING_MS = 1000;
 const GROWING_MS = 10_000;
 /** So long after the last byte of a log that was added came, what it brought is awaited. */
 const ARRIVED_MS = 15_000;
+/** So long the first drawing waits for what first.js asked: a slow server must not keep the frame away. */
+const FIRST_MS = 50;
 /** The first page has what it needs by then; other views are fetched after it. */
 const WARM_MS = 2000;
 
@@ -133,14 +135,14 @@ function PlainFrame({ here, path, frame }) {
 /** Pages of one application: the same head and rail, fed by two calls. @param {{ appRef: string, rest: string[], frame: Frame }} props */
 function AppFrame({ appRef, rest, frame }) {
   const [beat, setBeat] = useState(0);
-  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef]), beat));
+  const asked = /** @type {import("./components/use-data.js").Asked<import("./types").AppAnswer>} */ (useData(apiPath(["apps", appRef], paths.thresholds(current().query)), beat));
   const app = asked.data && settled(asked.data);
   const notLoaded = !app && asked.error?.status === 409;
   const missing = !app && asked.error?.status === 404;
   const arrived = useRef(-Infinity);
   if (app?.log.upload === "arriving") arrived.current = performance.now();
   const arrives = performance.now() - arrived.current < ARRIVED_MS;
-  usePoll(notLoaded || app?.loading || arrives ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  usePoll(notLoaded || app?.loading || arrives ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, asked, () => setBeat((n) => n + 1));
   // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
   const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
   return (
@@ -217,6 +219,6 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
 
 start();
 printLight();
-await setLang(prefsStore.load().lang);
+await Promise.all([setLang(prefsStore.load().lang), firstAnswer(FIRST_MS)]);
 render(<Root />, /** @type {HTMLElement} */ (document.getElementById("app")));
 setTimeout(warm, WARM_MS);

@@ -4,11 +4,16 @@
  * milliseconds, …Ns nanoseconds, …Bytes bytes, the rest counts and ids. `null` is unknown, never 0.
  */
 
+declare global {
+  /** What first.js asked before the code of the page was there; api.js takes it over. */
+  var askedFirst: { path: string; answer: Promise<Response> } | undefined;
+}
+
 /** Number or unknown. */
 export type Num = number | null;
 export type Text = string | null;
-/** 0 fine, 3 moderate, 4 severe; null: not judged. */
-export type Grade = 0 | 3 | 4 | null;
+/** Of a finding, or of the worst of some: 0 none, 1 note, 2 low, 3 moderate, 4 severe; null: not judged. */
+export type Grade = 0 | 1 | 2 | 3 | 4 | null;
 
 export interface ErrorBody { status: number; error: string; detail: string; state?: string }
 
@@ -34,11 +39,12 @@ export interface ServerState {
   version: string; build: string; store: string; nowMs: number; mayAct: boolean;
   ready: { catalogue: boolean; list: boolean; worker: boolean };
   server: ProcessState; worker: ProcessState;
-  ingest: { enabled: boolean; running: boolean; restarts: number; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
+  ingest: { enabled: boolean; running: boolean; restarts: number; confined: Num; message: Text; loads: { end: LoadEnd; count: number }[]; readBytes: Num };
   answers: { keptCount: number; keptBytes: number; hitCount: number; missCount: number; openDatabaseCount: number };
   settings: { key: string; value: Text; default: Text; from: string }[];
   disk: {
     measuredMs: number; catalogueBytes: number; runBytes: number; runCount: number; freeBytes: Num;
+    setAside: { count: number; bytes: number; names: string[] };
     largest: { key: string; appId: string; attemptId: Text; name: Text; user: Text; loaded: number; endMs: Num; bytes: number }[];
   };
   places: (Place & { lastScanDurationMs: Num })[] | null;
@@ -123,8 +129,10 @@ export interface GraphStage { stageId: number; attempt: number; name: Text; skip
 export interface RddGraph { stages: GraphStage[]; nextStage: Num }
 
 // -- apps/{ref}/stages
-export interface Skew { grade: Grade; durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }
-export interface Gc { grade: Grade; share: Num }
+/** What findings say of a number: the worst of those that fired and its rule (grade 0: none did; null: not judged), what it costs all the same, and whether the number sticks out. */
+export interface JudgedNumber { grade: Grade; rule: Text; priceMs: Num; high: boolean }
+export interface Skew extends JudgedNumber { durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }
+export interface Gc extends JudgedNumber { share: Num }
 export interface StageItem {
   stageId: number; attempt: number; name: Text; description: Text; status: "pending" | "active" | "complete" | "failed" | "skipped" | "unknown";
   submissionMs: Num; completionMs: Num; firstTaskLaunchMs: Num; durationMs: Num;
@@ -247,7 +255,9 @@ export interface Exclusion { lifted: boolean; timeMs: Num; executorId: Text; hos
 export interface ExecutorList extends List<ExecutorItem> { totals: ExecutorTotals[]; exclusions: Exclusion[] }
 // -- apps/{ref}/executors/timeline: slot-milliseconds in equal bins from fromMs on, of all executors and of each on the page
 export interface ExecutorLine { executorId: string; host: Text; addMs: Num; removeMs: Num; lost: boolean; slots: number; busyMs: number[] }
-export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[] }
+/** What the settings asked for; null: not set. slotsEach: of one executor. */
+export interface ExecutorBounds { dynamic: boolean; leastExecutors: Num; startExecutors: Num; mostExecutors: Num; slotsEach: Num }
+export interface ExecutorTimeline extends List<ExecutorLine> { beginMs: number; endMs: number; fromMs: number; binMs: number; aliveMs: number[]; busyMs: number[]; bounds: ExecutorBounds }
 // -- apps/{ref}/hosts
 export interface HostItem {
   host: string; executorCount: number; removedCount: number; lostCount: number; excludedCount: number; totalCores: Num; taskCount: Num; failedTasks: Num; killedTasks: Num;
@@ -255,6 +265,9 @@ export interface HostItem {
 }
 // -- apps/{ref}/processes
 export interface ProcessItem { processId: string; hostPort: Text; addMs: Num; totalCores: Num; logs: [string, string][] }
+
+// -- pins/{token}
+export interface Pinned { key: string; address: string; pinnedMs: number; author: Text; readAnew: boolean; judgedAnew: boolean }
 
 // -- apps/{ref}/environment
 export interface EnvironmentSection { name: "jvm" | "spark" | "hadoop" | "system" | "metrics" | "classpath"; entries: [string, Text][] }

@@ -142,6 +142,17 @@ bool catalog_in_place(const struct catalog *self)
     return stat_catalog(self, &device, &inode) && device == self->device && inode == self->inode;
 }
 
+enum err_code catalog_check(const struct catalog *self, struct err *err)
+{
+    char path[4200];
+    struct db db;
+    snprintf(path, sizeof path, "%s/catalog.db", self->store_dir);
+    enum err_code rc = open_checked(&db, path, err);
+    if (!rc)
+        db_close(&db);
+    return rc;
+}
+
 void catalog_close(struct catalog *self)
 {
     if (!self)

@@ -36,6 +36,8 @@ struct run_summary;
 enum err_code catalog_open(struct catalog **ret, const char *store_dir, struct err *err) WARN_UNUSED;
 void catalog_close(struct catalog *self);
 bool catalog_in_place(const struct catalog *self);   /* false: catalog.db is another file by now, or gone; what is written here is seen by nobody */
+/* Looks at the file as catalog_open does. ERR_CORRUPT: the next catalog_open sets it aside. */
+enum err_code catalog_check(const struct catalog *self, struct err *err) WARN_UNUSED;
 struct db *catalog_db(struct catalog *self);         /* borrowed */
 const char *catalog_remark(const struct catalog *self);   /* one line for the log, borrowed; NULL: nothing happened */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/store/catalog_carry.h"
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 
 #define SQL_BYTES ((size_t)64 << 10)
@@ -12,13 +14,15 @@ static const char choose_sql[] = "CREATE TEMP TABLE carried AS SELECT app_key, l
 /* Tables whose rows are carried, by what is said after the common columns: `o` is the old table. */
 static const struct {
     const char *table, *instead, *from;      /* a column that gets another value, and that value with what it comes from */
+    bool came_later;                         /* catalogues of before version 10 have it not, and are whole */
 } carried[] = {
-    {"log", "place_id", "NULL FROM old.log AS o WHERE o.log_id IN (SELECT c.log_id FROM temp.carried AS c)"},
+    {"log", "place_id", "NULL FROM old.log AS o WHERE o.log_id IN (SELECT c.log_id FROM temp.carried AS c)", false},
     {"app", "log_id",
-     "(SELECT l.log_id FROM main.log AS l WHERE l.path = (SELECT p.path FROM old.log AS p WHERE p.log_id = o.log_id)) FROM old.app AS o WHERE o.app_key IN " CARRIED},
-    {"run_history", "app_key", "o.app_key FROM old.run_history AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a) AND o.app_key IN " CARRIED},
-    {"run_summary", "app_key", "o.app_key FROM old.run_summary AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a) AND o.app_key IN " CARRIED},
-    {"run_use", "app_key", "o.app_key FROM old.run_use AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a)"},
+     "(SELECT l.log_id FROM main.log AS l WHERE l.path = (SELECT p.path FROM old.log AS p WHERE p.log_id = o.log_id)) FROM old.app AS o WHERE o.app_key IN " CARRIED, false},
+    {"run_history", "app_key", "o.app_key FROM old.run_history AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a) AND o.app_key IN " CARRIED, false},
+    {"run_summary", "app_key", "o.app_key FROM old.run_summary AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a) AND o.app_key IN " CARRIED, false},
+    {"pin", "token", "o.token FROM old.pin AS o", true},
+    {"run_use", "app_key", "o.app_key FROM old.run_use AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a)", false},
 };
 
 /* Columns that both versions have. An id that the new catalogue gives itself, and the column with another value, are left out. */
@@ -51,6 +55,8 @@ static enum err_code carry_table(struct db *db, size_t which, struct err *err)
     if (rc)
         return rc;
     const char *names = columns.len ? columns.data : "";
+    if (!columns.len && carried[which].came_later)
+        return ERR_OK;
     buf_printf(&sql, "INSERT OR IGNORE INTO main.%s (%s%s) SELECT %s%s", carried[which].table, names, carried[which].instead, names, carried[which].from);
     return buf_failed(&sql) ? err_nomem(err) : db_exec(db, sql.data, err);
 }

@@ -37,6 +37,22 @@ enum err_code catalog_reload(struct catalog *self, int64_t log_id, struct err *e
     return !rc && sqlite3_changes(self->db.handle) == 0 ? err_set(err, ERR_BUSY, "it is being read, or gone") : rc;
 }
 
+enum err_code catalog_run_damaged(struct catalog *self, int64_t log_id, const char *app_key, struct err *err)
+{
+    bool own;
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_enter(self, &own, err);
+    if (rc)
+        return rc;
+    if (!(rc = catalog_statement(self, SQL_NOT_LOADED, &stmt, err))) {
+        db_bind_str(stmt, 1, str_of(app_key));
+        rc = db_run(stmt, err);
+    }
+    if (!rc)
+        rc = catalog_reload(self, log_id, err);
+    return catalog_leave(self, own, rc, err);
+}
+
 static enum err_code forget(struct catalog *self, const char *app_key, struct err *err)
 {
     sqlite3_stmt *stmt;
@@ -57,6 +73,22 @@ enum err_code catalog_forget(struct catalog *self, const char *app_key, struct e
     bool own;
     enum err_code rc = catalog_enter(self, &own, err);
     return rc ? rc : catalog_leave(self, own, forget(self, app_key, err), err);
+}
+
+enum err_code catalog_pin(struct catalog *self, const struct catalog_pin *pin, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_statement(self, SQL_PIN, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(pin->token));
+    db_bind_str(stmt, 2, str_of(pin->app_key));
+    db_bind_str(stmt, 3, str_of(pin->address));
+    db_bind_i64(stmt, 4, time_now_ms());
+    db_bind_str(stmt, 5, pin->author ? str_of(pin->author) : STR_NONE);
+    db_bind_i64(stmt, 6, pin->generation);
+    db_bind_i64(stmt, 7, pin->analysis_version);
+    return db_run(stmt, err);
 }
 
 /* ---- logs */

@@ -18,8 +18,18 @@ enum err_code catalog_opened(struct catalog *self, int64_t log_id, struct err *e
 enum err_code catalog_mark_abandoned(struct catalog *self, int64_t before_ms, struct err *err) WARN_UNUSED;
 /* An administrator wants it read anew, whatever it is now: waiting, and first. ERR_BUSY: it is being read, gone, or no log of a run that is shown; nothing changed. */
 enum err_code catalog_reload(struct catalog *self, int64_t log_id, struct err *err) WARN_UNUSED;
+/* Its file cannot be read any more (and was set aside): as catalog_reload, and until then the run is not loaded. */
+enum err_code catalog_run_damaged(struct catalog *self, int64_t log_id, const char *app_key, struct err *err) WARN_UNUSED;
 /* An administrator does not want to see the run any more: its row goes with all that is derived from it, and its logs, copies too, are skipped until they change. Its file has gone before (budget_put_away). */
 enum err_code catalog_forget(struct catalog *self, const char *app_key, struct err *err) WARN_UNUSED;
+
+/* A view of a run that somebody pinned (schema.sql, table pin). Texts are borrowed for the call; author NULL: nobody is named; analysis_version UNKNOWN: the run was not judged. */
+struct catalog_pin {
+    const char *token, *app_key, *address, *author;
+    int64_t generation, analysis_version;
+};
+/* A run that is not there any more, and a token that is taken, change nothing. */
+enum err_code catalog_pin(struct catalog *self, const struct catalog_pin *pin, struct err *err) WARN_UNUSED;
 
 /* A log in one of the places, for the cleaner. Texts are borrowed for the call. */
 struct catalog_clean_row {

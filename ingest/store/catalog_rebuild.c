@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "ingest/store/catalog.h"
 #include "ingest/store/run_file.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/store/run_history.h"
 
 static const char *const log_sql =
@@ -94,7 +95,9 @@ enum err_code catalog_rebuild(struct db *catalog, const char *store_dir, int64_t
             char key[256];
             snprintf(key, sizeof key, "%.*s", (int)(strlen(entry->d_name) - 3), entry->d_name);
             snprintf(path, sizeof path, "%s/apps/%s", store_dir, entry->d_name);
-            *ret_run_count += read_file(catalog, path, key, log, app);
+            bool found = read_file(catalog, path, key, log, app);
+            *ret_run_count += found;
+            if (!found && run_file_look(store_dir, key) == RUN_FILE_DAMAGED && run_file_set_aside(store_dir, key, NULL)) { /* it stays until its run is read anew */ }
         }
         rc = db_commit(catalog, err);
     }

@@ -1,40 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a scan says to the catalogue: a log was seen, something is no log, a place was looked at, a log is gone. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/time.h"
 #include "base/units.h"
 #include "ingest/store/catalog_rebuild.h"
 #include "ingest/store/catalog_statements.h"
-
-/* Does apps/<key>.db hold a run of this program's version? Reads the file's head; one whose head is still in its -wal is opened. */
-static bool file_is_current(struct catalog *self, const char *app_key)
-{
-    char path[4400];
-    unsigned char head[100];
-    snprintf(path, sizeof path, "%s/apps/%s.db", self->store_dir, app_key);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = pread(fd, head, sizeof head, 0);
-    close(fd);
-    if (got == (ssize_t)sizeof head) {
-        /* SQLite's file format: user_version at 60, application_id at 68, big endian */
-        uint32_t version = (uint32_t)head[60] << 24 | (uint32_t)head[61] << 16 | (uint32_t)head[62] << 8 | head[63];
-        uint32_t id = (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
-        if (version == DB_APP_VERSION && id == DB_APP_ID)
-            return true;
-    }
-    struct db db;
-    if (db_open(&db, path, DB_READ, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL))
-        return false;
-    db_close(&db);
-    return true;
-}
+#include "ingest/store/run_file_state.h"
 
 static enum err_code change(struct catalog *self, int64_t log_id, const struct catalog_sighting *s, const char *reason, struct err *err)
 {
@@ -51,6 +25,24 @@ static enum err_code change(struct catalog *self, int64_t log_id, const struct c
     db_bind_i64(stmt, 7, time_now_ms());
     db_bind_str(stmt, 8, str_of(reason));
     return db_run(stmt, err);
+}
+
+/* Its run cannot be read from the store. */
+static enum err_code load_again(struct catalog *self, const struct catalog_sighting *s, const struct catalog_row *row, enum run_file_state file, struct err *err)
+{
+    static const char *const reasons[] = {[RUN_FILE_MISSING] = "its file in the store is missing",
+                                          [RUN_FILE_OTHER_VERSION] = "its file in the store is of another version",
+                                          [RUN_FILE_DAMAGED] = "its file in the store is damaged, and set aside"};
+    int64_t log_id = row->log_id;
+    sqlite3_stmt *stmt;
+    bool kept = file != RUN_FILE_DAMAGED || !run_file_set_aside(self->store_dir, row->app_key, NULL);
+    enum err_code rc = catalog_statement(self, SQL_NOT_LOADED, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_str(stmt, 1, str_of(row->app_key));
+    if ((rc = db_run(stmt, err)))
+        return rc;
+    return change(self, log_id, s, kept ? reasons[file] : "its file in the store is damaged, and could not be set aside", err);
 }
 
 /* The row of <path>.inprogress, if there is one that is not gone, hands its key, its run and its place in the queue to the new row. */
@@ -133,19 +125,16 @@ static enum err_code see_known(struct catalog *self, const struct catalog_sighti
         same = true;
     }
     /* A directory that was away for a while (not mounted) must not mean that everything is loaded again. */
-    if (row->state == LOG_GONE && row->loaded && row->is_source && strcmp(row->fingerprint, s->fingerprint) == 0 && file_is_current(self, row->app_key))
+    if (row->state == LOG_GONE && row->loaded && row->is_source && strcmp(row->fingerprint, s->fingerprint) == 0 && run_file_look(self->store_dir, row->app_key) == RUN_FILE_GOOD)
         return catalog_exec_id_text_time(self, SQL_BACK, log_id, log_state_name(catalog_state_of_flags(row->flags)), err);
     if (row->state == LOG_GONE && row->put_away && row->is_source && strcmp(row->fingerprint, s->fingerprint) == 0)
         return catalog_exec_id_text_time(self, SQL_BACK, log_id, log_state_name(LOG_LISTED), err);
-    if (same && was_loaded && check_file && row->is_source && !file_is_current(self, row->app_key)) {
-        sqlite3_stmt *stmt;
-        if ((rc = catalog_statement(self, SQL_NOT_LOADED, &stmt, err)))
-            return rc;
-        db_bind_str(stmt, 1, str_of(row->app_key));
-        if ((rc = db_run(stmt, err)))
-            return rc;
-        *ret_news = SIGHTING_CHANGED;
-        return change(self, log_id, s, "its file in the store is missing or of another version", err);
+    if (same && was_loaded && check_file && row->is_source) {
+        enum run_file_state file = run_file_look(self->store_dir, row->app_key);
+        if (file != RUN_FILE_GOOD) {
+            *ret_news = SIGHTING_CHANGED;
+            return load_again(self, s, row, file, err);
+        }
     }
     if (same)
         return ERR_OK;

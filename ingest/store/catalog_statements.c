@@ -109,6 +109,7 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
     [SQL_FORGET_LOGS] =
         "UPDATE log SET state = iif(state = 'gone', state, 'skipped'), flags = 'forgotten', reason = ?2, changed_ms = ?3, wanted_ms = NULL, tries = 0, app_key = NULL WHERE app_key = ?1",
     [SQL_FORGET_APP] = "DELETE FROM app WHERE app_key = ?1",
+    [SQL_PIN] = "INSERT OR IGNORE INTO pin (token, app_key, address, pinned_ms, author, generation, analysis_version) SELECT ?1, app_key, ?3, ?4, ?5, ?6, ?7 FROM app WHERE app_key = ?2",
 };
 
 enum err_code catalog_statement(struct catalog *self, enum catalog_statement which, sqlite3_stmt **ret, struct err *err)

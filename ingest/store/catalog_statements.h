@@ -59,6 +59,7 @@ enum catalog_statement {
     SQL_RELOAD,
     SQL_FORGET_LOGS,
     SQL_FORGET_APP,
+    SQL_PIN,
     CATALOG_STATEMENT_COUNT
 };
 

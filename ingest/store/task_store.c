@@ -583,7 +583,7 @@ static enum err_code load_getting_result(struct task_store *self, const struct c
         (rc = load_column(self, chunk, column_of("getting_result_ms"), self->other, total, err)))
         return rc;
     for (size_t i = 0; i < total; i++)
-        self->values[i] = known(self->other[i]) ? elapsed_known(self->other[i], self->values[i]) : 0;
+        self->values[i] = self->other[i] > 0 ? elapsed_known(self->other[i], self->values[i]) : 0;
     return ERR_OK;
 }
 
@@ -599,7 +599,7 @@ static enum err_code derived_quantiles(struct task_store *self, const struct chu
         (rc = load_column(self, chunk, column_of("finish_ms"), self->other, total, err)))
         return rc;
     for (size_t i = 0; i < total; i++)   /* the moment at which the task itself was over */
-        self->values[i] = known(self->values[i]) ? min_known(self->values[i], self->other[i]) : self->other[i];
+        self->values[i] = self->values[i] > 0 ? min_known(self->values[i], self->other[i]) : self->other[i];
     if ((rc = subtract(self, chunk, column_of("launch_ms"), true, total, err)) || (rc = subtract(self, chunk, column_of("executor_run_time_ms"), true, total, err)) ||
         (rc = subtract(self, chunk, column_of("executor_deserialize_time_ms"), false, total, err)) ||
         (rc = subtract(self, chunk, column_of("result_serialization_time_ms"), false, total, err)))

@@ -92,12 +92,8 @@ void api_app_close(struct api_ctx *ctx, struct api_app *app)
 enum err_code api_catalog(struct api_ctx *ctx, struct db_lease *ret, struct err *err)
 {
     *ret = (struct db_lease){0};
-    struct ingest_status ingest;
-    server_ingest_status(ctx->server, &ingest);
     enum err_code rc = db_pool_catalog(ctx->pool, ret, err);
-    /* Being made just now, or about to be made anew because another version wrote it: by a process that tells if it cannot. */
-    bool coming = rc == ERR_NOT_FOUND || (ingest.enabled && (rc == ERR_INVALID || rc == ERR_UNSUPPORTED));
-    return coming ? ERR_OK : rc;
+    return catalog_is_to_come(ctx->server, rc) ? ERR_OK : rc;
 }
 
 void api_bad_parameter(struct response *response, const struct err *err)
@@ -232,25 +228,35 @@ enum err_code api_pairs(struct json_writer *json, struct db *db, const char *key
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-void api_skew(struct json_writer *json, const struct annotate_spread *spread)
+const struct api_found api_not_judged = {.grade = UNKNOWN, .price_ms = UNKNOWN};
+
+static void write_found(struct json_writer *json, bool high, const struct api_found *found)
+{
+    json_kv_i64(json, "grade", found->grade);
+    json_kv_text(json, "rule", found->rule);
+    json_kv_i64(json, "priceMs", found->price_ms);
+    json_kv_bool(json, "high", high);
+}
+
+void api_skew(struct json_writer *json, const struct annotate_spread *spread, const struct api_found *found)
 {
     static const char *const bytes[] = {[ANNOTATE_BYTES_NONE] = NULL, [ANNOTATE_BYTES_SHUFFLE_READ] = "shuffleRead", [ANNOTATE_BYTES_INPUT] = "input"};
     struct annotate_skew skew = annotate_skew(spread);
     json_key(json, "skew");
     json_object_begin(json);
-    json_kv_i64(json, "grade", (int64_t)skew.grade);
+    write_found(json, skew.high, found);
     json_kv_f64(json, "durationRatio", skew.duration_ratio);
     json_kv_f64(json, "bytesRatio", skew.bytes_ratio);
     json_kv_text(json, "bytes", bytes[skew.bytes]);
     json_object_end(json);
 }
 
-void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms)
+void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms, const struct api_found *found)
 {
     struct annotate_gc gc = annotate_gc(task_time_ms, gc_time_ms);
     json_key(json, "gc");
     json_object_begin(json);
-    json_kv_i64(json, "grade", (int64_t)gc.grade);
+    write_found(json, gc.high, found);
     json_kv_f64(json, "share", gc.share);
     json_object_end(json);
 }
@@ -260,22 +266,7 @@ static int64_t argument(sqlite3_value *value)
     return sqlite3_value_type(value) == SQLITE_NULL ? UNKNOWN : sqlite3_value_int64(value);
 }
 
-static void skew_grade(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    struct annotate_spread spread = {.task_count = argument(values[0]), .median_ms = argument(values[1]), .max_ms = argument(values[2]),
-                                     .median_shuffle_read_bytes = argument(values[3]), .max_shuffle_read_bytes = argument(values[4]),
-                                     .median_input_bytes = argument(values[5]), .max_input_bytes = argument(values[6])};
-    sqlite3_result_int(context, (int)annotate_skew(&spread).grade);
-}
-
-static void gc_grade(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    sqlite3_result_int(context, (int)annotate_gc(argument(values[0]), argument(values[1])).grade);
-}
-
-/* finding_grade(rule, measure, price_ms, scenario, confidence, shift, at most, at least, wall_ms): as analysis grades, with the default thresholds. */
+/* finding_grade(rule, measure, price_ms, scenario, confidence, shift, at most, at least, wall_ms, ladders): as analysis grades. */
 static void grade_finding(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -293,7 +284,8 @@ static void grade_finding(sqlite3_context *context, int count, sqlite3_value **v
                               .grade_shift = sqlite3_value_int(values[5]),
                               .at_most = (enum grade)sqlite3_value_int(values[6]),
                               .at_least = (enum grade)sqlite3_value_int(values[7])};
-    sqlite3_result_int(context, (int)finding_grade(&finding, NULL, sqlite3_value_int64(values[8])));
+    struct profile profile = {sqlite3_value_pointer(values[9], API_LADDERS)};
+    sqlite3_result_int(context, (int)finding_grade(&finding, &profile, sqlite3_value_int64(values[8])));
 }
 
 static void executor_lost(sqlite3_context *context, int count, sqlite3_value **values)
@@ -307,9 +299,7 @@ static void executor_lost(sqlite3_context *context, int count, sqlite3_value **v
 enum err_code api_register_grades(struct db *db, struct err *err)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    if (sqlite3_create_function_v2(db->handle, "skew_grade", 7, flags, NULL, skew_grade, NULL, NULL, NULL) ||
-        sqlite3_create_function_v2(db->handle, "gc_grade", 2, flags, NULL, gc_grade, NULL, NULL, NULL) ||
-        sqlite3_create_function_v2(db->handle, "finding_grade", 9, flags, NULL, grade_finding, NULL, NULL, NULL) ||
+    if (sqlite3_create_function_v2(db->handle, "finding_grade", 10, flags, NULL, grade_finding, NULL, NULL, NULL) ||
         sqlite3_create_function_v2(db->handle, "executor_lost", 4, flags, NULL, executor_lost, NULL, NULL, NULL))
         return db_error(db->handle, err, "cannot add SQL functions");
     return ERR_OK;

@@ -14,6 +14,7 @@ struct api_app {
     struct app_ref ref;
     struct db *db;                   /* borrowed from ref.lease */
     bool ended;                      /* the log has ended: what has no end in it never will */
+    const struct ladder *ladders;    /* thresholds that the request moved, as request_ladders reads them, in handlers that grade; NULL: the usual ones */
 };
 
 /* Opens the run that path argument 0 names. True: go on, and api_app_close it. False: the answer is made (404, 409 not_loaded, 304) or *ret_rc is not ERR_OK. */
@@ -49,11 +50,20 @@ void api_numbers(struct json_writer *json, const char *key, struct str blank_sep
 /* Under the key an array of [name, value]: the rows of a statement with two text columns, whose one parameter is an id. */
 enum err_code api_pairs(struct json_writer *json, struct db *db, const char *key, const char *sql, int64_t id, struct err *err) WARN_UNUSED;
 
-void api_skew(struct json_writer *json, const struct annotate_spread *spread);
-void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms);
+/* What findings say of a number that stands in a list. */
+struct api_found {
+    const char *rule;                /* the worst of them is of this one, static; NULL: none fired */
+    int64_t grade;                   /* its own; 0: none; UNKNOWN: nothing judges the number, or not yet */
+    int64_t price_ms;                /* of the dearest, whether it fired or not; UNKNOWN: none */
+};
+void api_skew(struct json_writer *json, const struct annotate_spread *spread, const struct api_found *found);
+void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms, const struct api_found *found);
+/* For api_gc where no rule is about the number: executors, hosts. */
+extern const struct api_found api_not_judged;
 
-/* SQL functions for lists that filter and sort by judgements: skew_grade(task_count, median, max, median shuffle, max shuffle, median input, max input), gc_grade(task_time_ms, gc_time_ms),
- * finding_grade(columns of table finding, wall_ms of table analysis; see api.c), and executor_lost(active, remove_ms, remove_reason, end_ms): 1, it went before its time. */
+/* SQL functions for lists that filter and sort by judgements: finding_grade(columns of table finding, wall_ms of table analysis, ladders; see api.c), and
+ * executor_lost(active, remove_ms, remove_reason, end_ms): 1, it went before its time. */
+#define API_LADDERS "ladders"        /* type of the pointer: struct ladder[rule_count]; NULL: the default thresholds */
 enum err_code api_register_grades(struct db *db, struct err *err) WARN_UNUSED;
 
 /* SQL: bytes of shuffles that table `t` read, from other machines and its own; unknown where both are, and at most what 64 bits hold. */

@@ -174,9 +174,11 @@ enum err_code api_app(struct api_ctx *ctx, const struct request *request, struct
     struct db_lease catalog = {0};
     enum lang lang;
     enum err_code rc;
-    bool unsound = request_lang(request, &lang, err);
+    struct ladder *ladders;
+    bool unsound = request_lang(request, &lang, err) || request_ladders(request, &ladders, err);
     if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
+    app.ladders = ladders;
     struct json_writer *json = response_json(response, false);
     struct arena *arena = request->arena;
     json_object_begin(json);

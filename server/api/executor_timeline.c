@@ -2,6 +2,7 @@
  *
  * Slots over time: how many were there and how many had a task, of all executors and of a page of them one by one, in equal bins over the run or a part of it. Every task that was
  * logged counts: a million of them are read by column and cost two additions each, however many bins they fill. A task without an end runs until its executor goes. */
+#include "analysis/executor_bounds.h"
 #include "base/int_column.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -234,17 +235,31 @@ static enum err_code read_all(struct timeline *self, const struct api_app *app, 
     return app->ref.loaded ? ERR_OK : read_rows(self, app->db, err);
 }
 
+/* How many executors were asked for, and how many slots one of them has: lines across the chart. */
+static void write_bounds(struct json_writer *json, const struct executor_bounds *bounds)
+{
+    json_key(json, "bounds");
+    json_object_begin(json);
+    json_kv_bool(json, "dynamic", bounds->dynamic);
+    json_kv_i64(json, "leastExecutors", bounds->least);
+    json_kv_i64(json, "startExecutors", bounds->at_start);
+    json_kv_i64(json, "mostExecutors", bounds->most);
+    json_kv_i64(json, "slotsEach", bounds->slots_each);
+    json_object_end(json);
+}
+
 static enum err_code answer(const struct api_app *app, struct wish *wish, const struct request *request, struct response *response, struct err *err)
 {
     struct list *list = &wish->list;
     CLEANUP(query_dispose) struct query count;
     struct timeline timeline = {.arena = request->arena};
+    struct executor_bounds bounds;
     int64_t total;
     query_init(&count, request->arena);
     query_add(&count, "SELECT count(*) FROM executor e");
     executor_filter_where(&count, &wish->filter);
-    enum err_code rc = query_i64(&count, app->db, &total, err);
-    if (rc)
+    enum err_code rc;
+    if ((rc = query_i64(&count, app->db, &total, err)) || (rc = executor_bounds_read(&bounds, app->db, err)))
         return rc;
     list_total(list, total);
     imap_init(&timeline.lines, MOST_EXECUTORS);
@@ -258,6 +273,7 @@ static enum err_code answer(const struct api_app *app, struct wish *wish, const 
         json_kv_i64(json, "binMs", timeline.bin_ms);
         track_write(&timeline, json, "aliveMs", &timeline.alive);
         track_write(&timeline, json, "busyMs", &timeline.busy);
+        write_bounds(json, &bounds);
         json_object_end(json);
     }
     imap_dispose(&timeline.lines);

@@ -185,7 +185,7 @@ static enum err_code write_item(struct item_writer *self, sqlite3_stmt *stmt, st
     json_kv_bool(json, "isExcluded", db_i64(stmt, C_EXCLUDED) == 1);
     api_numbers(json, "excludedInStages", db_str(stmt, C_EXCLUDED_IN));
     json_kv_f64(json, "busyShare", busy_share(db_i64(stmt, C_TASK_TIME), db_i64(stmt, C_ALIVE), db_i64(stmt, C_SLOTS)));
-    api_gc(json, db_i64(stmt, C_TASK_TIME), db_i64(stmt, C_GC_TIME));
+    api_gc(json, db_i64(stmt, C_TASK_TIME), db_i64(stmt, C_GC_TIME), &api_not_judged);
     api_peaks(json, stmt, db_i64(stmt, C_PEAKS_SET), C_FIRST_PEAK);
     write_limits(json, stmt, &self->limits);
     write_loss(json, stmt, self->lang, self->arena);

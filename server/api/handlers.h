@@ -14,6 +14,9 @@ api_handler api_sql_list, api_sql, api_sql_plan, api_job_graph, api_stage_graph;
 api_handler api_findings, api_report, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
 api_handler api_facets, api_search, api_upload, api_server;
 api_handler api_reload, api_forget;
+api_handler api_pin, api_pinned;
+/* Answers /p/{token}: a redirect to the view, or 404. */
+api_handler pin_respond;
 /* Whether the request's viewer may have things done to runs: who sees every run and is named, and where nobody is, whoever sits at this machine. */
 bool api_may_act(const struct request *request);
 api_handler api_executor_timeline, api_hosts, api_processes, api_rdd, api_rdd_partitions, api_receiver_blocks;

@@ -42,7 +42,7 @@ static enum err_code write_hosts(const struct api_app *app, struct list *list, c
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);
         api_columns(json, stmt, 2, sqlite3_column_count(stmt));
-        api_gc(json, db_i64(stmt, 0), db_i64(stmt, 1));
+        api_gc(json, db_i64(stmt, 0), db_i64(stmt, 1), &api_not_judged);
         json_object_end(json);
     }
     db_finalize(stmt);

@@ -168,8 +168,10 @@ enum err_code api_job(struct api_ctx *ctx, const struct request *request, struct
 {
     struct api_app app;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    struct ladder *ladders;
+    if (!api_app_open_for(ctx, request, response, request_ladders(request, &ladders, err) != ERR_OK, &app, &rc, err))
         return rc;
+    app.ladders = ladders;
     rc = write_job(&app, api_path_id(request, 1), request, response, err);
     api_app_close(ctx, &app);
     return rc;

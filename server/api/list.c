@@ -2,6 +2,7 @@
 #include "server/api/list.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "server/api/list_csv.h"
@@ -127,6 +128,11 @@ void query_number(struct query *self, const char *sql, int64_t value)
     bind_each(self, sql, (struct query_value){.number = value});
 }
 
+void query_pointer(struct query *self, const char *sql, const void *pointer, const char *type)
+{
+    bind_each(self, sql, (struct query_value){.pointer = pointer, .type = type});
+}
+
 void query_contains(struct query *self, const char *sql, struct str value)
 {
     char *pattern = arena_alloc(self->arena, value.len * 2 + 3);
@@ -172,6 +178,8 @@ enum err_code query_prepare(struct query *self, struct db *db, sqlite3_stmt **re
     for (size_t i = 0; !rc && i < self->value_count; i++) {
         if (self->values[i].is_text)
             db_bind_str(*ret, (int)i + 1, self->values[i].text);
+        else if (self->values[i].type)
+            sqlite3_bind_pointer(*ret, (int)i + 1, (void *)(uintptr_t)self->values[i].pointer, self->values[i].type, NULL);
         else
             db_bind_i64(*ret, (int)i + 1, self->values[i].number);
     }

@@ -54,6 +54,8 @@ struct query {
         bool is_text;
         struct str text;
         int64_t number;
+        const void *pointer;
+        const char *type;            /* not NULL: a pointer of that type (a literal), for a function of ours */
     } values[QUERY_MAX_VALUES];
     size_t value_count;
 };
@@ -62,6 +64,9 @@ void query_init(struct query *self, struct arena *arena);
 void query_add(struct query *self, const char *sql);
 void query_text(struct query *self, const char *sql, struct str value);
 void query_number(struct query *self, const char *sql, int64_t value);
+
+/* NULL is bound as NULL. */
+void query_pointer(struct query *self, const char *sql, const void *pointer, const char *type);
 
 /* Every ? of the piece is bound to %value% with \ before what LIKE would take for a pattern; the piece says LIKE ? ESCAPE '\'. */
 void query_contains(struct query *self, const char *sql, struct str value);

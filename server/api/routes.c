@@ -8,6 +8,7 @@ const struct route api_routes[] = {
     {V "/server", api_server, "what whoever runs the server wants to know: readiness, places, queue, troubles, disk, memory, settings"},
     {V "/apps", api_apps, "list of applications and of logs that are none yet"},
     {V "/uploads/{upload}", api_upload, "what became of a log that was added by POST /uploads"},
+    {V "/pins/{token}", api_pinned, "a view of a run that somebody pinned: which, when, by whom, and whether its numbers may have changed since"},
     {V "/facets", api_facets, "what the list of applications can be filtered by: rules, users, queues, places, and how many runs have each"},
     {V "/apps/{ref}", api_app, "one application: its row, log, health, slowest stages, failures"},
     {V "/apps/{ref}/health", api_health, "how far its log can be trusted: counts, files, sampled problems, events by name"},
@@ -57,5 +58,6 @@ const struct route api_routes[] = {
 const struct route api_actions[] = {
     {V "/apps/{ref}/reload", api_reload, "its log is read anew"},
     {V "/apps/{ref}/forget", api_forget, "it is dropped from the list until its log changes"},
+    {V "/apps/{ref}/pin", api_pin, "a view of it gets a short address, /p/{token}"},
     {NULL, NULL, NULL},
 };

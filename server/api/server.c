@@ -128,6 +128,16 @@ static enum err_code write_disk(struct json_writer *json, struct server *server,
     json_kv_i64(json, "runBytes", usage.run_bytes);
     json_kv_i64(json, "runCount", usage.run_count);
     json_kv_i64(json, "freeBytes", usage.free_bytes);
+    json_key(json, "setAside");
+    json_object_begin(json);
+    json_kv_i64(json, "count", usage.aside_count);
+    json_kv_i64(json, "bytes", usage.aside_bytes);
+    json_key(json, "names");
+    json_array_begin(json);
+    for (size_t i = 0; i < STORE_USAGE_ASIDE && (int64_t)i < usage.aside_count; i++)
+        json_str(json, str_of(usage.aside[i]));
+    json_array_end(json);
+    json_object_end(json);
     json_key(json, "largest");
     json_array_begin(json);
     enum err_code rc = catalog ? db_prepare(catalog, &stmt, run_sql, err) : ERR_OK;
@@ -174,6 +184,7 @@ static void write_ingest(struct json_writer *json, struct server *server, const 
     json_kv_bool(json, "running", ingest->running);
     json_kv_bool(json, "standby", ingest->running && counts && atomic_load(&counts->standby));
     json_kv_i64(json, "restarts", ingest->restarts);
+    json_kv_i64(json, "confined", counts && ingest->running ? atomic_load(&counts->confined) : UNKNOWN);
     json_kv_text(json, "message", ingest->message[0] ? ingest->message : NULL);
     json_key(json, "loads");
     json_array_begin(json);

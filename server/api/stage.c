@@ -347,9 +347,11 @@ enum err_code api_stage(struct api_ctx *ctx, const struct request *request, stru
     struct api_app app;
     struct task_columns *columns = NULL;
     int64_t stage_ref;
+    struct ladder *ladders;
     enum err_code rc;
-    if (!api_app_open(ctx, request, response, &app, &rc, err))
+    if (!api_app_open_for(ctx, request, response, request_ladders(request, &ladders, err) != ERR_OK, &app, &rc, err))
         return rc;
+    app.ladders = ladders;
     rc = stage_find(app.db, request, &stage_ref, err);
     if (!rc && !known(stage_ref))
         response_error(response, 404, "not_found", "there is no such stage attempt");

@@ -119,7 +119,7 @@ static enum err_code write_executor(struct json_writer *json, sqlite3_stmt *stmt
     api_columns(json, stmt, EXECUTORS_FIRST_PLAIN, EXECUTORS_FIRST_PEAK);
     write_durations(json, durations, ref);
     json_kv_bool(json, "isExcluded", db_i64(stmt, 0) == 1);
-    api_gc(json, db_i64(stmt, 2), db_i64(stmt, 3));
+    api_gc(json, db_i64(stmt, 2), db_i64(stmt, 3), &api_not_judged);
     api_peaks(json, stmt, db_i64(stmt, 1), EXECUTORS_FIRST_PEAK);
     json_key(json, "logs");
     json_array_begin(json);

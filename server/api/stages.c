@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of stage attempts and what one row of it holds. Judgements (skew, GC) are made at read time from the measures, by analysis/annotate.h. */
+ * The list of stage attempts and what one row of it holds. Findings are graded at read time, with the thresholds of the request. */
 #include "analysis/finding.h"
 #include "server/api/handlers.h"
 
@@ -11,10 +11,14 @@ const char stage_duration_sql[] = DURATION;
 
 #define SHUFFLE_READ API_SHUFFLE_READ("s")
 
-/* Findings about stages that lists show: the worst grade and the largest saving, by key. */
+/* Findings about stages that lists show: the worst grade and the largest saving, by key, and the same of the rules that judge a number of the list. Its ? is the thresholds (API_LADDERS). */
+#define OF_RULE(id, what) "max(CASE WHEN rule_id = '" id "' THEN " what " END)"
 #define FINDINGS \
-    "(SELECT subject_key, max(grade) AS grade, max(CASE WHEN grade > 0 THEN price_ms END) AS saving_ms" \
-    "   FROM (SELECT subject_key, price_ms, finding_grade(rule_id, measure, price_ms, scenario, confidence, grade_shift, at_most, at_least, wall_ms) AS grade" \
+    "(SELECT subject_key, max(grade) AS grade, max(CASE WHEN grade > 0 THEN price_ms END) AS saving_ms," \
+    "        " OF_RULE(ANNOTATE_RULE_SKEW, "grade") " AS skew_grade, " OF_RULE(ANNOTATE_RULE_STRAGGLER, "grade") " AS straggler_grade," \
+    "        " OF_RULE(ANNOTATE_RULE_GC, "grade") " AS gc_grade," \
+    "        max(CASE WHEN rule_id IN ('" ANNOTATE_RULE_SKEW "', '" ANNOTATE_RULE_STRAGGLER "') THEN price_ms END) AS skew_price_ms, " OF_RULE(ANNOTATE_RULE_GC, "price_ms") " AS gc_price_ms" \
+    "   FROM (SELECT subject_key, rule_id, price_ms, finding_grade(rule_id, measure, price_ms, scenario, confidence, grade_shift, at_most, at_least, wall_ms, ?) AS grade" \
     "           FROM finding, analysis WHERE subject_kind = 'stage' AND mute IS NULL AND suppressed_by IS NULL) GROUP BY subject_key)"
 
 /* How much later a stage that the run did not wait for could have ended before a stage that reads it, or else its job, would have waited. */
@@ -60,7 +64,7 @@ enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKI
     "       s.shuffle_write_bytes, s.shuffle_write_records, s.memory_spilled_bytes, s.disk_spilled_bytes, s.jvm_gc_time_ms AS gc_time_ms," \
     "       s.executor_run_time_ms AS run_time_ms, s.executor_cpu_time_ns AS cpu_time_ns, s.executor_deserialize_time_ms AS deserialize_time_ms," \
     "       s.result_serialization_time_ms, s.shuffle_fetch_wait_time_ms AS fetch_wait_time_ms, s.shuffle_write_time_ns, s.sql_execution_id, s.pool, t.body AS failure," \
-    "       f.saving_ms, a.on_path_ms, " SLACK " AS slack_ms, f.grade, a.stage_ref"
+    "       f.saving_ms, a.on_path_ms, " SLACK " AS slack_ms, f.grade, a.stage_ref, f.skew_grade, f.straggler_grade, f.gc_grade, f.skew_price_ms, f.gc_price_ms"
 #define ITEM_FIRST_PLAIN 7
 #define ITEM_TASK_TIME 21
 #define ITEM_MEDIAN 22
@@ -69,6 +73,11 @@ enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKI
 #define ITEM_END 48
 #define ITEM_FINDING_GRADE 48
 #define ITEM_ANALYSED 49
+#define ITEM_SKEW_GRADE 50
+#define ITEM_STRAGGLER_GRADE 51
+#define ITEM_GC_GRADE 52
+#define ITEM_SKEW_PRICE 53
+#define ITEM_GC_PRICE 54
 #define ITEM_FROM \
     " FROM stage s" \
     " LEFT JOIN stage_quantile d ON d.stage_ref = s.stage_ref AND d.name = 'duration_ms'" \
@@ -78,6 +87,16 @@ enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKI
     " LEFT JOIN stage_analysis a ON a.stage_ref = s.stage_ref" \
     " LEFT JOIN " FINDINGS " f ON f.subject_key = s.stage_id || '.' || s.attempt"
 
+/* With the worst of what one or two rules found. */
+static struct api_found found_by(sqlite3_stmt *stmt, const char *rule, int column, const char *other, int other_column, int price_column)
+{
+    if (db_is_null(stmt, ITEM_ANALYSED))
+        return api_not_judged;
+    int64_t grade = known_or(db_i64(stmt, column), GRADE_OK), other_grade = known_or(db_i64(stmt, other_column), GRADE_OK);
+    int64_t worst = MAX(grade, other_grade);
+    return (struct api_found){.rule = worst == GRADE_OK ? NULL : grade == worst ? rule : other, .grade = worst, .price_ms = db_i64(stmt, price_column)};
+}
+
 static void write_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
 {
     int64_t status = db_i64(stmt, 0);
@@ -86,10 +105,12 @@ static void write_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
     json_kv_text(json, "findingGrade", db_is_null(stmt, ITEM_ANALYSED) ? NULL : grade_names[known_or(db_i64(stmt, ITEM_FINDING_GRADE), GRADE_OK)]);
     json_kv_text(json, "status", API_WORD(statuses, endless && ended ? STATUS_UNKNOWN : status));
     api_numbers(json, "jobIds", db_str(stmt, 1));
+    struct api_found skew = found_by(stmt, ANNOTATE_RULE_SKEW, ITEM_SKEW_GRADE, ANNOTATE_RULE_STRAGGLER, ITEM_STRAGGLER_GRADE, ITEM_SKEW_PRICE);
+    struct api_found gc = found_by(stmt, ANNOTATE_RULE_GC, ITEM_GC_GRADE, ANNOTATE_RULE_GC, ITEM_GC_GRADE, ITEM_GC_PRICE);
     api_skew(json, &(struct annotate_spread){.task_count = db_i64(stmt, 2), .median_ms = db_i64(stmt, ITEM_MEDIAN), .max_ms = db_i64(stmt, ITEM_MAX),
                                              .median_shuffle_read_bytes = db_i64(stmt, 3), .max_shuffle_read_bytes = db_i64(stmt, 4), .median_input_bytes = db_i64(stmt, 5),
-                                             .max_input_bytes = db_i64(stmt, 6)});
-    api_gc(json, db_i64(stmt, ITEM_TASK_TIME), db_i64(stmt, ITEM_GC_TIME));
+                                             .max_input_bytes = db_i64(stmt, 6)}, &skew);
+    api_gc(json, db_i64(stmt, ITEM_TASK_TIME), db_i64(stmt, ITEM_GC_TIME), &gc);
 }
 
 static enum err_code each_item(struct json_writer *json, const struct api_app *app, struct query *query, bool as_elements, int64_t *ret_count, struct err *err)
@@ -111,7 +132,7 @@ enum err_code stage_items(struct json_writer *json, const struct api_app *app, s
 {
     CLEANUP(query_dispose) struct query query;
     query_init(&query, arena);
-    query_add(&query, ITEM_COLUMNS ITEM_FROM);
+    query_pointer(&query, ITEM_COLUMNS ITEM_FROM, app->ladders, API_LADDERS);
     query_append(&query, where);
     int64_t count;
     return each_item(json, app, &query, true, &count, err);
@@ -121,7 +142,8 @@ enum err_code stage_item(struct json_writer *json, const struct api_app *app, in
 {
     CLEANUP(query_dispose) struct query query;
     query_init(&query, arena);
-    query_number(&query, ITEM_COLUMNS ITEM_FROM " WHERE s.stage_ref = ?", stage_ref);
+    query_pointer(&query, ITEM_COLUMNS ITEM_FROM, app->ladders, API_LADDERS);
+    query_number(&query, " WHERE s.stage_ref = ?", stage_ref);
     int64_t count;
     return each_item(json, app, &query, false, &count, err);
 }
@@ -165,7 +187,7 @@ static void where_stages(struct query *query, const struct filters *filters, boo
     if (filters->pool.len)
         query_text(query, " AND s.pool = ?", filters->pool);
     if (filters->grade > 0)
-        query_number(query, " AND max(skew_grade(d.task_count, d.p50, d.max, r.p50, r.max, i.p50, i.max), gc_grade(s.task_time_ms, s.jvm_gc_time_ms)) >= ?", filters->grade);
+        query_number(query, " AND f.grade >= ?", filters->grade);
 }
 
 static enum err_code write_list(const struct api_app *app, struct list *list, const struct filters *filters, const struct request *request, struct response *response,
@@ -176,7 +198,10 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
     query_init(&where, request->arena);
     query_init(&count, request->arena);
     where_stages(&where, filters, app->ended);
-    query_add(&count, filters->grade > 0 ? "SELECT count(*)" ITEM_FROM : "SELECT count(*) FROM stage s");
+    if (filters->grade > 0)
+        query_pointer(&count, "SELECT count(*)" ITEM_FROM, app->ladders, API_LADDERS);
+    else
+        query_add(&count, "SELECT count(*) FROM stage s");
     query_append(&count, &where);
     int64_t total;
     enum err_code rc = query_i64(&count, app->db, &total, err);
@@ -200,9 +225,11 @@ enum err_code api_stages(struct api_ctx *ctx, const struct request *request, str
     struct filters filters;
     struct api_app app;
     enum err_code rc;
-    bool unsound = list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err);
+    struct ladder *ladders;
+    bool unsound = list_read(&list, request, sorts, "-duration", err) || read_filters(&filters, request, err) || request_ladders(request, &ladders, err);
     if (!api_app_open_for(ctx, request, response, unsound, &app, &rc, err))
         return rc;
+    app.ladders = ladders;
     rc = write_list(&app, &list, &filters, request, response, err);
     api_app_close(ctx, &app);
     return rc;

@@ -39,7 +39,7 @@ static const char row_sql[] =
     "       t.task_id, t.task_index AS \"index\", t.attempt, t.partition_id, e.executor_id, coalesce(h.name, e.host) AS host, t.launch_ms, t.finish_ms,"
     "       t.finish_ms - t.launch_ms AS duration_ms, x.body AS error,"
     "       max(0, t.finish_ms - t.launch_ms - ifnull(t.executor_run_time_ms, 0) - ifnull(t.executor_deserialize_time_ms, 0) - ifnull(t.result_serialization_time_ms, 0)"
-    "              - CASE WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END) AS scheduler_delay_ms,"
+    "              - CASE WHEN t.getting_result_ms BETWEEN 1 AND t.finish_ms THEN t.finish_ms - t.getting_result_ms ELSE 0 END) AS scheduler_delay_ms,"
     "       CASE WHEN t.finish_ms IS NULL OR t.getting_result_ms > t.finish_ms THEN NULL WHEN t.getting_result_ms > 0 THEN t.finish_ms - t.getting_result_ms ELSE 0 END AS getting_result_time_ms,"
     "       " API_SHUFFLE_READ("t") " AS shuffle_read_bytes,"
     "       t.executor_deserialize_time_ms, t.executor_deserialize_cpu_time_ns, t.executor_run_time_ms, t.executor_cpu_time_ns, t.peak_execution_memory_bytes,"

@@ -337,7 +337,7 @@ enum err_code v1_applications(struct api_ctx *ctx, const struct request *request
 
     struct db_lease catalog;
     enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
-    if (rc == ERR_NOT_FOUND) {       /* a store that nothing was ingested into yet */
+    if (catalog_is_to_come(ctx->server, rc)) {       /* a store that nothing was ingested into yet */
         struct json_writer *w = response_json(response, true);
         json_array_begin(w);
         json_array_end(w);
@@ -398,7 +398,7 @@ static enum err_code answer_one(struct api_ctx *ctx, const struct request *reque
     struct db_lease catalog;
     char etag[LIST_TAG_BYTES];
     *ret_any = false;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    enum err_code rc = app_catalog(ctx, &catalog, err);
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     rc = list_tag_read(ctx, request, catalog.db, etag, err);

@@ -54,16 +54,21 @@ static enum err_code name_file(const struct v1_scope *scope, struct err *err)
     return ERR_OK;
 }
 
+static enum err_code answer_unknown(struct v1_scope *scope)
+{
+    if (!str_known(scope->attempt))
+        scope->attempt = STR_LIT("1");       /* what the History Server tries last, and names */
+    return v1_no_such_app(scope);
+}
+
 static enum err_code answer(struct v1_scope *scope, struct log_zip **zip, struct err *err)
 {
     bool is_known;
     enum err_code rc = collect(scope, *zip, &is_known, err);
     if (rc)
         return rc;
-    if (!is_known && !str_known(scope->attempt))
-        scope->attempt = STR_LIT("1");       /* what the History Server tries last, and names */
     if (!is_known)
-        return v1_no_such_app(scope);
+        return answer_unknown(scope);
     if (!log_zip_count(*zip)) {
         response_plain(scope->response, 503, "Event logs are not available for app: %.*s.", (int)scope->app.len, scope->app.ptr);
         return ERR_OK;
@@ -81,9 +86,9 @@ enum err_code v1_logs(struct api_ctx *ctx, const struct request *request, struct
     if (request->path_arg_count == 2)
         scope.attempt = request->path_args[1];
     struct db_lease catalog;
-    enum err_code rc = db_pool_catalog(ctx->pool, &catalog, err);
+    enum err_code rc = app_catalog(ctx, &catalog, err);
     if (rc)
-        return rc;
+        return rc == ERR_NOT_FOUND ? answer_unknown(&scope) : rc;
     scope.db = catalog.db;
     struct log_zip *zip = NULL;
     if ((rc = log_zip_new(&zip, err)) == ERR_OK)

@@ -182,15 +182,32 @@ void v1_task_distribution_free(struct v1_task_distribution *self)
     mem_free(self);
 }
 
-/* Does a task that fetched its result have no duration? Then it fetches until now. Its duration, 0, is the least in stage_quantile. */
-static enum err_code may_fetch_until_now(struct v1_task_distribution *self, bool *ret, struct err *err)
+/* Row `name` of stage_quantile: how many values went in, and the least. None: 0 and UNKNOWN. */
+static enum err_code read_stored(struct v1_task_distribution *self, const char *name, int64_t *ret_count, int64_t *ret_least, struct err *err)
 {
+    *ret_count = 0;
+    *ret_least = UNKNOWN;
     db_bind_i64(self->stored, 1, self->stage_ref);
-    db_bind_str(self->stored, 2, STR_LIT("duration_ms"));
+    db_bind_str(self->stored, 2, str_of(name));
     enum err_code rc = db_step(self->stored, err);
-    *ret = rc != ERR_OK || db_i64(self->stored, 1) <= 0;
+    if (rc == ERR_OK) {
+        *ret_count = db_i64(self->stored, 0);
+        *ret_least = db_i64(self->stored, 1);
+    }
     db_reset(self->stored);
     return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+/* Is there a task whose delay or getting-result time is another one here? One without a duration fetches until now: its duration, 0, is the least. One whose result came after its end has
+ * no getting-result time in stage_quantile, and a negative one here, which its delay holds as well. */
+static enum err_code has_odd_times(struct v1_task_distribution *self, bool *ret, struct err *err)
+{
+    int64_t durations, shortest, fetches, quickest;
+    enum err_code rc = read_stored(self, "duration_ms", &durations, &shortest, err);
+    if (!rc)
+        rc = read_stored(self, "getting_result_time_ms", &fetches, &quickest, err);
+    *ret = rc || shortest <= 0 || fetches != (int64_t)self->count;
+    return rc;
 }
 
 /* From stage_quantile, where what went in there is what counts here: every task of the stage succeeded, or the metric only looks at those, and each has the value. */
@@ -201,9 +218,9 @@ static enum err_code write_stored(struct v1_task_distribution *self, struct json
         return ERR_OK;
     if (metric->source >= OF_DELAY && self->count != task_columns_count(self->columns))
         return ERR_OK;
-    bool until_now = false;
-    enum err_code rc = metric->source == OF_FETCHING ? may_fetch_until_now(self, &until_now, err) : ERR_OK;
-    if (rc || until_now)
+    bool odd = false;
+    enum err_code rc = metric->source == OF_FETCHING || metric->source == OF_DELAY ? has_odd_times(self, &odd, err) : ERR_OK;
+    if (rc || odd)
         return rc;
     db_bind_i64(self->stored, 1, self->stage_ref);
     db_bind_str(self->stored, 2, str_of(metric->column));

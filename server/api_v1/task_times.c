@@ -49,8 +49,7 @@ enum err_code v1_getting_result_times(struct db *db, struct task_columns *column
     return ERR_OK;
 }
 
-/* Delays of the tasks without an end among them. */
-static enum err_code add_open_delays(struct db *db, struct task_columns *columns, int64_t *delays, struct err *err)
+enum err_code v1_scheduler_delays(struct db *db, struct task_columns *columns, int64_t **ret, struct err *err)
 {
     struct columns_of_times in;
     const int64_t *run, *deserialize, *serialize;
@@ -58,34 +57,16 @@ static enum err_code add_open_delays(struct db *db, struct task_columns *columns
     if ((rc = times_open(&in, db, columns, err)) || (rc = task_columns_get(columns, "executor_run_time_ms", &run, err)) ||
         (rc = task_columns_get(columns, "executor_deserialize_time_ms", &deserialize, err)) || (rc = task_columns_get(columns, "result_serialization_time_ms", &serialize, err)))
         return rc;
-    for (size_t i = 0, count = task_columns_count(columns); i < count; i++)
-        if (!known(delays[i]))
-            delays[i] = known_or(task_scheduler_delay_ms(in.end_ms, in.launch[i], in.fetch[i], run[i], deserialize[i], serialize[i]), 0);
+    size_t count = task_columns_count(columns);
+    int64_t *delays = mem_alloc((count ? count : 1) * sizeof *delays);
+    if (!delays)
+        return err_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        delays[i] = known_or(task_scheduler_delay_ms(known_or(in.finish[i], in.end_ms), in.launch[i], in.fetch[i], run[i], deserialize[i], serialize[i]), 0);
     times_forget(columns);
     task_columns_forget(columns, "executor_run_time_ms");
     task_columns_forget(columns, "executor_deserialize_time_ms");
     task_columns_forget(columns, "result_serialization_time_ms");
-    return ERR_OK;
-}
-
-enum err_code v1_scheduler_delays(struct db *db, struct task_columns *columns, int64_t **ret, struct err *err)
-{
-    const int64_t *derived;
-    enum err_code rc = task_columns_get(columns, "scheduler_delay_ms", &derived, err);
-    if (rc)
-        return rc;
-    size_t count = task_columns_count(columns);
-    CLEANUP(mem_freep) int64_t *delays = mem_alloc((count ? count : 1) * sizeof *delays);
-    if (!delays)
-        return err_nomem(err);
-    bool open = false;
-    for (size_t i = 0; i < count; i++) {
-        delays[i] = derived[i];
-        open |= !known(derived[i]);
-    }
-    task_columns_forget(columns, "scheduler_delay_ms");
-    if (open && (rc = add_open_delays(db, columns, delays, err)))
-        return rc;
-    *ret = TAKE(delays);
+    *ret = delays;
     return ERR_OK;
 }

@@ -12,8 +12,6 @@
 #include "server/api_v1/error_page.h"
 #include "server/server.h"
 
-#define RETRY_SECONDS STR_LIT("2")
-
 static void answer_unknown(const struct v1_scope *scope)
 {
     if (str_known(scope->attempt))
@@ -47,7 +45,7 @@ static enum err_code answer_not_loaded(const struct v1_scope *scope, const struc
 {
     response_plain(scope->response, 503, "application %.*s is not loaded yet (%.*s%s%.*s)", (int)scope->app.len, scope->app.ptr, (int)ref->state.len, ref->state.ptr,
                    str_known(ref->reason) ? ": " : "", (int)ref->reason.len, str_known(ref->reason) ? ref->reason.ptr : "");
-    response_header(scope->response, "Retry-After", RETRY_SECONDS);      /* after the error, which forgets headers */
+    response_header(scope->response, "Retry-After", RESPONSE_RETRY_AFTER);      /* after the error, which forgets headers */
     if (is_to_come(ref->state))
         response_later(scope->response);
     return ERR_OK;
@@ -68,7 +66,7 @@ enum err_code v1_in_app(struct api_ctx *ctx, const struct request *request, stru
     enum err_code rc = app_lookup_v1(ctx, request, scope.app, scope.attempt, &ref, err);
     if (rc == ERR_NOT_FOUND || (rc == ERR_BUSY && app_ref_is_lost(&ref)))
         rc = v1_no_such_app(&scope);
-    else if (rc == ERR_BUSY || (rc == ERR_OK && !ref.loaded))
+    else if ((rc == ERR_BUSY && str_known(ref.key)) || (rc == ERR_OK && !ref.loaded))
         rc = answer_not_loaded(&scope, &ref);
     else if (rc == ERR_OK) {
         response_etag(response, str_of(ref.etag));

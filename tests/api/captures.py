@@ -203,10 +203,10 @@ def hand_addresses(get, app):
         yield f"{app}/storage/rdd/{rdd['id']}"
     for stage in get(f"{app}/stages"):
         at = f"{app}/stages/{stage['stageId']}/{stage['attemptId']}"
-        for query in ("taskSummary?quantiles=0.01,0.12,0.34,0.56,0.78,0.99", "taskList?sortBy=runtime", "taskList?sortBy=-runtime", "taskList?status=failed&status=killed"):
+        for query in ("taskSummary?quantiles=0.01,0.12,0.34,0.56,0.78,0.99", "taskSummary?quantiles=0.0,0.05,0.25,0.5,0.75,0.95,0.99,1.0", "taskList?sortBy=runtime", "taskList?sortBy=-runtime", "taskList?status=failed&status=killed"):
             yield f"{at}/{query}"
-        for column in COLUMNS:
-            yield f"{at}/taskTable?draw=1&numTasks=20&columnNameToSort={column.replace(' ', '%20')}&order%5B0%5D%5Bdir%5D=asc&start=0&length=20&search%5Bvalue%5D="
+        for column, order in [*((column, "asc") for column in COLUMNS), ("Scheduler Delay", "desc"), ("Getting Result Time", "desc")]:
+            yield f"{at}/taskTable?draw=1&numTasks=20&columnNameToSort={column.replace(' ', '%20')}&order%5B0%5D%5Bdir%5D={order}&start=0&length=20&search%5Bvalue%5D="
 
 
 def ask(base):

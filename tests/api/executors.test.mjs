@@ -15,6 +15,17 @@ test("executors", async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, "app-1"), smallLog());
   writeFileSync(join(folder, "app-losses"), lossesLog());
+  const asks = {
+    // Spark's Utils.getDynamicAllocationInitialExecutors: the largest of the three.
+    "app-dynamic": ["yarn", { "dynamicAllocation.enabled": "true", "dynamicAllocation.minExecutors": "2", "dynamicAllocation.initialExecutors": "3", "executor.instances": "4", "dynamicAllocation.maxExecutors": "9" }, [4, 4]],
+    "app-unset": ["yarn", { "dynamicAllocation.enabled": "TRUE", "dynamicAllocation.minExecutors": "many", "dynamicAllocation.maxExecutors": "-1" }, [2, 4]],
+    "app-static": ["yarn", { "executor.instances": "5", "executor.cores": "4", "task.cpus": "2", "dynamicAllocation.maxExecutors": "9" }, []],
+    "app-local": ["local[4]", { "dynamicAllocation.enabled": "true", "executor.instances": "5" }, []],
+  };
+  for (const [id, [master, conf, cores]] of Object.entries(asks)) {
+    const spark = Object.fromEntries(Object.entries({ master, ...conf }).map(([name, value]) => [`spark.${name}`, value]));
+    writeFileSync(join(folder, id), text([...head(id, spark), ...cores.map((each, i) => added(String(i + 1), 1000, "h1", each)), end(5000)]));
+  }
   const server = await startServer(t, ["--store", makeStore(t, [folder])]);
   const losses = (query = "") => server.json(`apps/app-losses/executors${query}`);
 
@@ -45,6 +56,16 @@ test("executors", async (t) => {
     // What lies behind the end is cut off there.
     assert.deepEqual((await server.json("apps/app-1/executors/timeline?bins=1&fromMs=4000&toMs=90000")).busyMs, [1000]);
     for (const wrong of ["bins=0", "bins=1001", "limit=201", "state=gone", "fromMs=-1", "fromMs=5&toMs=5"]) await server.json(`apps/app-1/executors/timeline?${wrong}`, 400);
+  });
+
+  await t.test("how many executors were asked for is said as far as the settings do, and never guessed", async () => {
+    const bounds = async (id) => Object.values((await server.json(`apps/${id}/executors/timeline?bins=1`)).bounds);
+    // dynamic, at least, at the start, at most, slots of one
+    assert.deepEqual(await bounds("app-dynamic"), [true, 2, 4, 9, 4]);
+    assert.deepEqual(await bounds("app-unset"), [true, null, null, null, null], "values that are none, and executors of different sizes");
+    assert.deepEqual(await bounds("app-static"), [false, null, 5, null, 2], "none came: 4 cores for tasks of 2");
+    assert.deepEqual(await bounds("app-local"), [false, null, null, null, null]);
+    assert.deepEqual(await bounds("app-1"), [false, null, null, null, 4]);
   });
 
   await t.test("a loss is told from a farewell, with its reason and exit code in words", async () => {

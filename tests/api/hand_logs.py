@@ -609,6 +609,33 @@ def getting_result(log):
 
 
 @log
+def getting_result_after_the_end(log):
+    """All succeed; what was fetched of some came after their end, by a little and by much; one fetch began with the launch, one before it, one with the end."""
+    log.begin().job(0, [stage(0, 8)], 900).submitted(stage(0, 8), 1000)
+    for number, fetched in enumerate((2101, 2500, 9100, 2050, 2100, 1100, 1050, 0)):
+        log.start(number, launch=1100, executor=str(1 + number % 2)).finish(number, 2100, getting=fetched)
+    log.completed(stage(0, 8), 12_000).job_end(0, 12_100).end()
+
+
+@log
+def getting_result_of_all_after_the_end(log):
+    """No task has a time that a quantile could be made of."""
+    log.begin().job(0, [stage(0, 4)], 900).submitted(stage(0, 4), 1000)
+    for number in range(4):
+        log.start(number, launch=1100).finish(number, 1300 + number, getting=1310 + 50 * number)
+    log.completed(stage(0, 4), 2000).job_end(0, 2100).end()
+
+
+@log
+def getting_result_after_other_ends(log):
+    """The same of tasks that failed, were killed, ended without metrics, or have not ended."""
+    log.begin().job(0, [stage(0, 7)], 900).submitted(stage(0, 7), 1000)
+    for number, (reason, bare) in enumerate((("ok", False), ("error", False), ("killed", False), ("ok", True), ("lost", True), ("ok", False))):
+        log.start(number, launch=1100).finish(number, 1400 + number, reason=reason, getting=1450 + 7 * number, bare=bare)
+    log.start(6, launch=1100).getting(6, 1200)
+
+
+@log
 def no_durations(log):
     log.begin().job(0, [stage(0, 3)], 900).submitted(stage(0, 3), 1000).start(0).finish(0, 1100).start(1).finish(1, 1100, getting=1100).start(2).finish(2, 1090)
     log.completed(stage(0, 3), 2000).job_end(0, 2100).end()

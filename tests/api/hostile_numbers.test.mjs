@@ -64,6 +64,9 @@ test("a result that was fetched after the task's end", async (t) => {
   const server = await startServer(t, ["--store", makeStore(t, [logs])]);
   const own = JSON.parse((await server.get("/api/afterglow/v1/apps/app-late/stages/0.0/tasks")).text).items;
   assert.ok(own.length > 0);
-  for (const task of own) assert.equal(task.gettingResultTimeMs, null);
+  for (const task of own) assert.deepEqual([task.gettingResultTimeMs, task.schedulerDelayMs], [null, 4]); // its time, but for 5 ms of run time less and 1 ms to deserialise
+  const { quantiles } = await server.json("apps/app-late/stages/0.0");
+  const delays = quantiles.find((each) => each.name === "schedulerDelayMs");
+  assert.deepEqual([delays.count, delays.min, delays.max, quantiles.find((each) => each.name === "gettingResultTimeMs")], [own.length, 4, 4, undefined]);
   for (const task of JSON.parse((await server.get("/api/v1/applications/app-late/stages/0/0/taskList")).text)) assert.equal(task.gettingResultTime, Date.parse(task.launchTime.replace("GMT", "Z")) + task.duration - 1999999999999);
 });

@@ -101,7 +101,7 @@ test("a hostile name stays text, and is cut", async () => {
 
 test("in the language that the client likes best", async () => {
   const { meta } = await head(`/a/${SLOW}/stages/6.0`, { "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8" });
-  assert.equal(meta["og:title"], "nightly_sales 的 Stage 6");
+  assert.equal(meta["og:title"], "nightly_sales 的阶段 6");
   assert.equal((await at.server.json(`apps/${SLOW}/findings?kind=stage&key=6.0&lang=zh-CN`)).verdict, meta["og:description"]);
   assert.equal((await head(`/a/${SLOW}/stages/6.0`, { "Accept-Language": "en,zh;q=0.5" })).meta["og:title"], "Stage 6 of nightly_sales");
 });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, arrive, openBrowser, openPage, prefer, reload, rest, settled, url, visit } from "./support/browser.mjs";
 import { HOSTILE, SKEWED, writeLogs } from "./support/log.mjs";
 import { startProxy, startTaking } from "./support/server.mjs";
 import { BINARY } from "./support/where.mjs";
@@ -27,16 +27,15 @@ before(async () => {
 });
 after(() => browser.close());
 
-const settled = (at = page) => at.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
 const texts = (/** @type {string} */ selector) => page.$$eval(selector, (all) => all.map((e) => (e.textContent ?? "").trim()));
-const query = () => new URL(page.url()).searchParams;
+const query = async () => (await address(page)).searchParams;
 /** Digits and stops alone: how a page writes a number is the business of lib/format.js. @param {string | undefined} text */
 const digits = (text) => (text ?? "").replace(/[^\d.]/g, "");
 
 async function violations() {
   await page.evaluate(axe.source);
   return page.evaluate(async () =>
-    (await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })).violations.map(
+    (await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"] })).violations.map(
       (/** @type {any} */ v) => `${v.id}: ${v.nodes[0].target}`,
     ),
   );
@@ -58,8 +57,40 @@ describe("the list of applications", () => {
       assert.equal(digits(await cell("Tasks")), String(a.taskCount));
       const costs = await cell("What costs it");
       for (const c of a.costs) assert.ok(costs.includes(c.name), `${costs}: ${c.name}`);
-      assert.equal(await page.$$eval(`main tbody tr:nth-child(${i + 1}) .runs-bars a`, (bars) => bars.length), a.history && a.history.total > 1 ? a.history.runs.length : 0);
+      const outlines = await page.$$eval(`main tbody tr:nth-child(${i + 1}) .runs-bars path`, (paths) => paths.map((p) => p.getAttribute("d")).join(""));
+      assert.equal(outlines.split("M").length - 1, a.history && a.history.total > 1 ? a.history.runs.length : 0);
     }
+  });
+
+  it("asks for what it shows once, before its code is there", async () => {
+    const asked = /** @type {string[]} */ ([]);
+    const note = (/** @type {import("playwright-core").Request} */ r) => r.url().includes("/api/") && asked.push(r.url());
+    page.on("request", note);
+    for (const address of ["", "?sort=-saving&q=a&group=job&limit=25", ...(known ? [`a/${SKEWED}`] : [])]) {
+      asked.length = 0;
+      await visit(page, address);
+      assert.equal(asked.filter((x) => x === asked[0]).length, 1, asked.join(" "));
+      const from = await page.evaluate((name) => performance.getEntriesByName(name)[0].startTime, asked[0]);
+      const code = await page.evaluate(() => /** @type {PerformanceResourceTiming} */ (performance.getEntriesByType("resource").find((r) => /\/app\.\w+\.js$/.test(r.name))).responseEnd);
+      assert.ok(from < code + 50, `${address}: asked after ${from} ms, the code was there after ${code} ms`);
+    }
+    page.off("request", note);
+  });
+
+  it("leads from a bar to its run", async () => {
+    await visit(page, "");
+    const { items } = await api("apps?sort=-start&history=20");
+    const row = items.findIndex((/** @type {any} */ a) => a.history?.total > 1);
+    if (row < 0) return;
+    const { runs } = items[row].history;
+    const bars = page.locator(`main tbody tr:nth-child(${row + 1}) .runs-bars`);
+    for (const [i, run] of [...runs.entries()].slice(-2)) {
+      await bars.hover({ position: { x: i * 5 + 2, y: 8 } });
+      assert.equal(await bars.getAttribute("href"), new URL(`a/${encodeURIComponent(run.key)}`, url).pathname);
+      assert.ok((await page.textContent(".tip"))?.length);
+    }
+    await bars.click({ position: { x: 2, y: 8 } });
+    await page.waitForURL(`**/a/${encodeURIComponent(runs[0].key)}`);
   });
 
   it("keeps filters in the address, shows them, and takes them back", async () => {
@@ -72,12 +103,12 @@ describe("the list of applications", () => {
     await page.fill(".further input[aria-label='Started from']", "2001-02-03T04:05");
     await page.dispatchEvent(".further input[aria-label='Started from']", "change");
     await page.waitForURL(/[?&]from=/);
-    assert.equal(query().get("from"), String(Date.UTC(2001, 1, 3, 4, 5)));
+    assert.equal((await query()).get("from"), String(Date.UTC(2001, 1, 3, 4, 5)));
     await page.keyboard.press("Escape");
-    await settled();
+    await settled(page);
     const { total } = await api(`apps?rule=${rule}&from=${Date.UTC(2001, 1, 3, 4, 5)}`);
     assert.equal((await page.$$("main tbody tr")).length, Math.min(50, total));
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.equal((await page.$$("main tbody tr")).length, Math.min(50, total));
     assert.equal((await page.$$(".is-filter")).length, 2);
     const { rules } = await api("facets");
@@ -92,7 +123,7 @@ describe("the list of applications", () => {
     await visit(page, "");
     await page.click("button:has-text('By job')");
     await page.waitForURL(/[?&]group=job\b/);
-    await settled();
+    await settled(page);
     const jobs = await api("apps?group=job&history=20");
     assert.equal((await page.$$("main tbody tr")).length, Math.min(50, jobs.total));
     const many = jobs.items.findIndex((/** @type {any} */ a) => a.history?.total > 1);
@@ -100,9 +131,9 @@ describe("the list of applications", () => {
     assert.ok((await texts("main thead th")).includes("Usual"));
     await page.click(`main tbody tr:nth-child(${many + 1}) .runs-all`);
     await page.waitForURL(/[?&]job=/);
-    await settled();
+    await settled(page);
     assert.equal((await page.$$("main tbody tr")).length, jobs.items[many].history.total);
-    assert.equal((await page.$$(".runs-bars a.is-this")).length, jobs.items[many].history.total);
+    assert.equal((await page.$$(".runs-bars path.is-this")).length, jobs.items[many].history.total);
   });
 
   it("shows the columns that were chosen, also after a reload, and never in a link", async () => {
@@ -110,12 +141,12 @@ describe("the list of applications", () => {
     await page.click("button:has-text('Columns')");
     await page.click(".columns label:has-text('Queue')");
     await page.click(".columns label:has-text('Outcome')");
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     const head = await texts("main thead th");
     assert.ok(head.includes("Queue") && !head.includes("Outcome"));
-    assert.equal(new URL(page.url()).search, "");
+    assert.equal((await address(page)).search, "");
     await page.click("button:has-text('Columns')");
-    await page.click("button:has-text('As usual'), .pop-box button");
+    await page.click("button:has-text('As usual'), .pop-box > button");
     await page.keyboard.press("Escape");
     assert.ok((await texts("main thead th")).includes("Outcome"));
   });
@@ -132,6 +163,7 @@ describe("the list of applications", () => {
       items.map((/** @type {any} */ a) => a.complete === false && a.durationMs !== null),
     );
     await page.click(".further > button");
+    await settled(page);
     const box = await page.$eval(".further .pop-box", (b) => b.getBoundingClientRect().toJSON());
     assert.ok(box.left >= 0 && box.right <= 390, JSON.stringify(box));
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -150,7 +182,7 @@ describe("the search over everything", () => {
     await page.waitForSelector("dialog.palette[open]");
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog.palette", { state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement?.className), "filter-text");
+    await page.waitForFunction(() => document.activeElement?.className === "filter-text");
   });
 
   it("takes what is typed right behind its key, finds a stage by its number and goes there", async (t) => {
@@ -201,7 +233,7 @@ describe("the search over everything", () => {
     }
     await page.keyboard.press("/");
     await page.keyboard.type("<script>");
-    await page.waitForTimeout(400);
+    await rest(page, 400);
     assert.notEqual(await page.title(), "broken");
     assert.ok((await texts(".palette-option")).every((x) => !x.includes("<script") || HOSTILE.includes("<script")));
     await page.keyboard.press("Escape");
@@ -225,7 +257,7 @@ describe("adding a log", () => {
     assert.equal(await page.$("text=Add a log"), null);
     await drop(page, [{ name: "x", text: "y" }]);
     await page.waitForSelector("[role=alert]:has-text('afterglow.uploads.dir')");
-    assert.equal(new URL(page.url()).pathname, new URL(url).pathname);
+    assert.equal((await address(page)).pathname, new URL(url).pathname);
   });
 
   it("sends a file that is dropped, and opens the run", async (t) => {
@@ -235,7 +267,7 @@ describe("adding a log", () => {
     const server = await startTaking(folder);
     try {
       const other = await openPage(browser.context);
-      await other.page.goto(server.url, { waitUntil: "networkidle" });
+      await arrive(other.page, server.url);
       await other.page.waitForSelector(".state:has-text('No log has been read yet')");
       const name = readdirSync(logs).find((f) => f.includes(SKEWED)) ?? "";
       await drop(other.page, [{ name, text: readFileSync(join(logs, name), "latin1") }]);
@@ -244,7 +276,7 @@ describe("adding a log", () => {
       const { items } = await (await fetch(`${server.url}api/afterglow/v1/apps`)).json();
       assert.deepEqual(items.map((/** @type {any} */ a) => a.appId), [SKEWED]);
 
-      await other.page.goto(server.url, { waitUntil: "networkidle" });
+      await arrive(other.page, server.url);
       await drop(other.page, [{ name: "notes.txt", text: "no log at all" }]);
       await other.page.waitForSelector(".uploads [role=alert]:has-text('not added')");
       await other.page.click(".uploads button");
@@ -255,7 +287,8 @@ describe("adding a log", () => {
       await other.page.click("button:has-text('Add a log')");
       await other.page.setInputFiles(".add input:not([webkitdirectory])", join(logs, second));
       await other.page.waitForURL(/\/a\//);
-      assert.deepEqual(other.wrong, []);
+      // A run that is not read yet is asked for again; Chromium has its own word on the answer.
+      assert.deepEqual(other.wrong.filter((each) => !each.includes("409")), []);
       await other.page.close();
     } finally {
       await server.stop();
@@ -272,22 +305,22 @@ describe("a log that arrives slowly", () => {
     try {
       const proxy = await startProxy(server.url, "/gateway");
       const { page: slow } = await openPage(browser.context);
-      await slow.goto(proxy.url, { waitUntil: "networkidle" });
+      await arrive(slow, proxy.url);
       const network = await browser.context.newCDPSession(slow);
       await network.send("Network.enable");
       const limit = (/** @type {{ uploadThroughput?: number }} */ how) =>
         network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1, ...how });
       const logs = writeLogs(join(folder, "logs"));
       const name = readdirSync(logs).find((f) => f.includes(SKEWED)) ?? "";
-      // Behind its first events much that no page shows: it takes ten seconds to come.
+      // Behind its first events much that no page shows: it would take minutes to come.
       const filler = (JSON.stringify({ Event: "SparkListenerOfSomebody", text: "x".repeat(1000) }) + "\n").repeat(3000);
       const text = readFileSync(join(logs, name), "latin1") + filler;
       await limit({ uploadThroughput: 300_000 });
-      await drop(slow, [{ name, text }]);
+      await drop(slow, [{ name, text: text + filler.repeat(20) }]);
       await slow.waitForURL(/\/a\//);
       await slow.waitForSelector(".banner:has-text('still on its way')");
-      assert.match((await slow.textContent(".uploads")) ?? "", / sent/); // the page has left the list, and the log goes on coming
-      const run = new URL(slow.url()).pathname.replace("/gateway/", "");
+      await slow.waitForSelector(".uploads:has-text(' sent')"); // the page has left the list, and the log goes on coming
+      const run = (await address(slow)).pathname.replace("/gateway/", "");
       await proxy.stop();
       await slow.waitForSelector(".uploads [role=alert]:has-text('broke off')");
       await slow.click(".uploads button");
@@ -296,7 +329,7 @@ describe("a log that arrives slowly", () => {
       await slow.goto(server.url + run);
       await slow.waitForSelector(".banner:has-text('did not arrive whole')");
       // Sent again, it is whole, and the page that opened meanwhile says so by itself.
-      await slow.goto(server.url, { waitUntil: "networkidle" });
+      await arrive(slow, server.url);
       await limit({ uploadThroughput: 1_500_000 });
       await drop(slow, [{ name, text }]);
       await slow.waitForURL(/\/a\//);

@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { FILES, writeAttemptLogs } from "../api/support/attempt_logs.mjs";
 import { smallLog } from "../api/support/log.mjs";
 import { unzip } from "../api/support/zip.mjs";
-import { openBrowser, openPage, visit } from "./support/browser.mjs";
+import { address, openBrowser, openPage, settled, visit } from "./support/browser.mjs";
 import { WAYS, startBothWays } from "./support/server.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -51,12 +51,13 @@ for (const way of WAYS)
         await list();
         await row(name).locator(".name-link").click();
         await page.waitForSelector(".verdict");
+        await settled(page);
         assert.equal(await page.locator("main h1").innerText(), name);
         assert.ok((await page.title()).includes(name), await page.title());
         // Every page of the run stays with it.
         for (const entry of ["Jobs", "Stages", "Executors", "Environment", "Event log"]) {
           await page.locator(".rail a", { hasText: entry }).first().click();
-          await page.waitForSelector("main h1");
+          await settled(page);
           assert.equal(await page.locator("main h1").innerText(), name, entry);
         }
         // The History Server's download addresses by id and attempt: of two folders with one id it knows one.
@@ -75,7 +76,7 @@ for (const way of WAYS)
       await other.waitFor();
       await other.click();
       await page.waitForURL(`${server.roots[way]}a/app-both.2`);
-      assert.equal(await page.locator("main h1").innerText(), "both-2");
+      await page.locator("main h1:text-is('both-2')").waitFor();
     });
 
     it("opens the newest where an address names none, and the one it names", async () => {
@@ -87,7 +88,7 @@ for (const way of WAYS)
         ["history/app-plain/1/jobs/", "a/app-plain/jobs"],
       ]) {
         await visit(page, from, server.roots[way]);
-        assert.equal(page.url(), server.roots[way] + to);
+        assert.equal((await address(page)).href, server.roots[way] + to);
         assert.ok(await page.locator("main h1").innerText());
       }
     });

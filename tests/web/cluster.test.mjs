@@ -2,7 +2,7 @@
 /** Executors, storage, environment, streaming and sessions: what they show is what the API says, filters and selections are in the URL, old addresses lead here. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { api, arrive, openBrowser, openPage, prefer, reload, settled, url, visit } from "./support/browser.mjs";
 import { DSTREAMS, LOSSES, SKEWED, STORED, STREAMING, THRIFT } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -21,7 +21,6 @@ before(async () => {
 });
 after(() => browser.close());
 
-const settled = () => page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
 /** Texts of a section's rows, cell by cell. @param {string} title */
 const rows = (title) =>
   page.$$eval(
@@ -52,9 +51,11 @@ describe("executors", () => {
     await page.click("section:has(h2:text-is('Lost executors')) tbody tr:first-child a");
     await page.waitForURL(/[?&]exec=1\b/);
     await page.waitForSelector("h2:text-is('Executor 1')");
+    await settled(page);
     assert.match(await text(), /Exit status: 137/);
     await page.goBack();
-    await page.waitForSelector("section:has(h2:text-is('Totals'))");
+    await page.waitForFunction(() => !location.search.includes("exec="));
+    await settled(page);
     assert.equal((await rows("Executors")).length, 9);
   });
 
@@ -74,11 +75,11 @@ describe("executors", () => {
     await visit(page, `a/${LOSSES}/executors`);
     await page.click("section:has(h2:text-is('Hosts')) a:text-is('h1')");
     await page.waitForURL(/[?&]host=h1\b/);
-    await settled();
+    await settled(page);
     await page.selectOption("select.filter-choice", "lost");
     await page.waitForURL(/state=lost/);
-    await settled();
-    await page.reload({ waitUntil: "networkidle" });
+    await settled(page);
+    await reload(page);
     assert.deepEqual(
       (await rows("Executors")).map((r) => r[0]),
       ["1", "4"],
@@ -110,11 +111,34 @@ describe("executors", () => {
     await page.click("button:text-is('Columns')");
     await page.check("label:has-text('Resource profile') input");
     assert.ok((await heads()).includes("Resource profile"));
-    await page.reload({ waitUntil: "networkidle" });
+    // A column is moved with the keys, and keeps the focus; another one is drawn to its place; a link shows them so to somebody else, and the address here says nothing of it.
+    const [, second, third, fourth] = await heads();
+    await page.focus(".grip[aria-label^='Move Host']");
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction((name) => document.activeElement?.getAttribute("aria-label")?.startsWith(`Move ${name}`), second);
+    assert.deepEqual((await heads()).slice(1, 4), [third, second, fourth]);
+    assert.equal(await page.textContent(".columns [role=status]"), `${second}: 2 of ${(await page.$$("button.grip")).length}`);
+    const place = async (/** @type {string} */ id) => /** @type {{ x: number, y: number }} */ (await page.locator(`[data-column=${id}] .grip`).boundingBox());
+    const [from, to] = [await place("cores"), await place("host")];
+    await page.mouse.move(from.x + 8, from.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 8, to.y + 8, { steps: 3 });
+    await page.mouse.up();
+    assert.deepEqual((await heads()).slice(1, 4), [third, fourth, second]);
+    assert.equal(new URL(page.url()).search, "");
+    await page.evaluate(() => localStorage.removeItem("afterglow"));
+    const link = `a/${LOSSES}/executors?columns.executors=id,cores,host,profile`;
+    await visit(page, link);
+    assert.deepEqual((await heads()).map((h) => h?.replace(/[↑↓]/, "")), ["Executor", "Cores", "Host", "Resource profile"]);
+    await page.click("button:text-is('Columns')");
+    await page.uncheck("label:has-text('Host') input");
+    assert.equal(new URL(page.url()).search, "", "what one chooses oneself is a preference");
+    await reload(page);
     await page.waitForSelector("th:text-is('Resource profile')");
     await page.click("button:text-is('Columns')");
-    await page.click(".pop-box button");
+    await page.click(".pop-box > button");
     assert.ok(!(await heads()).includes("Resource profile"));
+    await prefer(page, { theme: "light", lang: "en", zone: "utc" });
   });
 });
 
@@ -133,10 +157,11 @@ describe("storage", () => {
     assert.ok(list[0].includes("11 of 12"), list[0].join(" | "));
     await page.click("tbody a:text-is('7')");
     await page.locator("section:has(h2:text-is('Cached partitions')) tbody tr").first().waitFor();
+    await settled(page);
     assert.equal((await rows("Cached partitions")).length, 11);
     await page.click("section:has(h2:text-is('Cached partitions')) th:has-text('Memory') button");
     await page.waitForURL(/sort=-memory/);
-    await settled();
+    await settled(page);
     assert.equal((await rows("Cached partitions"))[0][0], "rdd_7_10");
     assert.equal((await rows("Receiver blocks")).length, 0);
     await visit(page, `a/${STORED}/storage/99`);
@@ -156,10 +181,12 @@ describe("environment", () => {
     assert.ok(!differing.slice(0, differing.indexOf(true)).includes(true));
     await page.click("a:has-text('per-run value')");
     await page.waitForURL(/noise=1/);
+    await settled(page);
     assert.ok((await rows("Spark properties")).some((r) => r.includes("spark.app.id")));
     await page.goBack();
     await page.fill("input.filter-text", "OVERHEAD");
     await page.waitForURL(/q=OVERHEAD/);
+    await settled(page);
     assert.deepEqual((await rows("Spark properties")).map((r) => r.find((c) => c.startsWith("spark."))), ["spark.executor.memoryOverhead"]);
   });
 });
@@ -174,6 +201,7 @@ describe("streaming", () => {
     await page.click("a:text-is('windows')");
     await page.waitForURL(new RegExp(run.runId));
     await page.waitForSelector("h2:text-is('Batches')");
+    await settled(page);
     const batches = await rows("Batches");
     assert.equal(batches.length, run.progressCount);
     assert.equal(batches[0][0], String(run.latestBatchId));
@@ -191,9 +219,10 @@ describe("sessions", () => {
     await visit(page, `a/${THRIFT}/sessions`);
     await page.selectOption("select[aria-label='Outcome']", "failed");
     await page.waitForURL(/outcome=failed/);
-    await settled();
+    await settled(page);
     await page.click(`a[href$="/operations/${failed.id}"]`);
     await page.waitForSelector(`h2:text-is('Statement ${failed.id}')`);
+    await settled(page);
     assert.ok((await text()).includes(failed.error.split("\n")[0].slice(0, 60)));
     await page.click(`a[href$="/sessions/${failed.sessionId}"]`);
     await page.waitForURL(new RegExp(`sessions/${failed.sessionId}`));
@@ -214,7 +243,7 @@ describe("old addresses", () => {
       [`history/${THRIFT}/sqlserver/session/?id=${session.sessionId}`, `Session ${session.sessionId}`],
       [`history/${LOSSES}/executors/threadDump/?executorId=2`, "Executor 2"],
     ]) {
-      await page.goto(url + old, { waitUntil: "networkidle" });
+      await arrive(page, url + old);
       await page.waitForSelector(`h2:text-is("${heading}")`);
     }
     assert.deepEqual(wrong.filter((w) => !w.includes("404")), []);

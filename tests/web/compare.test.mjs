@@ -2,7 +2,7 @@
 /** Two runs side by side: numbers of the page are those of the API, the bridge closes, links name both runs, choosing, swapping, back and reload work. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+import { api, openBrowser, openPage, prefer, reload, settled, visit } from "./support/browser.mjs";
 import { CUT, FAILED, HOSTILE, SKEWED, SMALL } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -49,7 +49,7 @@ describe("compare", () => {
   it("shows only what changed, which a reload keeps and Back takes back", async () => {
     await at.page.selectOption("select[aria-label=Change]", "true");
     await at.page.waitForURL(/changed=true/);
-    await at.page.reload({ waitUntil: "networkidle" });
+    await reload(at.page);
     assert.equal(await at.page.inputValue("select[aria-label=Change]"), "true");
     await at.page.goBack();
     await at.page.waitForFunction(() => !location.search.includes("changed"));
@@ -71,6 +71,7 @@ describe("compare", () => {
     assert.equal(c.state, "done");
     await at.page.waitForSelector(".history-bar");
     await at.page.locator(".verdict-say", { hasText: c.sentence }).waitFor();
+    await settled(at.page);
     assert.match((await text(".head-meta")).join(" "), new RegExp(`median of ${c.baseline.members.length} earlier runs`));
     assert.equal((await at.page.$$(".history-bar")).length, c.baseline.members.length + 1);
     await at.page.locator(".history-bar").first().click();

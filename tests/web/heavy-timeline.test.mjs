@@ -2,7 +2,7 @@
 /** pain.md P080 and P081: 5,000 jobs, 1,000 executors that come and go, 10,000 tasks, and text that breaks viewers. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { openBrowser, openPage, visit } from "./support/browser.mjs";
+import { openBrowser, openPage, settled, visit } from "./support/browser.mjs";
 import { EXECUTORS, HEAVY, JOBS, ODD, TASKS, oddText, writeHeavyLog } from "./support/heavy-log.mjs";
 import { WAYS, startBothWays } from "./support/server.mjs";
 
@@ -83,6 +83,7 @@ for (const way of WAYS)
       await page.locator(".wf-row.is-job", { hasText: "(Job 3)" }).first().click();
       await page.waitForURL(`${server.roots[way]}a/${HEAVY}/jobs/${three}`);
       await page.locator("main", { hasText: oddText(three) }).waitFor();
+      await settled(page);
       assert.ok((await page.title()).includes(`Job ${three}`), await page.title());
     });
 

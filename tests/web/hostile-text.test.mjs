@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { HOSTILE as EVERYWHERE, writeHostileLogs } from "../api/support/hostile_log.mjs";
-import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+import { api, arrive, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
 import { FAILED, HOSTILE, SKEWED } from "./support/log.mjs";
 import { WAYS, startBothWays } from "./support/server.mjs";
 
@@ -110,7 +110,7 @@ describe("P098 hostile-text", () => {
       const thrown = [];
       page.on("pageerror", (e) => thrown.push(e.message));
       for (const [path, shows] of await everyPage(root)) {
-        const answer = await page.goto(root + path, { waitUntil: "networkidle" });
+        const answer = await arrive(page, root + path);
         const policy = answer?.headers()["content-security-policy"] ?? "";
         assert.match(policy, /(default|script)-src 'self'/, path);
         assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval/, path);

@@ -6,7 +6,7 @@
  * while the picture that matches SELECTOR is zoomed and dragged. Ends with 77 where there is no browser.
  */
 import { existsSync } from "node:fs";
-import { openBrowser, openPage, url } from "./support/browser.mjs";
+import { arrive, openBrowser, openPage, url } from "./support/browser.mjs";
 import { CHROMIUM } from "./support/where.mjs";
 
 if (!existsSync(CHROMIUM)) process.exit(77);
@@ -26,8 +26,9 @@ async function once(path, selector) {
   const before = await worked();
   await page.goto(url + path, { waitUntil: "commit" });
   const usable = await page.waitForFunction((s) => (document.querySelector(s) ? performance.now() : 0), selector, { polling: "raf" });
-  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? null);
-  const seen = { paintMs: paint, usableMs: await usable.jsonValue(), workMs: (await worked()) - before };
+  const work = (await worked()) - before;
+  const paint = await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime, undefined, { polling: "raf" });
+  const seen = { paintMs: await paint.jsonValue(), usableMs: await usable.jsonValue(), workMs: work };
   await page.close();
   return seen;
 }
@@ -35,7 +36,7 @@ async function once(path, selector) {
 /** @param {string} path @param {string} selector */
 async function frames(path, selector) {
   const { page } = await openPage(browser.context);
-  await page.goto(url + path, { waitUntil: "networkidle" });
+  await arrive(page, url + path);
   const picture = page.locator(selector).first();
   await picture.scrollIntoViewIfNeeded();
   const box = /** @type {{ x: number, y: number, width: number, height: number }} */ (await picture.boundingBox());
@@ -78,7 +79,7 @@ for (const what of wanted) {
   await once(path, selector);
   const seen = [];
   for (let i = 0; i < Number(runs); i++) seen.push(await once(path, selector));
-  said[name] = { paintMs: median(seen.map((s) => s.paintMs ?? Infinity)), usableMs: median(seen.map((s) => s.usableMs)), workMs: median(seen.map((s) => s.workMs)) };
+  said[name] = { paintMs: median(seen.map((s) => s.paintMs)), usableMs: median(seen.map((s) => s.usableMs)), workMs: median(seen.map((s) => s.workMs)) };
 }
 await browser.close();
 console.log(JSON.stringify(said));

@@ -2,7 +2,7 @@
 /** The overview and findings on it: what they say is what the API says; what is open, moved or zoomed stands in the address; the keys work. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, openBrowser, openPage, prefer, reload, settled, url, visit } from "./support/browser.mjs";
 import { FAILED, HOSTILE, SKEWED } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -17,7 +17,7 @@ let known = false;
 const at = `a/${SKEWED}`;
 const text = async (/** @type {string} */ selector) => ((await page.textContent(selector)) ?? "").trim();
 const idOf = (/** @type {any} */ f) => `${f.rule}:${f.subject.kind}:${f.subject.key}`;
-const query = () => new URL(page.url()).searchParams;
+const query = async () => (await address(page)).searchParams;
 
 before(async () => {
   browser = await openBrowser();
@@ -38,6 +38,7 @@ describe("the overview", () => {
     assert.equal(await text(".verdict-say"), found.verdict);
     const small = await page.$(".find-fold");
     if (small) await small.click();
+    await settled(page);
     assert.deepEqual(await page.$$eval("[data-finding]", (rows) => rows.map((r) => /** @type {HTMLElement} */ (r).dataset.finding)), found.findings.map(idOf));
     assert.equal(await text(`[data-finding="${idOf(found.findings[0])}"] .find-text`), found.findings[0].sentence);
     assert.deepEqual(wrong, []);
@@ -48,29 +49,29 @@ describe("the overview", () => {
     await visit(page, at);
     await page.click(`[data-finding="${idOf(first)}"]`);
     await page.waitForSelector(".find-body");
-    assert.equal(query().get("finding"), idOf(first));
+    assert.equal((await query()).get("finding"), idOf(first));
     assert.equal(await text(".find-do > p"), first.advice);
     assert.equal(await page.$$eval(".find-table tbody tr", (rows) => rows.length), first.evidence.rows.length);
     assert.deepEqual(
       await page.$$eval(".find-fix pre", (all) => all.map((e) => e.textContent)),
       first.fixes.map((/** @type {any} */ fix) => fix.code),
     );
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.equal(await page.getAttribute(`[data-finding="${idOf(first)}"]`, "aria-expanded"), "true");
     await page.click(`[data-finding="${idOf(first)}"]`);
-    assert.equal(await page.$(".find-body"), null);
-    assert.equal(query().get("finding"), null);
+    await page.waitForSelector(".find-body", { state: "detached" });
+    assert.equal((await query()).get("finding"), null);
   });
 
   it("goes from finding to finding by n and p", async () => {
     await visit(page, at);
     const ids = await page.$$eval("[data-finding]", (rows) => rows.map((r) => /** @type {HTMLElement} */ (r).dataset.finding ?? ""));
     await page.keyboard.press("n");
-    assert.equal(query().get("finding"), ids[0]);
+    assert.equal((await query()).get("finding"), ids[0]);
     await page.keyboard.press("n");
-    assert.equal(query().get("finding"), ids[1]);
+    assert.equal((await query()).get("finding"), ids[1]);
     await page.keyboard.press("p");
-    assert.equal(query().get("finding"), ids[0]);
+    assert.equal((await query()).get("finding"), ids[0]);
   });
 
   it("grades anew when thresholds are moved, keeps them in the address, and puts them back", async () => {
@@ -80,7 +81,7 @@ describe("the overview", () => {
     await page.fill(".find-steps input", "40");
     await page.waitForSelector(".find-moved");
     const steps = moved.ladder.steps.map((/** @type {number | null} */ s) => (s === null ? "-" : Number((s * 10).toPrecision(6)))).join(",");
-    assert.equal(query().get(`threshold.${moved.rule}`), steps);
+    assert.equal((await query()).get(`threshold.${moved.rule}`), steps);
     const anew = (await api(`apps/${SKEWED}/findings?all=true&limit=1000&threshold.${moved.rule}=${steps}`)).findings.find((/** @type {any} */ f) => idOf(f) === idOf(moved));
     assert.notEqual(anew.grade, moved.grade);
     const shows = await page.waitForFunction(
@@ -93,7 +94,7 @@ describe("the overview", () => {
     assert.equal(await shows.jsonValue(), anew.grade === "ok" ? "did not fire" : anew.grade === "info" ? "note" : anew.grade);
     await page.click(".find-moved button");
     await page.waitForFunction(([id, before]) => document.querySelector(`[data-finding="${id}"] .sev`)?.textContent === before, [idOf(moved), grade]);
-    assert.equal(query().get(`threshold.${moved.rule}`), null);
+    assert.equal((await query()).get(`threshold.${moved.rule}`), null);
   });
 
   it("tells what was checked and does not show, with how near it came", async () => {
@@ -116,7 +117,7 @@ describe("the overview", () => {
     await visit(page, `${at}?finding=${encodeURIComponent(idOf(first))}`);
     await page.click(".find-fix .btn");
     await page.click(".find-actions .btn:has-text('Copy link')");
-    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (window).copied), [first.fixes[0].code, page.url()]);
+    assert.deepEqual(await page.evaluate(() => /** @type {any} */ (window).copied), [first.fixes[0].code, (await address(page)).href]);
   });
 
   it("shows of which blocks the time is made, and what holds one", async () => {
@@ -125,7 +126,7 @@ describe("the overview", () => {
     const blocks = account.buckets.filter((/** @type {any} */ b) => b.slotMs > 0);
     assert.equal(await page.$$eval(".acct-legend > button", (all) => all.length), blocks.length);
     await page.click(".acct-legend > button:has-text('computing')");
-    assert.equal(query().get("block"), "cpu");
+    assert.equal((await query()).get("block"), "cpu");
     const { holders } = await api(`apps/${SKEWED}/account?holders=cpu&gaps=0`);
     await page.waitForSelector(".acct-held tbody tr");
     assert.deepEqual(
@@ -146,17 +147,17 @@ describe("the overview", () => {
     await page.mouse.move(track.x + track.width * 0.75, track.y + 30, { steps: 3 });
     await page.mouse.up();
     await page.waitForURL(/[?&]from=\d+&to=\d+/);
-    const [from, to] = [Number(query().get("from")), Number(query().get("to"))];
+    const [from, to] = [Number((await query()).get("from")), Number((await query()).get("to"))];
     const wall = whole.endMs - whole.beginMs;
     assert.ok(Math.abs(from - wall / 2) < wall / 50 && Math.abs(to - (wall * 3) / 4) < wall / 50, `${from} ${to} of ${wall}`);
-    await page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
+    await settled(page);
     const part = await api(`apps/${SKEWED}/timeline?fromMs=${from}&toMs=${to}`);
     assert.equal(await rows(), part.jobs.length + part.stages.length + part.jobs.filter((/** @type {any} */ j) => j.skippedStages).length);
     await page.focus(".zoomable");
     await page.keyboard.press("-");
-    assert.ok(Number(query().get("to")) - Number(query().get("from")) > to - from);
+    assert.ok(Number((await query()).get("to")) - Number((await query()).get("from")) > to - from);
     await page.keyboard.press("0");
-    assert.equal(query().get("from"), null);
+    assert.equal((await query()).get("from"), null);
   });
 
   it("says what another number of executors would do", async () => {
@@ -189,7 +190,7 @@ describe("the overview", () => {
     await page.goto(url + at);
     await page.waitForSelector(".find-later");
     assert.match(await text(".find-later"), /when the log has been read/);
-    assert.ok(await page.$(".verdict-say"), "what is known is said");
+    await page.waitForSelector(".verdict-say"); // what is known is said
     assert.equal(judged, 0);
     await page.unroute(`${url}api/afterglow/v1/apps/${SKEWED}`);
     await page.waitForSelector(".wf");
@@ -225,9 +226,10 @@ describe("all findings", () => {
     assert.equal(await page.$$eval("[data-finding]", (rows) => rows.length), found.findings.length);
     const { grade } = found.findings[0];
     await page.selectOption("select[aria-label=Grade]", grade);
+    await settled(page);
     const only = found.findings.filter((/** @type {any} */ f) => f.grade === grade);
     assert.equal(await page.$$eval("[data-finding]", (rows) => rows.length), only.length);
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.equal(await page.$$eval("[data-finding]", (rows) => rows.length), only.length);
     await page.goto(`${url}${at}/findings?rule=NO.RULE`);
     await page.waitForSelector(".state a");

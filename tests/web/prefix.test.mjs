@@ -2,7 +2,7 @@
 /** Below the path of a gateway everything works as at the root: assets, calls, links, reload, Back. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, url, visit } from "./support/browser.mjs";
+import { address, api, openBrowser, openPage, reload, url, visit } from "./support/browser.mjs";
 import { startProxy } from "./support/server.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -30,13 +30,13 @@ describe("below a prefix", () => {
     await visit(page, `?sort=-tasks`, proxy.url);
     await page.click("main tbody tr:first-child a");
     await page.waitForSelector(".verdict");
-    assert.equal(page.url(), `${proxy.url}a/${ref}`);
+    assert.equal((await address(page)).href, `${proxy.url}a/${ref}`);
     await page.click(".rail a:has-text('Stages')");
     await page.waitForURL(`${proxy.url}a/${ref}/stages`);
     await page.waitForSelector("main tbody tr");
     await page.click("main tbody tr:first-child a");
     await page.waitForSelector("#tasks tbody tr");
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.ok(await page.$("#tasks tbody tr"));
     await page.goBack();
     await page.waitForURL(`${proxy.url}a/${ref}/stages`);

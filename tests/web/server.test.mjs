@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import axe from "axe-core";
-import { api, openBrowser, openPage, prefer, visit } from "./support/browser.mjs";
+import { address, api, openBrowser, openPage, prefer, settled, visit } from "./support/browser.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -27,7 +27,8 @@ describe("the server's state", () => {
     await visit(page, "");
     await page.getByRole("link", { name: "Server status" }).click();
     await page.getByRole("heading", { level: 1, name: "Server" }).waitFor();
-    assert.equal(new URL(page.url()).pathname, "/status");
+    await settled(page);
+    assert.equal((await address(page)).pathname, "/status");
     assert.equal(await page.title(), "Server · Afterglow");
   });
 
@@ -49,7 +50,7 @@ describe("the server's state", () => {
       await visit(page, "status");
       await page.waitForSelector("section.sec");
       await page.evaluate(axe.source);
-      const found = await page.evaluate(async () => (await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })).violations.map((/** @type {any} */ v) => `${v.id}: ${v.nodes[0].target}`));
+      const found = await page.evaluate(async () => (await /** @type {any} */ (window).axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"] })).violations.map((/** @type {any} */ v) => `${v.id}: ${v.nodes[0].target}`));
       assert.deepEqual(found, []);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
     }
@@ -70,12 +71,12 @@ describe("the server's state", () => {
     });
     const row = section("Disk by application").locator("tbody tr").first();
     await row.getByRole("button", { name: /^Read anew: / }).click();
-    await page.locator(".toast", { hasText: "is read anew" }).waitFor();
+    await page.locator(".toast", { hasText: "is read anew" }).waitFor({ state: "attached" });
     page.once("dialog", (dialog) => dialog.dismiss());
     await row.getByRole("button", { name: /^Forget: / }).click();
     page.once("dialog", (dialog) => dialog.accept());
     await row.getByRole("button", { name: /^Forget: / }).click();
-    await page.locator(".toast", { hasText: "Nothing was done: it is being read" }).waitFor();
+    await page.locator(".toast", { hasText: "Nothing was done: it is being read" }).waitFor({ state: "attached" });
     assert.deepEqual(asked, [`POST /api/afterglow/v1/apps/${run.key}/reload 1`, `POST /api/afterglow/v1/apps/${run.key}/forget 1`]);
     await page.unroute(/\/(reload|forget)$/);
     wrong.splice(0, wrong.length, ...wrong.filter((each) => !each.includes("409"))); // Chromium's own word on it

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What one takes away of a page: its link, tables as CSV, JSON and Markdown, the report, paper. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
-import { FAILED, HOSTILE, SKEWED, SMALL } from "./support/log.mjs";
+import { api, arrive, openBrowser, openPage, prefer, reload, url, visit } from "./support/browser.mjs";
+import { FAILED, HOSTILE, SKEWED, SMALL, writeLogs } from "./support/log.mjs";
+import { startWatching } from "./support/server.mjs";
+
+const DATA = join(dirname(fileURLToPath(import.meta.url)), "../data/logs");
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -19,6 +25,15 @@ before(async () => {
 after(() => browser.close());
 
 const clipboard = () => at.page.evaluate(() => navigator.clipboard.readText());
+/** What is copied by an act, which takes a moment longer than the act. @param {() => Promise<unknown>} act */
+async function copied(act) {
+  await at.page.evaluate(() => navigator.clipboard.writeText(""));
+  await act();
+  await at.page.waitForFunction(() => navigator.clipboard.readText());
+  return clipboard();
+}
+/** It is gone after a moment, and what it said stays in the document. @param {string} text */
+const said = (text) => at.page.locator(".toast", { hasText: text }).waitFor({ state: "attached" });
 /** What a link or a button downloads. @param {() => Promise<unknown>} act */
 async function downloaded(act) {
   const [file] = await Promise.all([at.page.waitForEvent("download"), act()]);
@@ -42,9 +57,8 @@ describe("a list", () => {
   it("is copied as Markdown, as it is shown", async () => {
     await visit(at.page, `a/${SKEWED}/stages`);
     await open(".tbl-foot");
-    await at.page.locator(".menu[open] button").click();
-    await at.page.locator(".toast", { hasText: "copied" }).waitFor();
-    const lines = (await clipboard()).split("\n");
+    const lines = (await copied(() => at.page.locator(".menu[open] button").click())).split("\n");
+    await said("copied");
     const shown = await at.page.locator("main .tbl").first().locator("tbody tr").count();
     assert.equal(lines.length, shown + 2);
     assert.ok(lines.every((line) => line.startsWith("| ") && line.endsWith(" |")));
@@ -57,8 +71,7 @@ describe("a list", () => {
     const table = at.page.locator(".tbl-foot summary");
     if (await table.count()) {
       await table.first().click();
-      await at.page.locator(".menu[open] button").click();
-      const text = await clipboard();
+      const text = await copied(() => at.page.locator(".menu[open] button").click());
       assert.equal(/(^|[^\\])<script>/.test(text), false);
       assert.equal(text.split("\n").length, 3);
     }
@@ -78,27 +91,27 @@ describe("a run", () => {
     }
   });
 
-  it("is linked by y, with what is selected", async () => {
+  it("is linked by y, with what is selected, where nothing can be pinned", async () => {
     await visit(at.page, `a/${SKEWED}/stages/1.0?task=57`);
-    await at.page.keyboard.press("y");
-    await at.page.locator(".toast", { hasText: "Link to this view copied" }).waitFor();
-    assert.equal(await clipboard(), `${url}a/${SKEWED}/stages/1.0?task=57`);
+    const link = await copied(() => at.page.keyboard.press("y"));
+    await said("Link to this view copied");
+    assert.equal(link, `${url}a/${SKEWED}/stages/1.0?task=57`);
+    // This server reads no logs, so nobody would write a pinned view down.
+    assert.match(at.wrong.splice(0).join(), /^console: [^,]*\b503\b[^,]*$/);
   });
 
   it("gives its verdict, and a finding, as Markdown", async () => {
     const { verdict, findings } = await api(`apps/${SKEWED}/findings`);
     await visit(at.page, `a/${SKEWED}`);
     await at.page.locator(".head-tools summary", { hasText: "Share" }).click();
-    await at.page.locator(".head-tools .menu[open] button", { hasText: "verdict" }).click();
-    await at.page.locator(".toast", { hasText: "Verdict copied" }).waitFor();
-    const said = await clipboard();
-    assert.ok(said.startsWith("[skewed\\_join]("), said);
-    assert.ok(said.replaceAll("\\", "").includes(verdict.replaceAll("\\", "")), said);
-    const [first] = findings;
-    await visit(at.page, `a/${SKEWED}?finding=${encodeURIComponent(`${first.rule}:${first.subject.kind}:${first.subject.key}`)}`);
-    await at.page.locator(".find-actions button", { hasText: "Markdown" }).click();
-    await at.page.waitForTimeout(100);
-    assert.ok((await clipboard()).replaceAll("\\", "").includes(first.sentence.replaceAll("\\", "")));
+    const first = await copied(() => at.page.locator(".head-tools .menu[open] button", { hasText: "verdict" }).click());
+    await said("Verdict copied");
+    assert.ok(first.startsWith("[skewed\\_join]("), first);
+    assert.ok(first.replaceAll("\\", "").includes(verdict.replaceAll("\\", "")), first);
+    const [finding] = findings;
+    await visit(at.page, `a/${SKEWED}?finding=${encodeURIComponent(`${finding.rule}:${finding.subject.kind}:${finding.subject.key}`)}`);
+    const second = await copied(() => at.page.locator(".find-actions button", { hasText: "Markdown" }).click());
+    assert.ok(second.replaceAll("\\", "").includes(finding.sentence.replaceAll("\\", "")), second);
   });
 
   it("has a menu for the keyboard", async () => {
@@ -108,8 +121,57 @@ describe("a run", () => {
     await at.page.keyboard.press("Tab");
     assert.match(await at.page.evaluate(() => document.activeElement?.getAttribute("href") ?? ""), /report\?format=html/);
     await at.page.keyboard.press("Escape");
-    assert.equal(await at.page.locator(".menu[open]").count(), 0);
-    assert.equal(await at.page.evaluate(() => document.activeElement?.tagName), "SUMMARY");
+    await at.page.waitForFunction(() => !document.querySelector(".menu[open]") && document.activeElement?.tagName === "SUMMARY");
+  });
+});
+
+describe("where logs are read", () => {
+  /** @type {Awaited<ReturnType<typeof startWatching>>} */
+  let server;
+  before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), "afterglow-share-")), logs = join(folder, "logs");
+    mkdirSync(logs);
+    copyFileSync(join(writeLogs(join(folder, "all")), SMALL), join(logs, SMALL));
+    for (const run of ["regression_base", "regression_slow"]) cpSync(join(DATA, run), logs, { recursive: true });
+    server = await startWatching(folder, logs);
+    const are = async () => (await (await fetch(`${server.url}api/afterglow/v1/apps`)).json()).items.filter((/** @type {any} */ a) => a.state === "loaded" && a.grade !== null).length;
+    for (let tries = 0; (await are()) < 3 && tries < 300; tries++) await new Promise((later) => setTimeout(later, 100));
+  });
+  after(() => server.stop());
+
+  it("a view is pinned by y: a short address leads to it, says so, and what was changed", async () => {
+    await visit(at.page, `a/${SMALL}/stages/0.0?task=1`, server.url);
+    const link = await copied(() => at.page.keyboard.press("y"));
+    await said("Short address");
+    assert.match(link, /\/p\/[a-z2-9]{12}$/);
+    for (let tries = 0; (await fetch(link, { redirect: "manual" })).status !== 302 && tries < 100; tries++) await new Promise((later) => setTimeout(later, 50));
+    await arrive(at.page, link);
+    assert.match(at.page.url(), /\/stages\/0\.0\?task=1&pinned=[a-z2-9]{12}$/);
+    const note = at.page.locator(".is-pinned");
+    assert.match(await note.innerText(), /^Pinned view\. Pinned at .*Open the live view$/s);
+    assert.ok((await at.page.locator("tr.is-sel").count()) > 0);
+    await at.page.locator("th button", { hasText: "Duration" }).first().click();
+    await note.getByText("You have changed what it shows.").waitFor();
+    await note.getByText("Back to the pinned view").click();
+    await at.page.waitForURL(/\?task=1&pinned=[a-z2-9]{12}$/);
+    await note.getByText("Open the live view").click();
+    await note.waitFor({ state: "detached" });
+    assert.ok(at.page.url().endsWith(`/stages/0.0?task=1`));
+  });
+
+  it("a fix that is tracked is held against the next run of its job", async () => {
+    const [slow, base] = (await (await fetch(`${server.url}api/afterglow/v1/apps?q=nightly_sales&sort=-start`)).json()).items;
+    const { findings } = await (await fetch(`${server.url}api/afterglow/v1/compare?base=${base.ref}&new=${slow.ref}`)).json();
+    const gone = findings.find((/** @type {any} */ f) => f.news === "gone" && f.basePriceMs !== null);
+    await visit(at.page, `a/${base.ref}?small=1&finding=${gone.rule}:${gone.subjectKind}:${gone.baseSubject}`, server.url);
+    await at.page.click("button:text-is('Track this fix')");
+    await at.page.waitForSelector("button[aria-pressed=true]:text-is('Fix tracked')");
+    assert.equal(await at.page.locator("[aria-label='What became of a tracked fix']").count(), 0, "it has no earlier run");
+    await visit(at.page, `a/${slow.ref}`, server.url);
+    const note = at.page.locator("[aria-label='What became of a tracked fix']");
+    assert.match(await note.innerText(), new RegExp(`^Tracked fix, ${gone.name}: the finding is gone`));
+    await note.getByText("Stop tracking").click();
+    await note.waitFor({ state: "detached" });
   });
 });
 
@@ -130,9 +192,8 @@ describe("an address", () => {
       ];
       for (const path of views) {
         await visit(at.page, path);
-        await at.page.keyboard.press("y");
-        const link = await clipboard();
-        await there.page.goto(link, { waitUntil: "networkidle" });
+        const link = at.page.url();
+        await arrive(there.page, link);
         await there.page.waitForSelector("main > *");
         assert.equal(await there.page.innerText("main"), await at.page.innerText("main"), path);
         assert.equal(await there.page.title(), await at.page.title(), path);
@@ -179,7 +240,7 @@ describe("language and zone", () => {
     assert.ok((await at.page.innerText("main")).includes(local));
     await at.page.getByRole("button", { name: "English" }).click();
     await at.page.waitForFunction(() => document.documentElement.lang === "en");
-    await at.page.reload({ waitUntil: "networkidle" });
+    await reload(at.page);
     assert.equal(await at.page.evaluate(() => document.documentElement.lang), "en", "the choice stays");
     await prefer(at.page, { lang: "en", theme: "dark", zone: "utc" });
   });

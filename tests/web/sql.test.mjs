@@ -2,7 +2,7 @@
 /** Queries: the list, one query with its plan, and what a job's stages compute. The run is that of support/sql-log.mjs. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, arrive, openBrowser, openPage, prefer, reload, url, visit } from "./support/browser.mjs";
 import { HOSTILE } from "./support/log.mjs";
 import { QUERIES } from "./support/sql-log.mjs";
 
@@ -13,7 +13,7 @@ let page;
 /** @type {string[]} */
 let wrong;
 const AT = `a/${QUERIES}`;
-const param = (/** @type {string} */ name) => new URL(page.url()).searchParams.get(name);
+const param = async (/** @type {string} */ name) => (await address(page)).searchParams.get(name);
 const texts = (/** @type {string} */ selector) => page.locator(selector).allInnerTexts();
 /** Narrow no-break spaces stand before units. @param {string} s */
 const plain = (s) => s.replace(/[\u202f\u00a0]/g, " ").trim();
@@ -69,8 +69,8 @@ describe("queries", { skip: there ? false : "the server holds other logs" }, () 
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("ArrowUp");
     await page.waitForFunction(() => document.querySelector(".plan-side h3")?.textContent?.startsWith("Exchange"));
-    assert.equal(param("node"), "5");
-    await page.reload({ waitUntil: "networkidle" });
+    assert.equal(await param("node"), "5");
+    await reload(page);
     assert.equal(await side.innerText(), "Exchange 5");
     await page.locator('.plan-side a[href*="node=7"]').click();
     await page.waitForFunction(() => document.querySelector(".plan-side h3")?.textContent?.startsWith("Scan"));
@@ -87,7 +87,7 @@ describe("queries", { skip: there ? false : "the server holds other logs" }, () 
     assert.equal(await page.locator(".gbox", { hasText: "Generated code (1)" }).locator(".num").innerText().then(plain), "800 ms");
     await page.locator(".gbox", { hasText: "Generated code (1)" }).dblclick();
     await page.locator(".gbox", { hasText: "Scan parquet orders" }).waitFor();
-    assert.equal(param("open"), "c6");
+    assert.equal(await param("open"), "c6");
   });
 
   it("has every version of the plan, and what adaptive execution changed", async () => {
@@ -112,7 +112,7 @@ describe("queries", { skip: there ? false : "the server holds other logs" }, () 
     await visit(page, `${AT}/sql/2`);
     await page.getByText("Show the text").click();
     await page.getByLabel("Find in the text").fill("EXCHANGE");
-    assert.equal(await page.locator("mark").count(), 2);
+    await page.waitForFunction(() => document.querySelectorAll("mark").length === 2);
   });
 
   it("leads from a stage to the operators that ran in it, and from a job to its query", async () => {
@@ -151,7 +151,7 @@ describe("queries", { skip: there ? false : "the server holds other logs" }, () 
     const worked = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration")?.value ?? NaN;
     for (const more of ["", "&open=" + chains().join(",")]) {
       const before = await worked();
-      await page.goto(`${url}${AT}/sql/2?view=100${more}`, { waitUntil: "networkidle" });
+      await arrive(page, `${url}${AT}/sql/2?view=100${more}`);
       await page.locator(".gbox, .grect").first().waitFor({ state: "attached" });
       const took = (await worked()) - before;
       assert.ok(took < 1, `${took} s`);

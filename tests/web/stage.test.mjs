@@ -2,7 +2,7 @@
 /** The page of a stage: its numbers are the API's, one selection runs through all of it, and the timeline zooms without getting in the way. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, openBrowser, openPage, prefer, reload, rest, settled, url, visit } from "./support/browser.mjs";
 import { RETRIED, SKEWED } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-const settled = () => page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
+const query = async () => (await address(page)).searchParams;
 const cells = (/** @type {string} */ within, /** @type {number} */ n) => page.$$eval(`${within} tbody tr td:nth-child(${n})`, (list) => list.map((c) => c.textContent ?? ""));
 const table = (/** @type {string} */ caption) => `table:has(caption:text-is('${caption}'))`;
 /** A test over the written logs. @param {string} name @param {() => Promise<void>} f */
@@ -47,7 +47,7 @@ describe("the page of a stage", () => {
     assert.ok(findings.length >= 1 && rows.length >= 1);
     await page.click("[data-finding]");
     await page.waitForSelector("[data-finding][aria-expanded=false]");
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.equal(await page.getAttribute("[data-finding]", "aria-expanded"), "false", "closed stays closed");
   });
 
@@ -72,6 +72,7 @@ describe("the page of a stage", () => {
     assert.equal(shares, analysis.window.filter((/** @type {any} */ b) => b.slotMs > 0).length);
     await page.click("a:text-is('What it cost')");
     await page.waitForURL(/account=cost/);
+    await settled(page);
     assert.equal(await page.$$eval(".acct-bar > *", (list) => list.length), analysis.cost.filter((/** @type {any} */ b) => b.slotMs > 0).length);
   });
 
@@ -90,7 +91,7 @@ describe("the page of a stage", () => {
     assert.ok(Math.abs(ends.reduce((sum, [, w]) => sum + w, 0) - 1) < 1e-6, "the causes' bars add up to the excess");
     await page.click("#tasks tbody tr:nth-child(3) a");
     await page.waitForURL(/task=\d+/);
-    const picked = new URL(page.url()).searchParams.get("task");
+    const picked = (await query()).get("task");
     assert.notEqual(picked, String(SLOWEST));
     await page.waitForFunction((id) => document.querySelector("#task h2")?.textContent?.includes(`task ${id}`), picked);
     assert.equal(await page.getAttribute("#tasks tbody tr.is-sel", "aria-selected"), "true");
@@ -107,7 +108,7 @@ describe("the page of a stage", () => {
     ]);
     await page.click("#task a:text-is('Show them below')");
     await page.waitForURL(/partition=3/);
-    await settled();
+    await settled(page);
     assert.deepEqual((await cells("#tasks", 1)).sort(), ["3", "8"]);
     await page.click(".chip.is-filter button");
     await page.waitForFunction(() => !location.search.includes("partition"));
@@ -117,7 +118,7 @@ describe("the page of a stage", () => {
     await visit(page, `a/${RETRIED}/stages/0.0`);
     await page.click(`${table("Errors")} tbody a.bad`);
     await page.waitForURL(/[?&]q=/);
-    await settled();
+    await settled(page);
     assert.deepEqual(await cells("#tasks", 1), ["3"]);
   });
 
@@ -145,7 +146,7 @@ describe("the page of a stage", () => {
     await page.waitForURL(new RegExp(`task=${SLOWEST}\\b`));
     await page.selectOption("select[aria-label='Measure of data']", "shuffleWriteBytes");
     await page.waitForURL(/x=shuffleWriteBytes/);
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.equal(await page.inputValue("select[aria-label='Measure of data']"), "shuffleWriteBytes");
   });
 
@@ -153,7 +154,7 @@ describe("the page of a stage", () => {
     await visit(page, STAGE);
     await page.click(`${table("By executor")} tbody a:text-is('2')`);
     await page.waitForURL(/exec=2/);
-    await settled();
+    await settled(page);
     assert.equal(await page.getAttribute(`${table("By executor")} tr.is-sel`, "aria-selected"), "true");
     assert.equal(await page.inputValue("select[aria-label='Executor']"), "2");
     const total = (await api(`${API}/tasks?executor=2&limit=1`)).total;
@@ -178,7 +179,6 @@ describe("tasks over time", () => {
     await page.$eval(canvas, (e) => e.scrollIntoView({ block: "center" }));
     return /** @type {{ x: number, y: number, width: number, height: number }} */ (await (await page.$(canvas))?.boundingBox());
   };
-  const query = () => new URL(page.url()).searchParams;
 
   test("leave the wheel to the page until they are clicked, then zoom, and the table lists what is shown", async () => {
     await visit(page, STAGE);
@@ -187,21 +187,22 @@ describe("tasks over time", () => {
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.wheel(0, 200);
     await page.waitForFunction((was) => scrollY !== was, before);
-    assert.equal(query().get("from"), null);
+    await rest(page, 1000); // a wheel scrolls smoothly: on a page that still moves nothing is hit
+    assert.equal((await query()).get("from"), null);
     const at = await box();
     await page.mouse.click(at.x + at.width - 8, at.y + 6);
     await page.mouse.move(at.x + at.width / 2, at.y + at.height / 2);
     const still = await page.evaluate(() => scrollY);
     for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -100);
     await page.waitForURL(/from=\d+&to=\d+/);
+    await rest(page, 1000); // the address follows a moment after the last turn
     assert.equal(await page.evaluate(() => scrollY), still);
-    await settled();
-    const [from, to] = [query().get("from"), query().get("to")];
+    const [from, to] = [(await query()).get("from"), (await query()).get("to")];
     const { total } = await api(`${API}/tasks?from=${from}&to=${to}&limit=1`);
     assert.ok(total < 120);
     assert.match((await page.textContent("#tasks .sec-note")) ?? "", new RegExp(`^${total} of 120 `));
-    await page.reload({ waitUntil: "networkidle" });
-    assert.deepEqual([query().get("from"), query().get("to")], [from, to], "a link shows the same part");
+    await reload(page);
+    assert.deepEqual([(await query()).get("from"), (await query()).get("to")], [from, to], "a link shows the same part");
     assert.equal(await page.isEnabled("button:text-is('Whole stage')"), true);
   });
 
@@ -215,8 +216,9 @@ describe("tasks over time", () => {
     await page.mouse.move(x + width / 2 - 100, y + height / 2, { steps: 5 });
     await page.mouse.up();
     await page.waitForFunction((was) => Number(new URLSearchParams(location.search).get("from")) > was, middle);
-    assert.equal(Number(query().get("to")) - Number(query().get("from")), 2000, "a pan keeps the length");
-    const from = Number(query().get("from"));
+    await rest(page, 1000);
+    assert.equal(Number((await query()).get("to")) - Number((await query()).get("from")), 2000, "a pan keeps the length");
+    const from = Number((await query()).get("from"));
     await page.focus(canvas);
     await page.keyboard.press("ArrowLeft");
     await page.waitForFunction((was) => Number(new URLSearchParams(location.search).get("from")) === was - 300, from);
@@ -263,13 +265,13 @@ describe("the table of tasks", () => {
     await page.click("#tasks label:has-text('Locality') input");
     await page.keyboard.press("Escape");
     assert.equal(await page.$("#tasks .pop-box"), null);
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     const chosen = await heads();
     assert.ok(chosen.includes("Partition") && !chosen.includes("Locality"));
     await page.click("#tasks button:text-is('Columns')");
     await page.click("#tasks button:text-is('As usual')");
     assert.deepEqual(await heads(), usual);
-    assert.equal(new URL(page.url()).search, "", "a preference is no part of a link");
+    assert.equal((await address(page)).search, "", "a preference is no part of a link");
   });
 
   test("finds a task by index, and narrows by duration", async () => {
@@ -280,7 +282,7 @@ describe("the table of tasks", () => {
     await visit(page, STAGE);
     await page.selectOption("#tasks select[aria-label='Duration']", "10000");
     await page.waitForURL(/minDurationMs=10000/);
-    await settled();
+    await settled(page);
     assert.deepEqual(await cells("#tasks", 1), [String(SLOWEST)]);
   });
 });
@@ -290,15 +292,15 @@ describe("the list of stages", () => {
     await visit(page, `a/${SKEWED}/stages`);
     await page.click("main th:has-text('To win back') button");
     await page.waitForURL(/sort=-saving/);
-    await settled();
+    await settled(page);
     const first = (await api(`apps/${SKEWED}/stages?sort=-saving&limit=1`)).items[0];
     const row = (await page.textContent("main .tbl-box tbody tr:first-child")) ?? "";
     assert.match(row, new RegExp(`^${first.stageId}`));
     assert.ok(first.savingMs > 0);
     await page.click("main .tbl-box tbody tr:first-child a[title^='Job']");
     await page.waitForURL(/job=\d+/);
-    await settled();
-    const job = new URL(page.url()).searchParams.get("job");
+    await settled(page);
+    const job = (await query()).get("job");
     const { total } = await api(`apps/${SKEWED}/stages?job=${job}`);
     assert.equal((await page.$$("main .tbl-box tbody tr")).length, total);
     assert.ok(url);

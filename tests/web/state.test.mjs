@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, arrive, openBrowser, openPage, prefer, settled, url, visit } from "./support/browser.mjs";
 import { LOSSES, SKEWED } from "./support/log.mjs";
 import { QUERIES } from "./support/sql-log.mjs";
 
@@ -13,7 +13,7 @@ let browser;
 let page;
 /** @type {string[]} */
 let wrong;
-const param = (/** @type {string} */ name) => new URL(page.url()).searchParams.get(name);
+const param = async (/** @type {string} */ name) => (await address(page)).searchParams.get(name);
 const idOf = (/** @type {any} */ f) => `${f.rule}:${f.subject.kind}:${f.subject.key}`;
 
 const there = (await api(`apps/${SKEWED}`)).ref !== undefined && (await api(`apps?q=${QUERIES}`)).items.length > 0;
@@ -29,7 +29,7 @@ async function elsewhere(look) {
   const stranger = await openBrowser();
   const { page: other } = await openPage(stranger.context);
   await prefer(other, { theme: "light", lang: "en", zone: "utc" });
-  await other.goto(page.url(), { waitUntil: "networkidle" });
+  await arrive(other, (await address(page)).href);
   await look(other);
   await stranger.close();
 }
@@ -47,20 +47,29 @@ describe("moved thresholds", { skip: there ? false : "the server holds other log
     assert.deepEqual(inside.filter((to) => !new URL(to, url).searchParams.has(key)), []);
     await page.click(".rail a:has-text('Stages')");
     await page.waitForSelector(".find-moved");
-    assert.equal(param(key), "1e9,1e9,1e9,1e9");
+    assert.equal(await param(key), "1e9,1e9,1e9,1e9");
     const row = page.locator(".tbl tbody tr", { has: page.locator(`a[href*="/stages/${of.subject.key}?"]`) }).first();
     await row.waitFor();
     const level = () => row.locator(".sev").first().getAttribute("data-sev").then(Number);
     const grades = ["ok", "info", "low", "moderate", "severe"];
     const others = (await api(`apps/${SKEWED}/findings?limit=1000&${key}=1e9,1e9,1e9,1e9`)).findings.filter((/** @type {any} */ f) => f.subject.kind === "stage" && f.subject.key === of.subject.key);
     assert.equal(await level(), Math.max(0, ...others.map((/** @type {any} */ f) => grades.indexOf(f.grade))));
+    // Beside the share of GC stands no mark any more, and filter and sort go by the same grades.
+    assert.equal(await row.locator("a.mark[href*=GC_HIGH]").count(), 0);
+    const listed = (/** @type {string} */ more) => api(`apps/${SKEWED}/stages?${key}=1e9,1e9,1e9,1e9&${more}`);
+    await page.selectOption("select[aria-label=Severity]", "1");
+    await page.waitForURL(/[?&]grade=1/);
+    const { items } = await listed("grade=1&sort=-duration");
+    await page.waitForFunction((n) => document.querySelectorAll("main table.tbl tbody tr").length === n, items.length);
+    await page.selectOption("select[aria-label=Severity]", "");
+    await row.waitFor();
     await row.locator("td a").first().click();
     await page.waitForURL(/stages\/\d+\.\d+\?/);
     await page.waitForSelector(".find-moved:has-text('thresholds moved')");
     assert.equal(await page.locator(`[data-finding="${idOf(of)}"]`).count(), 0);
     await page.click(".find-moved button");
     await page.locator(`[data-finding="${idOf(of)}"]`).waitFor();
-    assert.equal(param(key), null);
+    assert.equal(await param(key), null);
     assert.equal(await page.locator(".find-moved").count(), 0);
     // Another run is graded as ever.
     await visit(page, `a/${SKEWED}?${key}=1e9,1e9,1e9,1e9`);
@@ -75,7 +84,7 @@ describe("what is open", { skip: there ? false : "the server holds other logs" }
     await page.getByLabel("Find in the text").fill("EXCHANGE");
     await page.getByLabel("Find in the text").press("Enter");
     await page.waitForFunction(() => document.querySelectorAll("mark").length === 2 && document.querySelectorAll("mark")[1].classList.contains("is-on"));
-    assert.deepEqual([param("folds"), param("intext"), param("match")], ["text", "EXCHANGE", "1"]);
+    assert.deepEqual([await param("folds"), await param("intext"), await param("match")], ["text", "EXCHANGE", "1"]);
     await elsewhere(async (other) => {
       await other.waitForSelector("mark.is-on");
       assert.deepEqual(await other.locator("mark").evaluateAll((marks) => marks.map((m) => m.className)), ["", "is-on"]);
@@ -86,7 +95,7 @@ describe("what is open", { skip: there ? false : "the server holds other logs" }
     await visit(page, `a/${QUERIES}/sql?sort=id`);
     await page.getByRole("button", { name: "1 nested query" }).click();
     await page.getByRole("heading", { name: "Started by query 0" }).waitFor();
-    assert.equal(param("open"), "0");
+    assert.equal(await param("open"), "0");
     await elsewhere(async (other) => void (await other.getByRole("heading", { name: "Started by query 0" }).waitFor()));
   });
 
@@ -106,8 +115,9 @@ describe("what is open", { skip: there ? false : "the server holds other logs" }
     await visit(page, `a/${QUERIES}/jobs/0`);
     await page.locator(".gbox").nth(1).click();
     await page.waitForSelector(".gbox.is-sel");
+    await settled(page);
     const chosen = await page.locator(".gbox.is-sel").innerText();
-    assert.match(param("node") ?? "", /^\d+\.\d+$/);
+    assert.match((await param("node")) ?? "", /^\d+\.\d+$/);
     await elsewhere(async (other) => {
       await other.waitForSelector(".gbox.is-sel");
       assert.equal(await other.locator(".gbox.is-sel").innerText(), chosen);
@@ -119,7 +129,7 @@ describe("what is open", { skip: there ? false : "the server holds other logs" }
     await visit(page, `a/${SKEWED}/stages/1.0?task=${items[0].taskId}&exec=${items[0].executorId}`);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => !new URL(location.href).searchParams.has("task"));
-    assert.equal(param("exec"), items[0].executorId);
+    assert.equal(await param("exec"), items[0].executorId);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => !new URL(location.href).searchParams.has("exec"));
   });
@@ -151,16 +161,16 @@ describe("executors over time", { skip: there ? false : "the server holds other 
     await page.mouse.up();
     await page.waitForFunction(() => new URL(location.href).searchParams.has("from"));
     const wall = run.binMs * run.aliveMs.length;
-    assert.ok(Math.abs(Number(param("from")) - wall / 4) < wall / 100 + 10, `${param("from")} of ${wall}`);
-    assert.ok(Math.abs(Number(param("to")) - wall / 2) < wall / 100 + 10);
+    assert.ok(Math.abs(Number(await param("from")) - wall / 4) < wall / 100 + 10, `${await param("from")} of ${wall}`);
+    assert.ok(Math.abs(Number(await param("to")) - wall / 2) < wall / 100 + 10);
     // The table of its numbers is that of the API, about this part.
     await page.locator(".chart-numbers summary").click();
-    const part = await api(`apps/${SKEWED}/executors/timeline?bins=360&fromMs=${param("from")}&toMs=${param("to")}`);
+    const part = await api(`apps/${SKEWED}/executors/timeline?bins=360&fromMs=${await param("from")}&toMs=${await param("to")}`);
     await page.waitForFunction((n) => document.querySelectorAll(".chart-numbers tbody tr").length === n, part.aliveMs.length);
     const first = await page.locator(".chart-numbers tbody tr").first().innerText();
     assert.match(first.replace(/[\u202f\s]+/g, " "), new RegExp(`^\\+.* ${(part.busyMs[0] / part.binMs).toLocaleString("en-US")} ${(part.aliveMs[0] / part.binMs).toLocaleString("en-US")}$`));
     await elsewhere(async (other) => assert.equal(await other.locator(".chart-numbers tbody tr").first().innerText(), first));
-    const before = param("from");
+    const before = await param("from");
     await page.focus(".zoomable");
     await page.keyboard.press("ArrowRight");
     await page.waitForFunction((from) => Number(new URL(location.href).searchParams.get("from")) > Number(from), before);

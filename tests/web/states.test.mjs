@@ -2,7 +2,7 @@
 /** Loading, empty, error, still being read, not read yet: the server's answers are changed on the way to the page. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, openBrowser, openPage, prefer, rest, settled, url, visit } from "./support/browser.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -25,18 +25,24 @@ beforeEach(async () => {
 });
 after(() => browser.close());
 
-/** @param {string} path @param {number} ms */
-const delay = (path, ms) =>
-  page.route(API + path, async (route) => {
-    await new Promise((done) => setTimeout(done, ms));
+/** Holds answers back until what is returned is called. @param {string} path */
+async function hold(path) {
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((done) => (release = () => done(undefined)));
+  await page.route(API + path, async (route) => {
+    await released;
     await route.continue().catch(() => {});
   });
+  return release;
+}
 
 describe("a page", () => {
   it("shows boxes when the answer takes long", async () => {
-    await delay(`apps/${ref}/stages**`, 1500);
+    const release = await hold(`apps/${ref}/stages**`);
     await page.goto(`${url}a/${ref}/stages`);
     await page.waitForSelector(".skeleton");
+    release();
     await page.waitForSelector("main tbody tr");
     assert.equal(await page.$(".skeleton"), null);
   });
@@ -44,10 +50,11 @@ describe("a page", () => {
   it("keeps what it shows while a slow answer is awaited", async () => {
     await visit(page, `a/${ref}/stages`);
     const rows = await page.$$eval("main tbody tr", (r) => r.length);
-    await delay(`apps/${ref}/stages**`, 1200);
+    const release = await hold(`apps/${ref}/stages**`);
     await page.click("main th:has-text('Tasks') button");
     await page.waitForSelector(".loaded.is-stale");
     assert.equal(await page.$$eval("main tbody tr", (r) => r.length), rows);
+    release();
     await page.waitForSelector(".loaded:not(.is-stale)");
   });
 
@@ -67,7 +74,7 @@ describe("a page", () => {
     assert.match(text ?? "", /the file is on fire/);
     assert.match(text ?? "", /status 500/);
     assert.match(text ?? "", new RegExp(`apps/${ref}/stages`));
-    assert.ok(await page.$(".rail"), "the frame stays");
+    await page.waitForSelector(".rail"); // the frame stays
     broken = false;
     await page.click("[role=alert] button");
     await page.waitForSelector("main tbody tr");
@@ -108,6 +115,19 @@ describe("a page", () => {
     assert.equal(asked, 3);
   });
 
+  it("hears a server whose answers take longer than the pause between two looks", async () => {
+    let asked = 0;
+    await page.route(`${API}apps/${ref}`, async (route) => {
+      asked++;
+      if (asked === 1) return route.fulfill({ status: 409, json: { status: 409, error: "not_loaded", detail: "waits", state: "waiting" } });
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 2500))); // a look is due every second
+      return route.continue();
+    });
+    await page.goto(`${url}a/${ref}`);
+    await page.waitForSelector(".verdict");
+    assert.equal(asked, 2);
+  });
+
   it("does not wait for a run that was put away and whose log is gone", async () => {
     const row = { ...app, state: "gone", loaded: false };
     await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { total: 1, page: 1, limit: 50, next: null, counts: {}, items: [row] } }));
@@ -120,9 +140,10 @@ describe("a page", () => {
   });
 
   it("follows a log that is being read without a jump, and stops when it is done", async () => {
-    let asked = 0;
+    let asked = 0,
+      n = 1;
     await page.route(`${API}apps/${ref}`, (route) => {
-      const n = ++asked;
+      asked++;
       return route.fulfill({
         json: n < 4 ? { ...app, loading: { readBytes: n * 25, totalBytes: 100, lines: n }, complete: false, state: "loading", taskCount: n * 10 } : app,
       });
@@ -131,11 +152,13 @@ describe("a page", () => {
     await page.waitForSelector("[role=progressbar][aria-valuenow='25']");
     await page.waitForSelector(".facts"); // with the answer about stages that run
     const before = await page.evaluate(() => document.querySelector(".facts")?.getBoundingClientRect().top);
+    n = 3;
     await page.waitForSelector("[role=progressbar][aria-valuenow='75']");
     assert.equal(await page.evaluate(() => document.querySelector(".facts")?.getBoundingClientRect().top), before);
+    n = 4;
     await page.waitForSelector("[role=progressbar]", { state: "detached" });
     const then = asked;
-    await page.waitForTimeout(2500);
+    await rest(page, 2500);
     assert.equal(asked, then, "a finished run is not polled");
   });
 
@@ -172,13 +195,20 @@ describe("a page", () => {
     await page.route(`${API}apps/${ref}/environment*`, (route) => route.fulfill({ json: { sections: null } }));
     await page.goto(`${url}a/${ref}/env`);
     await page.waitForSelector("[role=alert]");
-    assert.ok(await page.$(".rail"));
-    assert.ok(await page.$("h1"));
+    await page.waitForSelector(".rail");
+    await page.waitForSelector("h1");
     await page.click(".rail a:has-text('Jobs')");
     await page.waitForSelector("main tbody tr");
     assert.equal(await page.$("[role=alert]"), null);
   });
 
+  /** Opens a page, whose clock then goes on only where it is told to. @param {string} path @param {() => Promise<void>} look */
+  const withClock = async (path, look) => {
+    await page.clock.install();
+    await visit(page, path);
+    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000);
+    await look().finally(() => page.clock.resume()); // it is that of the next test's page, too
+  };
   /** Calls that an open page makes by itself in so long. @param {number} ms */
   const callsWithin = async (ms) => {
     let calls = 0;
@@ -188,45 +218,50 @@ describe("a page", () => {
     };
     page.on("request", hear);
     await page.clock.runFor(ms);
-    await page.waitForTimeout(300);
+    await settled(page);
     page.off("request", hear);
     return calls;
   };
+  /** Goes on until something was asked: that was at most 1.5 s ago then. */
+  const untilAsked = async () => {
+    while (!(await callsWithin(500)));
+    await callsWithin(1000);
+  };
 
   it("asks nothing by itself for a finished run", async () => {
-    await page.clock.install();
-    for (const path of [`a/${ref}`, `a/${ref}/stages`]) {
-      await visit(page, path);
-      assert.equal(await callsWithin(60_000), 0, path);
-    }
+    for (const path of [`a/${ref}`, `a/${ref}/stages`]) await withClock(path, async () => assert.equal(await callsWithin(60_000), 0, path));
   });
 
-  it("asks for the list again every 10 s, while it is visible and nobody types", async () => {
-    await page.clock.install();
-    await visit(page, "");
-    assert.equal(await callsWithin(8_000), 0);
-    assert.equal(await callsWithin(3_000), 2, "the list, and which places are away");
-    /** @type {string[]} */
-    const asked = [];
-    page.on("request", (r) => r.url().includes("/api/") && asked.push(r.url()));
-    for (let i = 1; i <= 12; i++) {
-      await page.fill("main input[type=search]", "s".repeat(i));
-      await page.clock.runFor(1000);
-    }
-    assert.equal(new Set(asked).size, asked.length, "each text is asked for once, no beat comes between");
-    assert.ok(asked.length > 0);
-    page.removeAllListeners("request");
-    await page.clock.runFor(3000);
-    await page.evaluate(() => Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true }));
-    assert.equal(await callsWithin(30_000), 0);
-  });
+  it("asks for the list again every 10 s, while it is visible and nobody types", () =>
+    withClock("", async () => {
+      await untilAsked();
+      assert.equal(await callsWithin(7_000), 0);
+      assert.equal(await callsWithin(3_000), 2, "the list, and which places are away");
+      /** @type {string[]} */
+      const asked = [];
+      const hear = (/** @type {import("playwright-core").Request} */ r) => {
+        if (r.url().includes("/api/")) asked.push(r.url());
+      };
+      page.on("request", hear);
+      for (let i = 1; i <= 12; i++) {
+        await page.fill("main input[type=search]", "s".repeat(i));
+        await page.clock.runFor(1000);
+      }
+      await settled(page);
+      page.off("request", hear);
+      assert.equal(new Set(asked).size, asked.length, "each text is asked for once, no beat comes between");
+      assert.equal(asked.length, 12);
+      await page.evaluate(() => Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true }));
+      await callsWithin(1000);
+      assert.equal(await callsWithin(30_000), 0);
+    }));
 
-  it("asks again every 10 s for an id that nobody knows", async () => {
-    await page.clock.install();
-    await visit(page, "a/app-nobody-knows");
-    assert.equal(await callsWithin(10_500), 1);
-    await page.waitForSelector("text=No such application");
-  });
+  it("asks again every 10 s for an id that nobody knows", () =>
+    withClock("a/app-nobody-knows", async () => {
+      await untilAsked();
+      assert.equal(await callsWithin(10_000), 1);
+      await page.waitForSelector("text=No such application");
+    }));
 
   it("leads from a stage or a job that is not there back to its list", async () => {
     for (const [path, list] of [
@@ -237,14 +272,14 @@ describe("a page", () => {
       assert.equal(await page.$("[role=alert] button"), null, "trying again would find no more");
       await page.click("[role=alert] a");
       await page.waitForSelector("main tbody tr");
-      assert.equal(new URL(page.url()).pathname, `/a/${ref}/${list}`);
+      assert.equal((await address(page)).pathname, `/a/${ref}/${list}`);
     }
   });
 
   it("marks failed stages and failed tasks in the rail", async () => {
     const found = await api(`apps/${ref}/findings`);
     await page.route(`${API}apps/${ref}/findings**`, (route) => route.fulfill({ json: { ...found, findings: [] } }));
-    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, failedStageCount: 2, failedTaskCount: 3, skewGrade: 0, slowestStages: [] } }));
+    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, failedStageCount: 2, failedTaskCount: 3, slowestStages: [] } }));
     await visit(page, `a/${ref}`);
     assert.equal(await page.getAttribute(".rail a:has-text('Stages') .sev", "data-sev"), "4");
     assert.equal(await page.getAttribute(".rail a:has-text('Stages') .sev", "title"), "2 stages failed");

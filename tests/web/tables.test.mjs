@@ -2,7 +2,7 @@
 /** The URL is the state: sorting, filtering and paging are in it, survive a reload, and Back undoes them. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { api, openBrowser, openPage, prefer, url, visit } from "./support/browser.mjs";
+import { address, api, openBrowser, openPage, prefer, reload, rest, settled, url, visit } from "./support/browser.mjs";
 import { SKEWED } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -28,25 +28,25 @@ after(() => browser.close());
 
 const column = (/** @type {number} */ n, within = "#tasks") =>
   page.$$eval(`${within} tbody tr td:nth-child(${n})`, (cells) => cells.map((c) => c.textContent ?? ""));
-const settled = () => page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
 
 describe("tables", () => {
   it("sort by a click on a head, say so to a screen reader, and keep it over a reload", async () => {
     await visit(page, stage);
     await page.click("#tasks th:has-text('Launched') button");
     await page.waitForURL(/[?&]sort=launchMs\b/);
-    await settled();
+    await settled(page);
     const before = await column(1);
     assert.equal(await page.getAttribute("#tasks th:has-text('Launched')", "aria-sort"), "ascending");
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.deepEqual(await column(1), before);
     await page.click("#tasks th:has-text('Launched') button");
     await page.waitForURL(/[?&]sort=-launchMs\b/);
-    await settled();
+    await settled(page);
     assert.equal(await page.getAttribute("#tasks th:has-text('Launched')", "aria-sort"), "descending");
     assert.notDeepEqual(await column(1), before);
     await page.goBack();
-    await settled();
+    await page.waitForURL(/[?&]sort=launchMs\b/);
+    await settled(page);
     assert.deepEqual(await column(1), before);
   });
 
@@ -56,14 +56,14 @@ describe("tables", () => {
     if (first.length < 25) return;
     await page.keyboard.press("]");
     await page.waitForURL(/[?&]page=2\b/);
-    await settled();
+    await settled(page);
     const second = await column(1);
     assert.equal(second.filter((x) => first.includes(x)).length, 0);
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.deepEqual(await column(1), second);
     await page.keyboard.press("[");
     await page.waitForFunction(() => !location.search.includes("page="));
-    await settled();
+    await settled(page);
     assert.deepEqual(await column(1), first);
   });
 
@@ -81,7 +81,7 @@ describe("tables", () => {
     const id = await link.textContent();
     await link.click();
     await page.waitForURL(new RegExp(`[?&]exec=${id}\\b`));
-    await settled();
+    await settled(page);
     const head = await page.$$eval("#tasks thead th", (heads) => heads.findIndex((h) => h.textContent?.startsWith("Executor")));
     assert.deepEqual([...new Set(await column(head + 1))], [id]);
   });
@@ -92,10 +92,10 @@ describe("tables", () => {
     await page.keyboard.press("f");
     await page.keyboard.type("night", { delay: 20 });
     await page.waitForURL(/[?&]q=night\b/);
-    await settled();
+    await settled(page);
     assert.equal(await page.evaluate(() => history.length), length);
     assert.equal(await page.inputValue("[data-search]"), "night");
-    await page.reload({ waitUntil: "networkidle" });
+    await reload(page);
     assert.equal(await page.inputValue("[data-search]"), "night");
     if (known) for (const name of await column(2, "main")) assert.match(name, /nightly_/);
   });
@@ -105,11 +105,33 @@ describe("tables", () => {
     await visit(page, `a/${ref}/stages`);
     const row = await page.textContent("main tbody tr:first-child");
     assert.match(row ?? "", /collect at Job\.scala:20/);
-    assert.match(row ?? "", /severe/);
+    assert.match(row ?? "", /moderate/); // of its finding: it would save 15 s or so of 27
     const ratio = (await api(`apps/${ref}/stages?sort=-duration&limit=1`)).items[0].skew.durationRatio;
     // Median of 500…619 without the outlier in place 57: the 60th of 120 values is 560 or 561 ms; 20 s is 35 times that.
     assert.ok(ratio > 35 && ratio < 36.5, String(ratio));
     assert.match(row ?? "", /35\.\d×|36\.\d×/);
+  });
+
+  it("give a number the mark of its finding, which leads there, and none where no finding fired", async (t) => {
+    if (!known) return t.skip("the server under test does not hold the written logs");
+    await visit(page, `a/${ref}/stages?sort=id`);
+    const { items } = await api(`apps/${ref}/stages?sort=id`);
+    let marked = 0;
+    for (const [i, stage] of items.entries()) {
+      const row = page.locator("main table.tbl tbody tr").nth(i);
+      const key = `${stage.stageId}.${stage.attempt}`;
+      const rules = [stage.skew, stage.gc].filter((n) => n.grade);
+      const marks = await row.locator("a.mark").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.querySelector(".sev")?.getAttribute("data-sev")]));
+      assert.deepEqual(marks, rules.map((n) => [new URL(`a/${ref}/stages/${key}?finding=${encodeURIComponent(`${n.rule}:stage:${key}`)}`, url).href.replace(new URL(url).origin, ""), String(n.grade)]));
+      const high = [stage.skew, stage.gc].filter((n) => n.high && !n.grade && stage.status !== "skipped");
+      assert.deepEqual(await row.locator(".mark.is-high").evaluateAll((all) => all.map((m) => [m.querySelectorAll(".sev").length, /no finding/.test(m.getAttribute("title") ?? "")])), high.map((n) => [0, n.grade !== null]));
+      marked += marks.length;
+    }
+    assert.ok(marked > 0);
+    await page.locator("main a.mark").first().click();
+    await page.waitForSelector(".find-item.is-open");
+    const id = new URL(page.url()).searchParams.get("finding");
+    assert.equal(await page.getAttribute(".find-item.is-open [data-finding]", "data-finding"), id);
   });
 
   it("open a task with all that is known of it", async () => {
@@ -125,8 +147,7 @@ describe("tables", () => {
 describe("keys", () => {
   it("go to pages, move over rows and open them", async () => {
     await visit(page, `a/${ref}`);
-    await page.keyboard.press("g");
-    await page.keyboard.press("s");
+    await Promise.all(["g", "s"].map((key) => page.keyboard.press(key))); // not so slowly that the first is forgotten
     await page.waitForURL(/\/stages$/);
     await page.waitForSelector("main tbody tr a");
     await page.keyboard.press("j");
@@ -144,8 +165,8 @@ describe("keys", () => {
     await visit(page, `a/${ref}/stages`);
     await page.keyboard.press("f");
     await page.keyboard.type("gj");
-    await page.waitForTimeout(100);
-    assert.match(page.url(), /\/stages/);
+    await rest(page, 400);
+    assert.match((await address(page)).pathname, /\/stages$/);
   });
 
   it("draw their ring inside the box of a table, which cuts what stands out", async () => {
@@ -183,8 +204,8 @@ describe("navigation", () => {
     await visit(page, `a/${ref}`);
     await page.click("button:has-text('中文')");
     await page.waitForSelector("html[lang=zh-CN]");
-    assert.equal(new URL(page.url()).search, "");
-    await page.reload({ waitUntil: "networkidle" });
+    assert.equal((await address(page)).search, "");
+    await reload(page);
     assert.equal(await page.getAttribute("html", "lang"), "zh-CN");
     await page.click("button:has-text('English')");
     await page.waitForSelector("html[lang=en]");

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { openBrowser, openPage, prefer } from "./support/browser.mjs";
+import { openBrowser, openPage, prefer, settled } from "./support/browser.mjs";
 import { startOver } from "./support/server.mjs";
 import { ROOT } from "./support/where.mjs";
 
@@ -115,13 +115,14 @@ async function walk(page, root, app, rules, path, get) {
   };
   const picture = async (/** @type {string} */ what) => {
     if (!PICTURES) return;
-    await page.waitForLoadState("networkidle");
+    await settled(page);
     await page.screenshot({ path: join(PICTURES, `${path.split("/").slice(0, -1).join("-")}-${what}.png`) });
   };
   await page.goto(root);
   await page.getByRole("searchbox").first().fill(app.appId);
   await click(page.locator(`main tbody a[href$="/a/${app.ref}"]`).first());
   await page.waitForSelector(".find-row");
+  await settled(page);
   await picture("1-overview");
   const rows = page.locator(rules.map((rule) => `.find-row[data-finding^="${rule}:"]`).join(", "));
   if (!(await rows.count())) await click(page.locator("a.find-fold[href*='small=']"));
@@ -133,6 +134,7 @@ async function walk(page, root, app, rules, path, get) {
   const item = page.locator(".find-item.is-open");
   await item.locator(".find-body").waitFor();
   await picture("2-opened");
+  await settled(page);
   const text = await item.innerText();
   for (const part of [cause.name, cause.sentence, cause.advice]) assert.ok(text.includes(part), `${part} is not in ${text}`);
   assert.equal((await item.locator(".find-where").innerText()).length > 0, true);

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The columns of the list of applications. */
+import { useState } from "preact/hooks";
 import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoned, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
-import { trend, usual } from "../model/history.js";
+import { BARS_HEIGHT, barAt, bars, barsWidth, trend, usual } from "../model/history.js";
 import { Progress } from "./app-head.jsx";
 import { CompareText } from "./app-tools.jsx";
 import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
 import { Outcome } from "./chips.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
 import { Severity } from "./severity.jsx";
-import { tip } from "./tip.jsx";
+import { hideTip, showTip } from "./tip.jsx";
 
 /** @typedef {import("../types").AppItem} AppItem */
 /** @typedef {import("./table.jsx").Column<AppItem>} AppColumn */
-
-/** With fewer runs than this their bars get no wider; the API is asked for so many. */
-export const RUNS = 20;
 
 /** Always shown: what a row is, and where a log that is not read says why. */
 export const FIXED = new Set(["severity", "name", "start", "duration"]);
@@ -159,25 +157,36 @@ function Name({ app: a, place }) {
   );
 }
 
-/** Wall times of the runs of its job, this one dark. The bars are for the pointer; by keyboard the number leads to the list of them. @param {{ app: AppItem }} props */
+/**
+ * Wall times of the runs of its job, this one dark: one link, whose address is that of the bar under the pointer, since a link a bar made half the elements of the list. By keyboard the number leads to the list of them.
+ * @param {{ app: AppItem }} props
+ */
 function Runs({ app: a }) {
+  const [over, setOver] = useState(/** @type {number | null} */ (null));
   const h = a.history;
   if (!h || h.total < 2) return DASH;
-  const max = Math.max(1, ...h.runs.map((r) => r.durationMs ?? 0));
+  const r = over === null ? null : h.runs[over];
   return (
     <span class="runs">
-      <span class="runs-bars" aria-hidden="true">
-        {h.runs.map((r) => (
-          <a
-            key={r.key}
-            href={paths.app(r.key)}
-            tabIndex={-1}
-            class={(r.key === a.key ? "is-this" : "") + (r.outcome === "failed" ? " is-bad" : "")}
-            style={{ "--v": (r.durationMs ?? 0) / max }}
-            {...tip(() => `${zoned(r.startMs)}\n${duration(r.durationMs)}${r.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`)}
-          />
-        ))}
-      </span>
+      <a
+        class="runs-bars"
+        aria-hidden="true"
+        tabIndex={-1}
+        href={r ? paths.app(r.key) : undefined}
+        onPointerMove={(e) => setOver(barAt(h.runs.length, e.offsetX))}
+        onPointerDown={(e) => setOver(barAt(h.runs.length, e.offsetX))}
+        onMouseMove={(e) => r && showTip(e, `${zoned(r.startMs)}\n${duration(r.durationMs)}${r.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`)}
+        onMouseLeave={() => {
+          setOver(null);
+          hideTip();
+        }}
+      >
+        <svg width={barsWidth(h.runs.length)} height={BARS_HEIGHT}>
+          {bars(h.runs, a.key, over).map(({ kind, d }) => (
+            <path key={kind} class={kind} d={d} />
+          ))}
+        </svg>
+      </a>
       <a class="runs-all" href={paths.apps({ job: a.key })} title={t("apps.runsAll", h.total)} aria-label={t("apps.runsAll", h.total)}>
         {count(h.total)}
       </a>

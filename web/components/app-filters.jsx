@@ -10,7 +10,6 @@ import { useData } from "./use-data.js";
 
 /** @typedef {import("../types").Facet} Facet */
 
-export const FILTERS = ["q", "outcome", "grade", "state", "data", "rule", "user", "queue", "place", "from", "to", "minDurationMs", "job", "complete", "flags"];
 /** Those behind the button. */
 const FURTHER = ["state", "data", "rule", "user", "queue", "place", "from", "to", "minDurationMs", "job", "complete", "flags"];
 

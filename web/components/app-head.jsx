@@ -7,6 +7,7 @@ import { noted, wrong } from "../model/health.js";
 import { AppTools } from "./app-tools.jsx";
 import { Outcome } from "./chips.jsx";
 import { MovedThresholds } from "./moved-thresholds.jsx";
+import { PinnedNote } from "./pinned.jsx";
 import { Sentences } from "./sentences.jsx";
 import { Severity } from "./severity.jsx";
 
@@ -46,6 +47,7 @@ export function AppHead({ app }) {
         </div>
         <AppTools app={app} />
       </div>
+      <PinnedNote />
       <MovedThresholds />
       {app.loading ? <StillLoading app={app} loading={app.loading} /> : app.log.upload === "arriving" ? <Arriving app={app} /> : brokeOff(app) ? <BrokeOff app={app} /> : broken.length ? <LogHealthBar app={app} broken={broken} /> : <QuietNote app={app} />}
       {app.state === "gone" && !brokeOff(app) ? (

@@ -4,6 +4,7 @@ import { t } from "../lib/i18n.js";
 import * as markdown from "../lib/markdown.js";
 import * as paths from "../lib/paths.js";
 import { Menu } from "./menu.jsx";
+import { copyPinned } from "./pinned.jsx";
 import { copyAndSay, copyLink } from "./toast.jsx";
 
 /** @typedef {{ ref: string | null, loading?: unknown, loaded: boolean }} Run */
@@ -60,7 +61,10 @@ export function AppTools({ app }) {
       )}
       <Menu label={t("share.open")}>
         <button type="button" title={t("share.linkTitle")} onClick={copyLink}>
-          {t("share.link")} <kbd aria-hidden="true">y</kbd>
+          {t("share.link")}
+        </button>
+        <button type="button" title={t("pin.copyTitle")} onClick={copyPinned}>
+          {t("pin.copy")} <kbd aria-hidden="true">y</kbd>
         </button>
         <button type="button" onClick={() => copyAndSay(verdictMarkdown(), "share.verdictCopied")}>
           {t("share.copyVerdict")}

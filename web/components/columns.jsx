@@ -60,15 +60,15 @@ export const linkColumn = (head, to, text, more) => ({
   ...more,
 });
 
-/** GC time against task time. @template {{ gc: import("../types").Gc | null }} T @param {More<T>} [more] @returns {Column<T>} */
-export const gcColumn = (more) => ({
+/** GC time against task time. @template {{ gc: import("../types").Gc | null }} T @param {More<T>} [more] @param {(row: T, rule: string) => string} [to] where the finding of that rule is shown @returns {Column<T>} */
+export const gcColumn = (more, to) => ({
   id: "gc",
   label: t("col.gc"),
   title: t("col.gc.title"),
   num: true,
   sort: "gcShare",
   value: (row) => row.gc?.share,
-  cell: (row) => <GcMark gc={row.gc} />,
+  cell: (row) => <GcMark gc={row.gc} to={to && ((rule) => to(row, rule))} />,
   ...more,
 });
 

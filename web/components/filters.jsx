@@ -76,11 +76,13 @@ export const words = (family, values) => values.map((v) => [v, word(family, v)])
 export const GradeChoice = () => (
   <Choice
     name="grade"
-    label={t("apps.marks")}
-    any={t("apps.anyMark")}
+    label={t("col.severity")}
+    any={t("apps.anySeverity")}
     options={[
-      ["3", t("apps.moderate")],
-      ["4", t("apps.severe")],
+      ["1", t("apps.fromNote")],
+      ["2", t("apps.fromLow")],
+      ["3", t("apps.fromModerate")],
+      ["4", t("apps.severeOnly")],
     ]}
   />
 );

@@ -10,6 +10,7 @@ import { CopyButton } from "./copy.jsx";
 import { Fold } from "./fold.jsx";
 import { Place, placeName } from "./place.jsx";
 import { GradeMark } from "./severity.jsx";
+import { TrackButton } from "./tracked.jsx";
 
 /** @typedef {import("../types").Finding} Finding */
 
@@ -52,6 +53,7 @@ export function FindingBody({ appRef, finding: f, all }) {
         {f.ladder.steps.some((s) => s !== null) && f.measure.value !== null ? <Thresholds finding={f} /> : null}
         <p class="find-actions no-print">
           <CopyButton label={t("copy.link")} text={link} />
+          {f.fixes.length ? <TrackButton appRef={appRef} finding={f} /> : null}
           <CopyButton label={t("share.copyFinding")} text={() => findingMarkdown(f, link())} />
         </p>
       </div>

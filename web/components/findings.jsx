@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { cameByLink, current, hrefWith, patchQuery } from "../lib/router.js";
-import { byRule, findingId, folded, level, ofPage, worst } from "../model/findings.js";
+import { byRule, findingId, folded, isFound, level, ofPage } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -45,11 +45,10 @@ export function FindingsOfRun({ appRef, version, children }) {
 /** All findings of the run. @param {string} _ref @param {string} _version @returns {AskedFindings} */
 export const useFindings = (_ref, _version) => useContext(OfRun).asked;
 
-/** Level of what the findings say of a subject with the thresholds that the address moved; null: it moved none, and what a list says of the subject holds. @param {import("../types").SubjectKind} kind @param {string} key */
-export function useMovedLevel(kind, key) {
-  const { data } = useContext(OfRun)?.asked ?? {};
-  if (!data || !Object.keys(paths.thresholds(current().query)).length) return null;
-  return worst(data.findings.filter((f) => f.subject.kind === kind && f.subject.key === key)).level;
+/** Whether a finding is about a number of the page: see isFound. @returns {(rules: string[], kind: import("../types").SubjectKind, key: string, value?: number) => boolean} */
+export function useFound() {
+  const findings = useContext(OfRun)?.asked.data?.findings ?? [];
+  return (...of) => isFound(findings, ...of);
 }
 
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */

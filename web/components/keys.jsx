@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../lib/i18n.js";
 import { current, patchQuery } from "../lib/router.js";
-import { copyLink } from "./toast.jsx";
+import { copyPinned } from "./pinned.jsx";
 
 /** @typedef {import("../lib/i18n.js").Key} Key */
 
@@ -61,7 +61,7 @@ export function useKeys({ go, search, help }) {
       chord.current = 0;
       if (e.key === "g") chord.current = e.timeStamp;
       else if (e.key === "?") help();
-      else if (e.key === "y") copyLink();
+      else if (e.key === "y") copyPinned();
       else if (e.key === "Escape") unselect();
       else if (e.key === "/") {
         e.preventDefault();

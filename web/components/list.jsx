@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath, wordedPath } from "../api.js";
-import { t } from "../lib/i18n.js";
+import { apiPath } from "../api.js";
+import { language, t } from "../lib/i18n.js";
+import { filtersIn, listPath } from "../lib/list-path.js";
 import { here } from "../lib/paths.js";
 import { current } from "../lib/router.js";
 import { Empty, Loaded } from "./states.jsx";
@@ -22,21 +23,20 @@ import { useData } from "./use-data.js";
  * @template T
  * @template {import("../types").List<T>} L
  * @param {(string | number)[]} parts of the API's address
- * @param {{ sort: string, limit?: number, filters?: (string | [parameter: string, key: string])[], version: string | number, fixed?: Record<string, string | null>, id?: string, worded?: boolean, asks?: boolean }} o
- *   sort and limit: those of an address that names none; filters: by name, or as parameter of the API and key of the page's address where these differ; fixed: parameters that are not in the
- *   address of the page; id: `sort`, `page` and `limit` stand behind it in the address; worded: the answer has sentences; asks: where it is false nothing is
+ * @param {import("../lib/list-path.js").ListOptions & { version: string | number, worded?: boolean, asks?: boolean }} o worded: the answer has sentences; asks: where it is false nothing is
  *   asked yet
  * @returns {Listing<T, L>}
  */
-export function useList(parts, { sort: usual, limit = 50, filters: names = [], version, id = "", worded, fixed, asks = true }) {
+export function useList(parts, { version, worded, asks = true, ...o }) {
   const q = current().query;
-  const keys = names.map((name) => (typeof name === "string" ? /** @type {const} */ ([name, name]) : name));
-  const filters = Object.fromEntries(keys.map(([name, key]) => [name, q.get(key)]));
-  const sort = q.get(id + "sort") ?? usual;
-  const path = worded ? wordedPath : apiPath;
-  const json = path(parts, { ...fixed, ...filters, sort, page: q.get(id + "page"), limit: q.get(id + "limit") ?? limit });
+  const of = worded ? { ...o, fixed: { ...o.fixed, lang: language() } } : o;
+  const filters = filtersIn(q, of.filters);
+  const sort = q.get((of.id ?? "") + "sort") ?? of.sort;
+  const json = listPath(parts, q, of);
   const asked = /** @type {import("./use-data.js").Asked<L>} */ (useData(asks ? json : null, version));
-  return { asked, sort, filters, filtered: keys.some(([, key]) => q.has(key)), id, csv: path(parts, { ...fixed, ...filters, sort, format: "csv" }), json };
+  return {
+    asked, sort, filters, filtered: Object.values(filters).some((x) => x !== null), id: of.id, csv: apiPath(parts, { ...of.fixed, ...filters, sort, format: "csv" }), json,
+  };
 }
 
 /**

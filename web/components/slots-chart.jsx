@@ -2,6 +2,7 @@
 import { useCallback } from "preact/hooks";
 import { clock, count, offset, percent, slotTime } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
+import { boundLines } from "../model/executors.js";
 import { timeTicks } from "../model/timeline.js";
 import { sum } from "../model/time-axis.js";
 import { Canvas } from "./canvas.jsx";
@@ -15,11 +16,15 @@ import { Zoomable } from "./zoomable.jsx";
 const CURVE = 84,
   LINE = 16,
   CROSS = 4;
+/** Dashes of the lines that the settings draw, and the ink of each. What dynamic allocation began with is said of its first moment alone: a mark so wide. */
+const DASHES = { least: [2, 3], start: [], asked: [6, 3], most: [6, 3] };
+const BOUND_INK = { least: "--text-2", start: "--accent", asked: "--text-2", most: "--text-2" };
+const START_MARK = 24;
 /** Behind it a label would leave the axis. */
 const LAST_TICK = 0.9;
 
 /**
- * Slots over time: how many were there (grey) and had a task (green), of all executors, and below a line for each: a cross where one was lost. Drag over it to look closer.
+ * Slots over time: how many were there (grey) and had a task (green), of all executors, how many the settings asked for, and below a line for each: a cross where one was lost. Drag over it to look closer.
  * @param {{ data: ExecutorTimeline, link: (executorId: string) => string, picked: string | null }} props
  */
 export function SlotsChart({ data, link, picked }) {
@@ -30,11 +35,24 @@ export function SlotsChart({ data, link, picked }) {
   const at = (i) => begin + i * binMs;
   // Tasks end a little later in the driver's books than on their slot: more of them than slots were there is no more slots.
   const peak = (Math.max(0, ...aliveMs) || Math.max(0, ...busyMs)) / binMs;
+  const { top, lines } = boundLines(data.bounds, peak);
   const draw = useCallback(
     /** @type {Parameters<typeof Canvas>[0]["draw"]} */
     (g, width, height, ink) => {
-      bars(g, aliveMs, binMs * peak, width, height, ink("--surface-3"));
-      bars(g, busyMs, binMs * peak, width, height, ink("--ph-cpu"));
+      bars(g, aliveMs, binMs * top, width, height, ink("--surface-3"));
+      bars(g, busyMs, binMs * top, width, height, ink("--ph-cpu"));
+      g.lineWidth = 1.5;
+      for (const { name, slots } of lines) {
+        if (slots === null || !top || (name === "start" && begin > 0)) continue;
+        const y = Math.min(height - 1, Math.max(3, height * (1 - slots / top)));
+        g.strokeStyle = ink(BOUND_INK[name]);
+        g.setLineDash(DASHES[name]);
+        g.beginPath();
+        g.moveTo(0, y);
+        g.lineTo(name === "start" ? START_MARK : width, y);
+        g.stroke();
+      }
+      g.setLineDash([]);
     },
     [data],
   );
@@ -67,6 +85,7 @@ export function SlotsChart({ data, link, picked }) {
         onMouseLeave={hideTip}
       />
       <span class="num">{slotTime(busy)}</span>
+      <Bounds bounds={data.bounds} lines={lines} />
       {data.items.map((line) => (
         <Line key={`${line.executorId} ${line.addMs}`} line={line} data={data} to={link(line.executorId)} picked={picked === line.executorId} />
       ))}
@@ -85,6 +104,26 @@ export function SlotsChart({ data, link, picked }) {
     const box = /** @type {HTMLElement} */ (e.currentTarget).getBoundingClientRect();
     return Math.max(0, Math.min(bins - 1, Math.floor(((e.clientX - box.left) / box.width) * bins)));
   }
+}
+
+/** What the settings asked for, in words: also what has no line. @param {{ bounds: import("../types").ExecutorBounds, lines: ReturnType<typeof boundLines>["lines"] }} props */
+function Bounds({ bounds, lines }) {
+  if (!bounds.dynamic && !lines.length) return null;
+  return (
+    <p class="slots-bounds small dim">
+      {t(bounds.dynamic ? "slots.dynamic" : "slots.static")}
+      {lines.map(({ name, executors, slots }) => (
+        <span key={name}>
+          {" · "}
+          {slots === null ? null : <span class={`slots-dash is-${name}`} aria-hidden="true" />}
+          {t(`slots.bound.${name}`, executors)}
+          {slots === null ? t("slots.notDrawn") : null}
+        </span>
+      ))}
+      {bounds.dynamic && !lines.length ? ` · ${t("slots.noBounds")}` : null}
+      {bounds.dynamic ? ` · ${t("slots.notLogged")}` : null}
+    </p>
+  );
 }
 
 /** @param {{ line: import("../types").ExecutorLine, data: ExecutorTimeline, to: string, picked: boolean }} props */

@@ -6,15 +6,13 @@ import { hrefWith } from "../lib/router.js";
 import { callSite } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { LEVELS } from "../model/findings.js";
-import { stageLevel } from "../model/grades.js";
 import { sumParts } from "../model/phases.js";
 import { Bar, TwoLines, WithBad } from "./cells.jsx";
 import { Chip } from "./chips.jsx";
 import { barColumn, dataColumns, durationColumn, gcColumn, linkColumn, momentColumn } from "./columns.jsx";
 import { SkewMark } from "./marks.jsx";
-import { useMovedLevel } from "./findings.jsx";
 import { phaseColumn } from "./phase-bar.jsx";
-import { Severity } from "./severity.jsx";
+import { GradeMark, Severity } from "./severity.jsx";
 import { Table } from "./table.jsx";
 
 /** @typedef {import("../types").StageItem} StageItem */
@@ -23,11 +21,8 @@ export const stageName = (/** @type {{ stageId: number, attempt: number }} */ s)
 export const STAGE_STATUSES = ["complete", "failed", "active", "pending", "skipped"];
 export const ran = (/** @type {StageItem} */ s) => s.status !== "skipped" && s.status !== "pending";
 
-/** By its findings; of a run that is not judged yet by its task times. @param {{ stage: StageItem }} props */
-function Mark({ stage: s }) {
-  const moved = useMovedLevel("stage", `${s.stageId}.${s.attempt}`);
-  return <Severity level={moved ?? (s.findingGrade ? LEVELS[s.findingGrade] : stageLevel(s))} />;
-}
+/** The finding of a rule about a stage, opened on its page. @param {string} ref @param {{ stageId: number, attempt: number }} s @param {string} rule */
+export const findingOfStage = (ref, s, rule) => paths.stage(ref, s.stageId, s.attempt, { finding: `${rule}:stage:${s.stageId}.${s.attempt}` });
 
 /**
  * Columns of a list of stages. A stage that did not run has no numbers: its cells stay empty.
@@ -43,7 +38,7 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       id: "mark",
       label: <span class="sr">{t("col.mark")}</span>,
       class: "is-mark",
-      cell: (s) => (!ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : <Mark stage={s} />),
+      cell: (s) => (!ran(s) ? "" : s.status === "failed" ? <Severity level={4} label={t("status.failed")} /> : s.findingGrade === null ? "" : <GradeMark level={LEVELS[s.findingGrade]} />),
     },
     stageLink(ref),
     { id: "name", label: t("col.what"), class: "is-text", cell: (s) => <StageWhat stage={s} /> },
@@ -96,10 +91,10 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
         title: t("col.ratio.title"),
         num: true,
         sort: "ratio",
-        cell: (/** @type {StageItem} */ s) => <SkewMark skew={s.skew} />,
+        cell: (/** @type {StageItem} */ s) => <SkewMark skew={s.skew} to={(rule) => findingOfStage(ref, s, rule)} />,
       },
       ...(brief ? [] : [phaseColumn((/** @type {StageItem} */ s) => sumParts(s)), durationColumn("col.taskTime", (/** @type {StageItem} */ s) => s.taskTimeMs)]),
-      gcColumn(),
+      gcColumn({}, (/** @type {StageItem} */ s, rule) => findingOfStage(ref, s, rule)),
       ...dataColumns(),
     ].map(ifRan),
   ];

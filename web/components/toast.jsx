@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { copy } from "../lib/clipboard.js";
 import { t } from "../lib/i18n.js";
+import { addressToShare } from "../lib/pin.js";
 
 /** A word about something that happened and shows nowhere else, for a moment, in a corner. It is read aloud and takes no focus. */
 
@@ -28,5 +29,5 @@ export function toast(text) {
 /** @param {string} text @param {import("../lib/i18n.js").Key} done what is said then */
 export const copyAndSay = async (text, done) => toast(t((await copy(text)) ? done : "share.notCopied"));
 
-/** The address reproduces the view, selection and zoom included. */
-export const copyLink = () => copyAndSay(location.href, "share.linkCopied");
+/** The address reproduces the view, selection, zoom and chosen columns included. */
+export const copyLink = () => copyAndSay(new URL(addressToShare(), location.href).href, "share.linkCopied");

@@ -39,7 +39,7 @@ export function patched(old, patch) {
 
 /** Address of a page: href(["a", ref, "jobs"], { sort: "-id" }). @param {(string | number)[]} parts @param {Query} [query] */
 export function href(parts, query) {
-  const q = patched(new URLSearchParams(), query ?? {}).toString();
+  const q = query && Object.keys(query).length ? patched(new URLSearchParams(), query).toString() : "";
   return base() + parts.map((p) => encodeURIComponent(p)).join("/") + (q ? "?" + q : "");
 }
 

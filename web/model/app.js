@@ -63,3 +63,8 @@ export function slowest(ended, open, nowMs, most) {
   const rows = [...ended.filter((s) => !running.has(name(s))), ...soFar].sort((a, b) => (b.durationMs ?? -1) - (a.durationMs ?? -1)).slice(0, most);
   return { rows, atLeast: new Set(soFar) };
 }
+
+/** GC share of task time. @param {number | null | undefined} gcMs @param {number | null | undefined} taskMs */
+export function share(gcMs, taskMs) {
+  return gcMs === null || gcMs === undefined || !taskMs ? null : gcMs / taskMs;
+}

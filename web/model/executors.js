@@ -52,3 +52,26 @@ export function limitOf(x, name) {
   if (/^offHeap(Execution|Storage|Unified)/.test(name)) return x.maxOffHeapMemoryBytes || null;
   return /Rss/.test(name) ? x.containerLimitBytes : null;
 }
+
+/** A bound so many times higher than the most that was there would press the curve flat: it is named and not drawn. */
+const TALLEST = 2;
+
+/**
+ * Lines across the slots over time: how many executors the settings asked for, in slots. `slots` is null where a line has no place: nobody knows the slots of one, or it lies too high above what was there.
+ * @param {import("../types").ExecutorBounds} bounds @param {number} peak most slots that were there
+ * @returns {{ top: number, lines: { name: "least" | "start" | "asked" | "most", executors: number, slots: number | null }[] }} top: slots at the upper edge of the chart
+ */
+export function boundLines(bounds, peak) {
+  const { leastExecutors, startExecutors, mostExecutors, slotsEach } = bounds;
+  const named = /** @type {const} */ ([
+    ["least", leastExecutors],
+    [bounds.dynamic ? "start" : "asked", startExecutors],
+    ["most", mostExecutors],
+  ]);
+  const lines = named.flatMap(([name, executors]) => {
+    if (executors === null) return [];
+    const slots = slotsEach === null ? null : executors * slotsEach;
+    return [{ name, executors, slots: slots !== null && slots <= TALLEST * peak ? slots : null }];
+  });
+  return { top: Math.max(peak, ...lines.map((line) => line.slots ?? 0)), lines };
+}

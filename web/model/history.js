@@ -24,3 +24,28 @@ export function trend(h) {
   const m = before.length < 2 ? null : median(before);
   return last === null || !m ? null : last / m - 1;
 }
+
+// -- the small bars of a list, pixels
+
+export const BARS_HEIGHT = 16;
+const BAR = 4,
+  STEP = BAR + 1;
+
+/** @param {number} n bars */
+export const barsWidth = (n) => n * STEP - 1;
+
+/** The bar at a distance from the left. @param {number} n bars @param {number} x */
+export const barAt = (n, x) => Math.max(0, Math.min(n - 1, Math.floor(x / STEP)));
+
+/** Outlines of the bars, those that look alike in one: a list has a thousand of them. @param {History["runs"]} runs @param {string | null} key of the run whose row it is @param {number | null} over the bar under the pointer @returns {{ kind: string, d: string }[]} */
+export function bars(runs, key, over) {
+  const max = Math.max(1, ...runs.map((r) => r.durationMs ?? 0));
+  /** @type {Map<string, string>} */
+  const outlines = new Map();
+  runs.forEach((r, i) => {
+    const height = Math.max(1, Math.round(((r.durationMs ?? 0) / max) * BARS_HEIGHT * 10) / 10);
+    const kind = [r.key === key ? "is-this" : "", r.outcome === "failed" ? "is-bad" : "", i === over ? "is-over" : ""].filter(Boolean).join(" ");
+    outlines.set(kind, `${outlines.get(kind) ?? ""}M${i * STEP} ${BARS_HEIGHT}v${-height}h${BAR}v${height}z`);
+  });
+  return [...outlines].map(([kind, d]) => ({ kind, d }));
+}

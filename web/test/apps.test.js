@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fromTimeField, setZone, shareChange, timeField } from "../lib/format.js";
-import { median, trend, usual } from "../model/history.js";
+import { barAt, bars, median, trend, usual } from "../model/history.js";
 import { found, matches, recalled, remember } from "../model/palette.js";
 
 const history = (/** @type {(number | null)[]} */ ...durations) => ({
@@ -67,5 +67,26 @@ describe("fields for times", () => {
     assert.equal(fromTimeField("nonsense"), null);
     setZone("local");
     assert.equal(fromTimeField(timeField(Date.UTC(2026, 6, 2, 3, 4))), Date.UTC(2026, 6, 2, 3, 4));
+  });
+});
+
+describe("the bars of runs", () => {
+  it("draws those that look alike in one, by their share of the longest", () => {
+    const runs = /** @type {any[]} */ ([
+      { key: "a", durationMs: 50, outcome: "succeeded" },
+      { key: "b", durationMs: null, outcome: "failed" },
+      { key: "c", durationMs: 100, outcome: "succeeded" },
+      { key: "d", durationMs: 25, outcome: "succeeded" },
+    ]);
+    assert.deepEqual(bars(runs, "c", 3), [
+      { kind: "", d: "M0 16v-8h4v8z" },
+      { kind: "is-bad", d: "M5 16v-1h4v1z" },
+      { kind: "is-this", d: "M10 16v-16h4v16z" },
+      { kind: "is-over", d: "M15 16v-4h4v4z" },
+    ]);
+  });
+
+  it("finds the bar under the pointer", () => {
+    assert.deepEqual([-1, 0, 4, 5, 19, 400].map((x) => barAt(4, x)), [0, 0, 0, 1, 3, 3]);
   });
 });

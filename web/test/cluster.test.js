@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { limitOf, measured, processRss } from "../model/executors.js";
+import { boundLines, limitOf, measured, processRss } from "../model/executors.js";
 import { properties, redacted } from "../model/settings.js";
 import { batches, drawnPhases, spread } from "../model/streaming.js";
 import { roundUp, sum } from "../model/time-axis.js";
@@ -89,4 +89,16 @@ test("values are counted in equal bins between their ends, whatever is unknown",
   assert.deepEqual(bins.map((b) => [b.from, b.to, b.count]), [[0, 2, 2], [2, 4, 1], [4, 6, 0], [6, 8, 0], [8, 10, 2]]);
   assert.deepEqual(spread([3, 3], 10), [{ from: 3, to: 3, count: 2 }]);
   assert.deepEqual(spread([null, NaN], 10), []);
+});
+
+test("what the settings asked for is a line in slots where that is known and has room", () => {
+  const bounds = { dynamic: true, leastExecutors: 1, startExecutors: 2, mostExecutors: 4, slotsEach: 4 };
+  const drawn = (/** @type {object} */ more, /** @type {number} */ peak) => {
+    const { top, lines } = boundLines({ ...bounds, ...more }, peak);
+    return [top, ...lines.map((line) => `${line.name} ${line.executors} ${line.slots}`)];
+  };
+  assert.deepEqual(drawn({}, 8), [16, "least 1 4", "start 2 8", "most 4 16"]);
+  assert.deepEqual(drawn({}, 7), [8, "least 1 4", "start 2 8", "most 4 null"], "more than twice what was there: named alone");
+  assert.deepEqual(drawn({ slotsEach: null }, 8), [8, "least 1 null", "start 2 null", "most 4 null"]);
+  assert.deepEqual(drawn({ dynamic: false, leastExecutors: null, mostExecutors: null }, 12), [12, "asked 2 8"]);
 });

@@ -120,4 +120,15 @@ describe("format", () => {
     assert.equal(plain(quantity(2836, "ms")), "2.84 s");
     assert.equal(plain(quantity(2836, "count")), "2,836");
   });
+
+  it("writes the digits that Intl writes, in both languages", () => {
+    const values = [0, 0.04, 1, 12.5, 999, 1000, 1234.567, 999_999, 1e6, 12_345_678.25, 2 ** 53, 1e21];
+    for (const lang of ["en", "zh-CN"]) {
+      setLocale(lang);
+      const intl = new Intl.NumberFormat(lang, { maximumFractionDigits: 2 });
+      for (const v of values) assert.equal(plain(count(v)), v % 1 ? intl.format(v) : new Intl.NumberFormat(lang).format(v));
+    }
+    assert.equal(count(-1234), "\u22121,234");
+    assert.equal(seconds(-2), "0.00\u202fs", "no sign before nothing");
+  });
 });

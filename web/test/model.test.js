@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { alike, callSite, growing, pathEnd, settled, slowest } from "../model/app.js";
+import { alike, callSite, growing, pathEnd, settled, share, slowest } from "../model/app.js";
 import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
-import { runGrades, share, worst, worstKnown } from "../model/grades.js";
 import { checks, noted, wrong } from "../model/health.js";
 import { metricsOf, telling, unitOf } from "../model/metrics.js";
 import { sorted } from "../model/sort.js";
@@ -136,26 +135,7 @@ describe("app", () => {
   it("does not take a finished run as being read", () => assert.equal(settled(/** @type {any} */ ({ state: "loaded" })).loading, null));
 });
 
-describe("grades", () => {
-  it("takes the worst and ignores unknown ones", () => {
-    assert.equal(worst(null, 3, undefined, 0), 3);
-    assert.equal(worst(), 0);
-    assert.equal(worst(3, 4), 4);
-  });
-
-  it("does not call unknown fine", () => {
-    assert.equal(worstKnown(null, undefined), null);
-    assert.equal(worstKnown(null, 0), 0);
-  });
-
-  it("takes a mark of a slow stage for the run that has no grade yet, but no mark for nothing", () => {
-    const app = (/** @type {any} */ grade, /** @type {any} */ stage) =>
-      /** @type {any} */ ({ skewGrade: grade, gcGrade: null, slowestStages: [{ skew: { grade: stage }, gc: { grade: 0 } }] });
-    assert.deepEqual(runGrades(app(null, 4)), { skew: 4, gc: null });
-    assert.deepEqual(runGrades(app(0, 4)), { skew: 0, gc: null });
-    assert.deepEqual(runGrades(app(null, 0)), { skew: null, gc: null });
-  });
-
+describe("shares", () => {
   it("knows no share without task time", () => {
     assert.equal(share(5, 0), null);
     assert.equal(share(null, 10), null);

@@ -19,7 +19,7 @@ const STYLE_LIMIT_BYTES = 12_000;
 /** @type {import("esbuild").BuildOptions} */
 const options = {
   absWorkingDir: root,
-  entryPoints: { app: "app.jsx", theme: "theme.js", style: "styles/app.css" },
+  entryPoints: { app: "app.jsx", style: "styles/app.css" },
   chunkNames: "[name].[hash]",
   bundle: true,
   splitting: true,
@@ -36,6 +36,9 @@ const options = {
   write: false,
   logLevel: "warning",
 };
+
+/** What runs before the page's own modules: a classic script, so that it runs at once, with all that it imports in it. @type {import("esbuild").BuildOptions} */
+const firstOptions = { ...options, entryPoints: { first: "first.js" }, splitting: false, format: "iife" };
 
 /** @param {string} name @param {Uint8Array} content */
 const hashed = (name, content) => name.replace(/(\.\w+)$/, `.${createHash("sha256").update(content).digest("hex").slice(0, 10)}$1`);
@@ -56,7 +59,7 @@ function heaviestPage(outputs, zipped) {
   /** @param {Set<string>} files */
   const weigh = (files) => [...files].reduce((sum, f) => sum + (zipped.get(f) ?? 0), 0);
   const later = (/** @type {RegExp} */ of) => [...outputs].filter(([, o]) => of.test(o.entryPoint ?? "")).map(([file]) => file);
-  const frame = new Set([...needs(outputs, "app.js"), ...needs(outputs, "theme.js")]);
+  const frame = new Set([...needs(outputs, "app.js"), "first.js"]);
   const language = Math.max(0, ...later(/^i18n\//).map((f) => weigh(needs(outputs, f))));
   const [view, weight] = later(/^views\//)
     .map((f) => /** @type {[string, number]} */ ([f, weigh(new Set([...frame, ...needs(outputs, f)]))]))
@@ -69,7 +72,8 @@ async function write(result) {
   await rm(dist, { recursive: true, force: true });
   await mkdir(join(dist, "assets"), { recursive: true });
   let html = await readFile(join(root, "index.html"), "utf8");
-  const files = (result.outputFiles ?? []).map((f) => ({ name: relative(join(dist, "assets"), f.path).replace("style.css", "app.css"), content: f.contents }));
+  const first = await build(firstOptions);
+  const files = [...(result.outputFiles ?? []), ...(first.outputFiles ?? [])].map((f) => ({ name: relative(join(dist, "assets"), f.path).replace("style.css", "app.css"), content: f.contents }));
   files.push({ name: "icon.svg", content: await readFile(join(root, "styles/icon.svg")) });
   /** @type {Map<string, number>} */
   const zipped = new Map();
@@ -82,9 +86,13 @@ async function write(result) {
     console.log(`${target.padEnd(30)} ${String(content.length).padStart(8)} bytes ${String(zipped.get(name)).padStart(7)} gzip`);
   }
   const outputs = new Map(Object.entries(/** @type {import("esbuild").Metafile} */ (result.metafile).outputs).map(([path, o]) => [relative("dist/assets", path), o]));
-  // The frame in one round trip instead of one for each step of its imports.
-  const preloads = [...needs(outputs, "app.js")].filter((f) => f !== "app.js").map((f) => `  <link rel="modulepreload" href="assets/${f}">\n`);
-  html = html.replace("</head>", `${preloads.join("")}</head>`);
+  // The frame in one round trip instead of one for each step of its imports, with what the texts of every language import; the texts themselves first.js fetches.
+  const languages = ["en", "zh"].map((name) => ({ name, file: [...outputs].find(([, o]) => o.entryPoint === `i18n/${name}.js`)?.[0] ?? "" }));
+  const preloads = new Set([...needs(outputs, "app.js"), ...languages.flatMap(({ file }) => [...needs(outputs, file)])]);
+  for (const { file } of languages) preloads.delete(file);
+  preloads.delete("app.js");
+  html = html.replace("</head>", `${[...preloads].map((f) => `  <link rel="modulepreload" href="assets/${f}">\n`).join("")}</head>`);
+  html = html.replace(/(<script src="assets\/first\.[^"]+")/, `$1${languages.map(({ name, file }) => ` data-${name}="assets/${file}"`).join("")}`);
   for (const m of html.matchAll(/"assets\/(\w+\.\w+)"/g)) throw new Error(`index.html names assets/${m[1]}, which is not built`);
   await writeFile(join(dist, "index.html"), html);
   const page = heaviestPage(outputs, zipped);

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Lower floors know nothing of higher ones. Folders and single files, lowest first. */
-const FLOORS = [["types.d.ts"], ["lib", "i18n"], ["model"], ["api.js"], ["components"], ["views"], ["routes.js"], ["app.jsx"]];
+const FLOORS = [["types.d.ts"], ["lib", "i18n"], ["model"], ["api.js"], ["components"], ["views"], ["routes.js"], ["app.jsx", "first.js"]];
 const SKIPPED = new Set(["node_modules", "dist", "tools", "test"]);
 const NAMED_COLOURS = "black|white|red|green|blue|gr[ae]y|yellow|orange|purple|silver|pink|brown";
 
@@ -32,9 +32,9 @@ const floor = (file) => FLOORS.findIndex((f) => f.some((x) => file === x || file
 
 /** What may be used where. @type {[pattern: RegExp, allowed: RegExp, what: string][]} */
 const ONLY_IN = [
-  [/\b(?:fetch|XMLHttpRequest|EventSource|WebSocket|sendBeacon)\s*\(/g, /^api\.js$/, "only api.js may ask the server"],
+  [/\b(?:fetch|XMLHttpRequest|EventSource|WebSocket|sendBeacon)\s*\(/g, /^(?:api|first)\.js$/, "only api.js may ask the server"],
   [/\.toFixed\(|\.toPrecision\(|\.toLocale\w*String\(|Intl\.(?:Number|DateTime)Format/g, /^lib\/format\.js$/, "only lib/format.js turns numbers into text"],
-  [/\blocalStorage\b/g, /^(?:lib\/prefs|theme)\.js$/, "preferences belong to lib/prefs.js"],
+  [/\blocalStorage\b/g, /^lib\/prefs\.js$/, "preferences belong to lib/prefs.js"],
   [/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(/gi, /^$/, "text from a log must not become markup or code"],
 ];
 

@@ -2,16 +2,17 @@
 import { useState } from "preact/hooks";
 import { apiPath } from "../api.js";
 import { AddLog, DropZone, useAdding } from "../components/add-log.jsx";
-import { EXTRA, FIXED, Reason, RUNS, UnderWay, appColumns } from "../components/app-columns.jsx";
-import { FILTERS, FilterChips, FurtherFilters } from "../components/app-filters.jsx";
+import { EXTRA, FIXED, Reason, UnderWay, appColumns } from "../components/app-columns.jsx";
+import { FilterChips, FurtherFilters } from "../components/app-filters.jsx";
 import { useColumns } from "../components/column-choice.jsx";
-import { Choice, Search, Tools, words } from "../components/filters.jsx";
+import { Choice, GradeChoice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { PlacesAway } from "../components/places-away.jsx";
 import { Empty, Loaded } from "../components/states.jsx";
 import { typing, useData, usePoll } from "../components/use-data.js";
 import { count, duration } from "../lib/format.js";
 import { language, t } from "../lib/i18n.js";
+import { appsAsked } from "../lib/list-path.js";
 import * as paths from "../lib/paths.js";
 import { current, patchQuery } from "../lib/router.js";
 import { alike } from "../model/app.js";
@@ -27,12 +28,13 @@ const QUIET_MS = 10_000;
 /** Every run of the store: which one do I want, and which ones hurt? @param {{ uploads: import("../components/add-log.jsx").Uploads }} props */
 export function Apps({ uploads }) {
   const [version, setVersion] = useState(0);
-  const byJob = current().query.get("group") === "job";
+  const { query } = current();
+  const byJob = query.get("group") === "job";
   /** @type {Runs} */
-  const runs = useList(["apps"], { sort: "-start", filters: FILTERS, fixed: { history: String(RUNS), lang: language(), ...(byJob ? { group: "job" } : {}) }, version });
+  const runs = useList(["apps"], { ...appsAsked(query, language()), version });
   const { data } = runs.asked;
   const counts = data?.counts;
-  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
+  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, runs.asked, () => {
     if (!typing()) setVersion((n) => n + 1);
   });
   const { shown, tool } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }), EXTRA, FIXED);
@@ -56,17 +58,7 @@ export function Apps({ uploads }) {
       <Tools>
         <Search name="q" label={t("apps.search")} />
         <Choice name="outcome" label={t("col.outcome")} any={t("apps.anyOutcome")} options={words("outcome", ["succeeded", "failed", "unknown"])} />
-        <Choice
-          name="grade"
-          label={t("col.severity")}
-          any={t("apps.anySeverity")}
-          options={[
-            ["1", t("apps.fromNote")],
-            ["2", t("apps.fromLow")],
-            ["3", t("apps.fromModerate")],
-            ["4", t("apps.severeOnly")],
-          ]}
-        />
+        <GradeChoice />
         <FurtherFilters version={version} />
         <button type="button" class="btn" aria-pressed={byJob} title={t("apps.byJob.title")} onClick={() => patchQuery({ group: byJob ? null : "job", page: null })}>
           {t("apps.byJob")}

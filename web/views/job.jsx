@@ -16,6 +16,7 @@ import { useData } from "../components/use-data.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { current } from "../lib/router.js";
 
 /** @typedef {import("../types").Job} JobData */
 
@@ -24,7 +25,7 @@ const KILL_REASONS = 3;
 
 /** One job and the stages it asked for. @param {{ app: import("../types").App, id: string, version: string }} props */
 export function Job({ app, id, version }) {
-  const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id]), version));
+  const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id], paths.thresholds(current().query)), version));
   return (
     <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs") }}>
       {(job) => <Found app={app} job={job} version={version} />}
@@ -75,7 +76,7 @@ function Found({ app, job, version }) {
 /** What it consists of. @param {{ app: import("../types").App, job: JobData, version: string }} props */
 function Parts({ app, job, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
-  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", limit: 100, filters: ["status"], fixed: { job: String(job.jobId) }, version });
+  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", limit: 100, filters: ["status"], fixed: { job: String(job.jobId), ...paths.thresholds(current().query) }, version });
   // Columns that lead to the stages of one job or query would lead here; task time has a bar.
   const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => !["job", "sql", "taskTime"].includes(c.id));
   return (

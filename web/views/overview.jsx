@@ -13,15 +13,16 @@ import { Empty, InOrder, Skeleton } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
+import { TrackedNote, useTracked } from "../components/tracked.jsx";
 import { WhatIfSection } from "../components/what-ifs.jsx";
 import { DASH, count, duration, exactMs, percent, times } from "../lib/format.js";
 import { t, tx } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { callSite, pathEnd, slowest } from "../model/app.js";
+import { current } from "../lib/router.js";
+import { callSite, pathEnd, share, slowest } from "../model/app.js";
 import { look } from "../model/buckets.js";
 import { summary } from "../model/errors.js";
 import { worst } from "../model/findings.js";
-import { runGrades, share, worstKnown } from "../model/grades.js";
 
 /** @typedef {import("../types").App} App */
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked<T> */
@@ -34,12 +35,13 @@ export function Overview({ app, version }) {
   const account = useRunAccount(app.ref, version);
   const timeline = useTimeline(app.ref, version);
   const read = isRead(version);
+  const tracked = useTracked(app, version, read);
   /** @type {Asked<import("../types").WhatIfs>} */
   const whatIfs = useData(read ? apiPath(["apps", app.ref, "what-ifs"]) : null, version);
   // Of those without an end the first ones submitted have taken longest.
   const mayRun = app.complete === false || Boolean(app.loading);
   const running = /** @type {Asked<import("../types").List<import("../types").StageItem>>} */ (
-    useData(mayRun ? apiPath(["apps", app.ref, "stages"], { status: "active", sort: "submission", limit: SLOWEST }) : null, version)
+    useData(mayRun ? apiPath(["apps", app.ref, "stages"], { status: "active", sort: "submission", limit: SLOWEST, ...paths.thresholds(current().query) }) : null, version)
   );
   const { rows: slow, atLeast } = slowest(app.slowestStages, mayRun ? (running.data?.items ?? []) : [], app.lastEventMs, SLOWEST);
   if (mayRun && running.data === undefined && running.error === null) return running.slow ? <Skeleton rows={8} facts /> : null;
@@ -72,7 +74,13 @@ export function Overview({ app, version }) {
   return (
     <InOrder
       parts={[
-        [[findings, account, whatIfs], verdict],
+        [
+          [findings, account, whatIfs],
+          <>
+            {verdict}
+            <TrackedNote appRef={app.ref} {...tracked} />
+          </>,
+        ],
         [
           [],
           app.outcome === "failed" ? (
@@ -159,14 +167,13 @@ const idleShare = (a) => bucketShare(a, (b) => look(b).idle && b !== "lost");
  * @param {{ app: App, slow: import("../types").StageItem | undefined, open: boolean }} props slow: the slowest stage; open: it has no end yet
  */
 function Sentence({ app, slow: s, open }) {
-  const level = app.outcome === "failed" ? 4 : worstKnown(runGrades(app).skew, runGrades(app).gc);
   const long = <b title={exactMs(app.durationMs)}>{duration(app.durationMs)}</b>;
   const failed = app.failedJobs[0];
   // Totals come with the end of a load; until then the stages that are in speak for themselves.
   const reading = Boolean(app.loading) && app.durationMs === null;
   const used = app.cores.max && app.durationMs && app.taskTimeMs !== null ? app.taskTimeMs / (app.cores.max * app.durationMs) : null;
   return (
-    <div class="verdict" data-sev={level ?? undefined}>
+    <div class="verdict" data-sev={app.outcome === "failed" ? 4 : undefined}>
       <p class="verdict-say">
         <Sentences
           items={[
@@ -190,7 +197,7 @@ function Sentence({ app, slow: s, open }) {
               : reading
                 ? t("say.nothingYet")
                 : null,
-            s?.skew?.grade ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
+            s?.skew?.high ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
           ]}
         />
       </p>

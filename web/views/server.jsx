@@ -24,7 +24,7 @@ export function ServerStatus() {
   const [beat, setBeat] = useState(0);
   const asked = /** @type {import("../components/use-data.js").Asked<ServerState>} */ (useData(apiPath(["server"]), beat));
   const again = () => setBeat((n) => n + 1);
-  usePoll(asked.error?.status === 403 ? null : LOOK_MS, again);
+  usePoll(asked.error?.status === 403 ? null : LOOK_MS, asked, again);
   return (
     <Loaded from={asked} facts rows={8}>
       {(state) => <State state={state} done={again} />}
@@ -206,7 +206,7 @@ const LogName = ({ log }) =>
 
 /** @param {PartProps} props */
 function Largest({ state, done }) {
-  const { largest, runBytes, runCount } = state.disk;
+  const { largest, runBytes, runCount, setAside } = state.disk;
   return (
     <Section title={t("server.largest")} note={largest.length ? t("server.largest.note", largest.length, runCount, bytes(runBytes)) : undefined}>
       {largest.length ? (
@@ -226,6 +226,7 @@ function Largest({ state, done }) {
       ) : (
         <Empty title={t("server.largest.none")} />
       )}
+    {setAside.count ? <p class="dim">{t("server.setAside", setAside.count, bytes(setAside.bytes), setAside.names.join(", "))}</p> : null}
     </Section>
   );
 }

@@ -29,7 +29,7 @@ import { WhySlow } from "./stage/why.jsx";
 /** Why is this stage slow? Why was this task slow? The parts of the page are in views/stage/. @param {{ app: App, id: string, version: string }} props id: "14.0" */
 export function Stage({ app, id, version }) {
   const name = /^\d+$/.test(id) ? `${id}.0` : id;
-  const asked = /** @type {Asked<StageData>} */ (useData(apiPath(["apps", app.ref, "stages", name]), version));
+  const asked = /** @type {Asked<StageData>} */ (useData(apiPath(["apps", app.ref, "stages", name], paths.thresholds(current().query)), version));
   return (
     <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "stages"), label: t("error.toStages") }}>
       {(stage) => <Found app={app} stage={stage} version={version} />}

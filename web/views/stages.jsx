@@ -7,14 +7,15 @@ import { PageFindings } from "../components/findings.jsx";
 import { STAGE_STATUSES, stageColumns, stageRows } from "../components/stage-columns.jsx";
 import { Empty } from "../components/states.jsx";
 import { t } from "../lib/i18n.js";
-import { patchQuery } from "../lib/router.js";
+import * as paths from "../lib/paths.js";
+import { current, patchQuery } from "../lib/router.js";
 
 const EXTRA = new Set(["sql", "pool", "taskTime"]);
 
 /** Which stage is slow? Slowest first; what is marked says why. @param {{ app: import("../types").App, version: string }} props */
 export function Stages({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
-  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", filters: ["q", "status", "grade", "job", "sql", "pool", "skipped"], version });
+  const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", filters: ["q", "status", "grade", "job", "sql", "pool", "skipped"], fixed: paths.thresholds(current().query), version });
   const { job, sql, pool, skipped } = stages.filters;
   const hidden = skipped === "0";
   const { shown, tool } = useColumns("stages", stageColumns({ ref: app.ref, startMs: app.startMs }), EXTRA, new Set(["mark", "stage"]));

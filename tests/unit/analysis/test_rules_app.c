@@ -348,6 +348,74 @@ static void the_factor_of_overhead_counts(void **state)
     assert_near(measure("EXEC.MEM_NEAR", "1"), 1.0);
 }
 
+/* A heap of 1 GiB, 384 MiB beside it, 640 MiB off the heap and 512 MiB of Python: a process of 2 GiB has 512 MiB to go. */
+static void memory_off_the_heap_is_part_of_the_limit(void **state)
+{
+    (void)state;
+    add_setting("spark.memory.offHeap.enabled", "true");
+    add_setting("spark.memory.offHeap.size", "671088640");
+    add_setting("spark.executor.pyspark.memory", "512");
+    app_sql("UPDATE executor SET peaks_set = 1, peak_jvm_heap_memory_bytes = 1000, peak_process_tree_jvm_rss_memory_bytes = %lld", 2 * (long long)GIB);
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    analyse_app();
+    assert_near(measure("EXEC.MEM_NEAR", "1"), 0.8);
+}
+
+/* No metrics, but block updates: 300 of (1024 − 300) × 0.6 MiB are still cached when the log ends. */
+static void blocks_say_how_full_the_storage_is(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET on_heap_used_bytes = %lld", 300 * (long long)MIB);
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    analyse_app();
+    assert_near(measure("EXEC.STORAGE_FULL", "1"), 300 / (724 * 0.6));
+    assert_string_equal(mute_of_rule("EXEC.MEM_NEAR"), "no_metric");
+}
+
+static void three_executors(const char *task_time_ms, const char *input_bytes)
+{
+    add_executor(2, "2", 2, T0, UNKNOWN);
+    add_executor(3, "3", 2, T0, UNKNOWN);
+    app_sql("UPDATE executor SET task_time_ms = %s, total_input_bytes = %s, total_shuffle_read_bytes = 0", task_time_ms, input_bytes);
+    run_stage(0, 2, 8, 4000, UNKNOWN);
+    analyse_app();
+}
+
+/* Ten minutes each, of which one read 10 KiB and the others 1 KiB: by data none of them worked. */
+static void a_few_bytes_more_are_no_hotspot(void **state)
+{
+    (void)state;
+    three_executors("600000", "iif(executor_ref = 2, 10240, 1024)");
+    assert_near(measure("EXEC.HOTSPOT", "1"), 1.0);
+}
+
+/* 200 MiB against 100 MiB; that one of them took two minutes and the others 20 s is no work to speak of. */
+static void a_few_minutes_more_are_no_hotspot(void **state)
+{
+    (void)state;
+    three_executors("iif(executor_ref = 3, 120000, 20000)", "iif(executor_ref = 2, 200, 100) * 1048576");
+    assert_near(measure("EXEC.HOTSPOT", "2"), 2.0);
+}
+
+/* The outputs of stage 0 are read by stages 1 and 2, three times as many bytes as were written: the readers are named, the writer is evidence. */
+static void who_reads_a_shuffle_again_is_named(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 2000, T0 + 26000, 1);
+    for (int64_t i = 0; i < 3; i++) {
+        list_stage(0, i);
+        add_stage(i, i, 0, 2, T0 + 2000 + 8000 * i, T0 + 10000 + 8000 * i, 2);
+        for (int64_t k = 0; k < 2; k++)
+            add_task(i, next_task++, k, 1, T0 + 2000 + 8000 * i, T0 + 10000 + 8000 * i)->has_metrics = 1;
+    }
+    app_sql("INSERT INTO stage_parent (stage_id, parent_id) VALUES (1, 0), (2, 0)");
+    app_sql("UPDATE executor SET total_shuffle_write_bytes = %lld, total_shuffle_read_bytes = %lld", (long long)GIB, 3 * (long long)GIB);
+    analyse_app();
+    assert_near(measure("STAGE.SHUFFLE_REREAD", "-"), 3.0);
+    assert_string_equal(text_of("SELECT args ->> '$.list.v' FROM finding WHERE rule_id = 'STAGE.SHUFFLE_REREAD'"), "1.0, 2.0");
+    assert_string_equal(text_of("SELECT evidence ->> '$[1].key' FROM finding WHERE rule_id = 'STAGE.SHUFFLE_REREAD'"), "0.0");
+}
+
 /* Two tasks end before they begin; the stage of the other one, too. */
 static void the_first_clock_fault_is_named(void **state)
 {
@@ -379,6 +447,11 @@ int main(void)
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),
         TEST(the_factor_of_overhead_counts),
+        TEST(memory_off_the_heap_is_part_of_the_limit),
+        TEST(blocks_say_how_full_the_storage_is),
+        TEST(a_few_bytes_more_are_no_hotspot),
+        TEST(a_few_minutes_more_are_no_hotspot),
+        TEST(who_reads_a_shuffle_again_is_named),
         TEST(the_first_clock_fault_is_named),
         TEST(what_only_damage_says_is_withheld),
         TEST(fetched_bytes_are_told_by_where_they_came_from),

@@ -217,6 +217,42 @@ static void too_many_partitions_are_told_with_a_symptom(void **state)
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'CONF.SHUFFLE_PARTITIONS'"), "lower");
 }
 
+/* The same stage beside another job that runs all the time on slots of its own: merging its tasks saves the run nothing, and nobody is told to. */
+static void partitions_without_a_symptom_that_shows_are_not(void **state)
+{
+    (void)state;
+    add_setting("spark.sql.adaptive.enabled", "false");
+    run_stage(0, 1, 400, 100, 0);
+    for (size_t i = 0; i < app_task_count; i++) {
+        app_tasks[i].executor_run_time_ms = 40;
+        app_tasks[i].executor_cpu_time_ns = 40000000;
+        app_tasks[i].shuffle_local_read_bytes = 100000;
+        app_tasks[i].shuffle_remote_read_bytes = 0;
+    }
+    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, status, start_seen, end_seen) VALUES (0, 0, %lld, 1, 1, 1)", (long long)T0);
+    add_executor(2, "2", 1, T0, UNKNOWN);
+    app_sql("UPDATE executor SET resource_profile_id = executor_ref - 1");
+    add_job(1, T0 + 1000, T0 + 60000, 1);
+    list_stage(1, 1);
+    add_stage(1, 1, 0, 1, T0 + 1000, T0 + 60000, 2);
+    app_sql("UPDATE stage SET resource_profile_id = stage_ref");
+    struct task_cells *task = add_task(1, next_task++, 0, 2, T0 + 1000, T0 + 60000);
+    task->has_metrics = 1;
+    task->executor_run_time_ms = 59000;
+    analyse_app();
+    assert_near(measure("CONF.SHUFFLE_PARTITIONS", "spark.sql.shuffle.partitions"), 400 / 6.0);
+    assert_string_equal(mute_of_rule("CONF.SHUFFLE_PARTITIONS"), "off_path");
+}
+
+/* What to do about a contradiction depends on what contradicts. */
+static void a_contradiction_says_what_it_is_about(void **state)
+{
+    (void)state;
+    add_setting("spark.driver.maxResultSize", "4g");
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'CONF.CONFLICT'"), "spark.driver.memory");
+}
+
 static void heaps_of_odd_shape_are_told(void **state)
 {
     (void)state;
@@ -271,6 +307,8 @@ int main(void)
         TEST(the_same_library_twice_is_told),
         TEST(what_spark_ships_is_no_conflict),
         TEST(too_many_partitions_are_told_with_a_symptom),
+        TEST(partitions_without_a_symptom_that_shows_are_not),
+        TEST(a_contradiction_says_what_it_is_about),
         TEST(heaps_of_odd_shape_are_told),
         TEST(ordinary_heaps_are_not),
         TEST(java_serialisation_of_much_data_is_told),

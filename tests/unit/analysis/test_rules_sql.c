@@ -97,6 +97,16 @@ static void a_small_side_fits_a_broadcast(void **state)
     assert_true(fabs(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'") - 2500) < 10);
 }
 
+/* A scalar subquery made into a join (Spark 4): its right side may be sent around. Twice 1 MiB is less than Spark's default of 10 MiB, to which nobody should lower it. */
+static void a_single_row_side_fits_a_broadcast(void **state)
+{
+    (void)state;
+    shuffled_join("SortMergeJoin [k#1], [k#2], LeftSingle", 100 * MIB, MIB);
+    analyse_app();
+    assert_near(measure("SQL.BROADCAST_MISSED", "0/0"), 100.0);
+    assert_near(number_of("SELECT args ->> '$.broadcast_bytes.v' FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'"), 10.0 * MIB);
+}
+
 static void two_large_sides_do_not(void **state)
 {
     (void)state;
@@ -420,6 +430,35 @@ static void a_good_aggregate_is_not(void **state)
     assert_false(fires("SQL.AGG_FALLBACK"));
 }
 
+/* Nobody counted its rows, and two of its tasks ran out of room for hashing. */
+static void a_fallback_is_told_without_rows(void **state)
+{
+    (void)state;
+    add_plan(0);
+    node(0, -1, "ObjectHashAggregate", "ObjectHashAggregate(keys=[a], functions=[collect_list(b)])", "number of sort fallback tasks=2", -1);
+    node(1, 0, "Custom", "Custom", "", -1);
+    analyse_app();
+    assert_near(measure("SQL.AGG_FALLBACK", "0/0"), 1e7);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'SQL.AGG_FALLBACK'"), "fallback");
+}
+
+/* Two nodes, of which one is a filter of 2,500 characters: that is what is said, not that two nodes are many. */
+static void a_long_filter_is_told_as_that(void **state)
+{
+    (void)state;
+    char text[2501];
+    add_plan(0);
+    memset(text, 'x', 2500);
+    text[2500] = '\0';
+    memcpy(text, "Filter id IN (", 14);
+    node(0, -1, "Filter", text, "", -1);
+    node(1, 0, "Range", "Range", "", -1);
+    analyse_app();
+    assert_near(measure("SQL.LONG_PLAN", "0"), 2.5);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'SQL.LONG_PLAN'"), "filter");
+    assert_near(number_of("SELECT args ->> '$.filter.v' FROM finding WHERE rule_id = 'SQL.LONG_PLAN'"), 2500.0);
+}
+
 static void a_long_plan_is_told(void **state)
 {
     (void)state;
@@ -601,6 +640,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAN(a_small_side_fits_a_broadcast),
+        PLAN(a_single_row_side_fits_a_broadcast),
         PLAN(two_large_sides_do_not),
         PLAN(the_outer_side_is_not_broadcast),
         PLAN(a_large_broadcast_is_told),
@@ -625,6 +665,8 @@ int main(void)
         PLAN(adaptive_execution_that_is_on_is_not),
         PLAN(aggregates_that_cannot_hash_are_told),
         PLAN(a_good_aggregate_is_not),
+        PLAN(a_fallback_is_told_without_rows),
+        PLAN(a_long_filter_is_told_as_that),
         PLAN(a_long_plan_is_told),
         PLAN(a_rewrite_for_few_rows_is_told),
         PLAN(icebergs_commit_says_what_was_rewritten),

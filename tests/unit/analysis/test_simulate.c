@@ -135,6 +135,24 @@ static void gaps_shrink_where_they_are_chosen(void **state)
     app_dispose(&app);
 }
 
+/* The second job begins 1 ms before the first one is over, as clocks of a millisecond have it: it still follows on it (6.2). Half of the first one's 10 s less are 5 s less of the run. */
+static void a_job_follows_on_one_that_ended_a_millisecond_later(void **state)
+{
+    (void)state;
+    static const int64_t costs[] = {10000};
+    struct app app;
+    app_init(&app, 20999);
+    app_executor(&app, 1, 0, 20999);
+    app_run_stage(&app, app_job(&app, 1000, 11000), 1000, NO_ENTITY, costs, 1, 1);
+    app_run_stage(&app, app_job(&app, 10999, 20999), 10999, NO_ENTITY, costs, 1, 1);
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 21000);
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_DROP, .stage = 0, .number = 0.5}), 16000);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
 /* An executor that is there from 20 s on; the job begins at 21 s. With it at 5 s all is 15 s sooner. Another two come while the job runs. */
 static void executors_may_come_sooner(void **state)
 {
@@ -483,6 +501,7 @@ int main(void)
         cmocka_unit_test(equal_tasks_take_the_waves_they_need),
         cmocka_unit_test(two_stages_with_a_straggler_take_one_and_the_longest),
         cmocka_unit_test(gaps_shrink_where_they_are_chosen),
+        cmocka_unit_test(a_job_follows_on_one_that_ended_a_millisecond_later),
         cmocka_unit_test(executors_may_come_sooner),
         cmocka_unit_test(lost_work_can_be_left_out),
         cmocka_unit_test(jobs_that_overlap_share_slots_in_order),

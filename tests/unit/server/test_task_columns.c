@@ -234,12 +234,15 @@ static void how_long_a_result_took_that_came_after_the_end_is_unknown(void **sta
     struct db *db = *state;
     add_stage(db, 4, 2, 1, 2);
     add_chunk(db, 4, "task_id", 0, (int64_t[]){1, 2}, 2);
+    add_chunk(db, 4, "launch_ms", 0, (int64_t[]){2000, 2000}, 2);
     add_chunk(db, 4, "finish_ms", 0, (int64_t[]){2100, 2100}, 2);
     add_chunk(db, 4, "getting_result_ms", 0, (int64_t[]){2101, 2100}, 2);
     struct task_columns *columns = open_stage(db, 4);
     assert_column(columns, "getting_result_time_ms", (int64_t[]){U, 0}, 2);
+    assert_column(columns, "scheduler_delay_ms", (int64_t[]){100, 100}, 2);
     task_columns_free(columns);
     assert_int_equal(task_getting_result_time_ms(2100, 2101), -1); /* for /api/v1 */
+    assert_int_equal(task_scheduler_delay_ms(2100, 2000, 2101, 0, 0, 0), 101);
 }
 
 static void impossible_times_saturate(void **state)

@@ -314,6 +314,10 @@ static void a_new_catalogue_takes_put_away_runs_from_the_old_one(void **state)
     int64_t id = loaded();
     ok(catalog_opened(catalog, id, &err));
     ok(db_exec(catalog_db(catalog), "INSERT INTO run_summary (app_key, grade, completeness, rules, costs, verdict_en, verdict_zh) VALUES ('k', 3, 100, 'R1', '', 'slow', 'x')", &err));
+    const struct catalog_pin pin = {.token = "t", .app_key = "k", .address = "/stages/0.0?task=1", .author = NULL, .generation = 1, .analysis_version = UNKNOWN};
+    const struct catalog_pin of_none = {.token = "u", .app_key = "nobody", .address = "", .author = NULL, .generation = 1, .analysis_version = UNKNOWN};
+    ok(catalog_pin(catalog, &pin, &err));
+    ok(catalog_pin(catalog, &of_none, &err));
     put_away(true);
     int64_t never_loaded = see("/l/b", 7, 7, SIGHTING_NEW, LOG_WAITING).log_id;      /* the next scan finds it again */
     list(never_loaded, "k2", "app-2", true);
@@ -323,6 +327,12 @@ static void a_new_catalogue_takes_put_away_runs_from_the_old_one(void **state)
     assert_int_equal(query("SELECT count(*) FROM app"), 1);
     assert_int_equal(query("SELECT count(*) FROM app JOIN log USING (log_id) JOIN run_summary USING (app_key) JOIN run_use USING (app_key) "
         "WHERE app.app_key = 'k' AND job_count = 3 AND NOT loaded AND generation > 0 AND path = '/l/a' AND state = 'listed' AND grade = 3"), 1);
+    assert_int_equal(query("SELECT count(*) FROM pin"), 1);
+    assert_int_equal(query("SELECT count(*) FROM pin WHERE token = 't' AND app_key = 'k' AND address = '/stages/0.0?task=1' AND author IS NULL AND generation = 1 AND analysis_version IS NULL"), 1);
+    /* And from a catalogue of before there were pinned views. */
+    ok(db_exec(catalog_db(catalog), "DROP TABLE pin", &err));
+    reopen_as_another_version();
+    assert_int_equal(query("SELECT count(*) FROM app"), 1);
     ok(catalog_place(catalog, "/l", NULL, &place, &err));
     see("/l/a", 100, 1000, SIGHTING_SAME, LOG_LISTED);
     see("/l/b", 7, 7, SIGHTING_NEW, LOG_WAITING);

@@ -8,6 +8,28 @@ import { CHROMIUM } from "./where.mjs";
 export const url = /** @type {string} */ (process.env.AFTERGLOW_URL ?? "").replace(/\/?$/, "/");
 export const api = async (/** @type {string} */ path) => (await fetch(`${url}api/afterglow/v1/${path}`)).json();
 
+/** A limit is for what hangs: on a machine that does ten other things a page takes its time. */
+const PATIENCE_MS = 90_000;
+/** So many frames in a row without a new question, and nothing more comes: an answer is drawn in the first, what hangs on it is asked for after the second. */
+const QUIET_FRAMES = 6;
+
+/** What each page has asked for and not got yet, and how often it has asked. @type {WeakMap<import("playwright-core").Page, { open: Set<import("playwright-core").Request>, count: number }>} */
+const asked = new WeakMap();
+
+/** @param {import("playwright-core").Page} page */
+function count(page) {
+  const own = { open: new Set(), count: 0 };
+  asked.set(page, own);
+  page.on("request", (r) => {
+    // Nobody waits for what the document before it asked for.
+    if (r.isNavigationRequest() && r.frame() === page.mainFrame()) own.open.clear();
+    own.open.add(r);
+    own.count++;
+  });
+  page.on("requestfinished", (r) => own.open.delete(r));
+  page.on("requestfailed", (r) => own.open.delete(r));
+}
+
 /** A browser with an empty profile. @returns {Promise<{ context: import("playwright-core").BrowserContext, close: () => Promise<void> }>} */
 export async function openBrowser() {
   const profile = mkdtempSync(join(tmpdir(), "afterglow-chromium-"));
@@ -18,7 +40,9 @@ export async function openBrowser() {
     viewport: { width: 1440, height: 900 },
     args: ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(PATIENCE_MS);
+  context.pages().forEach(count);
+  context.on("page", count);
   return {
     context,
     close: async () => {
@@ -44,10 +68,52 @@ export async function openPage(context) {
   return { page, wrong };
 }
 
-/** Opens an address and waits until nothing loads any more. @param {import("playwright-core").Page} page @param {string} path @param {string} [root] */
+/**
+ * Waits until a page has all it asked for, and has drawn it. Half a second without a request, which the browser calls idle, is long on a quiet machine and short on a busy one; frames are as slow as the page is.
+ * @param {import("playwright-core").Page} page
+ */
+export async function settled(page) {
+  const own = /** @type {{ open: Set<import("playwright-core").Request>, count: number }} */ (asked.get(page));
+  const end = Date.now() + PATIENCE_MS;
+  for (let before = -1; before !== own.count || own.open.size; ) {
+    if (Date.now() > end) throw new Error(`still on its way: ${[...own.open].map((r) => r.url()).join(" ")}`);
+    before = own.count;
+    await page.waitForFunction((frames) => {
+      const w = /** @type {any} */ (window);
+      w.framesSeen = (w.framesSeen ?? 0) + 1;
+      return w.framesSeen % frames === 0;
+    }, QUIET_FRAMES);
+  }
+}
+
+/** Opens an address and waits until nothing loads any more. @param {import("playwright-core").Page} page @param {string} address */
+export async function arrive(page, address) {
+  const answer = await page.goto(address);
+  await settled(page);
+  return answer;
+}
+
+/** A page of ours. @param {import("playwright-core").Page} page @param {string} path @param {string} [root] */
 export async function visit(page, path, root = url) {
-  await page.goto(root + path, { waitUntil: "networkidle" });
+  await page.goto(root + path);
   await page.waitForSelector("main > *");
+  await settled(page);
+}
+
+/** The same page once more, from the start. @param {import("playwright-core").Page} page */
+export async function reload(page) {
+  await page.reload();
+  await page.waitForSelector("main > *");
+  await settled(page);
+}
+
+/** Where a page is now. What playwright says of that it hears a moment later. @param {import("playwright-core").Page} page */
+export const address = async (page) => new URL(await page.evaluate(() => location.href));
+
+/** Lets what a page does after a pause come true: its timers fall due in their order, however slow it is. @param {import("playwright-core").Page} page @param {number} ms longer than the pause */
+export async function rest(page, ms) {
+  await page.evaluate((wait) => new Promise((done) => setTimeout(done, wait)), ms);
+  await settled(page);
 }
 
 /** Preferences as a person would have chosen them. @param {import("playwright-core").Page} page @param {object} prefs @param {string} [root] */

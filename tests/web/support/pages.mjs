@@ -22,7 +22,7 @@ export async function listPages() {
   const biggest = apps[0],
     failed = apps.find((/** @type {any} */ a) => a.outcome === "failed"),
     open = apps.find((/** @type {any} */ a) => a.complete === false),
-    skewed = apps.find((/** @type {any} */ a) => a.skewGrade === 4);
+    skewed = apps.find((/** @type {any} */ a) => a.skewGrade > 0);
   assert.ok(biggest, "the server under test holds at least one loaded run");
   for (const [kind, app] of Object.entries({ biggest, failed, open, skewed })) {
     if (!app || (kind !== "biggest" && app.ref === biggest.ref)) continue;

@@ -11,7 +11,7 @@ export const columns = {
   "col.startedZone": (/** @type {string} */ zone) => `Started (${zone})`,
   "col.duration": "Duration",
   "col.gc": "GC",
-  "col.gc.title": "GC time as a share of task time: moderate above 10\u202f%, severe above 30\u202f%",
+  "col.gc.title": "GC time as a share of task time",
   "col.job": "Job",
   "col.jobs": "Jobs",
   "col.stage": "Stage",
@@ -36,7 +36,7 @@ export const columns = {
   "col.median": "Median",
   "col.max": "Max",
   "col.ratio": "Max ÷ median",
-  "col.ratio.title": "Largest against median task duration: moderate from 3×, severe from 10×, where the largest task costs seconds",
+  "col.ratio.title": "The largest task's duration against the median",
   "col.ofRun": "Of run",
   "col.group": "Group",
   "col.query": "Query",
@@ -84,6 +84,9 @@ export const columns = {
   "skew.title": (/** @type {string} */ d, /** @type {string} */ b, /** @type {string} */ of) =>
     `largest task: ${d} the median duration, ${b} the median of ${of}`,
   "skew.titleDuration": (/** @type {string} */ d) => `largest task: ${d} the median duration`,
+  "mark.high": "high",
+  "mark.costs": (/** @type {string} */ what, /** @type {string} */ s) => `${what}; costs ${s}`,
+  "mark.noFinding": (/** @type {string} */ what) => `${what}: no finding`,
   "gc.title": (/** @type {string} */ p) => `${p} of task time was garbage collection`,
 
   "col.saving": "To win back",

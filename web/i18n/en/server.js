@@ -62,6 +62,8 @@ export const server = {
   "server.largest.note": (/** @type {number} */ shown, /** @type {number} */ all, /** @type {string} */ sumText) =>
     `the largest ${count(shown)} of ${some(all, "run", "runs")}, ${sumText} in all`,
   "server.largest.none": "No run is in the store.",
+  "server.setAside": (/** @type {number} */ n, /** @type {string} */ size, /** @type {string} */ names) =>
+    `Set aside because they were damaged or of another version, ${size} in ${count(n)} files of the store, for you to look at or delete: ${names}`,
   "server.run": "Run",
   "server.user": "User",
   "server.bytes": "On disk",

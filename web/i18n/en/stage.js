@@ -74,6 +74,9 @@ export const stage = {
   "errors.tasks": "Show these tasks",
   "columns.choose": "Columns",
   "columns.usual": "As usual",
+  "columns.how": "Draw a column to its place, or move it with the arrow keys.",
+  "columns.move": (/** @type {string} */ name) => `Move ${name}: arrow keys up and down`,
+  "columns.movedTo": (/** @type {string} */ name, /** @type {number} */ n, /** @type {number} */ all) => `${name}: ${n} of ${all}`,
 
   "why.title": (/** @type {string} */ id) => `Why did task ${id} take as long?`,
   "why.slowest": "the slowest; pick another one in the table, the scatter or the timeline",

@@ -26,8 +26,7 @@ export const stages = {
   "stages.none": "No stage ran",
   "stages.noneText": "No job was submitted, or every stage was skipped.",
   "stages.legend":
-    "Skew: the largest task against the median, moderate from 3×, severe from 10×, where the largest task costs seconds. " +
-    "GC: share of task time, moderate above 10\u202f%, severe above 30\u202f%.",
+    "A mark is that of a finding, and leads to it. \u201chigh\u201d without a mark: the largest task takes three times the median and seconds longer, or more than 10\u202f% of task time is GC, but no finding says that it matters.",
   "errors.title": "Errors",
   "errors.note": "grouped by text",
   "errors.there": (/** @type {number} */ n, /** @type {number} */ of, /** @type {number} */ more) => `${count(n)} of ${count(of)}${more ? `, and ${some(more, "other host")}` : ""}`,

@@ -14,7 +14,7 @@ export const environment = {
   "env.noMatch": "没有匹配项",
   "env.noMatchText": (n) => `日志中有 ${n} 项。`,
   "env.profile": (id) => `资源配置 ${id}`,
-  "env.profileNote": "每个 Executor 与 Task 的请求",
+  "env.profileNote": "每个 Executor 与任务的请求",
   "env.section.spark": "Spark 属性",
   "env.section.jvm": "运行时",
   "env.section.system": "系统属性",

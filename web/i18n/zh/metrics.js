@@ -7,7 +7,7 @@ export const metrics = {
   "metric.executorCpuTimeNs": "CPU 时间",
   "metric.jvmGcTimeMs": "GC 时间",
   "metric.schedulerDelayMs": "调度延迟",
-  "metric.executorDeserializeTimeMs": "Task 反序列化",
+  "metric.executorDeserializeTimeMs": "任务反序列化",
   "metric.executorDeserializeCpuTimeNs": "反序列化 CPU",
   "metric.resultSerializationTimeMs": "结果序列化",
   "metric.gettingResultTimeMs": "取结果",

@@ -3,17 +3,17 @@ import { count } from "../../lib/format.js";
 
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/overview.js").overview>} */
 export const overview = {
-  "overview.slowest": "最慢的 Stage",
+  "overview.slowest": "最慢的阶段",
   "overview.slowestNote": "按时长",
-  "overview.allStages": (n) => (n === null ? "全部 Stage" : `全部 ${count(n)} 个 Stage`),
-  "overview.noStage": "没有 Stage 运行",
-  "overview.noStageText": "所有 Stage 都被跳过，或日志在第一个之前就停止了。",
+  "overview.allStages": (n) => (n === null ? "全部阶段" : `全部 ${count(n)} 个阶段`),
+  "overview.noStage": "没有阶段运行",
+  "overview.noStageText": "所有阶段都被跳过，或日志在第一个之前就停止了。",
   "overview.others": "同一应用：",
   "overview.othersAll": "以及更多",
   "overview.other": (n) => `第 ${n} 次尝试`,
   "overview.slowestOpen": "按时长；运行中的按目前用时",
-  "overview.failedJobs": "失败的 Job",
-  "overview.failedStages": "失败的 Stage",
+  "overview.failedJobs": "失败的作业",
+  "overview.failedStages": "失败的阶段",
   "overview.failedNote": (all, shown) => (all > shown ? `显示 ${count(shown)} / ${count(all)}` : ""),
   "overview.numbers": "数字",
   "order.title": "按此顺序阅读",

@@ -60,6 +60,7 @@ export const server = {
   "server.largest": "各应用的磁盘占用",
   "server.largest.note": (shown, all, sumText) => `${count(all)} 个运行中最大的 ${count(shown)} 个，共 ${sumText}`,
   "server.largest.none": "存储中没有运行。",
+  "server.setAside": (n, size, names) => `因损坏或版本不同而被移开的数据库，共 ${count(n)} 个文件（${size}），可查看或删除：${names}`,
   "server.run": "运行",
   "server.user": "用户",
   "server.bytes": "磁盘占用",

@@ -40,7 +40,7 @@ export const servers = {
   "operations.rows": "产生的行",
   "operations.tags": "标签",
   "operations.id": "操作 ID",
-  "operations.jobTag": "Job 标签",
+  "operations.jobTag": "作业标签",
   "operations.plan": "执行计划",
   "operations.trace": "堆栈",
   "operation.title": (id) => `语句 ${id}`,

@@ -8,7 +8,7 @@ import { count, duration, exactMs, percent, slotTime, times } from "../../lib/fo
 import { t, tx, word } from "../../lib/i18n.js";
 import * as paths from "../../lib/paths.js";
 import { worst } from "../../model/findings.js";
-import { share, stageLevel } from "../../model/grades.js";
+import { findingOfStage } from "../../components/stage-columns.jsx";
 
 /** @typedef {import("../../types").Stage} StageData */
 /** @typedef {import("../../types").App} App */
@@ -68,7 +68,7 @@ export function Head({ app, stage: s }) {
 
 /** The server's verdict, and below it how long it took and what its tasks are like. @param {{ app: App, stage: StageData, analysis: Analysis, findings: import("../../types").Findings | null, isJudged: boolean }} props */
 export function StageVerdict({ app, stage: s, analysis, findings, isJudged }) {
-  const level = s.status === "failed" ? 4 : findings ? worst(findings.findings).level : stageLevel(s);
+  const level = s.status === "failed" ? 4 : findings ? worst(findings.findings).level : undefined;
   const verdict = findings?.verdict;
   return (
     <div class="verdict" data-sev={level}>
@@ -98,11 +98,11 @@ function Sentence({ stage: s, app }) {
           : s.durationMs === null
             ? tx("say.stageOpen", s.endedTasks ?? 0, count(s.numTasks))
             : tx("say.stageRan", wall, of, s.numTasks ?? 0),
-        s.skew?.grade ? tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs)) : null,
-        s.skew?.grade && s.skew.bytesRatio !== null && s.skew.bytes
+        s.skew?.high ? tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs)) : null,
+        s.skew?.high && s.skew.bytesRatio !== null && s.skew.bytes
           ? t("say.stageSkewBytes", times(s.skew.bytesRatio), t(s.skew.bytes === "input" ? "say.input" : "say.shuffle"))
           : null,
-        s.gc?.grade ? tx("say.stageGc", <b>{percent(s.gc.share)}</b>) : null,
+        s.gc?.high ? tx("say.stageGc", <b>{percent(s.gc.share)}</b>) : null,
       ]}
     />
   );
@@ -134,8 +134,8 @@ export function Numbers({ app, stage: s, analysis: a }) {
         idle === null ? null : [t("fact.idle"), percent(Math.max(0, idle))],
         durationFact("fact.runTime", s.runTimeMs),
         s.taskTimeMs && s.cpuTimeNs !== null ? [t("fact.cpu"), percent(s.cpuTimeNs / 1e6 / s.taskTimeMs), t("fact.ofTaskTime")] : null,
-        [t("col.ratio"), <SkewMark skew={s.skew} />],
-        [t("col.gc"), <GcMark gc={s.gc ?? { grade: null, share: share(s.gcTimeMs, s.taskTimeMs) }} />],
+        [t("col.ratio"), <SkewMark skew={s.skew} to={(rule) => findingOfStage(app.ref, s, rule)} />],
+        [t("col.gc"), <GcMark gc={s.gc} to={(rule) => findingOfStage(app.ref, s, rule)} />],
         bytesFact("col.input", s.inputBytes, s.inputRecords),
         bytesFact("col.output", s.outputBytes, s.outputRecords),
         bytesFact("col.shuffleRead", s.shuffleReadBytes, s.shuffleReadRecords),

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/worker_rights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attributes.h"
+#include "base/confine.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "place/config.h"
+#include "place/place.h"
+
+#define PATH_BYTES 4096
+
+/* The directory of a file that others replace, by a rename or a link of theirs beside it: a right to the file alone would end with the next one. Of one that is not there yet, the nearest directory that is. */
+static void allow_around(struct confine *confine, const char *file, int rights)
+{
+    char path[PATH_BYTES];
+    struct stat st;
+    if (!file || snprintf(path, sizeof path, "%s", file) >= (int)sizeof path)
+        return;
+    for (char *slash; (slash = strrchr(path, '/')) && slash > path;) {
+        *slash = '\0';
+        if (stat(path, &st) == 0) {
+            confine_allow(confine, path, rights);
+            return;
+        }
+    }
+}
+
+/* What libraries read as they please, whatever we do: themselves, zones of time, numbers of processors. */
+static void allow_system(struct confine *confine)
+{
+    static const char *const read[] = {"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/dev/null", "/dev/urandom"};
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++)
+        confine_allow(confine, read[i], CONFINE_READ);
+}
+
+/* Names, certificates, Kerberos. */
+static void allow_network(struct confine *confine)
+{
+    static const char *const read[] = {"/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/var/lib/sss", "/var/lib/ca-certificates"};
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++)
+        confine_allow(confine, read[i], CONFINE_READ);
+}
+
+/* The tickets: MIT Kerberos writes those that it gets with a keytab into the cache, by default /tmp/krb5cc_UID; krb5.conf may say /run/user/UID. Caches of other kinds (KEYRING:, KCM:) are no files. */
+static void allow_tickets(struct confine *confine)
+{
+    const char *cache = getenv("KRB5CCNAME");
+    char run[64];
+    if (cache && strncmp(cache, "DIR:", 4) == 0 && cache[4] == '/') {
+        confine_allow(confine, cache + 4, CONFINE_WRITE);
+    } else if (cache) {
+        allow_around(confine, strchr(cache, '/'), CONFINE_WRITE);        /* a path, FILE:path, DIR::path */
+    } else {
+        snprintf(run, sizeof run, "/run/user/%ld", (long)getuid());
+        confine_allow(confine, "/tmp", CONFINE_WRITE);
+        confine_allow(confine, run, CONFINE_WRITE);
+    }
+    const char *keytab = getenv("KRB5_CLIENT_KTNAME");
+    allow_around(confine, keytab ? strchr(keytab, '/') : NULL, CONFINE_READ);
+    allow_around(confine, getenv("KRB5_CONFIG"), CONFINE_READ);
+}
+
+static void allow_identity(struct confine *confine)
+{
+    static const char *const variables[] = {"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE"};
+    static const char *const settings[] = {"afterglow.hdfs.tokenFile", "afterglow.places.caFile"};
+    char path[PATH_BYTES];
+    const char *home = getenv("HOME");
+    for (size_t i = 0; i < ARRAY_LENGTH(variables); i++)
+        allow_around(confine, getenv(variables[i]), CONFINE_READ);
+    for (size_t i = 0; i < ARRAY_LENGTH(settings); i++)
+        allow_around(confine, place_config(settings[i]), CONFINE_READ);
+    if (home && snprintf(path, sizeof path, "%s/.aws", home) < (int)sizeof path)
+        confine_allow(confine, path, CONFINE_READ);
+    const char *hadoop = place_config("hadoop.security.authentication");
+    if (place_config_true("spark.history.kerberos.enabled", false) || (hadoop && strcasecmp(hadoop, "kerberos") == 0))
+        allow_tickets(confine);
+}
+
+/* A directory, or what a log may become: its file gets another name when its run ends. */
+static void allow_place(struct confine *confine, const char *address, int rights)
+{
+    struct stat st;
+    if (stat(address, &st) == 0 && !S_ISDIR(st.st_mode))
+        allow_around(confine, address, rights);
+    else
+        confine_allow(confine, address, rights);
+}
+
+int worker_rights_confine(const struct worker_options *options)
+{
+    struct confine confine;
+    bool remote = false;
+    int place_rights = options->policy.cleaner ? CONFINE_READ | CONFINE_REMOVE : CONFINE_READ;
+    const char *temporary = getenv("SQLITE_TMPDIR");
+    for (size_t i = 0; i < options->place_count; i++)
+        remote |= place_is_remote(options->places[i].path);
+    confine_begin(&confine, remote);
+    for (size_t i = 0; i < options->place_count; i++) {
+        char *address = NULL;
+        if (!place_address(options->places[i].path, &address, NULL) && !place_is_remote(address))
+            allow_place(&confine, address, place_rights);
+        mem_free(address);
+    }
+    confine_allow(&confine, options->store_dir, CONFINE_WRITE);
+    if (temporary)
+        confine_allow(&confine, temporary, CONFINE_WRITE);
+    else
+        setenv("SQLITE_TMPDIR", options->store_dir, 0);      /* what SQLite cannot hold in memory; its other directories are closed now */
+    allow_system(&confine);
+    if (remote) {
+        allow_network(&confine);
+        allow_identity(&confine);
+    }
+    int level = confine_apply(&confine);
+    if (level)
+        log_info("confined to the log directories and the store%s (Landlock %d)", remote ? ", and to what remote places need" : "", level);
+    else
+        log_warning("the process that reads logs is not confined: this kernel has no Landlock, or it is off");
+    return level;
+}

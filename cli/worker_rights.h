@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the process that reads logs may do from its start on (base/confine.h), by the settings: read the log directories (and delete there, where the cleaner is on), write the store, and, where there are remote
+ * places, what is needed to reach them: name resolution, certificates, and the files that say who we are, which others renew while it runs. With local places alone: no TCP, nothing of /etc. */
+#ifndef CLI_WORKER_RIGHTS_H
+#define CLI_WORKER_RIGHTS_H
+
+#include "ingest/worker.h"
+
+/* The store must be there, and the settings with place/config.h (cli_begin). Returns the level that holds, 0 for none, after a line in the log. */
+int worker_rights_confine(const struct worker_options *options);
+
+#endif

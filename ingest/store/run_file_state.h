@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * STORE/apps/<key>.db as a file: whether a run of this program's version can be in it, and setting a damaged one aside, as STORE/damaged/<key>.db. Nothing is lost by that and nothing reads it there; whoever
+ * runs the store looks at it or deletes it. A second one of the same run replaces the first. */
+#ifndef STORE_RUN_FILE_STATE_H
+#define STORE_RUN_FILE_STATE_H
+
+#include "base/err.h"
+
+enum run_file_state { RUN_FILE_GOOD, RUN_FILE_MISSING, RUN_FILE_OTHER_VERSION, RUN_FILE_DAMAGED };
+
+/* By its head and its length; one whose head is still in its -wal is opened. DAMAGED: no database, another program's, or shorter than it says. Pages further on are not read: whoever meets a bad one says so
+ * (worker_control.c, "damaged"). */
+enum run_file_state run_file_look(const char *store_dir, const char *app_key);
+
+/* With what belongs to it. ERR_NOT_FOUND: there is none. */
+enum err_code run_file_set_aside(const char *store_dir, const char *app_key, struct err *err) WARN_UNUSED;
+
+#endif
