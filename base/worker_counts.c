@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FORM (UINT64_C(0xAF7E461000000000) + sizeof(struct worker_counts))
+#define FORM (UINT64_C(0xAF7E461000010000) + sizeof(struct worker_counts))
 
 #define MS 1000
 #define S ((int64_t)1000 * MS)

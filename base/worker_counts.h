@@ -50,6 +50,7 @@ extern const char *const queue_stage_names[QUEUE_STAGE_COUNT];
 struct worker_counts {
     uint64_t form;                   /* of this struct: a process of another version than the server leaves it alone */
     atomic_bool listed;              /* every place was looked at, or could not be reached, and all logs that were seen then are in the list */
+    atomic_bool standby;             /* another server's worker writes the store: this one waits to take over */
     atomic_int confined;             /* the level that the process is confined by (base/confine.h); 0: not */
     atomic_int_fast64_t load_ends[LOAD_END_COUNT];
     atomic_int_fast64_t read_bytes;  /* of logs, as stored */

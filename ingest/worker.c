@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,11 +11,13 @@
 #include "base/mem.h"
 #include "ingest/stop_signals.h"
 #include "ingest/worker_arrivals.h"
+#include "ingest/worker_control.h"
 #include "ingest/worker_loop.h"
 #include "ingest/worker_policy.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_unjudged.h"
 #include "ingest/worker_state.h"
+#include "ingest/writer_role.h"
 #include "place/place.h"
 
 int worker_default_jobs(void)
@@ -30,12 +33,31 @@ static enum err_code open_pipe(struct worker *self, struct err *err)
     return ERR_OK;
 }
 
+/* Until this worker is the one that writes, or is to stop. */
+static enum err_code stand_by(struct worker *self, struct err *err)
+{
+    char holder[WRITER_NAME_BYTES];
+    for (bool told = false; !stop_signals_came() && !self->stop; told = true) {
+        enum err_code rc = writer_role_take(self->options->store_dir, &self->writer_lock, holder, err);
+        if (self->options->counts)
+            atomic_store(&self->options->counts->standby, !rc && self->writer_lock < 0);
+        if (rc || self->writer_lock >= 0) {
+            if (!rc && told)
+                log_info("the process that wrote the store has ended: this one writes now");
+            return rc;
+        }
+        if (!told)
+            log_info("another process writes the store (%s): this one hands on what it is asked for, and takes over when that ends", holder);
+        struct pollfd fds[2] = {{.fd = self->wake[0], .events = POLLIN}, {.fd = self->options->control ? STDIN_FILENO : -1, .events = POLLIN}};
+        if (poll(fds, 2, WRITER_PAUSE_MS) > 0 && fds[1].revents)
+            worker_read_control(self);
+    }
+    return ERR_OK;
+}
+
 static enum err_code set_up(struct worker *self, struct err *err)
 {
     enum err_code rc;
-    imap_init(&self->under_way, WORKER_MAX_LOGS);
-    imap_init(&self->settled, WORKER_MAX_LOGS);
-    imap_init(&self->damage.told, WORKER_MAX_LOGS);
     if ((rc = catalog_open(&self->catalog, self->options->store_dir, err)))
         return rc;
     if (catalog_remark(self->catalog))
@@ -44,7 +66,7 @@ static enum err_code set_up(struct worker *self, struct err *err)
     if (self->options->counts)
         atomic_store(&self->options->counts->confined, level);
     int64_t crashed;
-    if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, &crashed, err)) || (rc = open_pipe(self, err)))
+    if ((rc = worker_marker_leave(&self->marker, self->catalog, self->options->store_dir, &crashed, err)))
         return rc;
     if (self->options->counts)
         atomic_fetch_add(&self->options->counts->load_ends[LOAD_END_CRASHED], crashed);
@@ -70,6 +92,8 @@ static void tear_down(struct worker *self)
         if (self->wake[i] >= 0)
             close(self->wake[i]);
     worker_marker_remove(&self->marker);
+    if (self->writer_lock >= 0)
+        close(self->writer_lock);
     load_queue_dispose(&self->queue);
     imap_dispose(&self->under_way);
     imap_dispose(&self->settled);
@@ -86,16 +110,24 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
         return err_nomem(err);
     self->options = options;
     self->summary = ret;
-    self->wake[0] = self->wake[1] = self->marker.fd = -1;
+    self->wake[0] = self->wake[1] = self->marker.fd = self->writer_lock = -1;
     self->policy.clock_offset_ms = UNKNOWN;
-    enum err_code rc = set_up(self, err);
+    imap_init(&self->under_way, WORKER_MAX_LOGS);
+    imap_init(&self->settled, WORKER_MAX_LOGS);
+    imap_init(&self->damage.told, WORKER_MAX_LOGS);
+    enum err_code rc = open_pipe(self, err);
     if (!rc) {
         struct stop_signals before;
         stop_signals_catch(&before, self->wake[1]);
-        if ((rc = worker_loop(self, err)))
-            err_prefix(err, "store %s", options->store_dir);
+        if (options->watch)
+            rc = stand_by(self, err);
+        bool begins = !rc && !self->stop && !stop_signals_came();
+        if (begins && !(rc = set_up(self, err))) {
+            if ((rc = worker_loop(self, err)))
+                err_prefix(err, "store %s", options->store_dir);
+            worker_wind_up(self);
+        }
         ret->stopped = !rc && (self->stop || stop_signals_came());
-        worker_wind_up(self);
         stop_signals_restore(&before);
     }
     tear_down(self);

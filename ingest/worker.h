@@ -6,7 +6,7 @@
  * on; `jobs` loaders run loads (each of which has threads of its own). Order of loads: what someone opened, then small, then new (design.md 5). A log whose loading ended a worker
  * before is loaded last and alone, so that no other log is blamed for its crash.
  *
- * With `watch` it goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most KEPT_LOADS_MAX of them,
+ * With `watch` it first waits until no other process watches for this store (writer_role.h), and then goes on until SIGTERM or SIGINT: it looks again every interval, follows growing logs with the load that is still open (at most KEPT_LOADS_MAX of them,
  * kept_loads.h), loads replaced ones anew, marks those that are gone, and tries again what failed for want of memory or disk. With `control` it reads standard input: a line
  * "want LOG_ID" puts that log in front, "opened LOG_ID" says that somebody opened its run, "scan" looks at the places now, "scan N" at the Nth of them, from 0, "reload LOG_ID" reads a log anew, "damaged LOG_ID" says that its run's file cannot be read (0: the catalogue), "forget LOG_ID" drops its run until the log
  * changes, and the end of input means that the server has ended: stop.

@@ -84,8 +84,11 @@ enum err_code worker_give_arrivals(struct worker *self, struct err *err)
 static void refuse(struct worker *self, const struct job *job, const char *why)
 {
     char to[4500];
+    struct stat entry;
+    /* Links, pipes and the like hold nothing that could be missed, and a confined process may not give them names (base/confine.h). */
+    bool holds_nothing = lstat(job->path, &entry) == 0 && !S_ISREG(entry.st_mode) && !S_ISDIR(entry.st_mode);
     snprintf(to, sizeof to, "%s" ARRIVALS_REFUSED, job->path);
-    if (rename(job->path, to))
+    if (holds_nothing ? unlink(job->path) : rename(job->path, to))
         log_error("%s cannot be set aside: %s", job->path, strerror(errno));
     log_warning("%s is not taken into the store: %s", job->path, why);
     const struct worker_result told = {.path = job->path, .state = LOG_FAILED, .flags = "unreadable", .bytes = UNKNOWN, .line_count = UNKNOWN, .bad_line_count = UNKNOWN,

@@ -2,7 +2,7 @@
  *
  * Databases that a back-fill put into STORE/arrivals (backfill.h, store/catalog_arrivals.h): looked for at the start and every scan interval, checked by the crew, adopted by the worker's
  * thread. What comes from elsewhere is believed only when it is what this program writes (run_file.h), under the name of the run that it holds, from a log that lies in one of the worker's
- * places: else somebody who may put files there could have any file of the machine served as a log. What is refused stays, with ARRIVALS_REFUSED behind its name, and the log says why. */
+ * places: else somebody who may put files there could have any file of the machine served as a log. What is refused stays, with ARRIVALS_REFUSED behind its name (links and pipes go), and the log says why. */
 #ifndef INGEST_WORKER_ARRIVALS_H
 #define INGEST_WORKER_ARRIVALS_H
 

@@ -7,12 +7,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "base/units.h"
 #include "ingest/app_lock.h"
 #include "ingest/store/catalog_policy.h"
 #include "ingest/store/run_file_state.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker_scan.h"
 #include "ingest/worker_schedule.h"
+#include "ingest/writer_role.h"
 
 #define CATALOG_CHECK_PAUSE_NS (60 * NS_PER_S)       /* it is read whole */
 
@@ -202,6 +204,23 @@ void worker_read_control(struct worker *self)
         }
         self->control.line[self->control.used] = '\0';
         self->control.used = 0;
-        obey(self, self->control.line);
+        if (self->writer_lock >= 0 || !self->options->watch)
+            obey(self, self->control.line);
+        else
+            wishes_put(self->options->store_dir, self->control.line);
     }
+}
+
+static void obey_wish(void *self, const char *line)
+{
+    obey(self, line);
+}
+
+void worker_take_wishes(struct worker *self)
+{
+    int64_t now_ns = time_monotonic_ns();
+    if (!self->options->watch || now_ns < self->next_wishes_ns)
+        return;
+    self->next_wishes_ns = now_ns + WRITER_PAUSE_MS * NS_PER_MS;
+    wishes_take(self->options->store_dir, obey_wish, self);
 }

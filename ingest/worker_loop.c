@@ -95,7 +95,7 @@ static void wait_for_news(struct worker *self)
 {
     int64_t now_ns = time_monotonic_ns(), until_ns = load_queue_wake(&self->queue, now_ns);
     if (self->options->watch)
-        until_ns = MIN(until_ns, MIN(self->next_check_ns, self->arrivals.next_look_ns));
+        until_ns = MIN(MIN(until_ns, self->next_wishes_ns), MIN(self->next_check_ns, self->arrivals.next_look_ns));
     if (crew_started_count(&self->crew, JOB_LIST) || crew_started_count(&self->crew, JOB_LOAD))
         until_ns = MIN(until_ns, self->next_progress_ns);
     if (self->quiet_until_ns > now_ns)
@@ -127,6 +127,7 @@ enum err_code worker_loop(struct worker *self, struct err *err)
             rc = worker_unjudged_some(self, err);
         if (!rc)
             rc = worker_apply_policy(self, err);
+        worker_take_wishes(self);
         worker_count_queue(self);
         if (!rc && !self->options->watch && !lookout_is_busy(self->lookout) && worker_is_idle(self) && !worker_arrivals_wait(self) && !self->unjudged.count)
             break;

@@ -37,6 +37,7 @@ struct worker {
     struct catalog *catalog;                 /* owned */
     struct crew crew;
     struct worker_marker marker;
+    int writer_lock;                         /* -1: not held: one that does not watch needs none, and one that stands by waits for it (writer_role.h) */
     int wake[2];                             /* a pipe: jobs that are done and signals write, the loop waits */
 
     /* worker_schedule.c */
@@ -109,6 +110,7 @@ struct worker {
 
     /* worker_control.c */
     bool stop;                               /* the end of control */
+    int64_t next_wishes_ns;                  /* when those of other servers are looked for; monotonic */
     struct {
         struct imap told;                    /* log_id → something: runs that were called damaged once in this process */
         bool catalog;                        /* the catalogue is to be checked */

@@ -24,7 +24,7 @@ struct readiness readiness_of(struct api_ctx *ctx)
     struct ingest_status ingest;
     struct worker_counts *counts = server_counts(ctx->server);
     server_ingest_status(ctx->server, &ingest);
-    return (struct readiness){.catalogue = catalogue_is_readable(ctx), .listed = !counts || atomic_load(&counts->listed), .worker = !ingest.enabled || ingest.running};
+    return (struct readiness){.catalogue = catalogue_is_readable(ctx), .listed = !counts || atomic_load(&counts->listed) || atomic_load(&counts->standby), .worker = !ingest.enabled || ingest.running};
 }
 
 bool readiness_all(const struct readiness *self)

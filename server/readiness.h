@@ -10,7 +10,7 @@
 
 struct readiness {
     bool catalogue;                  /* it can be read */
-    bool listed;                     /* since this server started, each place was looked at or could not be reached, and the logs that were seen then are in the list; true without places */
+    bool listed;                     /* since this server started, each place was looked at or could not be reached, and the logs that were seen then are in the list; true without places, and where another server's worker looks */
     bool worker;                     /* the ingest process runs; true without places */
 };
 

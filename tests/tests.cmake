@@ -97,6 +97,10 @@ foreach(case same shares answers killed served hostile spark)
     script_test(backfill_${case} failure ${PYTHON3} ${SUPPORT}/backfill.py ${case})
 endforeach()
 
+foreach(case roles worker_killed)
+    script_test(replicas_${case} failure 300 ${PYTHON3} ${SUPPORT}/replicas.py ${case})
+endforeach()
+
 foreach(case hdfs s3)
     script_test(places_${case} places ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()

@@ -182,6 +182,7 @@ static void write_ingest(struct json_writer *json, struct server *server, const 
     json_object_begin(json);
     json_kv_bool(json, "enabled", ingest->enabled);
     json_kv_bool(json, "running", ingest->running);
+    json_kv_bool(json, "standby", ingest->running && counts && atomic_load(&counts->standby));
     json_kv_i64(json, "restarts", ingest->restarts);
     json_kv_i64(json, "confined", counts && ingest->running ? atomic_load(&counts->confined) : UNKNOWN);
     json_kv_text(json, "message", ingest->message[0] ? ingest->message : NULL);

@@ -156,6 +156,13 @@ def wait_for(what, text, seconds=30):
         time.sleep(0.1)
 
 
+def states_of(store):
+    try:
+        return sorted(log["state"] for log in runs.listed(BINARY, store))
+    except RuntimeError:         # the catalogue is not there, or just being made
+        return []
+
+
 def copies_of_samples(folder):
     """A few small logs in a directory of their own."""
     folder.mkdir()
@@ -175,8 +182,8 @@ def case_served(scratch):
     logs = copies_of_samples(scratch / "logs")
     with serving.Server(BINARY, [], ["--logs", scratch / "logs", "--properties-file", settings_file(scratch, afterglow_load="opened")]) as server:
         store = pathlib.Path(server.folder.name, "store")
-        state = lambda: sorted(log["state"] for log in runs.listed(BINARY, store))
-        wait_for(lambda: store.joinpath("catalog.db").exists() and state() == ["listed"] * 3, "the logs are not listed")
+        state = lambda: states_of(store)
+        wait_for(lambda: state() == ["listed"] * 3, "the logs are not listed")
         expect(back_fill(store, logs).returncode == 0, "the back-fill failed")
         wait_for(lambda: state() == ["loaded"] * 3, lambda: f"not adopted: {state()}, {arrivals(store)}")
         status, _, body = server.get("/api/v1/applications/app-20261129213331-0000/stages")
@@ -245,14 +252,14 @@ def case_hostile(scratch):
     }
     with serving.Server(BINARY, [], ["--logs", scratch / "logs", "--properties-file", settings_file(scratch, afterglow_load="opened")]) as server:
         store, said = pathlib.Path(server.folder.name, "store"), pathlib.Path(server.folder.name, "said")
-        wait_for(lambda: store.joinpath("catalog.db").exists() and len(runs.listed(BINARY, store)) == 3, "the logs are not listed")
+        wait_for(lambda: states_of(store) == ["listed"] * 3, "the logs are not listed")
         (store / "arrivals").mkdir()
         for name, (make, _) in cases.items():
             make(scratch / "one.db")
             (scratch / "one.db").rename(store / "arrivals" / f"{name}.db")
         shutil.copy(made, store / "arrivals" / made.name)
         wait_for(lambda: made.name not in arrivals(store) and all(name.endswith(".refused") for name in arrivals(store)), lambda: f"left: {arrivals(store)}", 60)
-        expect(arrivals(store) == sorted(f"{name}.db.refused" for name in cases), f"{arrivals(store)}")
+        expect(arrivals(store) == sorted(f"{name}.db.refused" for name in cases if name not in ("link", "pipe")), f"{arrivals(store)}")
         text = said.read_text()
         for name, (_, why) in cases.items():
             line = next((line for line in text.splitlines() if f"/{name}.db is not taken" in line), "")

@@ -61,14 +61,34 @@ def check_compose(path, variables):
         expect(not (open_to_all and service["environment"].get("AFTERGLOW_LISTEN_INSECURE")), path, "open to everybody without a login")
 
 
+def check_backfill(job, claim, deployment):
+    """As closed as the server's pod, every share taken once, the logs at the server's path, and of the store nothing but arrivals."""
+    folder, spec, server = "docker/kubernetes/backfill/", job["spec"], deployment["spec"]["template"]["spec"]
+    pod = spec["template"]["spec"]
+    container, = pod["containers"]
+    expect(spec["completionMode"] == "Indexed" and pod["restartPolicy"] == "Never" and pod["automountServiceAccountToken"] is False, folder, "an indexed job")
+    share = re.search(r'find (\S+) .*\| afterglow ingest --store (\S+) --from-stdin --share "\$JOB_COMPLETION_INDEX/(\d+)"', container["command"][-1])
+    expect(container["command"][:2] == ["sh", "-c"] and share and int(share[3]) == spec["completions"], folder, "shares and completions differ")
+    expect(pod["securityContext"] == server["securityContext"] and container["securityContext"] == server["containers"][0]["securityContext"], folder, "it is not as closed as the server's pod")
+    mounts = {mount["name"]: mount for mount in container["volumeMounts"]}
+    logs = next(mount for mount in server["containers"][0]["volumeMounts"] if mount["name"] == "logs")
+    expect(mounts["logs"] == logs and share[1] == logs["mountPath"], folder, "the logs lie elsewhere than for the server")
+    expect(mounts["arrivals"]["mountPath"] == f"{share[2]}/arrivals" and set(mounts) == {volume["name"] for volume in pod["volumes"]}, folder, "mounts")
+    claims = {volume["name"]: volume["persistentVolumeClaim"]["claimName"] for volume in pod["volumes"] if "persistentVolumeClaim" in volume}
+    expect(claims == {"logs": "spark-logs", "arrivals": claim["metadata"]["name"]} and claim["spec"]["accessModes"] == ["ReadWriteMany"], folder, "claims")
+    expect(spec["template"]["metadata"]["labels"] != NAME, folder, "the service would send requests to it")
+    expect(claim["metadata"]["name"] in tree.text("docker/README.md"), "docker/README.md", "does not say what the server mounts")
+
+
 def check_kubernetes(keys):
     folder = "docker/kubernetes/"
     found = {}
     for path in tree.files():
         if str(path).startswith(folder) and path.suffix == ".yaml":
             for each in yaml.safe_load_all(tree.text(path)):
-                found[each["kind"]] = each
+                found["arrivals" if each["metadata"]["name"] == "afterglow-arrivals" else each["kind"]] = each
                 expect(each["metadata"]["labels"] == NAME, path, "its labels")
+    check_backfill(found.pop("Job"), found.pop("arrivals"), found.get("Deployment"))
     expect(set(found) == {"ConfigMap", "PersistentVolumeClaim", "Service", "Deployment"}, folder, f"kinds: {sorted(found)}")
     deployment, pod = found["Deployment"]["spec"], found["Deployment"]["spec"]["template"]["spec"]
     container, = pod["containers"]
