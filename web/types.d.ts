@@ -142,6 +142,8 @@ export interface StageItem {
   memorySpilledBytes: Num; diskSpilledBytes: Num; gcTimeMs: Num; runTimeMs: Num; cpuTimeNs: Num;
   deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num;
   skew: Skew | null; gc: Gc | null; jobIds: number[]; failure: Text; sqlExecutionId: Num; pool: Text;
+  /** Of its query's plan, those nearest to the data first. */
+  operators: string[] | null;
   /** Worst of its findings and the most that one of them would save; null: not judged. slackMs: of a stage that the run did not wait for. */
   findingGrade: FindingGrade | null; savingMs: Num; onPathMs: Num; slackMs: Num;
 }

@@ -16,8 +16,8 @@
 static const struct {
     const char *key, *members;
 } nested[] = {
-    {"skew", "grade durationRatio bytesRatio bytes"},
-    {"gc", "grade share"},
+    {"skew", "grade rule priceMs high durationRatio bytesRatio bytes"},
+    {"gc", "grade rule priceMs high share"},
     {"peaks",
      "jvmHeapMemoryBytes jvmOffHeapMemoryBytes onHeapExecutionMemoryBytes offHeapExecutionMemoryBytes onHeapStorageMemoryBytes offHeapStorageMemoryBytes onHeapUnifiedMemoryBytes "
      "offHeapUnifiedMemoryBytes directPoolMemoryBytes mappedPoolMemoryBytes processTreeJvmVMemoryBytes processTreeJvmRssMemoryBytes processTreePythonVMemoryBytes "
