@@ -22,6 +22,7 @@ static const struct {
     {ERROR_OOM_HEAP, "Java heap space"},
     {ERROR_OOM_CONTAINER, "exceeding memory limits"},
     {ERROR_OOM_CONTAINER, "exceeding physical memory"},
+    {ERROR_OOM_CONTAINER, "exceeding virtual memory"},
     {ERROR_OOM_CONTAINER, "running beyond physical memory"},
     {ERROR_OOM_CONTAINER, "running beyond virtual memory"},
     {ERROR_OOM_CONTAINER, "OOMKilled"},

@@ -12,6 +12,8 @@ static const struct {
 } loss_words[] = {
     {"beyond physical memory", "memory limit"},
     {"exceeding memory limits", "memory limit"},
+    {"exceeding physical memory", "memory limit"},
+    {"exceeding virtual memory", "memory limit"},
     {"OOMKilled", "memory limit"},
     {"OutOfMemory", "memory limit"},
     {"preempt", "preempted"},

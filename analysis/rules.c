@@ -66,8 +66,8 @@ const struct rule rules[] = {
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
     {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
-    {"STAGE.FEW_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
-    {"STAGE.SINGLE_TASK", 1, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
+    {"STAGE.FEW_TASKS", 2, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
+    {"STAGE.SINGLE_TASK", 2, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
     {"STAGE.TINY_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */
     {"STAGE.LOCALITY", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
@@ -82,7 +82,7 @@ const struct rule rules[] = {
     {"EXEC.LOST", 2, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
-    {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, "EXCLUDE"},                        /* own */
+    {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, ""},                        /* own */
 
     /* 7.6 reuse and caches */
     {"RDD.RECOMPUTE", 2, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */

@@ -28,6 +28,7 @@
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
 #define SCALING_LEAST_SHARE 0.005 /* less of the run is nothing */
+#define SMALLER_PARTITIONS 2.0 /* advice where memory ran out: halves, to begin with */
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
 #define SMALL_JOB_MS 1000
 #define SMALL_LEAST_JOBS 100
@@ -302,12 +303,14 @@ static double gap_slot_ms(const struct accounts *accounts, double busy)
     return MAX(rest, 0.0);
 }
 
-static void low_util(const struct judged *judged, struct findings *findings)
+static enum err_code low_util(const struct judged *judged, struct findings *findings, struct err *err)
 {
+    bool shell;
     const struct account *app = &judged->accounts->app;
     double allocated = judged->accounts->allocated_ms, busy = busy_slot_ms(app);
-    if (!judged->facts->job_count || allocated <= 0)
-        return;
+    enum err_code rc = is_shell(judged->facts, &shell, err);
+    if (rc || !judged->facts->job_count || allocated <= 0)
+        return rc;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
     finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY); /* seconds of a toy are no waste, and a cut log hides work */
@@ -326,7 +329,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
     for (size_t i = 1; i < ARRAY_LENGTH(parts); i++)
         if (parts[i].ms > most.ms)
             most = parts[i];
-    finding->cause = most.why;
+    finding->cause = shell && most.why == parts[0].why ? "shell" : most.why;
     finding_arg(findings, "most", most.ms, "ms");
     finding_arg_text(findings, "why", str_of(most.why));
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
@@ -339,6 +342,7 @@ static void low_util(const struct judged *judged, struct findings *findings)
                                               {"stage_gap", parts[4].ms, "ms"}},
                      7);
     formula_share(findings, finding->rule, busy, allocated);
+    return ERR_OK;
 }
 
 static void off_cpu(const struct judged *judged, struct findings *findings)
@@ -636,6 +640,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         char stage_key[48];
         snprintf(stage_key, sizeof stage_key, STAGE_KEY, STAGE_KEY_OF(&facts->stages[stage]));
         finding_arg_text(findings, "stage", str_of(stage_key));
+        finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(facts->stages[stage].num_tasks, 1), "count");
         finding_arg(findings, "task", (double)first->task_id, "id");
         finding_arg(findings, "t", (double)first->finish_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)first->task_id);
@@ -691,7 +696,8 @@ enum err_code rules_app(const struct judged *judged, struct findings *findings, 
         rc = overalloc(judged, findings, err);
     if (!rc)
         rc = dyn_alloc(judged, findings, err);
-    low_util(judged, findings);
+    if (!rc)
+        rc = low_util(judged, findings, err);
     off_cpu(judged, findings);
     scaling(judged, findings);
     many_small(judged, findings);

@@ -136,6 +136,7 @@ static void shuffle_partitions(const struct judged *judged, struct findings *fin
         snprintf(id, sizeof id, STAGE_KEY, STAGE_KEY_OF(stage));
         finding->stage = (uint32_t)(stage - facts->stages);
         finding->cause = symptom->too_many ? "lower" : "raise";
+        finding_arg_text(findings, "key", str_of(key));
         finding_arg(findings, "n", count, "count");
         finding_arg(findings, "bytes", bytes, "bytes");
         finding_arg(findings, "S", slots, "slots");

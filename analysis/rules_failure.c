@@ -18,6 +18,7 @@
 #define LOST_PRICED_ALONE 8
 /* Fetch failures this long after a removal are its doing (spec/findings.md 10.1). */
 #define FETCH_AFTER_MS 120000
+#define SMALLER_PARTITIONS 2.0 /* advice where memory ran out: halves, to begin with */
 /* Different texts of one stage that are told apart; failures with others count as `other`. */
 #define TEXTS_MAX 200
 #define TEXT_BYTES ((size_t)256 << 20) /* of those together; a line of a log is 64 MiB at most */
@@ -146,8 +147,9 @@ static void say_failures(struct findings *findings, const struct failures *failu
         if (out_of_memory && !error_is_oom(group->kind))
             continue;
         if (!shown++) {
-            finding_arg_text(findings, "class", str_of(group->error_class[0] ? group->error_class : group->signature));
-            finding_arg_text(findings, "msg", str_of(group->message));
+            char what[sizeof group->error_class + sizeof group->message + 2];
+            snprintf(what, sizeof what, "%s%s%s", group->error_class, group->error_class[0] && group->message[0] ? ": " : "", group->message);
+            finding_arg_text(findings, "error", str_of(what[0] ? what : group->signature));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
             if (group->more_hosts || group->host[0])
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
@@ -175,6 +177,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     finding_arg(findings, "k", failed, "count");
     finding_arg(findings, "n", all, "count");
     finding_measure(findings, "lost", lost_ms, "ms");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
     if (failures->group_count) {
         finding->cause = error_kind_names[failures->groups[0].kind];
         say_failures(findings, failures, false);
@@ -216,6 +219,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(fact));
     finding_arg_text(findings, "s", str_of(key));
     finding_arg(findings, "k", finding->measure, "count");
+    finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)known_or(fact->num_tasks, 1), "count");
     for (size_t i = 0; i < failures->group_count && !finding->cause; i++)
         finding->cause = error_is_oom(failures->groups[i].kind) ? error_kind_names[failures->groups[i].kind] : NULL;
     say_failures(findings, failures, true);

@@ -117,9 +117,15 @@ static double split_saving(const struct stage_view *view, double f)
     return MAX(0.0, (isnan(view->stats->base_ms) ? longest : view->stats->base_ms) - MAX(even, MAX(0.0, longest - v) / f + v));
 }
 
+/* All tasks of the stage, those that never succeeded too: of a stage that failed few may have. */
+static double task_count(const struct stage_view *view)
+{
+    return MAX(view->count, (double)known_or(view->fact->num_tasks, 0));
+}
+
 static double split_factor(const struct stage_view *view)
 {
-    return ceil(SPLIT_WAVES * view->slots / view->count);
+    return ceil(SPLIT_WAVES * view->slots / task_count(view));
 }
 
 /* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle, a scan of a query, or the program that made it. */
@@ -129,27 +135,38 @@ static const char *fed_by(const struct stage_view *view)
     return shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
 }
 
+/* An attempt after the first has only those tasks whose output is missing: that they are few is nobody's choice. */
+static bool runs_what_was_missing(const struct facts *facts, const struct stage_view *view)
+{
+    uint32_t first = view->position;
+    while (first > 0 && facts->stages[first - 1].stage_id == view->fact->stage_id)
+        first--;
+    return first < view->position && known(facts->stages[first].num_tasks) && view->fact->num_tasks < facts->stages[first].num_tasks;
+}
+
 static void few_tasks(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, bool streaming)
 {
+    if (runs_what_was_missing(judged->facts, view))
+        return;
     double data = MAX(view->read_bytes, view->written_bytes);
     enum mute mute = streaming                                                    ? MUTE_STREAMING
                      : view->wall_ms < FEW_LEAST_WALL_MS                          ? MUTE_TINY_STAGE
                      : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS ? MUTE_TINY_DATA
                                                                                   : MUTE_NONE;
-    double f = split_factor(view);
-    struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->count / view->slots, split_saving(view, f));
+    double f = split_factor(view), count = task_count(view);
+    struct finding *finding = consider_stage(judged, findings, rule, view, mute, count / view->slots, split_saving(view, f));
     if (!finding)
         return;
-    finding_arg(findings, "n", view->count, "count");
+    finding_arg(findings, "n", count, "count");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "idle", view->account->few_tasks_slot_ms, "ms");
-    finding_arg(findings, "ideal", f * view->count, "count");
-    finding_arg(findings, "partitions", f * view->count, "count");
+    finding_arg(findings, "ideal", f * count, "count");
+    finding_arg(findings, "partitions", f * count, "count");
     double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
     finding->cause = fed_by(view);
     if (input > 0)
-        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * view->count)))), "bytes");
+        finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * count)))), "bytes");
     evidence_stage(findings, view, "culprit");
     FORMULA(findings, NULL, rule->ladder.step[0], "S0", {"slots", view->slots, "count"});
     finding_change(findings, "W6", BAND_NORMAL, (struct change){.kind = CHANGE_SPLIT, .stage = view->position, .number = f});
@@ -157,7 +174,7 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
 
 static void single_task(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
-    if (view->fact->num_tasks != 1 || view->slots < 2)
+    if (view->fact->num_tasks != 1 || view->slots < 2 || runs_what_was_missing(judged->facts, view))
         return;
     double f = split_factor(view);
     struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, view->wall_ms / 1000, split_saving(view, f));
@@ -265,7 +282,7 @@ static void sched_delay(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "w", wait, "ms");
     finding_arg(findings, "rate", view->wall_ms > 0 ? view->count / view->wall_ms * 1000 : (double)NAN, "count");
     /* Where there are few, their number is not what keeps the driver. */
-    finding->cause = view->count < TINY_LEAST_WAVES * view->slots ? "few" : NULL;
+    finding->cause = view->count <= TINY_LEAST_WAVES * view->slots ? "few" : NULL;
     finding_arg(findings, "partitions", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
     finding_arg(findings, "ideal", MAX(TINY_LEAST_WAVES * view->slots, 1.0), "count");
     evidence_stage(findings, view, "culprit");

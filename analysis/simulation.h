@@ -141,6 +141,7 @@ struct sim_work {
     uint32_t *attempt; /* position in facts; NULL: `count` from first_attempt on */
     size_t first_attempt, count;
     bool no_copies; /* speculative copies stand for the attempts they outran */
+    bool retries_merged; /* what retries of the stage won is in its first attempt already */
 };
 struct sim_work sim_work_of(const struct simulation *sim, const struct sim_node *node); /* as observed */
 void sim_work_dispose(struct sim_work *self);

@@ -256,12 +256,37 @@ static bool is_dropped(const struct change *change, const struct attempt *attemp
     return attempt->kind != WINNER && kinds & 1U << attempt->kind && (!change->lost_attempts || change->lost_attempts[position]);
 }
 
+/* The stage would not have run again: of what it lost, in all its attempts, nothing is left. Where only some losses are undone, others may have wanted the retry. */
+static bool retries_go(const struct simulation *sim, uint32_t stage, const struct change *change)
+{
+    const struct facts *facts = sim->facts;
+    const struct stage_fact *stages = facts->stages;
+    bool any = false;
+    if (change->lost_kinds && !(change->lost_kinds & 1U << LOST_RECOMPUTED))
+        return false;
+    if (!change->lost_attempts)
+        return true;
+    uint32_t first = stage;
+    while (first > 0 && stages[first - 1].stage_id == stages[stage].stage_id)
+        first--;
+    for (uint32_t s = first; s < facts->stage_count && stages[s].stage_id == stages[stage].stage_id; s++)
+        for (size_t i = 0; i < stages[s].attempt_count; i++) {
+            uint32_t position = (uint32_t)(stages[s].first_attempt + i);
+            const struct attempt *attempt = &facts->attempts[position];
+            bool dropped = is_dropped(change, attempt, position);
+            if (!dropped && attempt->kind != WINNER && attempt->kind != LOST_SPECULATIVE)
+                return false;
+            any |= dropped;
+        }
+    return any;
+}
+
 /* W4. Without any loss a retry of the stage is not there either, and what it won runs in the first attempt. */
 static enum err_code no_lost(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
 {
     const struct facts *facts = sim->facts;
     const struct stage_fact *stages = facts->stages, *stage = &stages[node->stage];
-    bool merge_retries = !change->lost_attempts && (!change->lost_kinds || change->lost_kinds & 1U << LOST_RECOMPUTED);
+    bool merge_retries = !work->retries_merged && retries_go(sim, node->stage, change);
     size_t kept = 0;
     enum err_code rc = own_attempts(work, err);
     if (rc)
@@ -278,6 +303,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
     work->no_copies = !change->lost_kinds || change->lost_kinds & 1U << LOST_SPECULATIVE;
     if (!merge_retries)
         return ERR_OK;
+    work->retries_merged = true;
     if (node->stage > 0 && stages[node->stage - 1].stage_id == stage->stage_id && sim->stage_node[node->stage - 1] != SIM_NONE &&
         sim->nodes[sim->stage_node[node->stage - 1]].job == node->job) {
         work->count = 0;

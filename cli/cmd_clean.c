@@ -152,8 +152,12 @@ static enum err_code plan_and_do(struct clean_run *self, struct db *catalog, con
         clean_store(self, &runs);
         if (!self->json) {
             char freed[FORMAT_BYTES], store[FORMAT_BYTES];
-            printf("%s%zu of %zu logs and %zu loaded runs %s, %s; the store takes %s%s\n", self->titled ? "\n" : "", logs.count, logs.log_count, runs.going_count,
-                self->deleting ? "were chosen" : "would go", format_size(self->freed_bytes, freed), format_size(runs.store_bytes, store),
+            fputs(self->titled ? "\n" : "", stdout);
+            if (self->scope.place_count)
+                printf("%zu of %zu logs and ", logs.count, logs.log_count);
+            else
+                puts("No logs were looked at: name directories of this machine with --logs, or in spark.history.fs.logDirectory.");
+            printf("%zu loaded runs %s, %s; the store takes %s%s\n", runs.going_count, self->deleting ? "were chosen" : "would go", format_size(self->freed_bytes, freed), format_size(runs.store_bytes, store),
                 policy->store.max_bytes ? "" : ", without a limit");
             if (!policy->cleaner)
                 puts("spark.history.fs.cleaner.enabled is false: logs do not go by themselves.");
@@ -202,7 +206,8 @@ int cmd_clean(int argc, char **argv)
     if (status >= 0)
         return status;
     struct err err = {0};
-    size_t count = settings_list_count(cli.settings, SETTING_LOGS);
+    bool named = settings_origin(cli.settings, SETTING_LOGS) != FROM_DEFAULT;
+    size_t count = named ? settings_list_count(cli.settings, SETTING_LOGS) : 0;
     char **places = mem_array(count + 1, sizeof *places);
     struct clean_run self = {.store = cli_store(&cli), .json = cli_switch(&cli, "--json"), .deleting = cli_switch(&cli, "--delete"),
         .scope = {.places = (const char *const *)places}};

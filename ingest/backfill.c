@@ -16,6 +16,7 @@
 
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/directories.h"
 #include "base/file_copy.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -174,18 +175,13 @@ static void empty_slot(const struct slot *slot)
         closedir(dir);
 }
 
-static enum err_code make_directory(const char *path, struct err *err)
-{
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? ERR_OK : err_set_errno(err, errno, "cannot make %s", path);
-}
-
 static enum err_code set_up(struct backfill *self, struct err *err)
 {
     char path[4400];
     const char *base = getenv("TMPDIR");
     snprintf(path, sizeof path, "%s/" ARRIVALS_DIR, self->options->store_dir);
-    enum err_code rc = make_directory(self->options->store_dir, err);
-    if (rc || (rc = make_directory(path, err)))
+    enum err_code rc = directories_make(path, err);
+    if (rc)
         return rc;
     if (access(path, W_OK | X_OK))
         return err_set_errno(err, errno, "%s cannot be written", path);
@@ -206,7 +202,7 @@ static enum err_code set_up(struct backfill *self, struct err *err)
         buf_init(&slot->answer, ANSWER_BYTES);
         snprintf(slot->dir, sizeof slot->dir, "%s/%zu", self->scratch, self->slot_count);
         snprintf(path, sizeof path, "%s/apps", slot->dir);
-        if ((rc = make_directory(slot->dir, err)) || (rc = make_directory(path, err)))
+        if ((rc = directories_make(path, err)))
             return rc;
     }
     return ERR_OK;

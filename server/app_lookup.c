@@ -73,7 +73,9 @@ static enum err_code open_app(struct api_ctx *ctx, struct app_ref *ret, struct e
         server_opened(ctx->server, ret->log_id);
         return ERR_OK;
     }
-    server_want(ctx->server, ret->log_id);
+    ret->other_version = rc == ERR_UNSUPPORTED;
+    if (!app_ref_is_lost(ret))
+        server_want(ctx->server, ret->log_id);
     /* Gone, written by another version, or not yet begun: ingest makes it anew from the log. */
     if (rc == ERR_NOT_FOUND || rc == ERR_UNSUPPORTED || (rc == ERR_INVALID && !ret->loaded))
         return err_set(err, ERR_BUSY, "not loaded yet (%.*s)", (int)MIN(ret->state.len, 100), ret->state.ptr);
@@ -259,7 +261,7 @@ enum err_code app_lookup_history(struct api_ctx *ctx, const struct request *requ
 
 bool app_ref_is_lost(const struct app_ref *ref)
 {
-    return ref->generation > 0 && !ref->loaded && str_is(ref->state, "gone");
+    return ref->generation > 0 && (!ref->loaded || ref->other_version) && str_is(ref->state, "gone");
 }
 
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref)

@@ -16,6 +16,7 @@ struct app_ref {
     int64_t log_id;
     struct str state, reason;        /* of its log (schema.sql, log.state); reason STR_NONE: none */
     bool loaded;                     /* false: the file is still being filled */
+    bool other_version;              /* the file is of another version of this program: its log is to be loaded anew, where it is still there */
     char etag[APP_ETAG_BYTES];       /* with quotes; of answers about a loaded run: changes with its load, its row in the list, other runs of its id, and the program */
 };
 
@@ -65,7 +66,7 @@ enum err_code app_allowed(struct api_ctx *ctx, const struct request *request, st
 
 /* Does the list have a run that `ref` may mean, as app_lookup reads it? A list that cannot be read: true, for then nobody need look further. */
 bool app_is_listed(struct api_ctx *ctx, const struct request *request, struct str ref);
-/* It was put away to hold the store's budget, and its log is gone: there is nothing to wait for, only its row in the list. */
+/* It was put away to hold the store's budget, or its file is of another version, and its log is gone: there is nothing to wait for, only its row in the list. */
 bool app_ref_is_lost(const struct app_ref *ref);
 
 void app_ref_dispose(struct api_ctx *ctx, struct app_ref *ref);      /* idempotent */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/db.h"
+#include "base/directories.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -91,6 +93,13 @@ static const char *find_temp_dir(void)
     return named && named[0] ? named : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
+/* What the worker cannot write it could only complain of again and again. */
+static enum err_code make_writable(const char *store_dir, struct err *err)
+{
+    enum err_code rc = directories_make(store_dir, err);
+    return !rc && access(store_dir, W_OK | X_OK) ? err_set_errno(err, errno, "the store %s cannot be written (without --logs it is only read)", store_dir) : rc;
+}
+
 static enum err_code check_store(const struct server_settings *settings, struct err *err)
 {
     struct stat st;
@@ -99,7 +108,7 @@ static enum err_code check_store(const struct server_settings *settings, struct 
         return err_set(err, ERR_INVALID, "the store %s is not a directory", settings->store_dir);
     if (!there && settings->place_count == 0 && !settings->uploads.dir)
         return err_set(err, ERR_NOT_FOUND, "there is no store %s, and no --logs to fill one from", settings->store_dir);
-    return ERR_OK;
+    return settings->place_count || settings->uploads.dir ? make_writable(settings->store_dir, err) : ERR_OK;
 }
 
 static enum err_code make_ingest_argv(struct server *self, struct err *err)

@@ -142,7 +142,7 @@ function AppFrame({ appRef, rest, frame }) {
   const arrived = useRef(-Infinity);
   if (app?.log.upload === "arriving") arrived.current = performance.now();
   const arrives = performance.now() - arrived.current < ARRIVED_MS;
-  usePoll(notLoaded || app?.loading || arrives ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, () => setBeat((n) => n + 1));
+  usePoll(notLoaded || app?.loading || arrives ? READING_MS : missing || (app && growing(app)) ? GROWING_MS : null, asked, () => setBeat((n) => n + 1));
   // Data behind an address changes with the generation and, while the log is read, with each commit of the loader.
   const version = app ? `${app.generation}.${app.loading ? `${app.loading.lines}.${app.loading.readBytes}` : "done"}` : "";
   return (

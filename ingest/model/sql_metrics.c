@@ -283,9 +283,9 @@ static enum err_code collect_stages(struct adding *self, const struct sql_model 
 static enum err_code collect_driver(struct adding *self, const struct sql_execution *execution, struct err *err)
 {
     CLEANUP(mem_freep) size_t *ends = mem_array(execution->metric_count + 1, sizeof *ends);      /* [m]: where the values of metric m begin, in the end where they end */
-    const unsigned char *end = execution->updates + execution->update_bytes;
     if (!execution->update_count)
         return ERR_OK;
+    const unsigned char *end = execution->updates + execution->update_bytes;
     if (!ends || !(self->driver_values = mem_array(execution->update_count, sizeof *self->driver_values)))
         return err_nomem(err);
     for (const unsigned char *at = execution->updates; at < end; unpack_number(&at)) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/directories.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "ingest/store/catalog_carry.h"
@@ -20,33 +21,13 @@
 
 #define ROW_TEXT_BYTES ((size_t)1 << 20)   /* a path, a reason, ids: some kilobytes at most */
 
-static enum err_code make_directory(const char *path, struct err *err)
-{
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return ERR_OK;
-    return err_set_errno(err, errno, "cannot make %s", path);
-}
-
 /* STORE with its parents, and STORE/apps. */
 static enum err_code make_store(const char *store_dir, struct err *err)
 {
     char path[4096];
-    size_t len = strlen(store_dir);
-    if (len == 0 || len > sizeof path - 64)
+    if ((size_t)snprintf(path, sizeof path, "%s/apps", store_dir) > sizeof path - 64 || !store_dir[0])
         return err_set(err, ERR_INVALID, "the path of the store is empty or too long");
-    memcpy(path, store_dir, len + 1);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        enum err_code rc = access(path, F_OK) == 0 ? ERR_OK : make_directory(path, err);
-        *slash = '/';
-        if (rc)
-            return rc;
-    }
-    enum err_code rc = make_directory(path, err);
-    if (rc)
-        return rc;
-    memcpy(path + len, "/apps", sizeof "/apps");
-    return make_directory(path, err);
+    return directories_make(path, err);
 }
 
 static enum err_code open_checked(struct db *db, const char *path, struct err *err)
@@ -102,7 +83,7 @@ static enum err_code open_or_rebuild(struct catalog *self, struct err *err)
     if ((rc = set_aside(path, now_ms, err)) || (rc = open_checked(&self->db, path, err)) || (rc = catalog_rebuild(&self->db, self->store_dir, &count, err)) ||
         (rc = catalog_carry_over(&self->db, old_path, &carried_count, err)))
         return rc;
-    snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/, %lld that were put away from it",
+    snprintf(self->remark, sizeof self->remark, "catalog.db could not be used (%.120s): set aside as catalog.db.old-%lld, %lld runs read back from apps/, %lld others from it",
         why.message, (long long)now_ms, (long long)count, (long long)carried_count);
     return ERR_OK;
 }

@@ -6,18 +6,21 @@
 #include "base/buf.h"
 
 #define SQL_BYTES ((size_t)64 << 10)
-#define PUT_AWAY "a.generation > 0 AND NOT a.loaded"
+#define CARRIED "(SELECT c.app_key FROM temp.carried AS c)"
+
+/* Runs that were loaded once and that apps/ did not give. */
+static const char choose_sql[] = "CREATE TEMP TABLE carried AS SELECT app_key, log_id FROM old.app WHERE generation > 0 AND app_key NOT IN (SELECT app_key FROM main.app)";
 
 /* Tables whose rows are carried, by what is said after the common columns: `o` is the old table. */
 static const struct {
     const char *table, *instead, *from;      /* a column that gets another value, and that value with what it comes from */
     bool came_later;                         /* catalogues of before version 10 have it not, and are whole */
 } carried[] = {
-    {"log", "place_id", "NULL FROM old.log AS o WHERE o.log_id IN (SELECT a.log_id FROM old.app AS a WHERE " PUT_AWAY ")", false},
+    {"log", "place_id", "NULL FROM old.log AS o WHERE o.log_id IN (SELECT c.log_id FROM temp.carried AS c)", false},
     {"app", "log_id",
-     "(SELECT l.log_id FROM main.log AS l WHERE l.path = (SELECT p.path FROM old.log AS p WHERE p.log_id = o.log_id)) FROM old.app AS o WHERE o.generation > 0 AND NOT o.loaded", false},
-    {"run_history", "app_key", "o.app_key FROM old.run_history AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a WHERE " PUT_AWAY ")", false},
-    {"run_summary", "app_key", "o.app_key FROM old.run_summary AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a WHERE " PUT_AWAY ")", false},
+     "(SELECT l.log_id FROM main.log AS l WHERE l.path = (SELECT p.path FROM old.log AS p WHERE p.log_id = o.log_id)) FROM old.app AS o WHERE o.app_key IN " CARRIED, false},
+    {"run_history", "app_key", "o.app_key FROM old.run_history AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a) AND o.app_key IN " CARRIED, false},
+    {"run_summary", "app_key", "o.app_key FROM old.run_summary AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a) AND o.app_key IN " CARRIED, false},
     {"pin", "token", "o.token FROM old.pin AS o", true},
     {"run_use", "app_key", "o.app_key FROM old.run_use AS o WHERE o.app_key IN (SELECT a.app_key FROM main.app AS a)", false},
 };
@@ -60,7 +63,7 @@ static enum err_code carry_table(struct db *db, size_t which, struct err *err)
 
 enum err_code catalog_carry_over(struct db *catalog, const char *old_path, int64_t *ret_count, struct err *err)
 {
-    static const char count_sql[] = "SELECT count(*) FROM main.app AS a WHERE " PUT_AWAY;
+    static const char count_sql[] = "SELECT count(*) FROM main.app AS a WHERE a.app_key IN " CARRIED;
     sqlite3_stmt *stmt = NULL;
     *ret_count = 0;
     enum err_code rc = db_prepare(catalog, &stmt, "ATTACH ?1 AS old", err);
@@ -71,7 +74,7 @@ enum err_code catalog_carry_over(struct db *catalog, const char *old_path, int64
     db_finalize(stmt);
     if (!attached)
         return ERR_OK;
-    bool carried_over = !db_begin(catalog, NULL);
+    bool carried_over = !db_begin(catalog, NULL) && !db_exec(catalog, choose_sql, NULL);
     for (size_t i = 0; i < ARRAY_LENGTH(carried) && carried_over; i++)
         carried_over = !carry_table(catalog, i, NULL);
     if (carried_over && !db_query_i64(catalog, count_sql, ret_count, NULL))
@@ -80,5 +83,5 @@ enum err_code catalog_carry_over(struct db *catalog, const char *old_path, int64
         db_rollback(catalog);
         *ret_count = 0;
     }
-    return db_exec(catalog, "DETACH old", err);
+    return db_exec(catalog, "DROP TABLE IF EXISTS temp.carried; DETACH old", err);
 }

@@ -23,7 +23,9 @@ static void not_loaded(struct response *response, const struct app_ref *ref)
     json_object_begin(json);
     json_kv_i64(json, "status", 409);
     json_kv_text(json, "error", "not_loaded");
-    if (app_ref_is_lost(ref))
+    if (app_ref_is_lost(ref) && ref->other_version)
+        json_kv_text(json, "detail", "this application was stored by another version of the program, and its log is gone, from which it would be loaded anew: only its row in the list is left");
+    else if (app_ref_is_lost(ref))
         json_kv_text(json, "detail", "this application was put away to hold the budget of the store, and its log is gone: only its row in the list is left");
     else if (failed && str_known(ref->reason))
         json_kv_str(json, "detail", ref->reason);

@@ -269,7 +269,7 @@ test("P021 cleanlive: retention spares running jobs", async (t) => {
 
 test("P021 cleanlive: abandoned logs go where that is asked for, growing ones stay", async (t) => {
   const { growing, untouched, serveWith } = retained(t);
-  await serveWith(["afterglow.cleaner.abandoned=true", "afterglow.abandoned.age=4s"]);
+  await serveWith(["afterglow.cleaner.abandoned=true", "afterglow.abandoned.age=60s"]);
   await eventually(() => !existsSync(untouched));
   const size = statSync(growing).size;
   await eventually(() => statSync(growing).size > size + 300);

@@ -22,7 +22,7 @@ import tree
 HOUR, DAY = 3600, 86400
 SHS_SECONDS = 32  # start of the JVM, its cleaner at the start and again after CLEAN_SECONDS
 CLEAN_SECONDS = 12
-OUR_SECONDS = 20
+OUR_SECONDS = 300
 QUIET_SECONDS = 4  # ours: nothing more goes for so long, which is several scans and cleanings
 
 

@@ -50,7 +50,7 @@ class Client:
         address = "/".join([self.base, *(urllib.parse.quote(str(part), safe="") for part in path)])
         if query:
             address += "?" + urllib.parse.urlencode(query, doseq=True)
-        with urllib.request.urlopen(address, timeout=120) as answer:
+        with urllib.request.urlopen(address, timeout=300) as answer:
             body, kind = answer.read(), answer.headers.get_content_type()
         return json.loads(body) if kind == "application/json" else body
 

@@ -52,7 +52,7 @@ OWN_TEXT = [("POST", "*", 405), ("GET", "*%*", 400), ("GET", ";*", 400), ("GET",
 
 
 def request(port, method, address, headers):
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as link:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as link:
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         link.sendall(f"{method} {address} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}\r\n".encode())
         answer = http.client.HTTPResponse(link, method=method)

@@ -20,14 +20,15 @@ import tree
 LOG = tree.ROOT / "tests/data/logs/tiny_app"
 MANY = 40  # more than the server has threads
 LOOKS_SECONDS = 1  # the server looks so often
-PATIENCE_SECONDS = 10
+AT_ONCE_SECONDS = 30  # not waited for: that would take a minute
+PATIENCE_SECONDS = 300
 
 
 def get(server, path, **headers):
     """(status, headers, body, seconds); status 0: the connection was closed."""
     began = time.monotonic()
     try:
-        with urllib.request.urlopen(urllib.request.Request(server.base + path, headers=headers), timeout=60) as answer:
+        with urllib.request.urlopen(urllib.request.Request(server.base + path, headers=headers), timeout=300) as answer:
             return answer.status, answer.headers, answer.read(), time.monotonic() - began
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read(), time.monotonic() - began
@@ -59,7 +60,7 @@ def without_wait():
         jobs = jobs_of(server)
         set_state(server, 0, "waiting")
         status, headers, _, seconds = get(server, jobs)
-        assert (status, headers["Retry-After"]) == (503, "2") and seconds < LOOKS_SECONDS, (status, seconds)
+        assert (status, headers["Retry-After"]) == (503, "2") and seconds < AT_ONCE_SECONDS, (status, seconds)
 
 
 def with_wait():
@@ -67,12 +68,12 @@ def with_wait():
         jobs = jobs_of(server)
         set_state(server, 0, "failed")
         status, _, _, seconds = get(server, jobs)
-        assert status == 503 and seconds < LOOKS_SECONDS, "what will not be loaded is not waited for"
+        assert status == 503 and seconds < AT_ONCE_SECONDS, "what will not be loaded is not waited for"
         set_state(server, 0, "loading")
         waiting = [pool.submit(get, server, jobs) for _ in range(MANY)]
         time.sleep(2.5 * LOOKS_SECONDS)
         assert not any(one.done() for one in waiting)
-        assert get(server, "/healthz")[3] < LOOKS_SECONDS, "nobody is held up"
+        assert get(server, "/healthz")[3] < AT_ONCE_SECONDS, "nobody is held up"
         set_state(server, 1, "loaded")
         for one in waiting:
             status, _, body, _ = one.result(PATIENCE_SECONDS)
@@ -115,7 +116,7 @@ def unknown_word():
     with tempfile.TemporaryDirectory() as folder:
         settings = pathlib.Path(folder, "settings")
         settings.write_text("afterglow.history.exact lists, everything\n")
-        done = subprocess.run([tree.binary(), "serve", "--store", f"{folder}/store", "--logs", folder, "--properties-file", settings], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([tree.binary(), "serve", "--store", f"{folder}/store", "--logs", folder, "--properties-file", settings], capture_output=True, text=True, timeout=300)
         assert done.returncode == 2 and "'everything' is neither lists nor wait" in done.stderr, done.stderr
 
 

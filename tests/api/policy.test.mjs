@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
-import { BINARY, eventually, makeFolder, startServer } from "./support/server.mjs";
+import { BINARY, becomes, eventually, makeFolder, startServer } from "./support/server.mjs";
 
 const QUICK = { AFTERGLOW_UPDATE_INTERVAL: "200ms" };
 
@@ -40,8 +40,8 @@ test("opened: a run is listed until somebody opens it, by page or by /api/v1", a
   await eventually(async () => (await server.get("/api/afterglow/v1/apps/app-1")).status === 200);
   assert.equal((await server.get("/api/v1/applications/app-2/jobs")).status, 503);
   await eventually(async () => (await server.get("/api/v1/applications/app-2/jobs")).status === 200);
-  assert.deepEqual(await statesOf(server), { "app-1": "loaded", "app-2": "loaded", "app-3": "listed" });
-  assert.equal(dbs(store).length, 2);
+  await becomes(() => statesOf(server), { "app-1": "loaded", "app-2": "loaded", "app-3": "listed" });
+  await becomes(() => dbs(store).length, 2);
   assert.equal((await server.get("/api/v1/applications")).status, 200); // lists open nothing
   await server.stop();
 
@@ -63,8 +63,7 @@ test("opened: a run that is opened is followed while it grows, others are not lo
   for (const id of ["app-1", "app-2"]) appendFileSync(join(logs, `${id}.inprogress`), `${text.slice(cut).join("\n").replaceAll("app-1", id)}\n`);
   await eventually(async () => (await server.json("apps?q=app-1")).items[0].jobCount > before);
   await eventually(async () => (await server.json("apps?q=app-2")).items[0].complete === true); // its tail was read again
-  await eventually(async () => (await statesOf(server))["app-1"] !== "loading"); // what grew is judged before the run is loaded again
-  assert.deepEqual(await statesOf(server), { "app-1": "loaded", "app-2": "listed" });
+  await becomes(() => statesOf(server), { "app-1": "loaded", "app-2": "listed" }); // what grew is judged before the run is loaded again
 });
 
 test("budget: runs are put away least useful first, keep their rows, and are loaded again", async (t) => {
@@ -84,16 +83,15 @@ test("budget: runs are put away least useful first, keep their rows, and are loa
   assert.equal(dbs(store).length, 4);
 
   const server = await startServer(t, open, limited);
-  await eventually(async () => (await server.json("apps?state=listed")).total === 3);
-  assert.deepEqual(await statesOf(server), { "app-1": "listed", "app-2": "listed", "app-3": "loaded", "app-4": "listed" });
+  await becomes(() => statesOf(server), { "app-1": "listed", "app-2": "listed", "app-3": "loaded", "app-4": "listed" });
   await eventually(() => dbs(store).length === 1);
   const [row] = (await server.json("apps?q=app-1")).items;
   assert.equal(row.loaded, false);
   for (const key of Object.keys(whole)) if (!["state", "loaded"].includes(key)) assert.deepEqual(row[key], whole[key], key);
   assert.equal((await server.json("apps/app-1", 409)).state, "listed");
   await eventually(async () => (await server.get("/api/afterglow/v1/apps/app-1")).status === 200);
-  const states = await statesOf(server); // both were opened a moment ago, so they stay although it is too much
-  assert.deepEqual([states["app-1"], states["app-3"]], ["loaded", "loaded"]);
+  // Both were opened a moment ago, so they stay although it is too much.
+  await becomes(() => statesOf(server), { "app-1": "loaded", "app-2": "listed", "app-3": "loaded", "app-4": "listed" });
 
   await t.test("a run whose log is gone goes last, and then its row says so", async () => {
     await server.stop();
@@ -145,12 +143,14 @@ test("a run that was put away is loaded again when its log ends, not for each li
   const row = async () => (await server.json("apps")).items[0];
   await eventually(async () => (await server.json("status")).logs.listed === 1);
   appendFileSync(log, `${text.slice(cut, -1).join("\n")}\n`);
-  await eventually(async () => (await row()).totalBytes === statSync(log).size);
-  await eventually(async () => (await row()).state === "listed");
-  assert.deepEqual([(await row()).complete, (await row()).loaded, dbs(store).length], [false, false, 0]);
+  const told = async () => {
+    const { totalBytes, state, complete, loaded } = await row();
+    return [totalBytes, state, complete, loaded];
+  };
+  await becomes(told, [statSync(log).size, "listed", false, false]);
+  assert.deepEqual(dbs(store), []);
   appendFileSync(log, `${text.at(-1)}\n`);
-  await eventually(async () => (await row()).state === "loaded");
-  assert.equal((await row()).complete, true);
+  await becomes(told, [statSync(log).size, "loaded", true, true]);
 });
 
 test("clean: a dry run says what would go and changes nothing, --delete does it", async (t) => {

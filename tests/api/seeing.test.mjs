@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
-import { eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { becomes, eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
 import { basic, makeUsers } from "./support/tls.mjs";
 
 const asAlice = { headers: basic("alice", "wonder land") };
@@ -69,8 +69,10 @@ test("/readyz is true", async (t) => {
   await t.test("nor without the process that reads logs, whose counts go on in the next one", async (t) => {
     const server = await watch(t, two());
     await loaded(server, 2);
-    process.kill(worker(server), "SIGKILL");
+    // A second later there is a new one: if that was too short to be seen, it goes, too.
     const text = await eventually(async () => {
+      const pid = worker(server);
+      if (pid) process.kill(pid, "SIGKILL");
       const { status, text } = await server.get("/readyz");
       return status === 503 && text;
     });
@@ -81,7 +83,9 @@ test("/readyz is true", async (t) => {
     await loaded(server, 3);
     const { samples } = await metrics(server);
     assert.equal(samples.get('afterglow_loads_total{result="loaded"}'), 3);
-    assert.equal(samples.get("afterglow_worker_restarts_total"), 1);
+    const { restarts } = (await server.json("status")).ingest;
+    assert.ok(restarts >= 1);
+    assert.equal(samples.get("afterglow_worker_restarts_total"), restarts);
   });
 
   await t.test("nor without a catalogue; a place that is away does not count", async (t) => {
@@ -109,7 +113,13 @@ test("/metrics counts what was done", async (t) => {
   await eventually(async () => !/(waiting|loading)"\} [1-9]/.test((await server.get("/metrics")).text));
   for (const path of ["/a/secret-run", "/secret-page", "/api/afterglow/v1/apps/secret-run", "/api/v1/applications/secret-run/jobs"]) await server.get(path);
   for (let i = 0; i < 3; i++) await server.json("apps/app-1");
-  const answer = await server.get("/metrics");
+  // A request counts once its answer is sent, which is a moment after it came.
+  const done = (text, route, status, n) => text.includes(`_count{route="${route}",status="${status}"} ${n}\n`);
+  const [run, page] = ["/api/afterglow/v1/apps/{ref}", "/a/{ref}"];
+  const answer = await eventually(async () => {
+    const answer = await server.get("/metrics");
+    return done(answer.text, run, "2xx", 3) && done(answer.text, run, "4xx", 1) && done(answer.text, page, "2xx", 1) && done(answer.text, "none", "4xx", 1) && answer;
+  });
   assert.equal(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
   assert.doesNotMatch(answer.text, /secret|app-1/);
   const { samples, types } = parse(answer.text);
@@ -127,7 +137,7 @@ test("/metrics counts what was done", async (t) => {
   for (const { reason, count } of state.troubles) assert.equal(at(`log_troubles{reason="${reason}"}`), count);
   assert.equal(at(`place_up{place="${server.dir}"}`), 1);
   assert.equal(at(`place_entries{place="${server.dir}"}`), 5);
-  assert.ok(Date.now() / 1000 - at(`place_last_scan_time_seconds{place="${server.dir}"}`) < 60);
+  assert.ok(Date.now() / 1000 - at(`place_last_scan_time_seconds{place="${server.dir}"}`) < 600);
 
   const route = 'route="/api/afterglow/v1/apps/{ref}",status="2xx"';
   assert.equal(at(`http_request_duration_seconds_count{${route}}`), 3);
@@ -203,12 +213,12 @@ test("a run is forgotten until its log changes", async (t) => {
   assert.equal((await server.act("app-1", "forget")).status, 202);
   await eventually(async () => (await server.json("apps")).total === 1);
   assert.equal((await server.get("/api/afterglow/v1/apps/app-1")).status, 404);
-  assert.ok(!existsSync(file));
+  await eventually(() => !existsSync(file));
   assert.equal(readFileSync(join(server.dir, "app-1"), "utf8"), text, "the log is not touched");
-  assert.equal((await metrics(server)).samples.get('afterglow_log_troubles{reason="forgotten"}'), 1);
+  await becomes(async () => (await metrics(server)).samples.get('afterglow_log_troubles{reason="forgotten"}'), 1);
 
   process.kill(worker(server), "SIGKILL"); // and a new one does not bring it back
-  await eventually(async () => (await server.get("/readyz")).status === 503);
+  await eventually(async () => (await server.json("status")).ingest.restarts === 1);
   await server.ready();
   const scans = async () => (await metrics(server)).samples.get('afterglow_scans_total{result="done"}');
   const now = await scans();
@@ -282,6 +292,8 @@ test("the server's state hides secrets, and tells what is set", async (t) => {
   assert.equal(setting("afterglow.load"), undefined);
   const files = readdirSync(join(server.store, "apps")).filter((name) => name.endsWith(".db"));
   assert.deepEqual(state.disk.largest.map((each) => `${each.key}.db`).sort(), files.sort());
-  for (const { key, bytes } of state.disk.largest) assert.equal(bytes, statSync(join(server.store, "apps", `${key}.db`)).blocks * 512);
+  // A file system may give a file its blocks a while after it was written.
+  const blocks = (key) => statSync(join(server.store, "apps", `${key}.db`)).blocks * 512;
+  await eventually(async () => (await server.json("server")).disk.largest.every(({ key, bytes }) => bytes === blocks(key)));
   assert.equal((await server.get("/status")).status, 200);
 });

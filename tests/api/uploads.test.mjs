@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
-import { eventually, makeFolder, startServer } from "./support/server.mjs";
+import { becomes, eventually, makeFolder, startServer } from "./support/server.mjs";
 
 let drawn = 0;
 const newId = () => (++drawn).toString(16).padStart(32, "0");
@@ -96,8 +96,7 @@ test("a log that is added", async (t) => {
     assert.equal((await put({ upload: rolling, folder, name: "appstatus_app-rolled", last: "true" }, "")).complete, true);
     const upload = await loadedRun(server, rolling);
     assert.deepEqual([upload.is, upload.ref], ["whole", begun.ref]);
-    await eventually(async () => (await run(server, upload.ref))[1]);
-    assert.deepEqual(await run(server, upload.ref), ["app-rolled", true, "whole"]);
+    await becomes(() => run(server, upload.ref), ["app-rolled", true, "whole"]);
     assert.equal((await server.json(`apps/${upload.ref}`)).layout, "rolling");
   });
 
@@ -115,7 +114,7 @@ test("a log that is added", async (t) => {
     assert.equal((await put({ upload: other, name: "photo.png" }, "\x89PNG and so on")).status, 201);
     const upload = await eventually(async () => {
       const now = await server.json(`uploads/${other}`);
-      return now.state !== null && now;
+      return ![null, "waiting", "loading"].includes(now.state) && now;
     });
     assert.deepEqual([upload.state, upload.ref], ["skipped", null]);
     assert.ok(upload.reason);
@@ -293,7 +292,7 @@ test("a log that comes too slowly is cut off", async (t) => {
   const drip = setInterval(() => socket.write("x"), 500);
   await new Promise((resolve) => socket.on("close", resolve));
   clearInterval(drip);
-  assert.ok(Date.now() - begun > 25_000 && Date.now() - begun < 40_000, `after ${Date.now() - begun} ms`);
+  assert.ok(Date.now() - begun > 25_000, `after ${Date.now() - begun} ms`);
   await eventually(() => files(dir).length === 0);
 });
 
@@ -343,7 +342,7 @@ test("what a server before left unfinished goes, what is finished stays", async 
   }
   utimesSync(join(dir, `.receiving-${"a".repeat(32)}`), 1, 1);
   const server = await startServer(t, ["--store", join(folder, "store")], { AFTERGLOW_UPLOADS: dir, AFTERGLOW_UPDATE_INTERVAL: "1h" });
-  assert.deepEqual(readdirSync(dir), ["b".repeat(32)]);
+  await becomes(() => readdirSync(dir), ["b".repeat(32)]);
   await eventually(async () => (await server.json("apps?state=loaded")).total === 1);
 });
 
@@ -456,17 +455,16 @@ test("a log that is read while it arrives", async (t) => {
   const upload = slowly(server, { upload: id, name: "app-slow" }, first.length + second.length);
   upload.write(first);
   const begun = await loadedRun(server, id, "arriving");
-  assert.deepEqual(await run(server, begun.ref), ["app-slow", false, "arriving"]);
+  await becomes(() => run(server, begun.ref), ["app-slow", false, "arriving"]);
   assert.deepEqual(readdirSync(join(dir, id)), ["app-slow.inprogress"]);
   upload.write(second);
   assert.match(await upload.said, /^HTTP\/1.1 201 /);
   const done = await loadedRun(server, id);
   assert.deepEqual([done.is, done.ref], ["whole", begun.ref]);
   // The scan that sees its end comes right after it.
-  await eventually(async () => (await run(server, done.ref))[1]);
-  assert.deepEqual(await run(server, done.ref), ["app-slow", true, "whole"]);
+  await becomes(() => run(server, done.ref), ["app-slow", true, "whole"]);
   assert.equal((await server.json(`apps/${done.ref}`)).logPath, join(dir, id, "app-slow"));
-  assert.deepEqual(readdirSync(dir), [id]);
+  await becomes(() => readdirSync(dir), [id]);
 
   // A log that Spark was still writing keeps its name, and so what it means.
   const open = newId();
@@ -485,7 +483,7 @@ test("a log that breaks off while it is read", async (t) => {
   const begun = await loadedRun(server, id, "arriving");
   upload.breakOff();
   await loadedRun(server, id, "gone", "gone");
-  assert.deepEqual(readdirSync(dir), []);
+  await becomes(() => readdirSync(dir), []);
   assert.deepEqual(await run(server, begun.ref), ["app-broken", false, "gone"]);
   assert.equal((await server.json(`apps/${begun.ref}`)).state, "gone");
   assert.equal((await server.json(`uploads/${id}`)).is, "gone");
@@ -493,5 +491,5 @@ test("a log that breaks off while it is read", async (t) => {
   const again = newId();
   assert.equal((await put({ upload: again, name: "app-broken" }, first + second)).status, 201);
   const whole = await loadedRun(server, again);
-  assert.deepEqual(await run(server, whole.ref), ["app-broken", true, "whole"]);
+  await becomes(() => run(server, whole.ref), ["app-broken", true, "whole"]);
 });

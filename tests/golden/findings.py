@@ -101,7 +101,7 @@ def check_known(app, db):
 
 
 def report(app, store):
-    done = runs.subprocess.run([BINARY, "report", "--store", str(store), app, "--format", "json"], capture_output=True, text=True, timeout=60)
+    done = runs.subprocess.run([BINARY, "report", "--store", str(store), app, "--format", "json"], capture_output=True, text=True, timeout=900)
     try:
         return json.loads(done.stdout)["findings"]
     except (ValueError, KeyError):
@@ -150,7 +150,7 @@ def rows_of(db):
 
 def check_again(store):
     before = {app + str(i): rows_of(db) for i, (app, db) in enumerate(databases(store))}
-    done = runs.subprocess.run([BINARY, "analyze", "--store", str(store)], capture_output=True, text=True, timeout=120)
+    done = runs.subprocess.run([BINARY, "analyze", "--store", str(store)], capture_output=True, text=True, timeout=900)
     check(done.returncode == 0, "analyze ended with", done.returncode, done.stderr)
     for i, (app, db) in enumerate(databases(store)):
         check(rows_of(db) == before[app + str(i)], app, "is judged otherwise the second time")

@@ -34,7 +34,7 @@ REPORTS = {
 
 def report_of(log, options):
     (path,) = sorted((tree.ROOT / "tests/data/logs" / log).iterdir())
-    done = subprocess.run([tree.binary(), "report", path, *options], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([tree.binary(), "report", path, *options], capture_output=True, text=True, timeout=900)
     if done.returncode not in (0, 3):
         raise RuntimeError(f"afterglow report {log} ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
     return done.stdout

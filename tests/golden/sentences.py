@@ -57,7 +57,7 @@ def check_numbers(where, finding, wall):
 
 
 def report(store, key, lang):
-    done = subprocess.run([BINARY, "report", "--store", str(store), key, "--format", "json", "--lang", lang], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([BINARY, "report", "--store", str(store), key, "--format", "json", "--lang", lang], capture_output=True, text=True, timeout=900)
     return json.loads(done.stdout) if done.returncode in (0, 3) else None
 
 

@@ -161,7 +161,7 @@ class Failures(list):
 
 
 def simulate(program, database, *scenarios):
-    done = subprocess.run([program, str(database), *scenarios], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([program, str(database), *scenarios], capture_output=True, text=True, timeout=900)
     if done.returncode:
         raise RuntimeError(f"print_simulation {database.name} ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
     return json.loads(done.stdout)
@@ -266,7 +266,7 @@ def main():
     failed = Failures()
     with tempfile.TemporaryDirectory() as store:
         for place in places:
-            done = runs.ingest(binary, store, place, timeout=280)
+            done = runs.ingest(binary, store, place, timeout=900)
             if done.returncode not in (0, 3):
                 sys.exit(f"afterglow ingest ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
         databases = sorted((pathlib.Path(store) / "apps").glob("*.db"))

@@ -27,7 +27,7 @@ HOSTILE = "\x1b[31mred\x1b]0;t\x07</td><script>alert(1)</script> `|*_[a](javascr
 
 
 def run(*arguments):
-    return subprocess.run([tree.binary(), *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([tree.binary(), *map(str, arguments)], capture_output=True, text=True, timeout=900)
 
 
 def compare(*arguments, status=0):
@@ -148,7 +148,7 @@ def ask(address, tag=None):
     """(status, tag, findings by rule, verdict) of GET …/findings."""
     request = urllib.request.Request(address, headers={"If-None-Match": tag} if tag else {})
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             answer = json.loads(response.read())
             return response.status, response.headers["ETag"], {finding["rule"]: finding for finding in answer["findings"]}, answer["verdict"]
     except urllib.error.HTTPError as error:

@@ -7,6 +7,7 @@
 Reference in each case: an undisturbed load of the same logs into a store of its own; afterwards the dumps of all applications must be equal.
 """
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -14,18 +15,21 @@ import re
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
+import mixed_load
 import runs
+import serving
 import tree
 
 SAMPLES = tree.ROOT / "tests/data/logs"
-KILLS = 15
-LOGS_TO_CLEAN = 150
 BINARY = tree.binary()
+KILLS = 5 if tree.sanitized(BINARY) else 15
+LOGS_TO_CLEAN = 150
 
 
 class Failure(Exception):
@@ -123,6 +127,55 @@ def case_read_only_store(work):
         expect_refusal(runs.ingest(BINARY, empty, log), r"read-?only|permission|denied", "a store without write permission")
 
 
+def case_no_store(work):
+    """A store that cannot be made, or written, ends the server at once; what is not there is made."""
+    (work / "file").touch()
+    for store, why in ((work / "file/store", "Not a directory"), (work / "file", "not a directory"), (pathlib.Path("/proc/afterglow/store"), "cannot make")):
+        done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0", "--store", store, "--logs", SAMPLES / "tiny_app"], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1, f"{store}: {done.returncode} {done.stderr}")
+    clean = lambda *arguments: subprocess.run([BINARY, "clean", "--store", work / "store", *arguments], capture_output=True, text=True, timeout=20).stdout.splitlines()
+    runs.ingest(BINARY, work / "store", SAMPLES / "tiny_app")
+    expect(clean()[0].startswith("No logs were looked at") and clean()[1].startswith("0 loaded runs would go"), f"clean without places: {clean()}")
+    expect(clean("--logs", SAMPLES / "tiny_app")[0].startswith("0 of 1 logs and 0 loaded runs would go"), f"clean: {clean('--logs', SAMPLES / 'tiny_app')}")
+
+
+def case_other_version(work):
+    """Databases of another version are made anew from their logs. Where the log is gone the row stays, and the answer says that nothing more will come: also when the catalogue is of another version."""
+    logs = work / "logs"
+    logs.mkdir()
+    there, gone = "healthy_rdd/app-20261129215136-0000.zstd", "failures/app-20261129213331-0000.zstd"
+    for log in (there, gone):
+        shutil.copy(SAMPLES / log, logs)
+    with serving.Server(BINARY, [logs]) as server:
+        store = pathlib.Path(server.folder.name, "store")
+        wanted = dumps(store)
+        rows = {log["appId"]: log for log in runs.listed(BINARY, store)}
+        (logs / pathlib.Path(gone).name).unlink()
+        runs.ingest(BINARY, store, logs)
+
+        def set_version(path, version):
+            with sqlite3.connect(path) as db:
+                db.execute(f"PRAGMA user_version = {version}")
+            db.close()
+
+        def expect_lost(when):
+            status, _, body = server.get("/api/afterglow/v1/apps/app-20261129213331-0000")
+            expect(status == 409 and "another version" in json.loads(body)["detail"], f"{when}: {status} {body}")
+            status, _, body = server.get("/api/v1/applications/app-20261129213331-0000/jobs")
+            expect(status == 404, f"{when}: /api/v1 answers {status}")
+            row = next(log for log in runs.listed(BINARY, store) if log["appId"] == "app-20261129213331-0000")
+            expect((row["state"], row["name"], row["taskCount"]) == ("gone", rows[row["appId"]]["name"], 20), f"{when}: {row}")
+
+        for key in wanted:
+            set_version(store / f"apps/{key}.db", 1)
+        expect_lost("after the update")
+        set_version(store / "catalog.db", 1)
+        done = runs.ingest(BINARY, store, logs)
+        expect("0 runs read back from apps/, 2 others" in done.stderr, done.stderr)
+        expect_lost("after a new catalogue")
+        expect(dumps(store) == {key: dump for key, dump in wanted.items() if "215136" in key}, "the run whose log is there is not as it was")
+
+
 def case_killed_at_random(work):
     begun = time.monotonic()
     wanted = reference(work, SAMPLES)
@@ -167,7 +220,7 @@ def watch_and_kill(store, logs, settings, done, chance):
     """Starts `ingest --watch` again and again and kills it, until `done`; yields after each kill. Returns when a run that was not killed had its time, too."""
     conf = store.parent / "policy.conf"
     conf.write_text("\n".join([f"{key}={value}" for key, value in {"spark.history.fs.update.interval": "100ms", "spark.history.fs.cleaner.interval": "100ms", **settings}.items()]))
-    for patience in [*[None] * 200, 20]:
+    for patience in [*[None] * 200, 300]:
         process = subprocess.Popen([BINARY, "ingest", "--watch", "--properties-file", conf, "--store", store, logs], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         if patience is None:
             time.sleep(chance.uniform(0.02, 0.15))
@@ -219,6 +272,82 @@ def case_killed_while_cleaning(work):
     print(f"{LOGS_TO_CLEAN} runs put away through {kills} kills")
 
 
+def serve_until_killed(command, address_file, use, chance, longest):
+    """Starts a server, lets `use(address)` have it, and kills it and its ingest process, at the same moment, after a while; at times only the ingest process, and the server a while later."""
+    with open(address_file, "w") as errors:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
+    until = time.monotonic() + chance.uniform(0, longest)
+    address = None
+    while time.monotonic() < until:
+        found = re.search(r"listening on http://([^/\s]+)/", pathlib.Path(address_file).read_text(errors="replace"))
+        if found and address is None:
+            use(address := found[1])
+        expect(process.poll() is None, f"the server ended by itself with {process.returncode}: {pathlib.Path(address_file).read_text(errors='replace')[-600:]}")
+        time.sleep(0.02)
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True).stdout.split()
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
+    if chance.random() < 0.3:  # the server sees it die, and may start the next
+        time.sleep(chance.uniform(0, 1.5))
+    process.kill()
+    process.wait()
+
+
+def shown(rows):
+    """What the list says of each log, without what depends on when it was loaded and how often."""
+    passing = {"logId", "firstSeenMs", "changedMs", "loadMs", "generation", "wantedMs", "placeId", "tries", "openedMs", "readBytes", "path"}
+    return {row["path"]: {key: value for key, value in row.items() if key not in passing} for row in rows if row["state"] != "gone"}
+
+
+def case_killed_under_load(work):
+    """AFTERGLOW_KILLS times (12) a server is killed while logs arrive, grow and get their last name, somebody asks and somebody adds logs; then store and list are those of a fresh load."""
+    kills, chance = int(os.environ.get("AFTERGLOW_KILLS", 12)), random.Random(7)
+    logs, store, added = work / "logs", work / "store", work / "added"
+    logs.mkdir()
+    conf = work / "conf"
+    conf.write_text(f"spark.history.fs.update.interval 200ms\nafterglow.uploads.dir {added}\nafterglow.uploads.perMinute 10000\n")
+    command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--store", store, "--logs", logs, "--properties-file", conf]
+    arrivals = mixed_load.Arrivals(logs, 0.08)
+    askers = [mixed_load.Requests(None, 0.02, random.Random(8)), mixed_load.Uploads(None, 0.4, random.Random(9))]
+
+    def use(address):
+        for asker in askers:
+            asker.address = address
+        askers[0].learn(arrivals.done)
+
+    arrivals.start()
+    for asker in askers:
+        asker.address = "127.0.0.1:1"  # nobody, until there is a server
+        asker.start()
+    for kill in range(kills):
+        serve_until_killed(command, work / "errors", use, chance, 4)
+        expect(not askers[0].wrong, f"kill {kill}: {askers[0].wrong[:3]}")
+    for task in [arrivals, *askers]:
+        task.stop()
+    broken = [file for file in added.rglob("*") if file.name.endswith(".inprogress") or file.name.startswith(".receiving")] if added.exists() else []
+    everything = [logs, *([added] if added.exists() else [])]
+    arguments = ["--properties-file", str(conf)]  # which logs were added
+    done = runs.ingest(BINARY, store, *everything, arguments=arguments, timeout=600)
+    expect(done.returncode in (0, 3), f"the load after the kills ended with {done.returncode}: {done.stderr[-300:]}")
+    fresh = work / "fresh"
+    done = runs.ingest(BINARY, fresh, *everything, arguments=arguments, timeout=600)
+    expect(done.returncode in (0, 3), f"the fresh load ended with {done.returncode}: {done.stderr[-300:]}")
+    mine, theirs = shown(runs.listed(BINARY, store)), shown(runs.listed(BINARY, fresh))
+    expect(mine.keys() == theirs.keys(), f"other logs are listed: {sorted(mine.keys() ^ theirs.keys())[:5]}")
+    for path, row in theirs.items():
+        expect(mine[path] == row, f"{path}: {dict(mine[path].items() ^ row.items())}")
+    found, wanted = dumps(store), dumps(fresh)
+    expect(found.keys() == wanted.keys(), f"runs differ: {sorted(found.keys() ^ wanted.keys())[:5]}")
+    for key, text in wanted.items():
+        expect(found[key] == text, f"the dump of {key} is not what a fresh load gives")
+    left = [file.name for file in (store / "apps").iterdir() if not file.name.endswith(".db") or file.name.endswith(".loading.db")]
+    left += [file.name for file in store.iterdir() if file.name.startswith("worker-")]
+    expect(not left, f"left over in the store: {left}")
+    expect(not (store / "damaged").exists() and not list(store.glob("catalog.db.old-*")), "something was set aside as damaged")
+    print(f"{kills} kills, {arrivals.count} logs and {askers[1].taken} added ones ({len(broken)} broke off), {sum(askers[0].statuses.values())} answers, {len(wanted)} runs as in a fresh load")
+
+
 def case_memory_limit(work):
     if tree.sanitized(BINARY):
         tree.skip("the address sanitizer needs the whole address space")
@@ -245,7 +374,7 @@ def case_two_at_once(work):
     command = [BINARY, "ingest", "--store", str(store), str(SAMPLES)]
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) for _ in range(3)]
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=900)
         expect(process.returncode in (0, 3), f"one of three at once ended with {process.returncode}: {errors[-300:]}")
     expect(dumps(store) == wanted, "three at once stored something else than one")
     expect_clean_load(store, SAMPLES, wanted, "three at once")

@@ -7,7 +7,7 @@ import subprocess
 import tree
 
 
-def ingest(binary, store, *logs, arguments=(), timeout=120, **popen):
+def ingest(binary, store, *logs, arguments=(), timeout=900, **popen):
     """The finished process, with text output, and the rows of --json."""
     command = [binary, "ingest", "--store", str(store), "--json", *arguments, *map(str, logs)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, stdin=subprocess.DEVNULL, **popen)
@@ -17,14 +17,14 @@ def ingest(binary, store, *logs, arguments=(), timeout=120, **popen):
 
 def listed(binary, store):
     """What `afterglow list --json` says: one object a log."""
-    done = subprocess.run([binary, "list", "--store", str(store), "--json"], capture_output=True, text=True, errors="replace", timeout=60)
+    done = subprocess.run([binary, "list", "--store", str(store), "--json"], capture_output=True, text=True, errors="replace", timeout=900)
     if done.returncode:
         raise RuntimeError(f"afterglow list ended with {done.returncode}: {done.stderr.strip()}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def dump(binary, store, app, *tables):
-    done = subprocess.run([binary, "dump", "--store", str(store), app, *tables], capture_output=True, text=True, errors="replace", timeout=120)
+    done = subprocess.run([binary, "dump", "--store", str(store), app, *tables], capture_output=True, text=True, errors="replace", timeout=900)
     if done.returncode:
         raise RuntimeError(f"afterglow dump {app} ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout

@@ -9,7 +9,7 @@ import time
 
 import runs
 
-START_SECONDS = 30
+START_SECONDS = 300
 
 
 class Server:
@@ -50,7 +50,7 @@ class Server:
 
     def get(self, address):
         """(status, content type without parameters, body) over one connection that is kept."""
-        self.connection = self.connection or http.client.HTTPConnection(self.base.removeprefix("http://"), timeout=120)
+        self.connection = self.connection or http.client.HTTPConnection(self.base.removeprefix("http://"), timeout=300)
         self.connection.request("GET", address)
         answer = self.connection.getresponse()
         return answer.status, answer.headers.get_content_type(), answer.read()

@@ -115,6 +115,19 @@ describe("a page", () => {
     assert.equal(asked, 3);
   });
 
+  it("hears a server whose answers take longer than the pause between two looks", async () => {
+    let asked = 0;
+    await page.route(`${API}apps/${ref}`, async (route) => {
+      asked++;
+      if (asked === 1) return route.fulfill({ status: 409, json: { status: 409, error: "not_loaded", detail: "waits", state: "waiting" } });
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 2500))); // a look is due every second
+      return route.continue();
+    });
+    await page.goto(`${url}a/${ref}`);
+    await page.waitForSelector(".verdict");
+    assert.equal(asked, 2);
+  });
+
   it("does not wait for a run that was put away and whose log is gone", async () => {
     const row = { ...app, state: "gone", loaded: false };
     await page.route(`${API}apps?**`, (route) => route.fulfill({ json: { total: 1, page: 1, limit: 50, next: null, counts: {}, items: [row] } }));

@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { cameByLink, current, hrefWith, patchQuery } from "../lib/router.js";
-import { byRule, findingId, folded, level, ofPage } from "../model/findings.js";
+import { byRule, findingId, folded, isFound, level, ofPage } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -44,6 +44,12 @@ export function FindingsOfRun({ appRef, version, children }) {
 
 /** All findings of the run. @param {string} _ref @param {string} _version @returns {AskedFindings} */
 export const useFindings = (_ref, _version) => useContext(OfRun).asked;
+
+/** Whether a finding is about a number of the page: see isFound. @returns {(rules: string[], kind: import("../types").SubjectKind, key: string, value?: number) => boolean} */
+export function useFound() {
+  const findings = useContext(OfRun)?.asked.data?.findings ?? [];
+  return (...of) => isFound(findings, ...of);
+}
 
 /** Findings about one thing: a stage, a job, a query. @param {string} ref @param {string} version @param {import("../types").SubjectKind} kind @param {string} key @returns {AskedFindings} */
 export const useSubjectFindings = (ref, version, kind, key) => useAsked(ref, version, { kind, key });

@@ -11,10 +11,11 @@ import * as paths from "../lib/paths.js";
 import { current, hrefWith } from "../lib/router.js";
 import { callSite } from "../model/app.js";
 import { look } from "../model/buckets.js";
+import { SLOW_TASK } from "../model/findings.js";
 import { onPath, part, placeIn, rowsOf, timeTicks } from "../model/timeline.js";
 import { Canvas } from "./canvas.jsx";
 import { Section } from "./facts.jsx";
-import { Judged, isRead } from "./findings.jsx";
+import { Judged, isRead, useFound } from "./findings.jsx";
 import { hideTip, showTip, tip } from "./tip.jsx";
 import { useData } from "./use-data.js";
 import { WholeRun, Zoomable, askedPart } from "./zoomable.jsx";
@@ -262,6 +263,7 @@ function JobRow({ app, job, at, folds, open, beginMs, endMs }) {
 function StageRow({ app, stage: s, at, beginMs, endMs }) {
   const length = s.toMs !== null && s.fromMs !== null ? s.toMs - s.fromMs : null;
   const path = onPath(s);
+  const matters = useFound()(SLOW_TASK, "stage", `${s.stageId}.${s.attempt}`);
   const text = () =>
     [
       `${t("stage.title", s.attempt ? `${s.stageId}.${s.attempt}` : s.stageId)} ${callSite(s.name) ?? ""}`,
@@ -284,7 +286,7 @@ function StageRow({ app, stage: s, at, beginMs, endMs }) {
         {!path && s.slackMs && s.toMs !== null ? <i class="is-slack" style={{ "--a": at(s.toMs), "--b": at(s.toMs + s.slackMs) }} /> : null}
         <i class={(path ? "is-path" : "") + (s.failed ? " is-failed" : "") + (s.toMs === null ? " is-open" : "")} style={{ "--a": at(s.fromMs), "--b": at(s.toMs) }} />
         {s.lastTaskFromMs !== null ? (
-          <i class={"is-last" + (s.lastTaskSlow ? " is-slow" : "")} style={{ "--a": at(s.lastTaskFromMs), "--b": at(s.lastTaskToMs) }} />
+          <i class={"is-last" + (s.lastTaskSlow ? " is-slow" : "") + (s.lastTaskSlow && matters ? " is-found" : "")} style={{ "--a": at(s.lastTaskFromMs), "--b": at(s.lastTaskToMs) }} />
         ) : null}
       </span>
       <span class="num">{lengthText(s, endMs)}</span>

@@ -7,10 +7,12 @@ import { get, remembered } from "../api.js";
  * true once 150 ms have passed without an answer. `version` changes when the data behind the same address did (a log that is still being read).
  *
  * @template T
- * @typedef {{ data: T | undefined, error: import("../api.js").ApiError | null, slow: boolean, stale: boolean, retry: () => void }} Asked<T>
+ * @typedef {{ data: T | undefined, error: import("../api.js").ApiError | null, slow: boolean, stale: boolean, waits: () => boolean, retry: () => void }} Asked<T> waits: an answer is on its way
  */
 
 const SLOW_MS = 150;
+/** An answer that takes longer is not hoped for. */
+const LOST_MS = 60_000;
 
 /** @template T @param {string | null} path as apiPath makes it; null: nothing to ask @param {string | number} [version] @returns {Asked<T>} */
 export function useData(path, version = 0) {
@@ -25,10 +27,12 @@ export function useData(path, version = 0) {
     ),
   );
   const [tries, setTries] = useState(0);
+  const askedAt = useRef(-Infinity);
   useEffect(() => {
     if (path === null) return undefined;
     const abort = new AbortController();
     const timer = setTimeout(() => setState((s) => ({ ...s, slow: true })), SLOW_MS);
+    askedAt.current = performance.now();
     get(path, abort.signal)
       .then(
         (data) => setState((s) => (s.path === path && s.data === data && !s.error && !s.slow ? s : { path, data, error: null, slow: false })),
@@ -36,7 +40,10 @@ export function useData(path, version = 0) {
           if (!abort.signal.aborted) setState((s) => ({ path, data: s.path === path ? s.data : undefined, error, slow: false }));
         },
       )
-      .finally(() => clearTimeout(timer));
+      .finally(() => {
+        clearTimeout(timer);
+        if (!abort.signal.aborted) askedAt.current = -Infinity;
+      });
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -49,6 +56,7 @@ export function useData(path, version = 0) {
     error: own ? state.error : null,
     slow: state.slow,
     stale: !own && known === undefined,
+    waits: () => performance.now() - askedAt.current < LOST_MS,
     retry: () => setTries((n) => n + 1),
   };
 }
@@ -69,16 +77,17 @@ addEventListener(
 export const typing = () => performance.now() - typedAt < TYPING_MS;
 
 /**
- * Calls `look` every `everyMs`, only while the page is visible; a page that comes back into view looks at once. null: never.
- * @param {number | null} everyMs @param {() => void} look
+ * Calls `look` every `everyMs`, only while the page is visible; a page that comes back into view looks at once. null: never. While the answer to the look before is on its way there is no other:
+ * it would throw that one away, and a server that takes longer than a beat would never be heard.
+ * @param {number | null} everyMs @param {Asked<any>} asked what is looked at @param {() => void} look
  */
-export function usePoll(everyMs, look) {
-  const now = useRef(look);
-  now.current = look;
+export function usePoll(everyMs, asked, look) {
+  const now = useRef({ asked, look });
+  now.current = { asked, look };
   useEffect(() => {
     if (everyMs === null) return undefined;
     const beat = () => {
-      if (document.visibilityState === "visible") now.current();
+      if (document.visibilityState === "visible" && !now.current.asked.waits()) now.current.look();
     };
     const timer = setInterval(beat, everyMs);
     document.addEventListener("visibilitychange", beat);

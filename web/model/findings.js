@@ -39,6 +39,18 @@ export function worst(findings) {
   return { level: l, savingMs };
 }
 
+/** Rules that judge how long a stage's slowest task took. */
+export const SLOW_TASK = ["STAGE.SKEW_DATA", "STAGE.STRAGGLER"];
+/** Rules that judge how near a peak came to its limit: a share. */
+export const NEAR_LIMIT = ["EXEC.MEM_NEAR", "DRIVER.MEM"];
+
+/**
+ * Is there a finding of one of these rules about it, and about this value? Only then a number may look like one.
+ * @param {Finding[]} findings @param {string[]} rules @param {import("../types").SubjectKind} kind @param {string} key @param {number} [value] as the rule measures it
+ */
+export const isFound = (findings, rules, kind, key, value) =>
+  findings.some((f) => rules.includes(f.rule) && f.subject.kind === kind && f.subject.key === key && level(f) > 0 && (value === undefined || Math.abs((f.measure.value ?? NaN) - value) < 0.001));
+
 /** The stage that is worth a look at its tasks: of the worst grade that a stage has, the dearest. As in an address: "3.0". @param {Finding[]} findings */
 export const worstStage = (findings) => findings.find((f) => f.subject.kind === "stage" && level(f) > 1)?.subject.key ?? null;
 

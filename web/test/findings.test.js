@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { thresholds } from "../lib/paths.js";
-import { byRule, factorOf, folded, movedSteps, passed, relations, stepsOf, taskQuery, unfired, worst, worstStage } from "../model/findings.js";
+import { NEAR_LIMIT, byRule, factorOf, folded, isFound, movedSteps, passed, relations, stepsOf, taskQuery, unfired, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -125,5 +125,18 @@ describe("thresholds", () => {
     assert.equal(passed({ down: false, withPrice: false, steps: usual }, usual, 0.6), 4);
     assert.equal(passed({ down: true, withPrice: false, steps: [0.9, 0.75, 0.5, 0.25] }, [0.9, 0.75, 0.5, 0.25], 0.5), 3);
     assert.equal(passed({ down: false, withPrice: false, steps: usual }, usual, null), 0);
+  });
+});
+
+describe("a number that looks like a finding", () => {
+  const near = /** @type {any} */ ({ rule: "EXEC.MEM_NEAR", subject: { kind: "exec", key: "3" }, grade: "low", measure: { value: 0.91, unit: "share" } });
+  it("is one that a finding is about", () => {
+    assert.equal(isFound([near], NEAR_LIMIT, "exec", "3", 0.9101), true);
+    assert.equal(isFound([near], NEAR_LIMIT, "exec", "3"), true);
+    assert.equal(isFound([near], NEAR_LIMIT, "exec", "3", 0.97), false, "another of its peaks");
+    assert.equal(isFound([near], NEAR_LIMIT, "exec", "4", 0.91), false);
+    assert.equal(isFound([near], ["EXEC.GC_LONG"], "exec", "3", 0.91), false);
+    assert.equal(isFound([{ ...near, grade: "ok" }], NEAR_LIMIT, "exec", "3", 0.91), false, "thresholds were moved");
+    assert.equal(isFound([], NEAR_LIMIT, "exec", "3", 0.99), false);
   });
 });

@@ -34,7 +34,7 @@ export function Apps({ uploads }) {
   const runs = useList(["apps"], { ...appsAsked(query, language()), version });
   const { data } = runs.asked;
   const counts = data?.counts;
-  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, () => {
+  usePoll(counts && (counts.loading || counts.waiting || !counts.all) ? READING_MS : QUIET_MS, runs.asked, () => {
     if (!typing()) setVersion((n) => n + 1);
   });
   const { shown, tool } = useColumns("apps", appColumns({ twins: alike(data?.items ?? []), byJob }), EXTRA, FIXED);

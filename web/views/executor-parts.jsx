@@ -3,6 +3,7 @@
 import { Bar, Clip, TwoLines } from "../components/cells.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, gcColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
+import { useFound } from "../components/findings.jsx";
 import { Fold } from "../components/fold.jsx";
 import { ListTable } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
@@ -14,6 +15,7 @@ import { DASH, bytes, count, offset, percent, quantity } from "../lib/format.js"
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { PEAKS, limitOf, measured } from "../model/executors.js";
+import { NEAR_LIMIT } from "../model/findings.js";
 import { unitOf } from "../model/metrics.js";
 
 /** @typedef {import("../types").App} App */
@@ -176,6 +178,7 @@ export function Exclusions({ app, list }) {
 
 /** @param {{ x: ExecutorItem }} props */
 export function OneExecutor({ x }) {
+  const found = useFound();
   const peaks = PEAKS.map((name) => ({ name, value: measured(x.peaks, name), limit: limitOf(x, name) })).filter((p) => p.value !== null);
   return (
     <Section title={t("slots.executor", x.executorId)} note={x.hostPort ?? x.host}>
@@ -201,7 +204,7 @@ export function OneExecutor({ x }) {
           class="is-narrow"
           columns={[
             { id: "name", label: t("executors.peaks"), cell: (p) => t(/** @type {Key} */ (`peak.${p.name}`)) },
-            { id: "value", label: t("executors.peak"), num: true, class: "is-bar", cell: (p) => <Bar value={p.value} max={p.limit ?? 0} text={quantity(p.value, unitOf(p.name))} hot={Boolean(p.limit && (p.value ?? 0) / p.limit >= 0.95)} /> },
+            { id: "value", label: t("executors.peak"), num: true, class: "is-bar", cell: (p) => <Bar value={p.value} max={p.limit ?? 0} text={quantity(p.value, unitOf(p.name))} hot={Boolean(p.limit) && found(NEAR_LIMIT, "exec", x.executorId, (p.value ?? 0) / (p.limit ?? 1))} /> },
             { id: "limit", label: t("executors.limit"), num: true, cell: (p) => bytes(p.limit) },
             { id: "share", label: t("executors.ofLimitShort"), num: true, cell: (p) => percent(p.limit ? (p.value ?? 0) / p.limit : null) },
           ]}

@@ -5,7 +5,7 @@ import { badColumn, barColumn, bytesColumn, countColumn, dataColumns, durationCo
 import { useColumns } from "../components/column-choice.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
 import { FilterChip, Choice, Tools } from "../components/filters.jsx";
-import { FindingList, Judged, PageFindings, isRead, useFindings } from "../components/findings.jsx";
+import { FindingList, Judged, PageFindings, isRead, useFindings, useFound } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
 import { SlotsChart } from "../components/slots-chart.jsx";
@@ -18,6 +18,7 @@ import { t } from "../lib/i18n.js";
 import { current, hrefWith } from "../lib/router.js";
 import { PEAKS, measured, processRss } from "../model/executors.js";
 import { share } from "../model/app.js";
+import { NEAR_LIMIT } from "../model/findings.js";
 import { unitOf } from "../model/metrics.js";
 import { sum } from "../model/time-axis.js";
 import { ExecutorTotals, Exclusions, Hosts, Losses, OneExecutor } from "./executor-parts.jsx";
@@ -142,13 +143,12 @@ function OfExecutor({ app, id, version, list }) {
   );
 }
 
-/** A peak beside its limit: red from 95 % on. @param {number | null | undefined} value @param {number | null | undefined} limit */
-const againstLimit = (value, limit) =>
-  value && limit ? (
-    <Bar value={value} max={limit} text={bytes(value)} hot={value / limit >= 0.95} title={t("executors.ofLimit", percent(value / limit), bytes(limit))} />
-  ) : (
-    bytes(value || null)
-  );
+/** A peak beside its limit: red where a finding is about it. @param {{ of: string, value: number | null | undefined, limit: number | null | undefined }} props of: the executor */
+function AgainstLimit({ of, value, limit }) {
+  const found = useFound();
+  if (!value || !limit) return <>{bytes(value || null)}</>;
+  return <Bar value={value} max={limit} text={bytes(value)} hot={found(NEAR_LIMIT, "exec", of, value / limit)} title={t("executors.ofLimit", percent(value / limit), bytes(limit))} />;
+}
 
 /** @param {number | null} used @param {number | null} available */
 const usedOf = (used, available) => (
@@ -193,7 +193,7 @@ const columns = (app) => [
     sort: "heap",
     class: "is-bar",
     present: (x) => measured(x.peaks, "jvmHeapMemoryBytes"),
-    cell: (x) => againstLimit(measured(x.peaks, "jvmHeapMemoryBytes"), x.heapLimitBytes),
+    cell: (x) => <AgainstLimit of={x.executorId} value={measured(x.peaks, "jvmHeapMemoryBytes")} limit={x.heapLimitBytes} />,
   },
   {
     id: "unified",
@@ -202,7 +202,7 @@ const columns = (app) => [
     num: true,
     class: "is-bar",
     present: (x) => x.peaks?.onHeapUnifiedMemoryBytes,
-    cell: (x) => againstLimit(x.peaks?.onHeapUnifiedMemoryBytes, x.maxOnHeapMemoryBytes),
+    cell: (x) => <AgainstLimit of={x.executorId} value={x.peaks?.onHeapUnifiedMemoryBytes} limit={x.maxOnHeapMemoryBytes} />,
   },
   {
     id: "rss",
@@ -211,7 +211,7 @@ const columns = (app) => [
     num: true,
     class: "is-bar",
     present: (x) => processRss(x.peaks),
-    cell: (x) => againstLimit(processRss(x.peaks), x.containerLimitBytes),
+    cell: (x) => <AgainstLimit of={x.executorId} value={processRss(x.peaks)} limit={x.containerLimitBytes} />,
   },
   { id: "memory", label: t("col.storageMemory"), title: t("col.storageMemory.title"), num: true, cell: (x) => usedOf(x.memoryUsedBytes, x.maxMemoryBytes) },
   { id: "onHeap", label: t("col.onHeapStorage"), num: true, cell: (x) => usedOf(x.onHeapUsedBytes, x.maxOnHeapMemoryBytes) },

@@ -24,7 +24,7 @@ export function ServerStatus() {
   const [beat, setBeat] = useState(0);
   const asked = /** @type {import("../components/use-data.js").Asked<ServerState>} */ (useData(apiPath(["server"]), beat));
   const again = () => setBeat((n) => n + 1);
-  usePoll(asked.error?.status === 403 ? null : LOOK_MS, again);
+  usePoll(asked.error?.status === 403 ? null : LOOK_MS, asked, again);
   return (
     <Loaded from={asked} facts rows={8}>
       {(state) => <State state={state} done={again} />}

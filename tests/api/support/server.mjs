@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the program under test ($AFTERGLOW_BINARY) on a free port over a store made for the test, and stops it again.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspect, isDeepStrictEqual } from "node:util";
 
 export const ROOT = process.env.AFTERGLOW_ROOT ?? resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 export const BINARY = process.env.AFTERGLOW_BINARY ?? join(ROOT, "build/release/afterglow");
 export const LOGS = join(ROOT, "tests/data/logs");
+/** Is it a build with the address sanitizer? It is slow, and looks at memory: amounts are for the other build. */
+export const sanitized = () => readFileSync(BINARY).includes("__asan_init");
+
+/** A limit is for what hangs: on a machine that does ten other things a second becomes a minute. */
+export const PATIENCE_MS = 300_000;
 
 const undoings = new WeakMap();
 
@@ -34,7 +40,7 @@ export function makeFolder(t) {
 /** Loads logs into a new store. */
 export function makeStore(t, logs) {
   const store = join(makeFolder(t), "store");
-  const done = spawnSync(BINARY, ["ingest", "--store", store, ...logs], { encoding: "utf8", timeout: 120000 });
+  const done = spawnSync(BINARY, ["ingest", "--store", store, ...logs], { encoding: "utf8", timeout: PATIENCE_MS });
   if (done.status !== 0 && done.status !== 3) throw new Error(`ingest ended with ${done.status ?? done.signal}: ${done.stderr}`);
   return store;
 }
@@ -86,11 +92,20 @@ export function send(port, path, { method = "GET", headers = {}, agent, body } =
 }
 
 /** Asks again until the check holds. */
-export async function eventually(check, seconds = 20) {
-  for (let end = Date.now() + seconds * 1000; ;) {
+export async function eventually(check) {
+  for (const end = Date.now() + PATIENCE_MS; ;) {
     const value = await check();
     if (value) return value;
-    if (Date.now() > end) throw new Error("it did not come true in time");
+    if (Date.now() > end) throw new Error(`it did not come true in time: ${check}`);
     await new Promise((resolveLater) => setTimeout(resolveLater, 50));
   }
+}
+
+/** Asks again until the answer is what it shall become. */
+export async function becomes(ask, wanted) {
+  let last;
+  const same = async () => isDeepStrictEqual((last = await ask()), wanted);
+  await eventually(same).catch(() => {
+    throw new Error(`it became ${inspect(last, { depth: 5 })}, not ${inspect(wanted, { depth: 5 })}`);
+  });
 }

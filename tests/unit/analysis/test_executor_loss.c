@@ -16,6 +16,8 @@ static const struct {
 } removals[] = {
     {"Executor heartbeat timed out after 130000 ms", "heartbeat timed out", false},
     {"Container killed by YARN for exceeding memory limits. 5.6 GB of 5.5 GB physical memory used.", "memory limit", false},
+    {"Container killed by YARN for exceeding physical memory limits. 5.5 GB of 5.5 GB physical memory used.", "memory limit", false}, /* since 3.0 */
+    {"Container killed by YARN for exceeding virtual memory limits. 11.6 GB of 11.6 GB virtual memory used.", "memory limit", false},
     {"Container marked as failed: container_1 on host: h. Exit status: 137.", "killed (137)", false},
     {"Container marked as failed: container_1 on host: h. Exit status: 143.", "terminated (143)", false},
     {"Container container_1 on host h was preempted.", "preempted", false},

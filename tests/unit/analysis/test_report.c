@@ -186,12 +186,12 @@ static void advises_by_the_cause(void **state)
 static void does_not_speak_of_savings_of_nothing(void **state)
 {
     (void)state;
-    add_finding("TASK.FAILURES", "stage", "1.0", 0.4, 199, 2, "{\"s\":{\"v\":\"1.0\"},\"k\":{\"v\":2},\"n\":{\"v\":5},\"class\":{\"v\":\"E\"},\"msg\":{\"v\":\"m\"}}");
+    add_finding("TASK.FAILURES", "stage", "1.0", 0.4, 199, 2, "{\"s\":{\"v\":\"1.0\"},\"k\":{\"v\":2},\"n\":{\"v\":5},\"error\":{\"v\":\"E: m\"}}");
     add_finding("STAGE.DESER", "stage", "1.0", 0.06, 900, 2, "{}");
     exec("INSERT INTO joint_price VALUES (1, 2, 900), (2, 1, 1000)");
     assert_null(strstr(text_report(), "saves about"));
     assert_null(strstr(out.data, "largest savings"));
-    assert_non_null(strstr(out.data, "2 of 5 task attempts of stage 1.0 failed with E: m.\n"));
+    assert_non_null(strstr(out.data, "2 of 5 task attempts of stage 1.0 failed: E: m.\n"));
     exec("UPDATE finding SET price_ms = 200 WHERE rule_id = 'TASK.FAILURES'");
     assert_non_null(strstr(text_report(), "saves about 200 ms"));
     assert_non_null(strstr(out.data, "The 2 largest savings together"));

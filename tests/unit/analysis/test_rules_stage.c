@@ -3,6 +3,8 @@
  * Rules about how the tasks of a stage are spread, and which tasks their findings list (spec/findings.md 1.4, 7.2, 7.4). */
 #include "analysed_app.h"
 
+#include <math.h>
+
 static const char *filter_of(const char *rule)
 {
     char sql[300];
@@ -191,12 +193,103 @@ static void tiny_tasks_are_cured_where_they_come_from(void **state)
     assert_near(number_of("SELECT args ->> '$.partitions.v' FROM finding WHERE rule_id = 'STAGE.TINY_TASKS' AND subject_key = '2.0'"), 6.0);
 }
 
+/* Two executors of one core. Stage 0 makes two outputs until 12 s, stage 1 reads them; at 20 s executor 2 is killed for its size, the other task cannot fetch from it at 21 s, and the missing
+ * half of stage 0 runs again from 21.2 to 31.2 s, then all of stage 1 until 41.2 s. */
+static void lose_an_executor_for_its_size(void)
+{
+    app_sql("UPDATE application SET end_ms = %lld", (long long)T0 + 42000);
+    app_sql("UPDATE executor SET total_cores = 1, add_ms = %lld", (long long)T0 + 1000);
+    add_executor(2, "2", 1, T0 + 1000, T0 + 20000);
+    add_executor(3, "3", 1, T0 + 21000, UNKNOWN);
+    app_sql("UPDATE executor SET active = 0, remove_reason = 'Container killed by YARN for exceeding physical memory limits. 5.5 GB of 5.5 GB physical memory used.' WHERE executor_ref = 2");
+    app_sql("INSERT INTO text VALUES (1, 'Missing an output location for shuffle 0')");
+    add_job(0, T0 + 2000, T0 + 41300, 1);
+    list_stage(0, 0);
+    list_stage(0, 1);
+    add_stage(0, 0, 0, 2, T0 + 2000, T0 + 12000, 2);
+    add_stage(1, 1, 0, 2, T0 + 12000, T0 + 21000, 3);
+    add_stage(2, 0, 1, 1, T0 + 21200, T0 + 31200, 2);
+    add_stage(3, 1, 1, 2, T0 + 31200, T0 + 41200, 2);
+    app_sql("UPDATE stage SET failure_text_id = 1 WHERE stage_ref = 1");
+    app_sql("INSERT INTO stage_parent (stage_id, parent_id) VALUES (1, 0)");
+    for (int64_t i = 0; i < 2; i++)
+        task_of(0, i, i + 1, 2000, 10000);
+    fail_task(task_of(1, 1, 2, 12000, 8000), REASON_LOST);
+    fail_task(task_of(1, 0, 1, 12000, 9000), REASON_FETCH);
+    struct task_cells *again = task_of(2, 0, 3, 21200, 10000);
+    again->partition_id = 1;
+    for (int64_t i = 0; i < 2; i++)
+        task_of(3, i, 2 * i + 1, 31200, 10000);
+    analyse_app();
+}
+
+/* Had it stayed, the run would have taken 2 + 10 + 10 s, 0.1 s to the end of the job and 0.7 s more: 22.8 of 42 s. The retries of either stage tell the same, and together they are no more. */
+static void a_lost_executor_costs_what_ran_again(void **state)
+{
+    (void)state;
+    lose_an_executor_for_its_size();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'EXEC.LOST'"), "memory limit");
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'EXEC.LOST'"), 19200.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.RETRY_CHAIN' AND subject_key = '1.1'"), 19200.0);
+    assert_near(number_of("SELECT max(saving_ms) FROM joint_price"), 19200.0);
+    assert_near(number_of("SELECT min(saving_ms) FROM joint_price"), 19200.0);
+}
+
+/* Stage 0 ran again for the one task whose output was missing: that it had no more is nobody's choice. */
+static void a_retry_has_no_more_tasks_than_are_missing(void **state)
+{
+    (void)state;
+    lose_an_executor_for_its_size();
+    assert_true(isnan(measure("STAGE.FEW_TASKS", "0.1")));
+    assert_true(isnan(measure("STAGE.SINGLE_TASK", "0.1")));
+}
+
+/* Two tasks on two slots, of which one failed four times and the stage with it: it had as many tasks as slots. */
+static void a_task_that_never_succeeded_is_one_of_the_stage(void **state)
+{
+    (void)state;
+    whole_stage(0, 2, 1000, 21000);
+    app_sql("UPDATE stage SET status = 3");
+    task_of(0, 0, 1, 1000, 10000);
+    for (int64_t i = 0; i < 4; i++)
+        fail_task(task_of(0, 1, 1, 1000 + 5000 * i, 5000), REASON_EXCEPTION);
+    analyse_app();
+    assert_near(measure("STAGE.FEW_TASKS", "0.0"), 1.0);
+    assert_near(number_of("SELECT args ->> '$.ideal.v' FROM finding WHERE rule_id = 'TASK.FAILURES'"), 4.0);
+}
+
+/* A failure that names no class is told once. */
+static void a_failure_without_a_class_is_its_message(void **state)
+{
+    (void)state;
+    app_sql("INSERT INTO text VALUES (1, 'Container went away'), (2, 'x.RowException: bad')");
+    whole_stage(0, 3, 1000, 3000);
+    for (int64_t i = 0; i < 3; i++)
+        task_of(0, i, 1, 1000, 1000);
+    struct task_cells *task = task_of(0, 0, 1, 500, 500);
+    fail_task(task, REASON_EXCEPTION);
+    task->error_text_id = 1;
+    whole_stage(1, 3, 4000, 6000);
+    for (int64_t i = 0; i < 3; i++)
+        task_of(1, i, 1, 4000, 1000);
+    task = task_of(1, 0, 1, 3500, 500);
+    fail_task(task, REASON_EXCEPTION);
+    task->error_text_id = 2;
+    analyse_app();
+    assert_string_equal(text_of("SELECT args ->> '$.error.v' FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '0.0'"), "Container went away");
+    assert_string_equal(text_of("SELECT args ->> '$.error.v' FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '1.0'"), "x.RowException: bad");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(more_tasks_come_from_where_the_data_comes_from),
         TEST(failures_are_listed_by_what_they_say),
+        TEST(a_task_that_never_succeeded_is_one_of_the_stage),
+        TEST(a_lost_executor_costs_what_ran_again),
+        TEST(a_retry_has_no_more_tasks_than_are_missing),
+        TEST(a_failure_without_a_class_is_its_message),
         TEST(executors_out_of_memory_are_counted),
         TEST(tiny_tasks_are_cured_where_they_come_from),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The n-th allocation of a load fails, for n = 1, 2, 3 … until one succeeds: each time the load either ends with "out of memory" and leaves no finished file, or comes through
- * with all that is in the log. Under the address sanitizer, so that nothing leaks on the way. */
+ * with all that is in the log. Under the address sanitizer, so that nothing leaks on the way; in other builds some of them do. */
 #include "ingest/pipeline.h"
 
 #include <dirent.h>
@@ -83,11 +83,17 @@ static enum err_code load(const char *log, struct load_report *report, struct er
     return rc;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+#define STEP 1
+#else
+#define STEP 7
+#endif
+
 static void walk(const char *log, bool forever, int64_t task_count, int64_t bad_line_count)
 {
     bool reached_the_end = false;
     unsigned refused = 0;
-    unsigned long long step = 1;
+    unsigned long long step = STEP;
     for (unsigned long long nth = 1; !reached_the_end; nth += step) {
         struct load_report report;
         struct err err = {0};
@@ -102,14 +108,14 @@ static void walk(const char *log, bool forever, int64_t task_count, int64_t bad_
             continue;
         }
         /* The judging of runs walks its allocations by itself (test_judged_load): here some of them do. */
-        step = strstr(report.message, "could not be judged") ? 29 : 1;
+        step = strstr(report.message, "could not be judged") ? 29 : STEP;
         if (report.task_count != task_count || report.bad_line_count != bad_line_count)
             fail_msg("%s, allocation %llu: done with %lld tasks and %lld bad lines, without a word", log, nth, (long long)report.task_count, (long long)report.bad_line_count);
         char path[128];
         snprintf(path, sizeof path, "%s/apps/key.db", store);
         assert_int_equal(unlink(path), 0);
     }
-    assert_true(refused > 20);
+    assert_true(refused > 20 / STEP);
 }
 
 static void a_plain_log_survives_each_failed_allocation(void **state)

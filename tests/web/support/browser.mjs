@@ -103,6 +103,7 @@ export async function visit(page, path, root = url) {
 /** The same page once more, from the start. @param {import("playwright-core").Page} page */
 export async function reload(page) {
   await page.reload();
+  await page.waitForSelector("main > *");
   await settled(page);
 }
 

@@ -5,7 +5,7 @@ import { some } from "./some.js";
 
 export const timeline = {
   "timeline.title": "Timeline",
-  "timeline.note": "outlined: the run waited for it; dotted: room before anything would wait; inner bar: its last task, red where it was far slower than the others",
+  "timeline.note": "outlined: the run waited for it; dotted: room before anything would wait; inner bar: its last task, dark where it was far slower than the others, red where a finding says that this matters",
   "timeline.noteJob": "what ran for this job, over its own time",
   "timeline.wholeJob": "Whole job",
   "timeline.whole": "Whole run",

@@ -4,7 +4,7 @@ import { count } from "../../lib/format.js";
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/timeline.js").timeline>} */
 export const timeline = {
   "timeline.title": "时间线",
-  "timeline.note": "有框：运行在等它；虚线：还能晚多久；内条：最后一个任务，远慢于其他任务时为红色",
+  "timeline.note": "有框：运行在等它；虚线：还能晚多久；内条：最后一个任务，远慢于其他任务时为深色，有发现表明其影响时为红色",
   "timeline.noteJob": "此作业期间运行的内容",
   "timeline.wholeJob": "整个作业",
   "timeline.whole": "整个运行",
