@@ -242,6 +242,8 @@ export interface ExecutorItem {
   aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
   maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; onHeapUsedBytes: Num; offHeapUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
   taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; completedTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
+  /** Of its tasks; null: not known, or an executor of this id came twice. */
+  runTimeMs: Num; cpuTimeNs: Num; deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num; shuffleRemoteReadBytes: Num; diskSpilledBytes: Num;
   inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; isExcluded: boolean | null; excludedInStages: number[] | null; peaks: Record<string, Num> | null;
   heapLimitBytes: Num; containerLimitBytes: Num;
   /** Gone before its time, and Spark did not want that; why, in words. */

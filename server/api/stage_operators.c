@@ -50,8 +50,9 @@ static enum err_code add_node(struct stage_operators *self, sqlite3_stmt *row, s
 
 static enum err_code read_plan(struct stage_operators *self, int64_t execution_id, struct err *err)
 {
-    static const char sql[] = "SELECT n.node_id, n.name, n.accumulator_ids FROM sql_execution e JOIN sql_plan p ON p.plan_id = e.plan_id JOIN sql_node n ON n.plan_id = p.graph_plan_id "
-                              "WHERE e.execution_id = ?1 AND NOT n.is_cluster AND n.accumulator_ids <> ''";
+    static const char sql[] =
+        "SELECT n.node_id, n.name, n.accumulator_ids FROM sql_execution e JOIN sql_plan p ON p.plan_id = e.plan_id JOIN sql_node n ON n.plan_id = p.graph_plan_id "
+        "WHERE e.execution_id = ?1 AND NOT n.is_cluster AND n.accumulator_ids <> ''";
     enum err_code rc = self->plan ? ERR_OK : db_prepare(self->db, &self->plan, sql, err);
     if (rc)
         return rc;

@@ -13,11 +13,11 @@
 #define STAGE_OPERATORS_MOST 12 /* kinds that are told of one stage, those nearest to the data first */
 
 struct stage_operators {
-    struct db *db;                  /* borrowed */
-    struct arena *arena;            /* borrowed; names go there */
-    struct imap nodes;              /* accumulator id (one of an application's own) → the node that it belongs to */
-    struct imap executions;         /* whose plans were read */
-    sqlite3_stmt *plan, *uses;      /* prepared when first used */
+    struct db *db;             /* borrowed */
+    struct arena *arena;       /* borrowed; names go there */
+    struct imap nodes;         /* accumulator id (one of an application's own) → the node that it belongs to */
+    struct imap executions;    /* whose plans were read */
+    sqlite3_stmt *plan, *uses; /* prepared when first used */
 };
 
 void stage_operators_init(struct stage_operators *self, struct db *db, struct arena *arena);
