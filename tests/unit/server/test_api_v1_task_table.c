@@ -245,7 +245,7 @@ static enum err_code ask_without_memory(const char *address, uint64_t nth, bool 
     const struct route *route = router_match(api_v1_routes, request);
     assert_non_null(route);
     assert_int_equal(response_new(&response, &arena, false, "/tmp", &err), ERR_OK);
-    struct api_ctx ctx = {server, server_pool(server)};
+    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     mem_fail_at(nth, 0);
     enum err_code rc = route->handler(&ctx, request, response, &err);
     *ret_reached = mem_alloc_count() >= nth;

@@ -12,7 +12,7 @@ static enum err_code look_up(const char *ref, struct app_ref *found, struct err 
     static struct request request;
     arena_reset(&arena);
     request.arena = &arena;
-    struct api_ctx ctx = {server, server_pool(server)};
+    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     enum err_code rc = app_lookup(&ctx, &request, str_of(ref), found, err);
     app_ref_dispose(&ctx, found);
     return rc;

@@ -14,7 +14,7 @@ static struct db writer;
 
 static void read_tag(bool sees_all, char *out)
 {
-    struct api_ctx ctx = {server, server_pool(server)};
+    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     struct db_lease catalog;
     struct request *request = calloc(1, sizeof *request);
     request->viewer.sees_all = sees_all;

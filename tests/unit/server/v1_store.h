@@ -129,7 +129,7 @@ UNUSED static struct answer ask(const char *address)
         fail_msg("no route for %s", address);
     struct response *response;
     assert_int_equal(response_new(&response, &arena, false, "/tmp", &err), ERR_OK);
-    struct api_ctx ctx = {server, server_pool(server)};
+    struct api_ctx ctx = {.server = server, .pool = server_pool(server)};
     if (route->handler(&ctx, request, response, &err))
         fail_msg("%s: %s", address, err.message);
     struct response_parts parts;
