@@ -142,6 +142,8 @@ export interface StageItem {
   memorySpilledBytes: Num; diskSpilledBytes: Num; gcTimeMs: Num; runTimeMs: Num; cpuTimeNs: Num;
   deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num;
   skew: Skew | null; gc: Gc | null; jobIds: number[]; failure: Text; sqlExecutionId: Num; pool: Text;
+  /** Of its query's plan, those nearest to the data first. */
+  operators: string[] | null;
   /** Worst of its findings and the most that one of them would save; null: not judged. slackMs: of a stage that the run did not wait for. */
   findingGrade: FindingGrade | null; savingMs: Num; onPathMs: Num; slackMs: Num;
 }
@@ -240,6 +242,8 @@ export interface ExecutorItem {
   aliveMs: Num; totalCores: Num; maxTasks: Num; resourceProfileId: Num;
   maxMemoryBytes: Num; maxOnHeapMemoryBytes: Num; maxOffHeapMemoryBytes: Num; memoryUsedBytes: Num; onHeapUsedBytes: Num; offHeapUsedBytes: Num; diskUsedBytes: Num; rddBlocks: Num;
   taskCount: Num; failedTasks: Num; killedTasks: Num; activeTasks: Num; completedTasks: Num; taskTimeMs: Num; gcTimeMs: Num; busyShare: Num; gc: Gc | null;
+  /** Of its tasks; null: not known, or an executor of this id came twice. */
+  runTimeMs: Num; cpuTimeNs: Num; deserializeTimeMs: Num; resultSerializationTimeMs: Num; fetchWaitTimeMs: Num; shuffleWriteTimeNs: Num; shuffleRemoteReadBytes: Num; diskSpilledBytes: Num;
   inputBytes: Num; shuffleReadBytes: Num; shuffleWriteBytes: Num; isExcluded: boolean | null; excludedInStages: number[] | null; peaks: Record<string, Num> | null;
   heapLimitBytes: Num; containerLimitBytes: Num;
   /** Gone before its time, and Spark did not want that; why, in words. */

@@ -34,6 +34,16 @@ static const struct list_sort sorts[] = {
     {NULL, NULL},
 };
 
+/* What its tasks did, of all stages together. Of an id with several lives nobody knows in which. */
+#define WORK_COLUMNS \
+    "w.run_time_ms, w.cpu_time_ns, w.deserialize_time_ms, w.result_serialization_time_ms, w.fetch_wait_time_ms, w.shuffle_write_time_ns, w.shuffle_remote_read_bytes, w.disk_spilled_bytes"
+#define WORK_FROM                                                                                                                                                                        \
+    " LEFT JOIN (SELECT executor_id, sum(executor_run_time_ms) AS run_time_ms, sum(executor_cpu_time_ns) AS cpu_time_ns, sum(executor_deserialize_time_ms) AS deserialize_time_ms,"      \
+    "                   sum(result_serialization_time_ms) AS result_serialization_time_ms, sum(shuffle_fetch_wait_time_ms) AS fetch_wait_time_ms,"                                       \
+    "                   sum(shuffle_write_time_ns) AS shuffle_write_time_ns, sum(shuffle_remote_read_bytes) AS shuffle_remote_read_bytes, sum(disk_spilled_bytes) AS disk_spilled_bytes" \
+    "              FROM executor_stage GROUP BY executor_id) w ON w.executor_id = e.executor_id"                                                                                         \
+    "              AND NOT EXISTS (SELECT 1 FROM executor o WHERE o.executor_id = e.executor_id AND o.executor_ref <> e.executor_ref)"
+
 #define ITEM_COLUMNS                                                                                                                                                                               \
     "SELECT e.executor_ref, e.active, e.is_excluded, e.excluded_in_stages, e.peaks_set, e.task_time_ms, e.gc_time_ms, " ALIVE ", coalesce(e.max_tasks, e.total_cores),"                            \
     "       " EXECUTOR_LOST ", " PROFILE_MIB("memory") ", " PROFILE_MIB("memoryOverhead") ", " PROFILE_MIB(                                                                                        \
@@ -41,8 +51,8 @@ static const struct list_sort sorts[] = {
                    "       e.executor_id, e.host, e.host_port, e.add_ms, e.remove_ms, e.remove_reason, " ALIVE " AS alive_ms, e.total_cores, e.max_tasks, e.resource_profile_id,"                  \
                    "       e.max_memory_bytes, e.max_on_heap_memory_bytes, e.max_off_heap_memory_bytes, e.memory_used_bytes, e.on_heap_used_bytes, e.off_heap_used_bytes, e.disk_used_bytes,"      \
                    "       e.rdd_blocks, e.task_count, e.failed_task_count AS failed_tasks, e.killed_task_count AS killed_tasks, e.active_tasks, e.completed_tasks, e.task_time_ms, e.gc_time_ms," \
-                   "       e.total_input_bytes AS input_bytes, e.total_shuffle_read_bytes AS shuffle_read_bytes, e.total_shuffle_write_bytes AS shuffle_write_bytes, " API_PEAK_COLUMNS(           \
-                       "e.")
+                   "       e.total_input_bytes AS input_bytes, e.total_shuffle_read_bytes AS shuffle_read_bytes, e.total_shuffle_write_bytes AS shuffle_write_bytes, " WORK_COLUMNS                \
+                   ", " API_PEAK_COLUMNS("e.")
 #define PROFILE_MIB(name) "(SELECT r.amount FROM resource_request r WHERE r.profile_id = e.resource_profile_id AND r.kind = 0 AND r.name = '" name "')"
 enum {
     C_REF,
@@ -61,7 +71,7 @@ enum {
     C_FIRST_PLAIN,
     C_ID = C_FIRST_PLAIN,
     C_REMOVE_REASON = C_ID + 5,
-    C_FIRST_PEAK = C_ID + 28
+    C_FIRST_PEAK = C_ID + 36
 };
 
 static const char maps_sql[] = "SELECT map, name, value FROM owner_map WHERE owner_kind = 0 AND owner = ? AND map > 0 ORDER BY map, ordinal";
@@ -284,7 +294,7 @@ static enum err_code write_list(struct api_ctx *ctx, const struct api_app *app, 
     query_init(&count, request->arena);
     query_init(&query, request->arena);
     query_add(&count, "SELECT count(*) FROM executor e");
-    query_add(&query, ITEM_COLUMNS " FROM executor e LEFT JOIN (SELECT last_event_ms FROM application LIMIT 1) a");
+    query_add(&query, ITEM_COLUMNS " FROM executor e LEFT JOIN (SELECT last_event_ms FROM application LIMIT 1) a" WORK_FROM);
     executor_filter_where(&count, filter);
     executor_filter_where(&query, filter);
     int64_t total;

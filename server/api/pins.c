@@ -115,9 +115,9 @@ static enum err_code put(struct api_ctx *ctx, const struct request *request, str
     }
     if (!draw_token(token))
         return err_set(err, ERR_IO, "no token for a pinned view could be drawn");
-    const char *line = arena_printf(request->arena, "%s %" PRId64 " %" PRId64 " %.*s .%.*s%s%.*s", token, pin->generation, known(pin->analysis_version) ? pin->analysis_version : -1,
-                                    (int)pin->app_key.len, pin->app_key.ptr, (int)pin->address.len, pin->address.ptr, str_known(pin->author) ? " " : "",
-                                    str_known(pin->author) ? (int)pin->author.len : 0, str_known(pin->author) ? pin->author.ptr : "");
+    const char *line = arena_printf(request->arena, "%s %" PRId64 " %" PRId64 " %.*s .%.*s%s%.*s", token, pin->generation,
+                                    known(pin->analysis_version) ? pin->analysis_version : -1, (int)pin->app_key.len, pin->app_key.ptr, (int)pin->address.len, pin->address.ptr,
+                                    str_known(pin->author) ? " " : "", str_known(pin->author) ? (int)pin->author.len : 0, str_known(pin->author) ? pin->author.ptr : "");
     if (!line)
         return err_nomem(err);
     if (!server_pin(ctx->server, str_of(line)))
@@ -138,7 +138,8 @@ enum err_code api_pin(struct api_ctx *ctx, const struct request *request, struct
         return ERR_OK;
     }
     if (!str_known(address) || !is_address(address)) {
-        response_error(response, 400, "bad_parameter", "address is what follows the run in the address of its page, \"/stages/3.0?task=211\", encoded as there and of at most %d bytes", ADDRESS_MAX_BYTES);
+        response_error(response, 400, "bad_parameter",
+                       "address is what follows the run in the address of its page, \"/stages/3.0?task=211\", encoded as there and of at most %d bytes", ADDRESS_MAX_BYTES);
         return ERR_OK;
     }
     if (!api_run_open(ctx, request, response, request->path_args[0], &app, &rc, err))

@@ -3,6 +3,7 @@
  * The list of stage attempts and what one row of it holds. Findings are graded at read time, with the thresholds of the request. */
 #include "analysis/finding.h"
 #include "server/api/handlers.h"
+#include "server/api/stage_operators.h"
 
 /* From the first task's launch, as the History Server counts: waiting for executors is not the stage's work. */
 #define DURATION \
@@ -64,12 +65,13 @@ enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKI
     "       s.shuffle_write_bytes, s.shuffle_write_records, s.memory_spilled_bytes, s.disk_spilled_bytes, s.jvm_gc_time_ms AS gc_time_ms," \
     "       s.executor_run_time_ms AS run_time_ms, s.executor_cpu_time_ns AS cpu_time_ns, s.executor_deserialize_time_ms AS deserialize_time_ms," \
     "       s.result_serialization_time_ms, s.shuffle_fetch_wait_time_ms AS fetch_wait_time_ms, s.shuffle_write_time_ns, s.sql_execution_id, s.pool, t.body AS failure," \
-    "       f.saving_ms, a.on_path_ms, " SLACK " AS slack_ms, f.grade, a.stage_ref, f.skew_grade, f.straggler_grade, f.gc_grade, f.skew_price_ms, f.gc_price_ms"
+    "       f.saving_ms, a.on_path_ms, " SLACK " AS slack_ms, f.grade, a.stage_ref, f.skew_grade, f.straggler_grade, f.gc_grade, f.skew_price_ms, f.gc_price_ms, s.stage_ref"
 #define ITEM_FIRST_PLAIN 7
 #define ITEM_TASK_TIME 21
 #define ITEM_MEDIAN 22
 #define ITEM_MAX 24
 #define ITEM_GC_TIME 35
+#define ITEM_EXECUTION 42
 #define ITEM_END 48
 #define ITEM_FINDING_GRADE 48
 #define ITEM_ANALYSED 49
@@ -78,6 +80,7 @@ enum { STATUS_PENDING, STATUS_ACTIVE, STATUS_COMPLETE, STATUS_FAILED, STATUS_SKI
 #define ITEM_GC_GRADE 52
 #define ITEM_SKEW_PRICE 53
 #define ITEM_GC_PRICE 54
+#define ITEM_REF 55
 #define ITEM_FROM \
     " FROM stage s" \
     " LEFT JOIN stage_quantile d ON d.stage_ref = s.stage_ref AND d.name = 'duration_ms'" \
@@ -113,16 +116,21 @@ static void write_item(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
     api_gc(json, db_i64(stmt, ITEM_TASK_TIME), db_i64(stmt, ITEM_GC_TIME), &gc);
 }
 
-static enum err_code each_item(struct json_writer *json, const struct api_app *app, struct query *query, bool as_elements, int64_t *ret_count, struct err *err)
+static enum err_code each_item(struct json_writer *json, const struct api_app *app, struct arena *arena, struct query *query, bool as_elements, int64_t *ret_count, struct err *err)
 {
+    CLEANUP(stage_operators_dispose) struct stage_operators operators;
     sqlite3_stmt *stmt = NULL;
+    stage_operators_init(&operators, app->db, arena);
     enum err_code rc = query_prepare(query, app->db, &stmt, err);
     for (*ret_count = 0; !rc && (rc = db_step(stmt, err)) == ERR_OK; ++*ret_count) {
         if (as_elements)
             json_object_begin(json);
         write_item(json, stmt, app->ended);
+        rc = stage_operators_write(&operators, json, db_i64(stmt, ITEM_REF), db_i64(stmt, ITEM_EXECUTION), err);
         if (as_elements)
             json_object_end(json);
+        if (rc)
+            break;
     }
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
@@ -135,7 +143,7 @@ enum err_code stage_items(struct json_writer *json, const struct api_app *app, s
     query_pointer(&query, ITEM_COLUMNS ITEM_FROM, app->ladders, API_LADDERS);
     query_append(&query, where);
     int64_t count;
-    return each_item(json, app, &query, true, &count, err);
+    return each_item(json, app, arena, &query, true, &count, err);
 }
 
 enum err_code stage_item(struct json_writer *json, const struct api_app *app, int64_t stage_ref, struct arena *arena, struct err *err)
@@ -145,7 +153,7 @@ enum err_code stage_item(struct json_writer *json, const struct api_app *app, in
     query_pointer(&query, ITEM_COLUMNS ITEM_FROM, app->ladders, API_LADDERS);
     query_number(&query, " WHERE s.stage_ref = ?", stage_ref);
     int64_t count;
-    return each_item(json, app, &query, false, &count, err);
+    return each_item(json, app, arena, &query, false, &count, err);
 }
 
 struct filters {

@@ -58,6 +58,18 @@ test("executors", async (t) => {
     for (const wrong of ["bins=0", "bins=1001", "limit=201", "state=gone", "fromMs=-1", "fromMs=5&toMs=5"]) await server.json(`apps/app-1/executors/timeline?${wrong}`, 400);
   });
 
+  await t.test("what an executor's tasks did is the sum over its stages", async () => {
+    const { items } = await server.json("apps/app-1/executors");
+    for (const x of items) {
+      let runTimeMs = 0, seen = 0;
+      for (const stage of (await server.json("apps/app-1/stages")).items)
+        for (const part of (await server.json(`apps/app-1/stages/${stage.stageId}.${stage.attempt}`)).executors)
+          if (part.executorId === x.executorId && part.runTimeMs !== null) [runTimeMs, seen] = [runTimeMs + part.runTimeMs, seen + 1];
+      assert.equal(x.runTimeMs, seen ? runTimeMs : null, x.executorId);
+    }
+    assert.ok(items.some((x) => x.runTimeMs > 0) && items.some((x) => x.runTimeMs === null));
+  });
+
   await t.test("how many executors were asked for is said as far as the settings do, and never guessed", async () => {
     const bounds = async (id) => Object.values((await server.json(`apps/${id}/executors/timeline?bins=1`)).bounds);
     // dynamic, at least, at the start, at most, slots of one

@@ -157,6 +157,24 @@ test("sql", async (t) => {
     await server.json(`apps/${APP}/findings?sql=x`, 400);
   });
 
+  await t.test("a stage says for which operators of its query's plan it worked", async () => {
+    const stages = (await server.json(`apps/${APP}/stages?limit=1000`)).items;
+    let told = 0;
+    for (const stage of stages) {
+      if (stage.sqlExecutionId === null) assert.equal(stage.operators, null);
+      else {
+        const { nodes } = await server.json(`apps/${APP}/sql/${stage.sqlExecutionId}`);
+        const its = nodes.filter((node) => !node.isCluster && node.stages.some((s) => s.stageId === stage.stageId && s.attempt === stage.attempt));
+        const names = [...new Set(its.sort((a, b) => b.id - a.id).map((node) => node.name))];
+        assert.deepEqual(stage.operators, names.slice(0, 12), `stage ${stage.stageId}`);
+        told += names.length;
+      }
+    }
+    assert.ok(told > 20);
+    const [one] = stages.filter((stage) => stage.operators?.length);
+    assert.deepEqual((await server.json(`apps/${APP}/stages/${one.stageId}.${one.attempt}`)).operators, one.operators);
+  });
+
   await t.test("what adaptive execution changed, and the stages of a query", async () => {
     const query = await server.json(`apps/${APP}/sql/6`);
     // The exchanges of query 6 had 16 partitions each and were read as one (its plan: AQEShuffleRead coalesced).

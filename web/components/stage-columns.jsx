@@ -147,16 +147,20 @@ export const stageRows = (ref) => ({
 /** @param {string} ref @returns {import("./table.jsx").Column<StageItem>} */
 export const stageLink = (ref) => linkColumn("col.stage", (s) => paths.stage(ref, s.stageId, s.attempt), stageName, { ascending: true });
 
+/** Operators that every plan has and that do not say what a stage is about. */
+const PLUMBING = new Set(["AQEShuffleRead", "AdaptiveSparkPlan", "ColumnarToRow", "Exchange", "InputAdapter", "Project"]);
+
 /** @param {{ stage: StageItem }} props */
 function StageWhat({ stage: s }) {
-  const own = s.description ? callSite(s.name) : null;
+  // Stages of one job have one call site: what they worked for in its plan tells them apart.
+  const own = [s.description ? callSite(s.name) : "", (s.operators ?? []).map((name) => name.trim()).filter((name) => !PLUMBING.has(name)).join(" · ")].filter(Boolean).join(": ") || null;
   const end = s.failure !== null ? summary(s.failure) : (own ?? word("status.long", s.status));
   return (
     <TwoLines
       first={s.description ?? callSite(s.name)}
       title={s.description ?? s.name}
       second={s.status === "skipped" ? t("stage.skipped") : s.status === "complete" ? own : end}
-      secondTitle={s.name}
+      secondTitle={[s.name, (s.operators ?? []).join(" · ")].filter(Boolean).join("\n")}
     />
   );
 }

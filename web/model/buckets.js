@@ -32,6 +32,7 @@ export const BUCKETS = {
   startup: { phase: "absent", idle: true },
   wait_exec: { phase: "absent", idle: true },
   not_alloc: { phase: "absent", idle: true },
+  idle: { phase: "absent", idle: true },
   unknown: { phase: "absent", idle: true },
 };
 const ORDER = Object.keys(BUCKETS);

@@ -73,3 +73,14 @@ const SUMMED = /** @type {const} */ ([
   "shuffleWriteTimeNs", "inputBytes", "shuffleReadBytes", "shuffleWriteBytes", "outputBytes", "diskSpilledBytes",
 ]);
 /** @typedef {{ host: string | null, executorCount: number } & Record<typeof SUMMED[number], number | null>} HostRow */
+
+/**
+ * The time of an executor's slots: what its tasks did, and the rest of its life, idle. More tasks than slots leave nothing idle.
+ * @param {import("../types").ExecutorItem} x @returns {Part[]}
+ */
+export function slotParts(x) {
+  const busy = sumParts(x);
+  const slots = x.maxTasks ?? x.totalCores;
+  const idle = busy.length && x.aliveMs !== null && slots !== null ? x.aliveMs * slots - (x.taskTimeMs ?? 0) : 0;
+  return idle > 0 ? [...busy, { bucket: "idle", ms: idle }] : busy;
+}

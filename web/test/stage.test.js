@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { byHost, parts, restOf, sumParts, taskParts } from "../model/phases.js";
+import { byHost, parts, restOf, slotParts, sumParts, taskParts } from "../model/phases.js";
 import { byteTicks, choices, padded, slower } from "../model/scatter.js";
 import { asked, cellAt, clamp, densityPixels, layout, rowAt, span, taskAt, zoomed } from "../model/task-timeline.js";
 
@@ -151,4 +151,13 @@ describe("scatter", () => {
     assert.equal(slower(400, 0, 2), null);
     assert.equal(slower(null, 100, 2), null);
   });
+});
+
+it("an executor's slots were with its tasks, or idle, and no longer than it lived", () => {
+  const x = { taskTimeMs: 6000, runTimeMs: 5000, deserializeTimeMs: 500, resultSerializationTimeMs: 0, gcTimeMs: 0, cpuTimeNs: 5e9, fetchWaitTimeMs: 0, shuffleWriteTimeNs: 0 };
+  const of = (/** @type {object} */ more) => Object.fromEntries(slotParts(/** @type {any} */ ({ ...x, aliveMs: 5000, maxTasks: null, totalCores: 2, ...more })).map((p) => [p.bucket, p.ms]));
+  assert.deepEqual(of({}), { delay: 500, deser: 500, cpu: 5000, idle: 4000 });
+  assert.deepEqual(of({ maxTasks: 1 }), { delay: 500, deser: 500, cpu: 5000 }, "ends overlap beginnings: nothing is less than nothing");
+  assert.equal(of({ aliveMs: null }).idle, undefined);
+  assert.deepEqual(of({ runTimeMs: null }), {}, "nobody knows what it did");
 });

@@ -8,6 +8,7 @@ import { FilterChip, Choice, Tools } from "../components/filters.jsx";
 import { FindingList, Judged, PageFindings, isRead, useFindings, useFound } from "../components/findings.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
+import { phaseColumn } from "../components/phase-bar.jsx";
 import { SlotsChart } from "../components/slots-chart.jsx";
 import { Empty, Loaded, Together } from "../components/states.jsx";
 import { Pager } from "../components/table.jsx";
@@ -20,6 +21,7 @@ import { PEAKS, measured, processRss } from "../model/executors.js";
 import { share } from "../model/app.js";
 import { NEAR_LIMIT } from "../model/findings.js";
 import { unitOf } from "../model/metrics.js";
+import { slotParts } from "../model/phases.js";
 import { sum } from "../model/time-axis.js";
 import { ExecutorTotals, Exclusions, Hosts, Losses, OneExecutor } from "./executor-parts.jsx";
 import { ProcessTable, useProcesses } from "./processes.jsx";
@@ -32,7 +34,7 @@ const FILTERS = ["exec", "host", "state"];
 /** Lost executors that are listed by themselves. */
 const LOST = { state: "lost", sort: "remove", limit: 25 };
 /** Columns that are shown when somebody chooses them. */
-const EXTRA = new Set(["removedAt", "killedTasks", "completeTasks", "activeTasks", "gcTime", "onHeap", "offHeap", "rddBlocks", "diskUsed", "profile", ...PEAKS]);
+const EXTRA = new Set(["removedAt", "killedTasks", "completeTasks", "activeTasks", "gcTime", "onHeap", "offHeap", "rddBlocks", "diskUsed", "remote", "profile", ...PEAKS]);
 const STATES = ["active", "removed", "lost", "excluded"];
 /** Bins of the chart: about one for three pixels of a wide window. */
 const BINS = 360;
@@ -183,6 +185,7 @@ const columns = (app) => [
   countColumn("col.activeTasks", (/** @type {ExecutorItem} */ x) => x.activeTasks, { sort: undefined }),
   barColumn("col.taskTime", (x) => x.taskTimeMs),
   { id: "busy", label: t("col.busy"), title: t("col.busy.title"), num: true, cell: (x) => percent(x.busyShare) },
+  { ...phaseColumn(slotParts), label: t("executors.slotTime"), title: t("executors.slotTimeTitle"), present: (x) => x.runTimeMs },
   gcColumn(),
   durationColumn("col.gcTime", (/** @type {ExecutorItem} */ x) => x.gcTimeMs, { sort: undefined }),
   {
@@ -219,6 +222,7 @@ const columns = (app) => [
   countColumn("col.rddBlocks", (/** @type {ExecutorItem} */ x) => x.rddBlocks, { sort: undefined }),
   bytesColumn("col.diskUsed", (/** @type {ExecutorItem} */ x) => x.diskUsedBytes, { sort: undefined }),
   ...dataColumns(),
+  { id: "remote", label: t("executors.remote"), title: t("executors.remoteTitle"), num: true, cell: (x) => percent(x.shuffleRemoteReadBytes === null || !x.shuffleReadBytes ? null : x.shuffleRemoteReadBytes / x.shuffleReadBytes) },
   ...PEAKS.map((name) => /** @type {import("../components/table.jsx").Column<ExecutorItem>} */ ({
     id: name,
     label: t(/** @type {import("../lib/i18n.js").Key} */ (`peak.${name}`)),

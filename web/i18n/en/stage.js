@@ -54,6 +54,7 @@ export const stage = {
   "phase.getres": "fetching results",
   "phase.python": "Python",
   "phase.lost": "lost work",
+  "phase.idle": "idle",
   "fact.ideal": "Ideal",
   "fact.idealNote": "task time ÷ slots",
   "fact.base": "Simulated",

@@ -52,6 +52,7 @@ export const stage = {
   "phase.getres": "取回结果",
   "phase.python": "Python",
   "phase.lost": "丢失的工作",
+  "phase.idle": "空闲",
   "fact.ideal": "理想",
   "fact.idealNote": "任务时间 ÷ 槽位",
   "fact.base": "模拟",
