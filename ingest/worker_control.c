@@ -211,7 +211,7 @@ void worker_read_control(struct worker *self)
     }
 }
 
-static void obey_wish(void *self, const char *line)
+static void obey_wish(void *self, char *line)
 {
     obey(self, line);
 }

@@ -92,7 +92,7 @@ static bool read_wish(const char *path, char line[WISH_BYTES])
     return strcspn(line, "\n") == (size_t)got;
 }
 
-void wishes_take(const char *store_dir, void (*each)(void *context, const char *line), void *context)
+void wishes_take(const char *store_dir, void (*each)(void *context, char *line), void *context)
 {
     char path[PATH_BYTES], line[WISH_BYTES];
     snprintf(path, sizeof path, "%s/wishes", store_dir);

@@ -22,7 +22,7 @@ enum err_code writer_role_take(const char *store_dir, int *ret_fd, char *holder,
 
 /* Leaves a wish. What cannot be a line of ours, or written down, is lost, as a wish is when the writer is busy being replaced: who asks asks again. */
 void wishes_put(const char *store_dir, const char *line);
-/* Takes all that lie there, in no order. */
-void wishes_take(const char *store_dir, void (*each)(void *context, const char *line), void *context);
+/* Takes all that lie there, in no order. `each` may cut its line up. */
+void wishes_take(const char *store_dir, void (*each)(void *context, char *line), void *context);
 
 #endif
