@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What stands beside two numbers on the pages: does one task of a stage take far longer than the others (skew), and does much time go into garbage collection. It says whether the
- * number is high, so that a reader's eye finds it; whether that matters, and how much, findings say, which know what it costs (analysis/finding.h). Pure functions: numbers in, struct
- * out; no database, no allocation, any thread. Thresholds are named in annotate.c with unit and source. */
+ * number is high, so that a reader's eye finds it; whether that matters, and how much, findings say, which know what it costs (analysis/finding.h). Pure functions: numbers in,
+ * struct out; no database, no allocation, any thread. Thresholds are named in annotate.c with unit and source. */
 #ifndef ANALYSIS_ANNOTATE_H
 #define ANALYSIS_ANNOTATE_H
 

@@ -12,13 +12,15 @@ const char stage_duration_sql[] = DURATION;
 
 #define SHUFFLE_READ API_SHUFFLE_READ("s")
 
-/* Findings about stages that lists show: the worst grade and the largest saving, by key, and the same of the rules that judge a number of the list. Its ? is the thresholds (API_LADDERS). */
+/* Findings about stages that lists show: the worst grade and the largest saving, by key, and the same of the rules that judge a number of the list.
+ * Its ? is the thresholds (API_LADDERS). */
 #define OF_RULE(id, what) "max(CASE WHEN rule_id = '" id "' THEN " what " END)"
 #define FINDINGS \
     "(SELECT subject_key, max(grade) AS grade, max(CASE WHEN grade > 0 THEN price_ms END) AS saving_ms," \
     "        " OF_RULE(ANNOTATE_RULE_SKEW, "grade") " AS skew_grade, " OF_RULE(ANNOTATE_RULE_STRAGGLER, "grade") " AS straggler_grade," \
     "        " OF_RULE(ANNOTATE_RULE_GC, "grade") " AS gc_grade," \
-    "        max(CASE WHEN rule_id IN ('" ANNOTATE_RULE_SKEW "', '" ANNOTATE_RULE_STRAGGLER "') THEN price_ms END) AS skew_price_ms, " OF_RULE(ANNOTATE_RULE_GC, "price_ms") " AS gc_price_ms" \
+    "        max(CASE WHEN rule_id IN ('" ANNOTATE_RULE_SKEW "', '" ANNOTATE_RULE_STRAGGLER "') THEN price_ms END) AS skew_price_ms," \
+    "        " OF_RULE(ANNOTATE_RULE_GC, "price_ms") " AS gc_price_ms" \
     "   FROM (SELECT subject_key, rule_id, price_ms, finding_grade(rule_id, measure, price_ms, scenario, confidence, grade_shift, at_most, at_least, wall_ms, ?) AS grade" \
     "           FROM finding, analysis WHERE subject_kind = 'stage' AND mute IS NULL AND suppressed_by IS NULL) GROUP BY subject_key)"
 
