@@ -7,6 +7,7 @@
 Reference in each case: an undisturbed load of the same logs into a store of its own; afterwards the dumps of all applications must be equal.
 """
 import contextlib
+import difflib
 import json
 import os
 import pathlib
@@ -340,7 +341,8 @@ def case_killed_under_load(work):
     found, wanted = dumps(store), dumps(fresh)
     expect(found.keys() == wanted.keys(), f"runs differ: {sorted(found.keys() ^ wanted.keys())[:5]}")
     for key, text in wanted.items():
-        expect(found[key] == text, f"the dump of {key} is not what a fresh load gives")
+        differs = "\n".join(list(difflib.unified_diff(text.splitlines(), found[key].splitlines(), "fresh", "killed", n=0, lineterm=""))[:20])
+        expect(found[key] == text, f"the dump of {key} is not what a fresh load gives:\n{differs}")
     left = [file.name for file in (store / "apps").iterdir() if not file.name.endswith(".db") or file.name.endswith(".loading.db")]
     left += [file.name for file in store.iterdir() if file.name.startswith("worker-")]
     expect(not left, f"left over in the store: {left}")
