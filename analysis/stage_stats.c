@@ -81,8 +81,11 @@ static enum err_code schedule_begin(struct schedule *self, size_t count, double 
         self->leaves *= 2;
     self->loser_at = mem_alloc(self->leaves * sizeof *self->loser_at);
     self->loser = mem_alloc(self->leaves * sizeof *self->loser);
-    if (!self->loser_at || !self->loser)
+    if (!self->loser_at || !self->loser) {
+        mem_free(TAKE(self->loser_at));
+        mem_free(TAKE(self->loser));
         return ERR_NOMEM;
+    }
     for (size_t node = 1; node < self->leaves; node++) {
         size_t leaf = 2 * node + 1; /* all are free at 0: the left half won */
         while (leaf < self->leaves)

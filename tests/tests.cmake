@@ -98,7 +98,7 @@ foreach(case same shares answers killed served hostile spark)
 endforeach()
 
 foreach(case roles worker_killed)
-    script_test(replicas_${case} failure 300 ${PYTHON3} ${SUPPORT}/replicas.py ${case})
+    script_test(replicas_${case} failure ${PYTHON3} ${SUPPORT}/replicas.py ${case})
 endforeach()
 
 foreach(case hdfs s3)

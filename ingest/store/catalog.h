@@ -151,7 +151,7 @@ enum err_code catalog_judged(struct catalog *self, const char *app_key, int64_t 
 enum err_code catalog_load_put_off(struct catalog *self, int64_t log_id, const char *reason, struct err *err) WARN_UNUSED;
 
 /* After worker processes ended without a word and no other is alive: logs left in `loading` are waiting again, with tries + 1 when `died`; after the second death they
- * are failed, set aside. Files of unfinished loads below apps/ are removed. */
+ * are failed, set aside. Files of unfinished loads below apps/ are removed; those of loads that were still being followed are closed for good (db_seal). */
 struct catalog_recovery {
     int64_t reset_count, set_aside_count, removed_file_count;
 };

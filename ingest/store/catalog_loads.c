@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -148,6 +149,17 @@ static bool is_leftover(const char *name)
            str_ends(s, ".loading.db" APP_WRITER_NEW);
 }
 
+/* The file of a run whose log is followed is written in place, and is in WAL meanwhile. With nobody there to go on its commits are made part of the file: it is read where nothing may be written, too. What
+ * cannot be opened, or has a reader just now, stays as it is: it is read with its -wal. */
+static void settle(const char *path)
+{
+    struct db db;
+    if (db_open(&db, path, DB_WRITE, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL))
+        return;
+    enum err_code rc = db_seal(&db, NULL);
+    (void)rc;
+}
+
 static enum err_code remove_leftovers(const char *store_dir, int64_t *ret_count, struct err *err)
 {
     char path[4400];
@@ -159,6 +171,9 @@ static enum err_code remove_leftovers(const char *store_dir, int64_t *ret_count,
         if (is_leftover(entry->d_name)) {
             snprintf(path, sizeof path, "%s/apps/%s", store_dir, entry->d_name);
             *ret_count += unlink(path) == 0;
+        } else if (str_ends(str_of(entry->d_name), ".db-wal")) {
+            snprintf(path, sizeof path, "%s/apps/%.*s", store_dir, (int)(strlen(entry->d_name) - strlen("-wal")), entry->d_name);
+            settle(path);
         }
     closedir(dir);
     return ERR_OK;

@@ -5,12 +5,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/attributes.h"
+#include "base/file_copy.h"
 #include "base/mem.h"
 #include "ingest/store/catalog.h"
 
@@ -326,6 +328,38 @@ static void leftovers_of_unfinished_loads_are_removed(void **state)
     assert_int_equal(access(path, F_OK), 0);                                /* k.db */
 }
 
+static void a_file_that_was_being_followed_is_closed_for_good(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"", "-wal", "-shm"};
+    char from[128], to[160];
+    struct db db;
+    snprintf(from, sizeof from, "%s/apps/follow.db", store);
+    ok(db_open(&db, from, DB_WRITE, schema_app_sql, DB_APP_ID, DB_APP_VERSION, &err));
+    ok(db_exec(&db, "INSERT INTO text VALUES (7, 'in the -wal')", &err));
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) { /* as a death leaves it */
+        snprintf(to, sizeof to, "%s/apps/k.db%s", store, names[i]);
+        snprintf(from, sizeof from, "%s/apps/follow.db%s", store, names[i]);
+        ok(file_copy(from, to, false, &err));
+    }
+    db_close(&db);
+    struct catalog_recovery recovery;
+    ok(catalog_recover(catalog, true, &recovery, &err));
+    snprintf(to, sizeof to, "%s/apps/k.db-wal", store);
+    assert_int_equal(access(to, F_OK), -1);
+    to[strlen(to) - strlen("-wal")] = '\0';
+    FILE *file = fopen(to, "r");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 18, SEEK_SET), 0);
+    assert_int_equal(fgetc(file), 1); /* a rollback journal from here on: SQLite's file format, 1.3 */
+    fclose(file);
+    int64_t found;
+    ok(db_open(&db, to, DB_READ, schema_app_sql, DB_APP_ID, DB_APP_VERSION, &err));
+    ok(db_query_i64(&db, "SELECT count(*) FROM text WHERE text_id = 7", &found, &err));
+    assert_int_equal(found, 1);
+    db_close(&db);
+}
+
 /* A finished file below apps/, as app_writer leaves it. */
 static void make_app_file(const char *key, const char *log_path)
 {
@@ -545,6 +579,7 @@ int main(void)
         TEST(an_entry_that_is_no_log_is_kept_with_its_reason),
         TEST(a_load_that_killed_the_worker_twice_is_set_aside),
         TEST(leftovers_of_unfinished_loads_are_removed),
+        TEST(a_file_that_was_being_followed_is_closed_for_good),
         TEST(a_catalogue_of_another_version_is_rebuilt),
         TEST(a_catalogue_cut_in_half_is_rebuilt),
         TEST(a_catalogue_of_noise_is_rebuilt),
