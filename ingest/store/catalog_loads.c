@@ -149,8 +149,8 @@ static bool is_leftover(const char *name)
            str_ends(s, ".loading.db" APP_WRITER_NEW);
 }
 
-/* The file of a run whose log is followed is written in place, and is in WAL meanwhile. With nobody there to go on its commits are made part of the file: it is read where nothing may be written, too. What
- * cannot be opened, or has a reader just now, stays as it is: it is read with its -wal. */
+/* The file of a run whose log is followed is written in place, in WAL, and has a -journal while it gets there. With nobody there to go on, its commits are made part of the file and what was
+ * not committed goes: then it is read where nothing may be written, too. What cannot be opened, or has a reader just now, stays as it is: it is read with its -wal. */
 static void settle(const char *path)
 {
     struct db db;
@@ -171,8 +171,8 @@ static enum err_code remove_leftovers(const char *store_dir, int64_t *ret_count,
         if (is_leftover(entry->d_name)) {
             snprintf(path, sizeof path, "%s/apps/%s", store_dir, entry->d_name);
             *ret_count += unlink(path) == 0;
-        } else if (str_ends(str_of(entry->d_name), ".db-wal")) {
-            snprintf(path, sizeof path, "%s/apps/%.*s", store_dir, (int)(strlen(entry->d_name) - strlen("-wal")), entry->d_name);
+        } else if (str_ends(str_of(entry->d_name), ".db-wal") || str_ends(str_of(entry->d_name), ".db-journal")) {
+            snprintf(path, sizeof path, "%s/apps/%.*s", store_dir, (int)(strrchr(entry->d_name, '-') - entry->d_name), entry->d_name);
             settle(path);
         }
     closedir(dir);
