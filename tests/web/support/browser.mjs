@@ -18,16 +18,28 @@ const asked = new WeakMap();
 
 /** @param {import("playwright-core").Page} page */
 function count(page) {
+  /** @type {{ open: Set<import("playwright-core").Request>, count: number }} */
   const own = { open: new Set(), count: 0 };
+  /** The next document, from the question for it until it is there. @type {import("playwright-core").Request | null} */
+  let next = null;
+  const ended = (/** @type {import("playwright-core").Request} */ r) => {
+    own.open.delete(r);
+    if (r === next) next = null;
+  };
   asked.set(page, own);
   page.on("request", (r) => {
-    // Nobody waits for what the document before it asked for.
-    if (r.isNavigationRequest() && r.frame() === page.mainFrame()) own.open.clear();
+    if (r.isNavigationRequest() && r.frame() === page.mainFrame()) next = r;
     own.open.add(r);
     own.count++;
   });
-  page.on("requestfinished", (r) => own.open.delete(r));
-  page.on("requestfailed", (r) => own.open.delete(r));
+  page.on("framenavigated", (frame) => {
+    if (frame !== page.mainFrame() || !next) return;
+    // Nobody waits for what the document before it asked for, which the browser does not always say the end of.
+    own.open = new Set([next].filter((r) => own.open.has(r)));
+    next = null;
+  });
+  page.on("requestfinished", ended);
+  page.on("requestfailed", ended);
 }
 
 /** A browser with an empty profile. @returns {Promise<{ context: import("playwright-core").BrowserContext, close: () => Promise<void> }>} */
