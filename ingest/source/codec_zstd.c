@@ -32,6 +32,7 @@ struct decoder_zstd {
     bool has_checksum;
     bool feeding;            /* a unit is with libzstd and not done */
     size_t unit_left;        /* of its bytes, not yet taken */
+    size_t head;             /* of these, the frame header that libzstd has not seen */
     bool unit_is_last;       /* the frame must end with it */
     enum place after;        /* the place after it */
     uint64_t skip_left;
@@ -80,11 +81,17 @@ static enum unit_status feed(struct decoder_zstd *self, struct codec_io *io)
         const uint8_t *p = self->unit_left ? unit_peek(&self->framed.unit, io, self->unit_left) : NULL;
         if (!p && self->unit_left)
             return UNIT_MORE;
-        ZSTD_inBuffer in = {p, self->unit_left, 0};
+        ZSTD_inBuffer in = {p, self->head ? self->head : self->unit_left, 0};
         ZSTD_outBuffer out = {io->out + io->out_used, io->out_len - io->out_used, 0};
         if (out.size == 0)
             return UNIT_FULL;
         size_t left = ZSTD_decompressStream(self->context, &out, &in);
+        if (self->head && !ZSTD_isError(left)) {
+            /* The header by itself: of a frame that it sees whole, with room for its text, libzstd asks other things than of one that comes in pieces, and the room is the caller's. */
+            self->head = 0;
+            in.size = self->unit_left;
+            left = ZSTD_decompressStream(self->context, &out, &in);
+        }
         if (ZSTD_isError(left)) {
             self->feeding = false;
             if (strcmp(ZSTD_getErrorName(left), "Allocation error : not enough memory") == 0)
@@ -122,6 +129,7 @@ static enum unit_status begin_block(struct decoder_zstd *self, struct codec_io *
     if (!block_len(p + head, &len, &last))
         return framed_bad(&self->framed, head + BLOCK_HEADER_BYTES, "impossible zstd block");
     self->unit_left = head + BLOCK_HEADER_BYTES + len;
+    self->head = head;
     if (!unit_peek(&self->framed.unit, io, self->unit_left))
         return UNIT_MORE;
     self->after = !last ? AT_BLOCK : self->has_checksum ? AT_CHECKSUM : AT_FRAME;

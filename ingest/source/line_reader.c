@@ -544,10 +544,14 @@ static enum err_code next_of_file(struct line_reader *self, struct line_block **
         if (self->scanned < self->fill)
             return deliver(self, whole, false, ret, err);
         if (self->gap) {
-            self->gap = false;
-            if (self->fill == 0)
-                continue;
             size_t len = self->fill;
+            if (len - whole > self->options.line_max_bytes) {
+                begin_dropping(self);
+                continue;
+            }
+            self->gap = false;
+            if (len == 0)
+                continue;
             if (whole < len) {
                 self->block->base[len] = '\n';
                 self->block->line_feeds[self->line_feed_count++] = (uint32_t)len++;
