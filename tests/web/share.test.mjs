@@ -137,7 +137,10 @@ describe("where logs are read", () => {
     const are = async () => (await (await fetch(`${server.url}api/afterglow/v1/apps`)).json()).items.filter((/** @type {any} */ a) => a.state === "loaded" && a.grade !== null).length;
     for (let tries = 0; (await are()) < 3 && tries < 300; tries++) await new Promise((later) => setTimeout(later, 100));
   });
-  after(() => server.stop());
+  after(async () => {
+    await arrive(at.page, `${url}healthz`); // a page that is open asks on, and notes that nobody answers
+    await server.stop();
+  });
 
   it("a view is pinned by y: a short address leads to it, says so, and what was changed", async () => {
     await visit(at.page, `a/${SMALL}/stages/0.0?task=1`, server.url);
