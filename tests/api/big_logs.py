@@ -3,7 +3,7 @@
 """Large logs (pain.md P001 and P004), made by make_big_log.py of ../shared (or $AFTERGLOW_SHARED). Skipped where that is not, and in sanitizer builds, whose memory and speed say nothing.
 
     big_logs.py bigblocks    small logs are listed within five seconds while a big one loads, which tells how far it is
-    big_logs.py oom          three runs one after another under a memory limit: no failed request, and the third needs what the first did
+    big_logs.py oom          six runs one after another under a memory limit: no failed request, and later ones need what the first did
 
 Scale: 240,000 tasks (1.1 GB) for P001, which asks for 600,000; 100,000 tasks each (0.4 GB) for P004, which asks for 1,000,000. The limits are those of the cases.
 """
@@ -27,6 +27,7 @@ LISTED_SECONDS = 5
 LOAD_SECONDS = 120
 LIMIT_BYTES = 512 << 20
 GROWTH = 1.1
+CONNECTION_BYTES = 2 << 20  # what each opened run may keep, up to DB_POOL_MAX_IDLE of them (server/db_pool.h); at the case's own size that is nothing beside a load
 SAMPLE_SECONDS = 0.02
 CGROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 FIRST = "app-20260101000000-0001"
@@ -201,7 +202,7 @@ def oom(work):
     ready, logs = work / "ready", work / "logs"
     ready.mkdir()
     logs.mkdir()
-    names = [f"app-20260101000000-000{n}" for n in (1, 2, 3)]
+    names = [f"app-20260101000000-000{n}" for n in range(1, 7)]
     warm_up = make(ready / "warm-up", 60, 5)
     copy(ready / "warm-up", ready / WARM_UP, WARM_UP)
     labels = make(ready / names[0], 100000, 5)
@@ -227,9 +228,11 @@ def oom(work):
             expect(members == family(server.pid), "a process was replaced")
             last = peak.bytes
         expect(limit.kills() == 0, f"{limit.kills()} processes were killed")
-    print(f"peaks {[each >> 20 for each in peaks]} MiB, all three again {last >> 20} MiB")
+    print(f"peaks {[each >> 20 for each in peaks]} MiB, all again {last >> 20} MiB")
     expect(max(*peaks, last) <= LIMIT_BYTES, f"a peak is beyond {LIMIT_BYTES >> 20} MiB")
-    expect(peaks[2] <= GROWTH * peaks[0], f"the third run needed {peaks[2] / peaks[0]:.2f} times what the first did")
+    # How far two threads are apart at the moment of a peak makes some MiB of it, which is much of a run this small: what a run cannot do without is the least of three.
+    first, second = min(peaks[:3]), min(peaks[3:])
+    expect(second <= GROWTH * first + 3 * CONNECTION_BYTES, f"the second three runs needed {second / first:.2f} times what the first three did")
 
 
 def main():
