@@ -15,6 +15,7 @@ static atomic_int fail_forever;
 
 void mem_begin(void)
 {
+    malloc_trim(0);    /* not mallopt alone: the address sanitizer has a mallopt of its own, which leaves glibc's malloc as it was */
     mallopt(M_MMAP_THRESHOLD, (int)MEM_LARGE_BYTES);
 }
 
