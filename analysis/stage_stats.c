@@ -50,27 +50,13 @@ static double at(const struct stage_sample *sample, enum stat_column column, siz
 }
 
 /* A list schedule while it is made: a tree of losers over when each slot is free. The path of the slot that takes a task has a fixed length and its places follow from the slot alone, so
- * that nothing is guessed and several schedules go side by side. Times are ≥ 0, so they are ordered as their bits are, and are compared as these. */
+ * that nothing is guessed and several schedules go side by side. Times are compared as whole numbers (order_key). */
 struct schedule {
-    uint64_t first_at, *loser_at; /* when the slot that is free first is; by node, from 1 on, when the one that lost there is. NULL: more slots than tasks */
+    int64_t first_at, *loser_at;  /* when the slot that is free first is; by node, from 1 on, when the one that lost there is. NULL: more slots than tasks */
     uint32_t first, *loser;       /* which they are */
     size_t leaves;                /* a power of two; what is behind the slots is never free */
     double last;
 };
-
-static inline uint64_t bits_of(double time)
-{
-    uint64_t bits;
-    memcpy(&bits, &time, sizeof bits);
-    return bits;
-}
-
-static inline double time_of(uint64_t bits)
-{
-    double time;
-    memcpy(&time, &bits, sizeof time);
-    return time;
-}
 
 static enum err_code schedule_begin(struct schedule *self, size_t count, double slots)
 {
@@ -91,7 +77,7 @@ static enum err_code schedule_begin(struct schedule *self, size_t count, double 
         while (leaf < self->leaves)
             leaf *= 2;
         leaf -= self->leaves;
-        self->loser_at[node] = (double)(leaf + 1) > slots ? UINT64_MAX : 0;
+        self->loser_at[node] = (double)(leaf + 1) > slots ? INT64_MAX : order_key(0);
         self->loser[node] = (uint32_t)leaf;
     }
     return ERR_OK;
@@ -103,13 +89,13 @@ static inline void schedule_add(struct schedule *self, double w)
         self->last = MAX(self->last, w);
         return;
     }
-    double end = time_of(self->first_at) + w;
-    uint64_t at = bits_of(end);
+    double end = order_value(self->first_at) + w;
+    int64_t at = order_key(end);
     uint32_t who = self->first;
     self->last = MAX(self->last, end);
     for (size_t node = (self->leaves + who) / 2; node; node /= 2) {
         /* swapped by masks: compilers make a jump of anything else, and nobody can predict it */
-        uint64_t other_at = self->loser_at[node], swap = -(uint64_t)(other_at < at), change_at = (other_at ^ at) & swap;
+        int64_t other_at = self->loser_at[node], swap = -(int64_t)(other_at < at), change_at = (other_at ^ at) & swap;
         uint32_t other = self->loser[node], change = (other ^ who) & (uint32_t)swap;
         self->loser_at[node] = other_at ^ change_at;
         self->loser[node] = other ^ change;

@@ -18,6 +18,7 @@
 void db_setup(void)
 {
     sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0); /* no pages in advance: readers have the file mapped */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
@@ -287,6 +288,15 @@ static enum err_code leave_wal_and_sync(const char *path, struct err *err)
         rc = err_set_errno(err, errno, "cannot flush the database to disk");
     close(fd);
     return rc;
+}
+
+void db_remove_beside(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    char name[PATH_BYTES + 16];
+    for (size_t i = 0; i < ARRAY_LENGTH(endings); i++)
+        if ((size_t)snprintf(name, sizeof name, "%s%s", path, endings[i]) < sizeof name)
+            unlink(name);
 }
 
 void db_start_writeback(struct db *self)

@@ -65,6 +65,9 @@ void **db_statement_note(sqlite3_stmt *stmt);
 enum err_code db_read_begin(struct db *self, struct err *err) WARN_UNUSED;
 void db_read_end(struct db *self);                                                        /* quiet when nothing is open */
 
+/* Removes what SQLite keeps beside the file at `path` (-wal, -shm, -journal): of a file that is gone or is about to be replaced. Left there, a journal would be rolled back into the next file of that name. */
+void db_remove_beside(const char *path);
+
 /* Lets the kernel begin to write the file out, without waiting, so that sealing it later finds little left to do. */
 void db_start_writeback(struct db *self);
 

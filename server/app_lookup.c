@@ -16,9 +16,11 @@ bool catalog_is_to_come(struct server *server, enum err_code rc)
 enum err_code app_catalog(struct api_ctx *ctx, struct db_lease *ret, struct err *err)
 {
     struct ingest_status ingest;
-    server_ingest_status(ctx->server, &ingest);
     enum err_code rc = db_pool_catalog(ctx->pool, ret, err);
-    return rc && ingest.enabled && catalog_is_to_come(ctx->server, rc) ? err_set(err, ERR_BUSY, "the list of runs is just being made") : rc;
+    if (!rc || !catalog_is_to_come(ctx->server, rc))
+        return rc;
+    server_ingest_status(ctx->server, &ingest);
+    return ingest.enabled ? err_set(err, ERR_BUSY, "the list of runs is just being made") : rc;
 }
 
 /* A row of the catalogue that answers to the address, best copy first. */

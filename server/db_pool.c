@@ -199,6 +199,7 @@ void db_pool_return(struct db_pool *self, struct db_lease *lease)
     if (!slot)
         return;
     db_read_end(&slot->db);
+    sqlite3_db_release_memory(slot->db.handle); /* pages of temporary tables, which an answer leaves behind */
     pthread_mutex_lock(&self->lock);
     slot->older = self->newest;
     *(self->newest ? &self->newest->newer : &self->oldest) = slot;

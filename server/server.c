@@ -176,8 +176,6 @@ enum err_code server_new(struct server **ret, const struct server_settings *sett
     enum err_code rc = check_store(settings, err);
     if (rc)
         return rc;
-    /* SQLite counts its memory under one lock for all threads, which nobody reads here. */
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     /* What one answer freed the next one needs: below this it is not given back in between, page by page. */
     mallopt(M_TRIM_THRESHOLD, KEPT_FREE_BYTES);
     struct server *self = mem_zalloc(sizeof *self);

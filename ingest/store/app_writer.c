@@ -72,16 +72,6 @@ struct app_writer {
     struct err thread_err;
 };
 
-static void remove_beside(const char *path)
-{
-    char name[PATH_BYTES + 16];
-    static const char *const endings[] = {"-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
-        snprintf(name, sizeof name, "%s%s", path, endings[i]);
-        unlink(name);
-    }
-}
-
 static enum err_code prepare_text(struct app_writer *self, struct err *err)
 {
     return db_prepare(&self->db, &self->insert_text, "INSERT OR REPLACE INTO text (text_id, body) VALUES (?, ?)", err);
@@ -338,7 +328,7 @@ enum err_code app_writer_open(struct app_writer **ret, const char *path, bool la
     self->is_new = true;
     unlink(path);
     unlink(self->path);
-    remove_beside(path);
+    db_remove_beside(path);
     enum err_code rc;
     if ((rc = db_open(&self->db, self->path, large ? DB_NEW_LARGE : DB_NEW, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err)) || (rc = db_begin(&self->db, err)) ||
         (rc = prepare_text(self, err)) || (rc = task_store_new(&self->tasks, &self->db, err)) ||
@@ -433,11 +423,11 @@ enum err_code app_writer_publish(struct app_writer *self, const char *path, bool
         return rc;
     if (!in_place) {
         /* What an older file of that name left beside itself must not meet the new one. */
-        remove_beside(path);
+        db_remove_beside(path);
         if (rename(self->path, path) != 0)
             return err_set_errno(err, errno, "cannot put the database in place");
         self->is_new = false;
-        remove_beside(self->path);
+        db_remove_beside(self->path);
         sync_directory_of(path);
     }
     return go_on ? attach(self, path, err) : ERR_OK;

@@ -44,13 +44,9 @@ static enum err_code bring_over(const struct catalog *self, const char *path, co
 
 static enum err_code move_in(const struct catalog *self, const char *path, const char *app_key, struct err *err)
 {
-    static const char *const beside[] = {"-wal", "-shm"};    /* of a file that was still being followed */
-    char to[4400], name[4408];
+    char to[4400];
     snprintf(to, sizeof to, "%s/apps/%s.db", self->store_dir, app_key);
-    for (size_t i = 0; i < ARRAY_LENGTH(beside); i++) {
-        snprintf(name, sizeof name, "%s%s", to, beside[i]);
-        unlink(name);
-    }
+    db_remove_beside(to); /* of a file that was still being followed */
     if (rename(path, to) == 0)
         return ERR_OK;
     return errno == EXDEV ? bring_over(self, path, app_key, to, err) : err_set_errno(err, errno, "cannot put the database in place");
