@@ -110,10 +110,10 @@ static enum err_code write_maps(struct json_writer *json, sqlite3_stmt *stmt, in
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-/* Share of its slots' time that tasks filled; NaN: unknown. */
+/* Share of its slots' time that tasks filled, at most all of it: a task ends a little later in the driver's books than on its slot. NaN: unknown. */
 static double busy_share(int64_t task_time_ms, int64_t alive_ms, int64_t slots)
 {
-    return known(task_time_ms) && known(alive_ms) && known(slots) && alive_ms > 0 && slots > 0 ? (double)task_time_ms / ((double)alive_ms * (double)slots) : (double)NAN;
+    return known(task_time_ms) && known(alive_ms) && known(slots) && alive_ms > 0 && slots > 0 ? fmin(1, (double)task_time_ms / ((double)alive_ms * (double)slots)) : (double)NAN;
 }
 
 /* What executors may use, as far as settings say: of a profile of their own, else the application's. Bytes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { DASH, bytes, count, duration, exactBytes, exactMs, offset, time, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
+import { tasksOf } from "../model/app.js";
 
 /**
  * Number with its bar to the left, from zero, scaled to the column's maximum.
@@ -71,6 +72,24 @@ export const WithBad = ({ children, bad }) => (
     {bad ? <div class="bad small">{bad}</div> : null}
   </div>
 );
+
+/**
+ * Tasks of a job or a stage: how many are done where some are not, how many were not needed, and below it those that were killed or failed.
+ * @param {{ of: { numTasks: number | null, skippedTasks?: number | null, killedTasks: number | null }, done: number | null, failed?: number | null }} props failed: where no column of its own has them
+ */
+export function TaskCount({ of, done, failed }) {
+  const tasks = tasksOf(of, done);
+  return (
+    <div class="two-lines">
+      <div class="nowrap">
+        {tasks.done === null ? <Count value={tasks.needed} /> : t("tasks.doneOf", count(tasks.done), count(tasks.needed))}
+        {tasks.skipped ? <span class="dim3"> {t("tasks.andSkipped", tasks.skipped)}</span> : null}
+      </div>
+      {failed ? <div class="bad small">{t("fact.failed", failed)}</div> : null}
+      {of.killedTasks ? <div class="dim3 small">{t("tasks.killed", of.killedTasks)}</div> : null}
+    </div>
+  );
+}
 
 /** A moment of a run as its distance from the start. @param {{ ms: number | null | undefined, startMs: number | null }} props */
 export const Moment = ({ ms, startMs }) =>

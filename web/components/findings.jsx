@@ -77,22 +77,22 @@ export function Judged({ from, version, rows, children }) {
 /** Findings that bear on a stage attempt: about it, or with evidence that names it, as a slow host's does. @param {string} ref @param {string} version @param {string} key @returns {AskedFindings} */
 export const useStageFindings = (ref, version, key) => useAsked(ref, version, { stage: key });
 
-/** What a page of the reading order says first: its findings, or that nothing was found. @param {{ appRef: string, version: string, page: import("../model/findings.js").PageName }} props */
-export function PageFindings({ appRef, version, page }) {
+/** What a page of the reading order says first: its findings, or that nothing was found. @param {{ appRef: string, version: string, page: import("../model/findings.js").PageName, none?: string }} props none: how it says so */
+export function PageFindings({ appRef, version, page, none }) {
   const asked = useFindings(appRef, version);
   return (
     <Judged from={asked} version={version} rows={3}>
-      {(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} />}
+      {(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} none={none} />}
     </Judged>
   );
 }
 
 /**
  * @param {{ appRef: string, findings: Finding[], title?: string, note?: import("preact").ComponentChildren, tools?: import("preact").ComponentChildren, unfold?: boolean,
- *   rest?: boolean, openFirst?: boolean }} props
- *   unfold: small ones, too, have rows; of one rule (`rule`, `more`) all have; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open
+ *   rest?: boolean, openFirst?: boolean, none?: string }} props
+ *   unfold: small ones, too, have rows; of one rule (`rule`, `more`) all have; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open; none: said where nothing is worth changing
  */
-export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false }) {
+export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false, none = t(rest ? "find.none" : "find.noneHere") }) {
   const run = useContext(OfRun);
   const wallMs = run.asked.data?.wallMs ?? 0;
   const query = current().query;
@@ -120,7 +120,7 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
     >
       {parts.shown.length ? null : (
         <p class="find-none">
-          <GradeMark level={0} /> {t(rest ? "find.none" : "find.noneHere")}
+          <GradeMark level={0} /> {none}
         </p>
       )}
       {findings.length ? (

@@ -2,7 +2,7 @@
 import { useCallback } from "preact/hooks";
 import { clock, count, offset, percent, slotTime } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { boundLines } from "../model/executors.js";
+import { boundLines, busyShare } from "../model/executors.js";
 import { timeTicks } from "../model/timeline.js";
 import { sum } from "../model/time-axis.js";
 import { Canvas } from "./canvas.jsx";
@@ -33,8 +33,9 @@ export function SlotsChart({ data, link, picked }) {
     span = binMs * aliveMs.length;
   /** Begin of a bin, from that of the run. @param {number} i */
   const at = (i) => begin + i * binMs;
-  // Tasks end a little later in the driver's books than on their slot: more of them than slots were there is no more slots.
-  const peak = (Math.max(0, ...aliveMs) || Math.max(0, ...busyMs)) / binMs;
+  const share = busyShare(busyMs, aliveMs);
+  // Tasks end a little later in the driver's books than on their slot: more of them than slots were there is no more slots, unless nobody knows these.
+  const peak = Math.max(0, ...(share === null ? busyMs : aliveMs)) / binMs;
   const { top, lines } = boundLines(data.bounds, peak);
   const draw = useCallback(
     /** @type {Parameters<typeof Canvas>[0]["draw"]} */
@@ -56,8 +57,6 @@ export function SlotsChart({ data, link, picked }) {
     },
     [data],
   );
-  const busy = sum(busyMs),
-    alive = sum(aliveMs);
   return (
     <Zoomable axis=".slots-axis" span={{ fromMs: begin, toMs: begin + span }} whole={{ fromMs: 0, toMs: data.endMs - data.beginMs }}>
     <div class="slots">
@@ -76,7 +75,7 @@ export function SlotsChart({ data, link, picked }) {
       </span>
       <Canvas
         height={CURVE}
-        label={t("slots.label", percent(alive ? busy / alive : null), Math.round(peak))}
+        label={t("slots.label", percent(share), Math.round(peak))}
         draw={draw}
         onMouseMove={(e) => {
           const i = binAt(e, aliveMs.length);
@@ -84,7 +83,7 @@ export function SlotsChart({ data, link, picked }) {
         }}
         onMouseLeave={hideTip}
       />
-      <span class="num">{slotTime(busy)}</span>
+      <span class="num">{slotTime(sum(busyMs))}</span>
       <Bounds bounds={data.bounds} lines={lines} />
       {data.items.map((line) => (
         <Line key={`${line.executorId} ${line.addMs}`} line={line} data={data} to={link(line.executorId)} picked={picked === line.executorId} />
@@ -161,7 +160,7 @@ function Line({ line, data, to, picked }) {
     },
     [line, data],
   );
-  const use = there ? busy / there : null;
+  const use = there ? Math.min(1, busy / there) : null;
   return (
     <>
       <a class={"slots-name clip" + (picked ? " is-on" : "")} href={to} title={line.host ?? undefined}>

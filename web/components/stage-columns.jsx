@@ -7,7 +7,7 @@ import { callSite } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { LEVELS } from "../model/findings.js";
 import { sumParts } from "../model/phases.js";
-import { Bar, TwoLines, WithBad } from "./cells.jsx";
+import { Bar, TaskCount, TwoLines } from "./cells.jsx";
 import { Chip } from "./chips.jsx";
 import { barColumn, dataColumns, durationColumn, gcColumn, linkColumn, momentColumn } from "./columns.jsx";
 import { SkewMark } from "./marks.jsx";
@@ -53,7 +53,7 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       : [
           numberColumn("col.job", (s) => s.jobIds[0] ?? null, (j) => t("job.title", j), "job"),
           numberColumn("col.query", (s) => s.sqlExecutionId, (q) => t("job.query", q), "sql"),
-          { id: "pool", label: t("fact.pool"), cell: (/** @type {StageItem} */ s) => s.pool ?? DASH },
+          { id: "pool", label: t("fact.pool"), present: (/** @type {StageItem} */ s) => s.pool !== null && s.pool !== "default", cell: (/** @type {StageItem} */ s) => s.pool ?? DASH },
         ]),
     ...(brief ? [] : [ifRan(momentColumn("col.started", (/** @type {StageItem} */ s) => s.submissionMs, startMs, { sort: "submission" }))]),
     ifRan({
@@ -76,11 +76,7 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
       label: t("col.tasks"),
       num: true,
       sort: "tasks",
-      cell: (s) => (
-        <WithBad bad={s.failedTasks ? t("stage.failedTasks", s.failedTasks) : null}>
-          <span class={ran(s) ? "" : "dim3"}>{count(s.numTasks)}</span>
-        </WithBad>
-      ),
+      cell: (s) => (ran(s) ? <TaskCount of={s} done={s.completeTasks} failed={s.failedTasks} /> : <span class="dim3">{count(s.numTasks)}</span>),
     },
     ...[
       durationColumn("col.median", (/** @type {StageItem} */ s) => s.medianMs),

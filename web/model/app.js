@@ -64,6 +64,16 @@ export function slowest(ended, open, nowMs, most) {
   return { rows, atLeast: new Set(soFar) };
 }
 
+/**
+ * Tasks as the History Server counts them: those that had to run, and of these those that are done (each once, however often it was tried); null: the same number, or unknown.
+ * @param {{ numTasks: number | null, skippedTasks?: number | null }} of @param {number | null} done @returns {{ needed: number | null, done: number | null, skipped: number }}
+ */
+export function tasksOf({ numTasks, skippedTasks }, done) {
+  const skipped = skippedTasks ?? 0;
+  const needed = numTasks === null ? null : numTasks - skipped;
+  return { needed, done: needed !== null && done !== null && done < needed ? done : null, skipped };
+}
+
 /** GC share of task time. @param {number | null | undefined} gcMs @param {number | null | undefined} taskMs */
 export function share(gcMs, taskMs) {
   return gcMs === null || gcMs === undefined || !taskMs ? null : gcMs / taskMs;

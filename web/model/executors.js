@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Peaks of memory of an executor (core.md 1.8): in the order in which a person reads them, and which of their zeros are none. */
+/** Executors: how busy their slots were, and peaks of memory (core.md 1.8) in the order in which a person reads them, and which of their zeros are none. */
+import { sum } from "./time-axis.js";
 
 /** @typedef {Record<string, number | null> | null} Peaks */
+
+/**
+ * Share of the slots' time that tasks filled. A task ends a little later in the driver's books than on its slot: all of the time is the most. null: no slots are known, or not those where most of it ran.
+ * @param {number[]} busyMs of each bin @param {number[]} aliveMs of each bin @returns {number | null}
+ */
+export function busyShare(busyMs, aliveMs) {
+  const [busy, alive] = [sum(busyMs), sum(aliveMs)];
+  const nowhere = sum(busyMs.filter((_, i) => !aliveMs[i]));
+  return alive && nowhere <= busy / 2 ? Math.min(1, busy / alive) : null;
+}
 
 export const PEAKS = [
   "jvmHeapMemoryBytes",

@@ -41,6 +41,20 @@ export function checks(h) {
   return all;
 }
 
+/**
+ * How far each file of a log was read, bytes as stored. Of a file that was not read to its end the size is what the others leave of the whole log; null: two of them share that, or it is unknown.
+ * @param {import("../types").LogFile[]} files @param {number | null} totalBytes of the log @returns {{ readBytes: number | null, sizeBytes: number | null }[]}
+ */
+export function readPositions(files, totalBytes) {
+  const read = files.reduce((n, f) => n + (f.storedBytes ?? 0), 0);
+  const rest = totalBytes === null ? 0 : Math.max(0, totalBytes - read);
+  const stopped = files.filter((f) => f.problem !== null).length;
+  return files.map((f) => {
+    const whole = f.problem === null || (totalBytes !== null && !rest);
+    return { readBytes: f.storedBytes, sizeBytes: f.storedBytes === null ? null : whole ? f.storedBytes : stopped === 1 && rest ? f.storedBytes + rest : null };
+  });
+}
+
 /** Tasks without an end that deserve a quiet line on top of every page, and no alarm; 0: none. @param {import("../types").Health | null} h */
 export const noted = (h) => checks(h).find((c) => c.id === "tasksOpen" && c.level === 1)?.count ?? 0;
 

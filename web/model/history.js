@@ -11,18 +11,18 @@ export function median(values) {
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/** @param {History["runs"]} runs */
-const durations = (runs) => runs.map((r) => r.durationMs).filter((ms) => ms !== null);
+/** One that failed, or whose log has no end, would have taken longer: it says nothing of the others. @param {History["runs"]} runs */
+const durations = (runs) => runs.flatMap((r) => (r.durationMs === null || r.outcome === "failed" || r.outcome === "unknown" ? [] : [r.durationMs]));
 
 /** The usual duration of the runs that a list shows. @param {History} h */
 export const usual = (h) => median(durations(h.runs));
 
-/** How much longer the last of them took than the median of those before, as a share of that; null: there are fewer than two before. @param {History} h */
+/** How much longer the last of them took than the median of those before, as a share of that; null: it failed or has no end, or there are fewer than two before. @param {History} h */
 export function trend(h) {
   const before = durations(h.runs.slice(0, -1));
-  const last = h.runs[h.runs.length - 1]?.durationMs ?? null;
+  const [last] = durations(h.runs.slice(-1));
   const m = before.length < 2 ? null : median(before);
-  return last === null || !m ? null : last / m - 1;
+  return last === undefined || !m ? null : last / m - 1;
 }
 
 // -- the small bars of a list, pixels

@@ -25,6 +25,18 @@ describe("runs of a job", () => {
     assert.equal(trend(history(0, 0, 5)), null);
     assert.equal(trend(history()), null);
   });
+  it("are held against those that came to their end", () => {
+    const ended = (/** @type {("succeeded" | "failed" | "unknown")[]} */ ...outcomes) => {
+      const h = history(100, 200, 10, 300);
+      return { ...h, runs: h.runs.map((r, i) => ({ ...r, outcome: outcomes[i] })) };
+    };
+    const whole = ended("succeeded", "succeeded", "failed", "succeeded");
+    assert.equal(usual(whole), 200);
+    assert.equal(trend(whole), 1, "300 against the median of 100 and 200, which the failed one does not pull down");
+    const growing = ended("succeeded", "succeeded", "succeeded", "unknown");
+    assert.equal(usual(growing), 100);
+    assert.equal(trend(growing), null, "its duration is a lower bound");
+  });
   it("change by a share with its sign", () => {
     assert.equal(shareChange(0.257), "+26\u202f%");
     assert.equal(shareChange(-0.11), "\u221211\u202f%");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundLines, limitOf, measured, processRss } from "../model/executors.js";
+import { boundLines, busyShare, limitOf, measured, processRss } from "../model/executors.js";
 import { properties, redacted } from "../model/settings.js";
 import { batches, drawnPhases, spread } from "../model/streaming.js";
 import { roundUp, sum } from "../model/time-axis.js";
@@ -10,6 +10,14 @@ test("an axis of values ends at a round number that holds them", () => {
   assert.deepEqual([0, 1, 1.2, 5, 7, 10, 4300].map((v) => roundUp(v)), [1, 1, 2, 5, 10, 10, 5000]);
   assert.deepEqual([900, 1024, 1025, 3 * 1024 ** 2].map((v) => roundUp(v, 1024)), [1024, 1024, 2048, 4 * 1024 ** 2]);
   assert.equal(sum([1, 2, 3]), 6);
+});
+
+test("slots are busy for a share of their time, never for more than all of it", () => {
+  assert.equal(busyShare([0, 50, 100], [100, 100, 100]), 0.5);
+  assert.equal(busyShare([0, 110, 10], [0, 100, 10]), 1, "a task ends later in the driver's books than on its slot");
+  assert.equal(busyShare([10, 100, 90], [0, 100, 100]), 1, "a task began before its executor was known");
+  assert.equal(busyShare([0, 0], [0, 0]), null, "no slots");
+  assert.equal(busyShare([5, 5, 5], [0, 0, 1]), null, "it ran on a driver whose slots nobody knows");
 });
 
 test("a peak of 0 is unknown where it cannot be 0", () => {

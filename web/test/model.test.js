@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { alike, callSite, growing, pathEnd, settled, share, slowest } from "../model/app.js";
+import { alike, callSite, growing, pathEnd, settled, share, slowest, tasksOf } from "../model/app.js";
 import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
-import { checks, noted, wrong } from "../model/health.js";
+import { checks, noted, readPositions, wrong } from "../model/health.js";
 import { metricsOf, telling, unitOf } from "../model/metrics.js";
 import { sorted } from "../model/sort.js";
 
@@ -52,6 +52,30 @@ describe("health", () => {
       ],
     );
     assert.equal(checks(h).find((c) => c.id === "unknownEvents")?.level, 1);
+  });
+});
+
+describe("files of a log", () => {
+  const file = (/** @type {number | null} */ storedBytes, /** @type {string | null} */ problem = null) => /** @type {any} */ ({ storedBytes, problem });
+  const positions = (/** @type {any[]} */ files, /** @type {number | null} */ total) => readPositions(files, total).map((p) => [p.readBytes, p.sizeBytes]);
+  it("say how far each was read", () => {
+    assert.deepEqual(positions([file(300), file(200)], 500), [[300, 300], [200, 200]]);
+    assert.deepEqual(positions([file(300), file(50, "could not be read to its end"), file(100)], 500), [[300, 300], [50, 100], [100, 100]]);
+    assert.deepEqual(positions([file(300), file(200, "ends in the middle of a compressed unit")], 500), [[300, 300], [200, 200]], "read as far as it goes");
+    assert.deepEqual(positions([file(10, "x"), file(20, "x")], 500), [[10, null], [20, null]], "nobody knows which of them has the rest");
+    assert.deepEqual(positions([file(10, "x")], null), [[10, null]]);
+    assert.deepEqual(positions([file(600)], 500), [[600, 600]], "it grew while it was read");
+    assert.deepEqual(positions([file(null)], 500), [[null, null]]);
+  });
+});
+
+describe("tasks of a job or a stage", () => {
+  it("are those that had to run, and how many are done where that is another number", () => {
+    assert.deepEqual(tasksOf({ numTasks: 218, skippedTasks: 202 }, 16), { needed: 16, done: null, skipped: 202 });
+    assert.deepEqual(tasksOf({ numTasks: 200 }, 100), { needed: 200, done: 100, skipped: 0 });
+    assert.deepEqual(tasksOf({ numTasks: 200 }, 227), { needed: 200, done: null, skipped: 0 }, "some ran again");
+    assert.deepEqual(tasksOf({ numTasks: null, skippedTasks: null }, 3), { needed: null, done: null, skipped: 0 });
+    assert.deepEqual(tasksOf({ numTasks: 8, skippedTasks: 0 }, 0), { needed: 8, done: 0, skipped: 0 });
   });
 });
 

@@ -17,12 +17,11 @@ import { WholeRun, askedPart } from "../components/zoomable.jsx";
 import { bytes, count, offset, percent, quantity } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { current, hrefWith } from "../lib/router.js";
-import { PEAKS, measured, processRss } from "../model/executors.js";
+import { PEAKS, busyShare, measured, processRss } from "../model/executors.js";
 import { share } from "../model/app.js";
 import { NEAR_LIMIT } from "../model/findings.js";
 import { unitOf } from "../model/metrics.js";
 import { slotParts } from "../model/phases.js";
-import { sum } from "../model/time-axis.js";
 import { ExecutorTotals, Exclusions, Hosts, Losses, OneExecutor } from "./executor-parts.jsx";
 import { ProcessTable, useProcesses } from "./processes.jsx";
 
@@ -112,14 +111,13 @@ export function Executors({ app, version }) {
 function Summary({ app, list, line }) {
   const lost = list ? list.totals.reduce((n, x) => n + x.lostCount, 0) : null;
   const gone = list?.totals.find((x) => !x.active)?.executorCount ?? 0;
-  const alive = line ? sum(line.aliveMs) : 0;
   const first = line?.aliveMs.findIndex((v) => v > 0) ?? -1;
   return (
     <Facts
       items={[
         [t("col.executors"), count(app.executorCount), list ? (lost ? t("fact.lost", lost) : gone ? t("executors.goneNote", gone) : t("executors.allStayed")) : " "],
         app.cores.max ? [t("fact.coresPeak"), count(app.cores.max)] : null,
-        [t("col.busy"), percent(line && alive ? sum(line.busyMs) / alive : null), t("executors.busyNote")],
+        [t("col.busy"), percent(line ? busyShare(line.busyMs, line.aliveMs) : null), t("executors.busyNote")],
         [t("executors.firstReady"), line && first >= 0 ? offset(first * line.binMs) : "—"],
         durationFact("col.taskTime", app.taskTimeMs),
         app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,

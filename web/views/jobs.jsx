@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TwoLines, WithBad } from "../components/cells.jsx";
+import { TaskCount, TwoLines, WithBad } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { badColumn, barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
@@ -77,7 +77,7 @@ const columns = (app) => [
       <WithBad bad={j.failedStages ? t("jobs.failedStages", j.failedStages) : null}>{t("jobs.stages", j.completedStages ?? 0, j.skippedStages ?? 0)}</WithBad>
     ),
   },
-  countColumn("col.tasks", (j) => j.numTasks),
+  countColumn("col.tasks", (j) => j.numTasks, { cell: (j) => <TaskCount of={j} done={j.completedIndices} /> }),
   badColumn("col.failedTasks", (j) => j.failedTasks),
   {
     id: "group",

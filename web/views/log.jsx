@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { Bytes, Clip, Count } from "../components/cells.jsx";
+import { Bar, Bytes, Clip, Count } from "../components/cells.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
 import { Severity } from "../components/severity.jsx";
@@ -11,7 +11,7 @@ import { DASH, bytes, count, duration, exactBytes, offset, percent } from "../li
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { callSite } from "../model/app.js";
-import { checks } from "../model/health.js";
+import { checks, readPositions } from "../model/health.js";
 
 /** @typedef {import("../types").App} App */
 /** @typedef {import("../types").LogHealth} LogHealth */
@@ -61,7 +61,7 @@ export function Log({ app, version }) {
                 <Checks app={app} data={data} />
                 <Open app={app} version={version} />
                 {data.problems.length ? <Problems data={data} /> : null}
-                <Files data={data} />
+                <Files data={data} totalBytes={log.bytes} />
                 <Events data={data} />
               </>
             )}
@@ -138,6 +138,7 @@ function Open({ app, version }) {
       name: j.description ?? callSite(j.name),
       fromMs: j.submissionMs,
       done: j.numTasks === null ? null : [j.completedTasks, j.numTasks],
+      running: null,
     })),
     ...(/** @type {import("../types").StageItem[]} */ (stages)).map((s) => ({
       key: `stage ${s.stageId}.${s.attempt}`,
@@ -146,6 +147,7 @@ function Open({ app, version }) {
       name: callSite(s.name),
       fromMs: s.submissionMs,
       done: s.numTasks === null ? null : [s.completeTasks, s.numTasks],
+      running: s.activeTasks ? { count: s.activeTasks, to: paths.stage(app.ref, s.stageId, s.attempt, { status: "running" }) } : null,
     })),
   ];
   if (!rows.length) return null;
@@ -170,6 +172,13 @@ function Open({ app, version }) {
           { id: "name", label: t("col.description"), class: "is-text", cell: (r) => <Clip text={r.name} /> },
           { id: "from", label: t("col.started"), num: true, cell: (r) => (r.fromMs !== null && app.startMs !== null ? offset(r.fromMs - app.startMs) : DASH) },
           { id: "for", label: t("open.atLeast"), num: true, cell: (r) => duration(r.fromMs !== null && app.lastEventMs !== null ? app.lastEventMs - r.fromMs : null) },
+          {
+            id: "running",
+            label: t("open.running"),
+            num: true,
+            present: (r) => r.running,
+            cell: (r) => (r.running ? <a href={r.running.to}>{t("open.tasks", r.running.count)}</a> : ""),
+          },
           { id: "done", label: t("open.done"), num: true, cell: (r) => (r.done ? t("check.ofLines", count(r.done[0]), count(r.done[1])) : DASH) },
         ]}
       />
@@ -208,13 +217,14 @@ function Problems({ data }) {
   );
 }
 
-/** @param {{ data: LogHealth }} props */
-function Files({ data }) {
+/** @param {{ data: LogHealth, totalBytes: number | null }} props */
+function Files({ data, totalBytes }) {
+  const rows = readPositions(data.files, totalBytes).map((at, i) => ({ ...data.files[i], ...at }));
   return (
     <Section title={t("files.title")} note={t("files.note")}>
       <Table
         caption={t("files.title")}
-        rows={data.files}
+        rows={rows}
         rowKey={(f) => f.fileNo}
         columns={[
           { id: "no", label: t("col.file"), num: true, class: "is-small", cell: (f) => count(f.fileNo) },
@@ -230,7 +240,15 @@ function Files({ data }) {
             ),
           },
           { id: "codec", label: t("log.codec"), cell: (f) => word("codec", f.codec) },
-          { id: "stored", label: t("log.size"), num: true, cell: (f) => <Bytes value={f.storedBytes} /> },
+          { id: "size", label: t("log.size"), num: true, cell: (f) => <Bytes value={f.sizeBytes} /> },
+          {
+            id: "read",
+            label: t("files.read"),
+            title: t("files.read.title"),
+            num: true,
+            class: "is-bar",
+            cell: (f) => <Bar value={f.readBytes} max={f.sizeBytes ?? 0} text={f.readBytes === f.sizeBytes ? t("files.whole") : bytes(f.readBytes)} title={exactBytes(f.readBytes)} />,
+          },
           { id: "text", label: t("files.text"), num: true, cell: (f) => <Bytes value={f.textBytes} /> },
           { id: "lines", label: t("col.lines"), num: true, cell: (f) => <Count value={f.lineCount} /> },
           {

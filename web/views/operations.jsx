@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { Clip, Joined } from "../components/cells.jsx";
+import { Clip } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { useColumns } from "../components/column-choice.jsx";
 import { barColumn, countColumn, durationColumn, momentColumn, sparse } from "../components/columns.jsx";
@@ -52,18 +52,24 @@ export function Operations({ app, version, session }) {
   );
 }
 
-/** @param {App} app @param {number[]} ids */
-const jobs = (app, ids) => (
-  <Joined items={ids} most={6}>
-    {(id) => <a href={paths.job(app.ref, id)}>{id}</a>}
-  </Joined>
+/** So many are named, the rest is counted. */
+const MOST_IDS = 6;
+/** Links far enough from each other to be hit, the comma at its own. @param {number[]} ids @param {(id: number) => string} to */
+const links = (ids, to) => (
+  <>
+    {ids.slice(0, MOST_IDS).map((id, i) => (
+      <span key={id}>
+        <a href={to(id)}>{id}</a>
+        {i + 1 < Math.min(ids.length, MOST_IDS) ? ", " : ""}
+      </span>
+    ))}
+    {ids.length > MOST_IDS ? ` ${t("list.more", ids.length - MOST_IDS)}` : ""}
+  </>
 );
 /** @param {App} app @param {number[]} ids */
-const queries = (app, ids) => (
-  <Joined items={ids} most={6}>
-    {(id) => <a href={paths.sql(app.ref, id)}>{id}</a>}
-  </Joined>
-);
+const jobs = (app, ids) => links(ids, (id) => paths.job(app.ref, id));
+/** @param {App} app @param {number[]} ids */
+const queries = (app, ids) => links(ids, (id) => paths.sql(app.ref, id));
 
 /** Its outcome says more than the state behind it: a failed statement that was closed is a failed one. @param {{ o: OperationItem }} props */
 const State = ({ o }) => (

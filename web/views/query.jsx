@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { TwoLines } from "../components/cells.jsx";
+import { TaskCount, TwoLines } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
 import { Facts, Section, durationFact, shareFact } from "../components/facts.jsx";
@@ -121,7 +121,7 @@ function Jobs({ app, jobs }) {
           momentColumn("col.started", (j) => j.submissionMs, app.startMs, { sort: "submission" }),
           barColumn("col.duration", (j) => j.durationMs),
           { id: "stages", label: t("col.stages"), num: true, cell: (j) => t("jobs.stages", j.completedStages ?? 0, j.skippedStages ?? 0) },
-          countColumn("col.tasks", (j) => j.numTasks, { sort: undefined }),
+          countColumn("col.tasks", (j) => j.numTasks, { sort: undefined, cell: (j) => <TaskCount of={j} done={j.completedIndices} failed={j.failedTasks} /> }),
         ]}
       />
       {jobs.length > MOST_JOBS ? <p class="note">{t("list.more", jobs.length - MOST_JOBS)}</p> : null}

@@ -34,10 +34,12 @@ export function Sql({ app, version }) {
   const findings = useFindings(app.ref, version);
   const judged = isRead(version) && app.sqlExecutionCount > 0;
   const open = namesIn(current().query, "open");
+  // A mark of the list can be that of a stage of the query.
+  const marked = queries.asked.data?.items.some((x) => x.worstGrade !== null && LEVELS[x.worstGrade] > 1);
   if (judged && findings.data === undefined && !findings.error) return findings.slow ? <Skeleton rows={10} /> : null;
   return (
     <>
-      {judged && findings.data ? <PageFindings appRef={app.ref} version={version} page="sql" /> : null}
+      {judged && findings.data ? <PageFindings appRef={app.ref} version={version} page="sql" none={marked ? t("sql.noneOfPlans") : undefined} /> : null}
       <Section title={t("nav.sql")} note={t("sql.note")}>
         <Tools>
           <Search name="q" label={t("sql.search")} />

@@ -16,7 +16,7 @@ import * as paths from "../lib/paths.js";
 /** Did the cache hold, and was it used? @param {{ app: App, version: string }} props */
 export function Storage({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<CachedRdd, import("../types").Storage>} */
-  const rdds = useList(["apps", app.ref, "storage"], { sort: "id", limit: 100, version });
+  const rdds = useList(["apps", app.ref, "storage"], { sort: "-memory", limit: 100, version });
   const findings = useFindings(app.ref, version);
   const why = findings.data?.emptyPages?.storage;
   const data = rdds.asked.data;

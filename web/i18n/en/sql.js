@@ -12,6 +12,7 @@ export const sql = {
   "sql.findings": (/** @type {number} */ n) => some(n, "finding"),
   "sql.noMatch": "No query matches",
   "sql.none": "No query in this application",
+  "sql.noneOfPlans": "Nothing about the plans is worth changing. A mark below is that of a stage of its query.",
   "sql.noneText": "It used RDDs only, so Spark wrote no plan. Jobs and stages have everything there is.",
   "sql.nested": (/** @type {number} */ n) => some(n, "nested query", "nested queries"),
   "sql.below": (/** @type {number} */ id) => `Started by query ${id}`,

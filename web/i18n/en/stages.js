@@ -6,7 +6,6 @@ import { some } from "./some.js";
 export const stages = {
   "stage.title": (/** @type {string | number} */ id) => `Stage ${id}`,
   "stage.attempt": (/** @type {number} */ n) => `attempt ${n}`,
-  "stage.failedTasks": (/** @type {number} */ n) => `${count(n)} failed`,
   "stage.skipped": "skipped: output reused",
   "stage.after": "after stage",
   "stage.otherAttempts": "other attempts",

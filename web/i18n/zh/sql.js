@@ -11,6 +11,7 @@ export const sql = {
   "sql.findings": (n) => `${n} 项发现`,
   "sql.noMatch": "没有匹配的查询",
   "sql.none": "这个应用没有查询",
+  "sql.noneOfPlans": "执行计划没有值得修改的地方。下表的标记来自查询的某个阶段。",
   "sql.noneText": "它只使用了 RDD，因此 Spark 没有写下执行计划。作业和阶段页面包含全部信息。",
   "sql.nested": (n) => `${n} 个嵌套查询`,
   "sql.below": (id) => `由查询 ${id} 启动`,

@@ -5,7 +5,6 @@ import { count } from "../../lib/format.js";
 export const stages = {
   "stage.title": (id) => `阶段 ${id}`,
   "stage.attempt": (n) => `尝试 ${n}`,
-  "stage.failedTasks": (n) => `${count(n)} 失败`,
   "stage.skipped": "跳过：重用输出",
   "stage.after": "在此之后：阶段",
   "stage.otherAttempts": "其他尝试",
