@@ -34,7 +34,7 @@ export function AccountBar({ buckets, totalMs, picked = null, pick }) {
         {shown.map((b) => (
           <Line key={b.bucket} {...looks(b)} title={b.meaning ?? undefined} {...(pick ? { type: /** @type {const} */ ("button"), "aria-pressed": picked === b.bucket } : {})}>
             <span class="swatch" />
-            <span class="clip">{b.name ?? b.bucket}</span>
+            <span>{b.name ?? b.bucket}</span>
             <span class="num">{slotTime(b.slotMs)}</span>
             <span class="num">{percent(b.slotMs / totalMs)}</span>
           </Line>

@@ -15,14 +15,19 @@ export const GRADES = ["ok", "info", "low", "moderate", "severe"];
 /** @param {Finding} f */
 export const level = (f) => LEVELS[f.grade] ?? 0;
 
-/** By what it is about. @type {Record<import("../types").SubjectKind, PageName>} */
+/** By what it is about; what is about the whole run has a page by its rule. @type {Record<import("../types").SubjectKind, PageName>} */
 const PAGE_OF = {
   app: "overview", job: "jobs", stage: "stages", task: "stages", exec: "executors", host: "executors", sql: "sql", node: "sql", rdd: "storage", query: "streaming", batch: "streaming",
   conf: "env", log: "log",
 };
 
+/** Of one about the whole run: the page that answers what it is about, by its rule or the first word of that (spec/findings.md 8.1). @type {Record<string, PageName>} */
+const PAGE_OF_RULE = {
+  "APP.DRIVER_GAP": "jobs", "APP.START_WAIT": "jobs", APP: "executors", CONF: "env", EXEC: "executors", JOB: "jobs", RDD: "storage", SQL: "sql", STAGE: "stages", TASK: "stages",
+};
+
 /** @param {Finding} f @returns {PageName} */
-export const pageOf = (f) => PAGE_OF[f.subject.kind] ?? "overview";
+export const pageOf = (f) => (f.subject.kind === "app" ? (PAGE_OF_RULE[f.rule] ?? PAGE_OF_RULE[f.rule.split(".", 1)[0]]) : PAGE_OF[f.subject.kind]) ?? "overview";
 
 /** @param {Finding[]} findings @param {PageName} page */
 export const ofPage = (findings, page) => findings.filter((f) => pageOf(f) === page);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { thresholds } from "../lib/paths.js";
-import { NEAR_LIMIT, byRule, factorOf, folded, isFound, movedSteps, passed, relations, stepsOf, taskQuery, unfired, worst, worstStage } from "../model/findings.js";
+import { NEAR_LIMIT, byRule, factorOf, folded, isFound, movedSteps, ofPage, pageOf, passed, relations, stepsOf, taskQuery, unfired, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -50,6 +50,16 @@ describe("findings", () => {
   it("mark a page with the worst grade and the largest saving, which need not be one finding's", () => {
     assert.deepEqual(worst([finding("A", "severe"), finding("B", "low", { price: price(700) }), finding("C", "info", { price: price(300) })]), { level: 4, savingMs: 700 });
     assert.deepEqual(worst([]), { level: 0, savingMs: null });
+  });
+
+  it("belong to the page that answers what they are about, also those about the whole run", () => {
+    const page = (/** @type {string} */ rule, /** @type {string} */ kind) => pageOf(finding(rule, "low", { subject: { kind, key: "-", name: "" } }));
+    assert.equal(page("STAGE.SLOW_HOST", "exec"), "executors");
+    assert.equal(page("APP.SQL_DRIVER", "sql"), "sql");
+    assert.deepEqual(["APP.LOW_UTIL", "APP.OVERALLOC", "APP.WAIT_EXECUTORS", "EXEC.MEM_OVER"].map((rule) => page(rule, "app")), Array(4).fill("executors"), "who worked, who waited");
+    assert.deepEqual(["APP.DRIVER_GAP", "APP.START_WAIT", "JOB.MANY_SMALL"].map((rule) => page(rule, "app")), Array(3).fill("jobs"), "which action, and what was between them");
+    assert.deepEqual([page("SQL.AQE_OFF", "app"), page("STAGE.WARMUP", "app"), page("RUN.REGRESSION", "app")], ["sql", "stages", "overview"]);
+    assert.deepEqual(ofPage([finding("APP.LOW_UTIL", "moderate", { subject: { kind: "app", key: "-" } }), finding("A", "low")], "executors").map((f) => f.rule), ["APP.LOW_UTIL"]);
   });
 
   it("leave no mark where they are no fault", () => {

@@ -57,7 +57,7 @@ export function ByExecutor({ stage: s, analysis }) {
 
 /** A second click takes the choice back. @param {Executor} x */
 const toExecutor = (x) => hrefWith({ exec: current().query.get("exec") === x.executorId ? null : x.executorId, page: null });
-const EXTRA = new Set(["succeededTasks", "run", "peakOffHeap", "peakOnHeapExecution", "peakOffHeapExecution", "peakOnHeapStorage", "peakOffHeapStorage", "peakDirect", "peakMapped", "spillMemory"]);
+const EXTRA = new Set(["succeededTasks", "run", "inputRecords", "shuffleRecordsRead", "shuffleWriteRecords", "outputRecords", "peakOffHeap", "peakOnHeapExecution", "peakOffHeapExecution", "peakOnHeapStorage", "peakOffHeapStorage", "peakDirect", "peakMapped", "spillMemory"]);
 
 /** @param {StageData} s @param {string} rest @returns {import("../../components/table.jsx").Column<Executor>[]} */
 function executorColumns(s, rest) {
@@ -98,6 +98,10 @@ function executorColumns(s, rest) {
     durationColumn("col.run", (x) => x.runTimeMs),
     gcColumn({ sort: "gc" }),
     ...dataColumns(),
+    countColumn("metric.inputRecords", (x) => x.inputRecords),
+    countColumn("metric.shuffleRecordsRead", (x) => x.shuffleReadRecords),
+    countColumn("metric.shuffleWriteRecords", (x) => x.shuffleWriteRecords),
+    countColumn("metric.outputRecords", (x) => x.outputRecords),
     bytesColumn("col.spillMemory", (x) => x.memorySpilledBytes),
     heapColumn(),
     peakColumn("col.peakOffHeap", "jvmOffHeapMemoryBytes"),
