@@ -349,7 +349,7 @@ export interface SessionItem {
   server: "thrift" | "connect"; status: "open" | "closed" | "unknown"; startSeen: boolean; sessionId: string; user: Text; ip: Text; startMs: Num; finishMs: Num; durationMs: Num;
   operationCount: number; failedOperationCount: number;
 }
-export interface SessionList extends List<SessionItem> { services: { host: Text; port: Num; startMs: Num; endMs: Num }[] }
+export interface SessionList extends List<SessionItem> { services: { host: Text; port: Num; startMs: Num; endMs: Num }[]; openSessionCount: number; openOperationCount: number }
 
 // -- apps/{ref}/operations
 export interface OperationItem {

@@ -63,6 +63,20 @@ static enum err_code write_services(struct json_writer *json, struct db *db, str
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* Of the whole run, whatever is filtered: what the log holds no end of. As on the History Server's page, but a statement that has its result is not running. */
+static enum err_code write_open(struct json_writer *json, struct db *db, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(db, &stmt,
+                                  "SELECT (SELECT count(*) FROM server_session WHERE end_seen = 0) AS open_session_count,"
+                                  "       (SELECT count(*) FROM server_operation WHERE outcome IS NULL AND state < 3) AS open_operation_count",
+                                  err);
+    if (!rc && (rc = db_step(stmt, err)) == ERR_OK)
+        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
+    db_finalize(stmt);
+    return rc;
+}
+
 static void where_sessions(struct query *query, int server, const struct request *request)
 {
     struct str q = request_param(request, "q"), session = request_param(request, "session");
@@ -100,6 +114,8 @@ static enum err_code write_sessions(const struct api_app *app, struct list *list
     list_end(list, json);
     if (!rc)
         rc = write_services(json, app->db, err);
+    if (!rc)
+        rc = write_open(json, app->db, err);
     json_object_end(json);
     return rc;
 }

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { added, at, end, head, lossesLog, storageLog, text } from "./support/executor_log.mjs";
+import { added, at, crowdedLog, end, head, lossesLog, removed, storageLog, text } from "./support/executor_log.mjs";
 import { smallLog, START } from "./support/log.mjs";
 import { LOGS, makeFolder, makeStore, startServer } from "./support/server.mjs";
 
@@ -15,6 +15,10 @@ test("executors", async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, "app-1"), smallLog());
   writeFileSync(join(folder, "app-losses"), lossesLog());
+  writeFileSync(join(folder, "app-crowded"), crowdedLog());
+  // Logs that stop: one two seconds after an executor went, the other eight.
+  for (const [id, ms] of [["app-stopped-soon", 5000], ["app-stopped-late", 11_000]])
+    writeFileSync(join(folder, `${id}.inprogress`), text([...head(id), added("1", 1000, "h1"), removed("1", 3000, "worker lost"), added("2", ms, "h2")]));
   const asks = {
     // Spark's Utils.getDynamicAllocationInitialExecutors: the largest of the three.
     "app-dynamic": ["yarn", { "dynamicAllocation.enabled": "true", "dynamicAllocation.minExecutors": "2", "dynamicAllocation.initialExecutors": "3", "executor.instances": "4", "dynamicAllocation.maxExecutors": "9" }, [4, 4]],
@@ -102,6 +106,19 @@ test("executors", async (t) => {
     assert.deepEqual((await losses("?state=active")).items.map((each) => each.executorId), ["driver", "7", "8"]);
     assert.deepEqual((await losses("?host=h1&state=removed")).items.map((each) => each.executorId), ["1", "4"]);
     assert.deepEqual((await losses("?sort=-remove&limit=2")).items.map((each) => each.executorId), ["6", "5"]);
+  });
+
+  await t.test("who was lost is the same for the list of runs and for the run's own page, also where the log has no end", async () => {
+    for (const [id, lost] of [["app-stopped-soon", []], ["app-stopped-late", ["1"]]]) {
+      const { items } = await server.json(`apps/${id}/executors`);
+      assert.deepEqual(items.filter((each) => each.lost).map((each) => each.executorId), lost, id);
+      assert.equal((await server.json(`apps/${id}`)).lostExecutorCount, lost.length, id);
+    }
+  });
+
+  await t.test("nobody is busy for more than all of the time", async () => {
+    const [x] = (await server.json("apps/app-crowded/executors?exec=1")).items;
+    assert.deepEqual([x.taskTimeMs, x.aliveMs, x.totalCores, x.busyShare], [4000, 2000, 1, 1]);
   });
 
   await t.test("limits of memory come from the settings", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { LOGS, makeFolder, makeStore, startServer } from "./support/server.mjs";
-import { dstreamLog, idle, jobEnd, jobStart, logOf, progress, START, started, terminated } from "./support/streaming_log.mjs";
+import { dstreamLog, idle, jobEnd, jobStart, logOf, progress, START, started, terminated, thriftLog } from "./support/streaming_log.mjs";
 
 const column = (list, key) => list.items.map((item) => item[key]);
 
@@ -226,6 +226,7 @@ test("Thrift and Connect sessions", async (t) => {
     const [session] = (await server.json(`${connect}/sessions`)).items;
     assert.deepEqual((await server.json(`${connect}/sessions`)).services, [{ host: "localhost", port: 15002, startMs: 1795989938818, endMs: 1795989955033 }]);
     assert.deepEqual((await server.json(`${thrift}/sessions`)).services, []);
+    assert.deepEqual([sessions.openSessionCount, sessions.openOperationCount], [0, 0]);
     assert.deepEqual([session.server, session.user, session.ip, session.operationCount, session.durationMs], ["connect", "svc-reports", null, 9, 12734]);
   });
 
@@ -275,6 +276,16 @@ test("Thrift and Connect sessions", async (t) => {
     assert.deepEqual((await server.json(`${connect}/operations?outcome=canceled`)).items[0].jobIds, [6]);
     assert.deepEqual(column(await server.json(`${connect}/operations?sort=-rows&limit=2`), "producedRows"), [10, 3]);
   });
+});
+
+test("what sessions and statements are open where a log stops", async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, "app-thrift.inprogress"), thriftLog());
+  const server = await startServer(t, ["--store", makeStore(t, [folder])]);
+  const list = await server.json("apps/app-thrift/sessions?sort=start");
+  assert.deepEqual(column(list, "status"), ["closed", "open"]);
+  assert.deepEqual([list.openSessionCount, list.openOperationCount], [1, 1]);
+  assert.deepEqual((await server.json("apps/app-thrift/sessions?server=connect")).openSessionCount, 1, "of the run, whatever is filtered");
 });
 
 test("DStream batches from the properties of jobs", async (t) => {

@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { cameByLink, current, hrefWith, patchQuery } from "../lib/router.js";
-import { byRule, findingId, folded, isFound, level, ofPage } from "../model/findings.js";
+import { byRule, findingId, folded, isFound, level, ofPage, pageOf } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -143,6 +143,8 @@ const toggle = (id, open, none) => patchQuery({ finding: open ? none : id }, { r
 function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
   const id = findingId(f);
   const price = f.price && (f.price.ms > 0 || f.price.highMs > 0) ? f.price : null;
+  // What is about the whole run has its numbers on a page of its own.
+  const page = f.subject.kind === "app" ? pageOf(f) : "overview";
   const shows = level(f) > 0 && !f.mute && !f.suppressedBy;
   const row = useRef(/** @type {HTMLButtonElement | null} */ (null));
   // A link, or the search, leads to it wherever it is on the page; one who opened it by hand sees it already.
@@ -172,7 +174,7 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
           </span>
         </button>
         <span class="find-where">
-          <Place appRef={appRef} of={f.subject} />
+          {page === "overview" ? <Place appRef={appRef} of={f.subject} /> : <a href={paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
         </span>
       </div>
       {open ? <FindingBody appRef={appRef} finding={f} all={all} /> : null}

@@ -20,14 +20,15 @@ export function Sessions({ app, version }) {
   /** @type {import("../components/list.jsx").Listing<SessionItem, SessionList>} */
   const sessions = useList(["apps", app.ref, "sessions"], { id: "sessions", sort: "-start", limit: 25, filters: ["server"], version });
   const data = sessions.asked.data;
+  const ended = app.complete === true;
   return (
     <Together of={[sessions.asked]} rows={6} facts>
       {() => (
         <>
           <Facts
             items={[
-              [t("sessions.title"), count(app.sessionCount)],
-              [t("operations.title"), count(app.operationCount)],
+              [t("sessions.title"), count(app.sessionCount), data?.openSessionCount ? t("sessions.open", data.openSessionCount, ended) : null],
+              [t("operations.title"), count(app.operationCount), data?.openOperationCount ? t("sessions.open", data.openOperationCount, ended) : null],
               app.startMs !== null ? [t("sessions.appStart"), `${time(app.startMs)} ${zoneName(app.startMs)}`] : null,
             ]}
           />

@@ -9,7 +9,7 @@ export const added = (id, ms, host, cores = 2, more = {}) =>
     "Executor ID": id,
     "Executor Info": { Host: host, "Total Cores": cores, "Log Urls": {}, Attributes: {}, Resources: {}, "Resource Profile Id": 0, ...more },
   });
-const removed = (id, ms, reason) => event("ExecutorRemoved", { Timestamp: at(ms), "Executor ID": id, "Removed Reason": reason });
+export const removed = (id, ms, reason) => event("ExecutorRemoved", { Timestamp: at(ms), "Executor ID": id, "Removed Reason": reason });
 export const head = (id, spark = {}, more = {}) => [
   event("LogStart", { "Spark Version": "3.5.7" }),
   event("EnvironmentUpdate", {
@@ -54,6 +54,20 @@ export const lossesLog = () =>
     }),
     end(60_000),
   ]);
+
+/** One core for two seconds, and in the driver's books two tasks that took all of them: each ends when its result was fetched. */
+export function crowdedLog() {
+  const tasks = [0, 1].map((i) => taskInfo(i, i, "1", at(2000)));
+  return text([
+    ...head("app-crowded"),
+    added("1", 2000, "h1", 1),
+    event("JobStart", { "Job ID": 0, "Submission Time": at(2000), "Stage IDs": [0], "Stage Infos": [stageInfo(0, "map at A.scala:1", 2)], Properties: {} }),
+    event("StageSubmitted", { "Stage Info": stageInfo(0, "map at A.scala:1", 2, { "Submission Time": at(2000) }), Properties: {} }),
+    ...tasks.map((task) => event("TaskStart", { "Stage ID": 0, "Stage Attempt ID": 0, "Task Info": task })),
+    ...tasks.map((task) => taskEnd(0, task, at(4000))),
+    end(4000),
+  ]);
+}
 
 /** Two RDDs: 7 with 11 of its 12 partitions on two executors, 8 that is released; a receiver's block on both. */
 export function storageLog() {

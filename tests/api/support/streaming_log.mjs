@@ -5,6 +5,7 @@ export const START = 1767225600000; // 2026-01-01T00:00:00Z
 const iso = (ms) => new Date(ms).toISOString();
 const line = (event, members) => JSON.stringify({ Event: event, ...members });
 const core = (name, members) => line(`SparkListener${name}`, members);
+const thrift = (name, members) => line(`org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer${name}`, members);
 const query = (name, members) => line(`org.apache.spark.sql.streaming.StreamingQueryListener$Query${name}Event`, members);
 
 /** Lines as a whole log. */
@@ -74,3 +75,21 @@ export function dstreamLog() {
     jobStart(6, START + 6050, batch(6, 0)),
   ]);
 }
+
+/** Two sessions of a Thrift server, one of them open at the end; three statements: one closed, one with a result, one without. */
+export const thriftLog = () =>
+  logOf(
+    "app-thrift",
+    [
+      thrift("SessionCreated", { ip: "127.0.0.1", sessionId: "first", userName: "alice", startTime: START + 1000 }),
+      ...["closed", "finished", "running"].map((id, i) =>
+        thrift("OperationStart", { id, sessionId: id === "closed" ? "first" : "second", statement: `select ${i}`, groupId: id, startTime: START + 2000 + i, userName: "alice" }),
+      ),
+      thrift("OperationFinish", { id: "closed", finishTime: START + 3000 }),
+      thrift("OperationClosed", { id: "closed", closeTime: START + 3100 }),
+      thrift("SessionClosed", { sessionId: "first", finishTime: START + 3200 }),
+      thrift("SessionCreated", { ip: "127.0.0.1", sessionId: "second", userName: "bob", startTime: START + 4000 }),
+      thrift("OperationFinish", { id: "finished", finishTime: START + 5000 }),
+    ],
+    { ended: false },
+  );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Sessions and statements of Thrift and Connect servers. */
+import { count } from "../../lib/format.js";
 
 export const servers = {
   "nav.sessions": "Sessions",
@@ -9,6 +10,7 @@ export const servers = {
   "col.session": "Session",
   "sessions.title": "Sessions",
   "sessions.note": "of a Thrift server or of Spark Connect",
+  "sessions.open": (/** @type {number} */ n, /** @type {boolean} */ ended) => (ended ? `${count(n)} without an end` : `${count(n)} open`),
   "sessions.appStart": "Server started",
   "sessions.server": "Server",
   "sessions.status": "Status",

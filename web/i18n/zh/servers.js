@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { count } from "../../lib/format.js";
 
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/servers.js").servers>} */
 export const servers = {
@@ -9,6 +10,7 @@ export const servers = {
   "col.session": "会话",
   "sessions.title": "会话",
   "sessions.note": "Thrift 服务器或 Spark Connect",
+  "sessions.open": (n, ended) => (ended ? `${count(n)} 个没有结束` : `${count(n)} 个未结束`),
   "sessions.appStart": "服务器启动",
   "sessions.server": "服务器",
   "sessions.status": "状态",
