@@ -4,12 +4,15 @@ import * as paths from "../lib/paths.js";
 
 /** What a finding, or a row of its evidence, is about. @typedef {{ kind: import("../types").SubjectKind, key: string, name: string }} Subject */
 
+const ID_SHOWN = 8;
+
 /** In words; the server's, but for what reads better on a page. @param {Subject} subject */
 export function placeName({ kind, key, name }) {
   const [query, node] = key.split("/");
   if (kind === "node" && node) return t("find.node", query, node);
   if (kind === "conf" && key === "-") return t("nav.env");
-  return name;
+  // The id of a run of a streaming query: its sentence has the query's name.
+  return kind === "query" && key.length > ID_SHOWN ? name.replace(key, `${key.slice(0, ID_SHOWN)}\u2026`) : name;
 }
 
 /**

@@ -33,8 +33,8 @@ export function entries(ref, app, findings) {
   const empty = findings?.emptyPages;
   /** @param {PageName} page @param {Mark} [mark] */
   const marked = (page, mark = null) => marks(findings && ofPage(findings.findings, page), mark);
-  /** @param {string} id @returns {Entry} */
-  const streamed = (id) => ({ id, to: paths.page(ref, id), sub: true, question: "streaming", ...marked("streaming"), none: empty?.streaming });
+  /** They stand there where they have something to show. @param {string} id @returns {Entry} */
+  const streamed = (id) => ({ id, to: paths.page(ref, id), sub: true, question: "streaming", ...marked("streaming") });
   const broken = app && !app.loading ? wrong(app.health).length : 0;
   return [
     { id: "overview", to: paths.app(ref), question: "overview", ...wholeRun(app, findings) },
