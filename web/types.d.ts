@@ -412,7 +412,7 @@ export interface JobHolder extends Holder { jobId: number }
 // -- apps/{ref}/timeline: the run, or a part of it, over time; epoch ms
 export interface SlotStep { fromMs: number; alive: number; busy: number }
 export interface TimelineGap { fromMs: number; toMs: number; bucket: string; sub: Text; jobBefore: Num; jobAfter: Num; name: Text }
-export interface TimelineExecutor { executorId: string; addMs: Num; removeMs: Num; removeReason: Text }
+export interface TimelineExecutor { executorId: string; addMs: Num; removeMs: Num; removeReason: Text; lost: boolean }
 export interface TimelineJob {
   jobId: number; name: Text; description: Text; fromMs: number; toMs: Num; sqlExecutionId: Num; numStages: number; skippedStages: number; onPathMs: Num; failed: boolean;
 }

@@ -27,9 +27,10 @@ static const char slots_sql[] = "SELECT from_ms, round(alive, 3) AS alive, round
 static const char gap_count_sql[] = "SELECT count(*)" GAPS;
 static const char gaps_sql[] = "SELECT * FROM (SELECT *" GAPS " ORDER BY to_ms - from_ms DESC, from_ms LIMIT ?3) ORDER BY from_ms";
 
-#define EXECUTORS " FROM executor WHERE executor_id <> 'driver' AND announced AND (add_ms BETWEEN ?1 AND ?2 OR remove_ms BETWEEN ?1 AND ?2)"
+#define EXECUTORS " FROM executor e WHERE executor_id <> 'driver' AND announced AND (add_ms BETWEEN ?1 AND ?2 OR remove_ms BETWEEN ?1 AND ?2)"
 static const char executor_count_sql[] = "SELECT count(*)" EXECUTORS;
-static const char executors_sql[] = "SELECT executor_id, add_ms, remove_ms, remove_reason" EXECUTORS " ORDER BY coalesce(add_ms, remove_ms), executor_ref LIMIT ?3";
+static const char executors_sql[] = "SELECT executor_id, add_ms, remove_ms, remove_reason, " EXECUTOR_LOST EXECUTORS " ORDER BY coalesce(add_ms, remove_ms), executor_ref LIMIT ?3";
+#define EXECUTOR_PLAIN 4
 
 #define JOB_WHERE " WHERE j.submission_ms < ?2 AND coalesce(j.completion_ms, ?2) >= ?1 AND (?4 IS NULL OR j.job_id = ?4)"
 #define JOBS " FROM job j" JOB_WHERE
@@ -116,6 +117,12 @@ static enum err_code write_rows(struct json_writer *json, const char *key, sqlit
 static void gap_rest(struct json_writer *json, sqlite3_stmt *stmt, enum lang lang)
 {
     json_kv_text(json, "name", message(lang, "buckets", db_str(stmt, 2), "name"));
+}
+
+static void executor_rest(struct json_writer *json, sqlite3_stmt *stmt, enum lang lang)
+{
+    (void)lang;
+    json_kv_bool(json, "lost", db_i64(stmt, EXECUTOR_PLAIN) == 1);
 }
 
 static void job_rest(struct json_writer *json, sqlite3_stmt *stmt, enum lang lang)
@@ -254,7 +261,7 @@ static enum err_code answer(struct db *db, const struct span *asked, enum lang l
     if (!rc)
         rc = write_counted(json, db, gap_keys, gap_queries, &span, MOST_GAPS, 6, gap_rest, lang, err);
     if (!rc)
-        rc = write_counted(json, db, executor_keys, executor_queries, &span, MOST_EXECUTORS, 4, NULL, lang, err);
+        rc = write_counted(json, db, executor_keys, executor_queries, &span, MOST_EXECUTORS, EXECUTOR_PLAIN, executor_rest, lang, err);
     if (!rc)
         rc = write_jobs(json, db, &span, lang, err);
     json_object_end(json);

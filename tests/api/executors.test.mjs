@@ -114,6 +114,8 @@ test("executors", async (t) => {
       assert.deepEqual(items.filter((each) => each.lost).map((each) => each.executorId), lost, id);
       assert.equal((await server.json(`apps/${id}`)).lostExecutorCount, lost.length, id);
     }
+    const { executors } = await server.json("apps/app-losses/timeline");
+    assert.deepEqual(executors.filter((each) => each.lost).map((each) => each.executorId), ["1", "2", "4", "5", "8"], "and for the picture of the run");
   });
 
   await t.test("nobody is busy for more than all of the time", async () => {

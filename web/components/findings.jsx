@@ -82,17 +82,17 @@ export function PageFindings({ appRef, version, page, none }) {
   const asked = useFindings(appRef, version);
   return (
     <Judged from={asked} version={version} rows={3}>
-      {(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} none={none} />}
+      {(all) => <FindingList appRef={appRef} findings={ofPage(all.findings, page)} here={page} none={none} />}
     </Judged>
   );
 }
 
 /**
  * @param {{ appRef: string, findings: Finding[], title?: string, note?: import("preact").ComponentChildren, tools?: import("preact").ComponentChildren, unfold?: boolean,
- *   rest?: boolean, openFirst?: boolean, none?: string }} props
- *   unfold: small ones, too, have rows; of one rule (`rule`, `more`) all have; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open; none: said where nothing is worth changing
+ *   rest?: boolean, openFirst?: boolean, none?: string, here?: import("../model/findings.js").PageName }} props
+ *   unfold: small ones, too, have rows; of one rule (`rule`, `more`) all have; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open; none: said where nothing is worth changing; here: the page it is on
  */
-export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false, none = t(rest ? "find.none" : "find.noneHere") }) {
+export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false, none = t(rest ? "find.none" : "find.noneHere"), here = "overview" }) {
   const run = useContext(OfRun);
   const wallMs = run.asked.data?.wallMs ?? 0;
   const query = current().query;
@@ -105,7 +105,7 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
   const shown = whole ? findings : parts.shown;
   const max = Math.max(1, ...findings.map((f) => f.price?.highMs ?? 0));
   const row = (/** @type {Finding} */ f) => (
-    <FindingRow key={findingId(f)} appRef={appRef} finding={f} wallMs={wallMs} max={max} open={open === findingId(f)} none={openFirst ? "-" : null} all={everything} />
+    <FindingRow key={findingId(f)} appRef={appRef} finding={f} wallMs={wallMs} max={max} open={open === findingId(f)} none={openFirst ? "-" : null} all={everything} here={here} />
   );
   return (
     <Section
@@ -139,8 +139,8 @@ export function FindingList({ appRef, findings, title, note, tools, unfold = fal
 /** Opens the finding in place, or closes it. @param {string} id @param {boolean} open @param {string | null} none what the address says where none is open */
 const toggle = (id, open, none) => patchQuery({ finding: open ? none : id }, { replace: true });
 
-/** @param {{ appRef: string, finding: Finding, wallMs: number, max: number, open: boolean, none: string | null, all: Finding[] }} props max: ms at the right end of the bands */
-function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
+/** @param {{ appRef: string, finding: Finding, wallMs: number, max: number, open: boolean, none: string | null, all: Finding[], here: import("../model/findings.js").PageName }} props max: ms at the right end of the bands */
+function FindingRow({ appRef, finding: f, wallMs, max, open, none, all, here }) {
   const id = findingId(f);
   const price = f.price && (f.price.ms > 0 || f.price.highMs > 0) ? f.price : null;
   // What is about the whole run has its numbers on a page of its own.
@@ -174,7 +174,7 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all }) {
           </span>
         </button>
         <span class="find-where">
-          {page === "overview" ? <Place appRef={appRef} of={f.subject} /> : <a href={paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
+          {page === "overview" || page === here ? <Place appRef={appRef} of={f.subject} /> : <a href={paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
         </span>
       </div>
       {open ? <FindingBody appRef={appRef} finding={f} all={all} /> : null}

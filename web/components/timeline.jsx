@@ -171,7 +171,7 @@ function Driver({ data, at }) {
   );
 }
 
-/** A line where one came, a cross where one went. @param {{ app: import("../types").App, data: Data, at: (ms: number | null) => number }} props */
+/** A line where one came, a fainter one where one went, a cross where one was lost. @param {{ app: import("../types").App, data: Data, at: (ms: number | null) => number }} props */
 function Executors({ app, data, at }) {
   const inside = (/** @type {number | null} */ ms) => ms !== null && ms >= data.fromMs && ms <= data.toMs;
   const gone = data.executors.filter((e) => inside(e.removeMs));
@@ -180,7 +180,7 @@ function Executors({ app, data, at }) {
     <a class="wf-row" href={paths.page(app.ref, "executors")}>
       <span class="wf-lab">
         {t("timeline.executors")}
-        <span class="dim3 clip">{t("timeline.cameWent", came.length, gone.length)}</span>
+        <span class="dim3 clip">{t("timeline.cameWent", came.length, gone.length, gone.filter((e) => e.lost).length)}</span>
       </span>
       <span class="wf-track">
         {came.map((e) => (
@@ -194,7 +194,7 @@ function Executors({ app, data, at }) {
         {gone.map((e) => (
           <i
             key={`r${e.executorId}.${e.removeMs}`}
-            class="is-removed"
+            class={"is-removed" + (e.lost ? " is-lost" : "")}
             style={{ "--a": at(e.removeMs), "--b": at(e.removeMs) }}
             {...tip(() => `${t("timeline.removed", e.executorId, offset((e.removeMs ?? 0) - data.beginMs))}\n${e.removeReason ?? ""}`)}
           />

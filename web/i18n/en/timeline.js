@@ -17,7 +17,8 @@ export const timeline = {
   "timeline.slotsLabel": (/** @type {string} */ share, /** @type {number} */ n) => `Slots over time: tasks kept ${share} of those that were there busy, ${count(n)} at most`,
   "timeline.driver": "No job ran",
   "timeline.executors": "Executors",
-  "timeline.cameWent": (/** @type {number} */ a, /** @type {number} */ r) => (r ? `${count(a)} came, ${count(r)} went` : `${count(a)} came`),
+  "timeline.cameWent": (/** @type {number} */ a, /** @type {number} */ r, /** @type {number} */ lost) =>
+    [`${count(a)} came`, r ? `${count(r)} went` : "", lost ? `${count(lost)} lost` : ""].filter(Boolean).join(", "),
   "timeline.added": (/** @type {string} */ id, /** @type {string} */ at) => `Executor ${id} came at ${at}`,
   "timeline.removed": (/** @type {string} */ id, /** @type {string} */ at) => `Executor ${id} went at ${at}`,
   "timeline.firstOf": (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${count(all)}`,

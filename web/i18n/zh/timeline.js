@@ -16,7 +16,7 @@ export const timeline = {
   "timeline.slotsLabel": (share, n) => `随时间变化的槽位：任务占用了在场槽位的 ${share}，最多 ${count(n)} 个`,
   "timeline.driver": "没有作业运行",
   "timeline.executors": "Executor",
-  "timeline.cameWent": (a, r) => (r ? `${count(a)} 个加入，${count(r)} 个离开` : `${count(a)} 个加入`),
+  "timeline.cameWent": (a, r, lost) => [`${count(a)} 个加入`, r ? `${count(r)} 个离开` : "", lost ? `${count(lost)} 个丢失` : ""].filter(Boolean).join("，"),
   "timeline.added": (id, at) => `Executor ${id} 于 ${at} 加入`,
   "timeline.removed": (id, at) => `Executor ${id} 于 ${at} 离开`,
   "timeline.firstOf": (n, all) => `${count(n)} / ${count(all)}`,
