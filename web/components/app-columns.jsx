@@ -2,7 +2,7 @@
 /** The columns of the list of applications. */
 import { useState } from "preact/hooks";
 import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoned, zoneName } from "../lib/format.js";
-import { t } from "../lib/i18n.js";
+import { language, t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
 import { BARS_HEIGHT, barAt, bars, barsWidth, trend, usual } from "../model/history.js";
@@ -201,11 +201,17 @@ function Trend({ app: a }) {
   return <span class={Math.abs(change) < 0.01 ? "dim3" : ""}>{shareChange(change)}</span>;
 }
 
+/** What is wrong with a log that was read in part. The text of that is English, and a line's own error may be in it: in other languages the kinds of damage are named. @param {AppItem} a */
+function damageOf(a) {
+  if (a.state !== "partial" || a.complete === false) return null;
+  return language() === "en" || !a.flags.length ? a.reason : a.flags.map((flag) => word("apps.damage", flag)).join(", ");
+}
+
 /** The dearest rules with their seconds, or what else is to be said of it in a line. @param {{ app: AppItem }} props */
 function Costs({ app: a }) {
-  const damage = a.state === "partial" && a.complete !== false ? a.reason : null;
+  const damage = damageOf(a);
   return (
-    <div class="clip" title={[damage, a.verdict].filter(Boolean).join("\n") || undefined}>
+    <div class="clip" title={[damage && a.reason, a.verdict].filter(Boolean).join("\n") || undefined}>
       {damage ? <b class="warn">{damage}</b> : null}
       {damage && a.costs.length ? " · " : null}
       {a.costs.length

@@ -254,7 +254,7 @@ function Files({ data, totalBytes }) {
           {
             id: "problem",
             label: t("files.problem"),
-            cell: (f) => (f.problem ? <span class="bad">{f.problem}</span> : <span class="dim3">{t("files.fine")}</span>),
+            cell: (f) => (f.problem ? <span class="bad">{word("files.problem", f.problem)}</span> : <span class="dim3">{t("files.fine")}</span>),
           },
         ]}
       />

@@ -92,6 +92,8 @@ export const log = {
   "files.compact": "compacted",
   "files.text": "Uncompressed",
   "files.problem": "Problem",
+  "files.problem.could not be read to its end": "could not be read to its end",
+  "files.problem.ends in the middle of a compressed unit": "ends in the middle of a compressed unit",
   "files.fine": "none",
   "events.title": "Events",
   "events.note": (/** @type {number} */ n, /** @type {number} */ all) =>

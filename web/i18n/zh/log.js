@@ -90,6 +90,8 @@ export const log = {
   "files.compact": "已压缩合并",
   "files.text": "解压后",
   "files.problem": "问题",
+  "files.problem.could not be read to its end": "未能读到末尾",
+  "files.problem.ends in the middle of a compressed unit": "在压缩单元中间结束",
   "files.fine": "无",
   "events.title": "事件",
   "events.note": (n, all) => (n ? `${count(n)} 种只计数，这个版本不读取，共 ${count(all)} 个事件：任何页面的数字都不依赖它们` : "全部类型都已读取"),
