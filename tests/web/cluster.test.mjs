@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { api, arrive, openBrowser, openPage, prefer, reload, settled, url, visit } from "./support/browser.mjs";
-import { DSTREAMS, LOSSES, SKEWED, STORED, STREAMING, THRIFT } from "./support/log.mjs";
+import { CUT, DSTREAMS, LOSSES, SKEWED, STORED, STREAMING, THRIFT } from "./support/log.mjs";
 
 /** @type {Awaited<ReturnType<typeof openBrowser>>} */
 let browser;
@@ -155,6 +155,7 @@ describe("storage", () => {
       ],
     );
     assert.ok(list[0].includes("11 of 12"), list[0].join(" | "));
+    assert.match(await page.locator("section:has(h2:text-is('Cached data')) th[aria-sort=descending]").innerText(), /^Memory/, "the largest first");
     await page.click("tbody a:text-is('7')");
     await page.locator("section:has(h2:text-is('Cached partitions')) tbody tr").first().waitFor();
     await settled(page);
@@ -166,6 +167,23 @@ describe("storage", () => {
     assert.equal((await rows("Receiver blocks")).length, 0);
     await visit(page, `a/${STORED}/storage/99`);
     assert.match(await text(), /Not found|there is no RDD/);
+  });
+});
+
+describe("the event log", () => {
+  it("says how far it was read, and leads to the tasks that were running when it stopped", async (t) => {
+    if (!known) return t.skip("the written logs are not on this server");
+    await visit(page, `a/${CUT}/log`);
+    const [file] = await rows("Files");
+    assert.ok(file[1].endsWith(".inprogress") && file.includes("its end"), file.join(" | "));
+    const [stage] = (await api(`apps/${CUT}/stages?status=active`)).items;
+    const link = page.locator("section:has(h2:text-is('Running when the log stopped')) a", { hasText: "tasks" });
+    assert.equal(await link.innerText(), `${stage.activeTasks} tasks`);
+    await link.click();
+    await page.waitForURL(/\/stages\/\d+\.\d+\?status=running$/);
+    await page.locator("#tasks tbody tr").first().waitFor();
+    await settled(page);
+    assert.equal(await page.locator("#tasks tbody tr").count(), stage.activeTasks);
   });
 });
 
