@@ -70,6 +70,24 @@ for (const way of WAYS)
         );
       });
 
+    it("says nothing of the run before the other attempts are known: a line more would push down what is below", async () => {
+      /** @type {() => void} */
+      let answer = () => {};
+      const held = new Promise((done) => (answer = () => done(undefined)));
+      await page.route(/\/apps\?.*q=app-both/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      const judged = page.waitForResponse(/\/apps\/app-both\.1\/findings/);
+      await page.goto(`${server.roots[way]}a/app-both.1`);
+      await judged;
+      assert.equal(await page.locator(".verdict").count(), 0);
+      answer();
+      await page.locator(".verdict .say-others a").first().waitFor();
+      await page.unrouteAll({ behavior: "wait" });
+      await settled(page);
+    });
+
     it("leads from one attempt to the other", async () => {
       await visit(page, "a/app-both.1", server.roots[way]);
       const other = page.locator(".say-others a");

@@ -9,7 +9,7 @@ import { FindingList, JointSaving, Judged, Later, countText, isRead, useFindings
 import { ReadingOrder } from "../components/reading-order.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
-import { Empty, InOrder, Skeleton } from "../components/states.jsx";
+import { Empty, InOrder, Skeleton, pending } from "../components/states.jsx";
 import { Table } from "../components/table.jsx";
 import { Timeline, useTimeline } from "../components/timeline.jsx";
 import { useData } from "../components/use-data.js";
@@ -38,13 +38,16 @@ export function Overview({ app, version }) {
   const tracked = useTracked(app, version, read);
   /** @type {Asked<import("../types").WhatIfs>} */
   const whatIfs = useData(read ? apiPath(["apps", app.ref, "what-ifs"]) : null, version);
+  // What they are called stands in the verdict: it is waited for, or a line more would push down what is below.
+  const others = /** @type {Asked<import("../types").AppList>} */ (useData(app.appId === null ? null : apiPath(["apps"], { q: app.appId, sort: "-start", limit: 20 })));
+  const named = app.appId === null ? [] : [others];
   // Of those without an end the first ones submitted have taken longest.
   const mayRun = app.complete === false || Boolean(app.loading);
   const running = /** @type {Asked<import("../types").List<import("../types").StageItem>>} */ (
     useData(mayRun ? apiPath(["apps", app.ref, "stages"], { status: "active", sort: "submission", limit: SLOWEST, ...paths.thresholds(current().query) }) : null, version)
   );
   const { rows: slow, atLeast } = slowest(app.slowestStages, mayRun ? (running.data?.items ?? []) : [], app.lastEventMs, SLOWEST);
-  if (mayRun && running.data === undefined && running.error === null) return running.slow ? <Skeleton rows={8} facts /> : null;
+  if ((mayRun && pending(running)) || (!read && named.some(pending))) return running.slow || others.slow ? <Skeleton rows={8} facts /> : null;
   const facts = (
     <>
       {app.outcome !== "failed" || !read ? <Failures app={app} /> : null}
@@ -54,16 +57,16 @@ export function Overview({ app, version }) {
   if (!read)
     return (
       <>
-        <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
+        <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} others={others.data} />
         <KeyNumbers app={app} />
         <Later />
         {facts}
       </>
     );
   const verdict = findings.data ? (
-    <Verdict app={app} of={findings.data} account={account.data} whatIfs={whatIfs.data} />
+    <Verdict app={app} of={findings.data} account={account.data} whatIfs={whatIfs.data} others={others.data} />
   ) : (
-    <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} />
+    <Sentence app={app} slow={slow[0]} open={slow.length > 0 && atLeast.has(slow[0])} others={others.data} />
   );
   const list = (
     <Judged from={findings} version={version} rows={5}>
@@ -75,7 +78,7 @@ export function Overview({ app, version }) {
     <InOrder
       parts={[
         [
-          [findings, account, whatIfs],
+          [findings, account, whatIfs, ...named],
           <>
             {verdict}
             <TrackedNote appRef={app.ref} {...tracked} />
@@ -135,8 +138,8 @@ const Failures = ({ app }) => (
   </>
 );
 
-/** What happened, what it cost, and how far to believe that. @param {{ app: App, of: import("../types").Findings, account: import("../types").Account | undefined, whatIfs: import("../types").WhatIfs | undefined }} props */
-function Verdict({ app, of, account, whatIfs }) {
+/** What happened, what it cost, and how far to believe that. @param {{ app: App, of: import("../types").Findings, account: import("../types").Account | undefined, whatIfs: import("../types").WhatIfs | undefined, others: import("../types").AppList | undefined }} props */
+function Verdict({ app, of, account, whatIfs, others }) {
   const { level } = worst(of.findings);
   return (
     <div class="verdict" data-sev={app.outcome === "failed" ? 4 : level}>
@@ -147,7 +150,7 @@ function Verdict({ app, of, account, whatIfs }) {
             account && account.frameMs > 0 ? t("say.used", percent(usedShare(account)), percent(idleShare(account))) : null,
             whatIfs && whatIfs.simulationError !== null ? t("say.simulator", percent(Math.abs(whatIfs.simulationError))) : null,
             <JointSaving of={of} />,
-            <Others app={app} />,
+            <Others app={app} list={others} />,
           ]}
         />
       </p>
@@ -164,9 +167,9 @@ const idleShare = (a) => bucketShare(a, (b) => look(b).idle && b !== "lost");
 
 /**
  * One sentence of facts: how long, how much, what was slowest and its share.
- * @param {{ app: App, slow: import("../types").StageItem | undefined, open: boolean }} props slow: the slowest stage; open: it has no end yet
+ * @param {{ app: App, slow: import("../types").StageItem | undefined, open: boolean, others: import("../types").AppList | undefined }} props slow: the slowest stage; open: it has no end yet
  */
-function Sentence({ app, slow: s, open }) {
+function Sentence({ app, slow: s, open, others }) {
   const long = <b title={exactMs(app.durationMs)}>{duration(app.durationMs)}</b>;
   const failed = app.failedJobs[0];
   // Totals come with the end of a load; until then the stages that are in speak for themselves.
@@ -206,7 +209,7 @@ function Sentence({ app, slow: s, open }) {
           items={[
             used === null ? null : t("say.cores", app.cores.max ?? 0, percent(used)),
             app.taskTimeMs ? t("say.gc", percent(share(app.gcTimeMs, app.taskTimeMs))) : null,
-            <Others app={app} />,
+            <Others app={app} list={others} />,
           ]}
         />
       </p>
@@ -214,12 +217,9 @@ function Sentence({ app, slow: s, open }) {
   );
 }
 
-/** Other attempts of the same application, or other logs of it. @param {{ app: App }} props */
-function Others({ app }) {
-  const asked = /** @type {Asked<import("../types").AppList>} */ (
-    useData(app.appId === null ? null : apiPath(["apps"], { q: app.appId, sort: "-start", limit: 20 }))
-  );
-  const others = (asked.data?.items ?? []).filter((a) => a.appId === app.appId && a.key !== app.key && a.ref !== null);
+/** Other attempts of the same application, or other logs of it. @param {{ app: App, list: import("../types").AppList | undefined }} props */
+function Others({ app, list }) {
+  const others = (list?.items ?? []).filter((a) => a.appId === app.appId && a.key !== app.key && a.ref !== null);
   if (!others.length) return null;
   return (
     <span class="say-others">
@@ -231,7 +231,7 @@ function Others({ app }) {
           </a>
         )}
       </Joined>
-      {asked.data && asked.data.total > asked.data.items.length ? (
+      {list && list.total > list.items.length ? (
         <>
           {" "}
           <a href={paths.apps({ q: app.appId ?? "" })}>{t("overview.othersAll")}</a>
