@@ -7,6 +7,7 @@ import { useFound } from "../components/findings.jsx";
 import { Fold } from "../components/fold.jsx";
 import { ListTable } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
+import { GcMark } from "../components/marks.jsx";
 import { FailureText } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Loaded } from "../components/states.jsx";
@@ -190,6 +191,7 @@ export function OneExecutor({ x }) {
           [t("col.tasks"), count(x.taskCount), x.failedTasks ? t("fact.failed", x.failedTasks) : null],
           durationFact("col.taskTime", x.taskTimeMs),
           [t("col.busy"), percent(x.busyShare)],
+          [t("col.gc"), <GcMark gc={x.gc} />, x.gc?.share ? t("fact.ofTaskTime") : null],
           x.exitCode !== null ? [t("fact.exitCode"), String(x.exitCode), x.exitMeaning] : null,
           x.lossReason ? [t("losses.why"), x.lossReason] : null,
           x.logs?.length ? [t("col.logs"), <LogLinks logs={x.logs} />] : null,
