@@ -76,7 +76,7 @@ export function ExecutorTotals({ totals }) {
         rows={rows}
         rowKey={(x) => x.key}
         columns={[
-          { id: "state", label: t("executors.status"), cell: (x) => t(/** @type {Key} */ (`totals.${x.key}`), x.executorCount) },
+          { id: "state", label: t("executors.status"), class: "nowrap", cell: (x) => t(/** @type {Key} */ (`totals.${x.key}`), x.executorCount) },
           countColumn("col.rddBlocks", (x) => x.rddBlocks),
           { id: "memory", label: t("col.storageMemory"), num: true, cell: (x) => `${bytes(x.memoryUsedBytes)} / ${bytes(x.maxMemoryBytes)}` },
           { id: "onHeap", label: t("col.onHeapStorage"), num: true, cell: (x) => `${bytes(x.onHeapUsedBytes)} / ${bytes(x.maxOnHeapMemoryBytes)}` },
