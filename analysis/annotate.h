@@ -34,7 +34,7 @@ struct annotate_skew {
     double duration_ratio;       /* largest / median; NaN: unknown */
     enum annotate_bytes bytes;   /* which of the two bytes_ratio is about: the one with the larger task; NONE: tasks read nothing */
     enum annotate_height bytes_height;
-    double bytes_ratio;          /* NaN: unknown, or the median task read nothing */
+    double bytes_ratio; /* NaN: unknown, or the median task read nothing */
 };
 
 struct annotate_gc {
