@@ -22,7 +22,7 @@ import { current } from "../lib/router.js";
 import { callSite, pathEnd, share, slowest } from "../model/app.js";
 import { look } from "../model/buckets.js";
 import { summary } from "../model/errors.js";
-import { worst } from "../model/findings.js";
+import { sticksOut, worst } from "../model/findings.js";
 
 /** @typedef {import("../types").App} App */
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked<T> */
@@ -200,7 +200,7 @@ function Sentence({ app, slow: s, open, others }) {
               : reading
                 ? t("say.nothingYet")
                 : null,
-            s?.skew?.high ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
+            s?.skew && sticksOut(s.skew.height) ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
           ]}
         />
       </p>
@@ -223,7 +223,8 @@ function Others({ app, list }) {
   if (!others.length) return null;
   return (
     <span class="say-others">
-      {t("overview.others")}{" "}
+      {t("overview.others")}
+      {t("say.gap")}
       <Joined items={others}>
         {(a) => (
           <a href={paths.app(a.ref ?? "")} title={a.logPath ?? undefined}>
