@@ -3,7 +3,7 @@ import { DASH, count, duration, exactMs, seconds } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { hrefWith } from "../lib/router.js";
-import { callSite } from "../model/app.js";
+import { callSite, runningFor } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { LEVELS } from "../model/findings.js";
 import { sumParts } from "../model/phases.js";
@@ -26,13 +26,14 @@ export const findingOfStage = (ref, s, rule) => paths.stage(ref, s.stageId, s.at
 
 /**
  * Columns of a list of stages. A stage that did not run has no numbers: its cells stay empty.
- * @param {{ ref: string, startMs: number | null, brief?: boolean, atLeast?: Set<StageItem> }} o atLeast: rows with a lower bound as duration
+ * @param {import("../types").App} app @param {{ brief?: boolean, atLeast?: Set<StageItem> }} [o] atLeast: rows with a lower bound as duration
  * @returns {import("./table.jsx").Column<StageItem>[]}
  */
-export function stageColumns({ ref, startMs, brief, atLeast }) {
+export function stageColumns(app, { brief, atLeast } = {}) {
+  const { ref, startMs } = app;
   /** @param {import("./table.jsx").Column<StageItem>} c @returns {import("./table.jsx").Column<StageItem>} */
   const ifRan = (c) => ({ ...c, cell: (s, max) => (ran(s) ? c.cell(s, max) : "") });
-  const lengthOf = barColumn("col.duration", (/** @type {StageItem} */ s) => s.durationMs);
+  const lengthOf = barColumn("col.duration", (/** @type {StageItem} */ s) => s.durationMs ?? runningFor(s, app));
   return [
     {
       id: "mark",
@@ -58,8 +59,10 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
     ...(brief ? [] : [ifRan(momentColumn("col.started", (/** @type {StageItem} */ s) => s.submissionMs, startMs, { sort: "submission" }))]),
     ifRan({
       ...lengthOf,
-      cell: (s, max) =>
-        atLeast?.has(s) ? <Bar value={s.durationMs} max={max} text={`≥ ${duration(s.durationMs)}`} title={t("stage.soFar")} /> : lengthOf.cell(s, max),
+      cell: (s, max) => {
+        const open = atLeast?.has(s) ? s.durationMs : runningFor(s, app);
+        return open === null ? lengthOf.cell(s, max) : <Bar value={open} max={max} text={`≥ ${duration(open)}`} title={t("stage.soFar")} />;
+      },
     }),
     ...(brief
       ? []

@@ -50,6 +50,14 @@ export function growing(a) {
 }
 
 /**
+ * How long a job or a stage has been running when the log stops, ms; null: it has ended, or the run has, or its start is unknown.
+ * @param {{ durationMs: number | null, submissionMs: number | null }} of @param {Pick<import("../types").App, "complete" | "lastEventMs">} app
+ */
+export function runningFor({ durationMs, submissionMs }, { complete, lastEventMs }) {
+  return complete === false && durationMs === null && submissionMs !== null && lastEventMs !== null && lastEventMs >= submissionMs ? lastEventMs - submissionMs : null;
+}
+
+/**
  * Stages by duration, those still running among them with what they took up to the last event. The server cannot rank a stage without an end.
  * @param {import("../types").StageItem[]} ended @param {import("../types").StageItem[]} open @param {number | null} nowMs of the log, its last event @param {number} most
  * @returns {{ rows: import("../types").StageItem[], atLeast: Set<import("../types").StageItem> }} atLeast: those whose duration is a lower bound

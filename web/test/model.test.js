@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { alike, callSite, growing, pathEnd, settled, share, slowest, tasksOf } from "../model/app.js";
+import { alike, callSite, growing, pathEnd, runningFor, settled, share, slowest, tasksOf } from "../model/app.js";
 import { apart, countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
 import { checks, noted, readPositions, wrong } from "../model/health.js";
@@ -66,6 +66,17 @@ describe("files of a log", () => {
     assert.deepEqual(positions([file(10, "x")], null), [[10, null]]);
     assert.deepEqual(positions([file(600)], 500), [[600, 600]], "it grew while it was read");
     assert.deepEqual(positions([file(null)], 500), [[null, null]]);
+  });
+});
+
+describe("what has no end", () => {
+  it("has been running up to the last event, unless the run has ended", () => {
+    const of = (/** @type {number | null} */ durationMs, /** @type {number | null} */ submissionMs, /** @type {boolean | null} */ complete, /** @type {number | null} */ lastEventMs = 900) =>
+      runningFor({ durationMs, submissionMs }, { complete, lastEventMs });
+    assert.equal(of(null, 100, false), 800);
+    assert.equal(of(300, 100, false), null, "it has ended");
+    assert.equal(of(null, 100, true), null, "its end is missing: nobody knows");
+    assert.deepEqual([of(null, null, false), of(null, 100, false, null), of(null, 1000, false), of(null, 100, null)], [null, null, null, null]);
   });
 });
 

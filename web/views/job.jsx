@@ -78,7 +78,7 @@ function Parts({ app, job, version }) {
   /** @type {import("../components/list.jsx").Listing<import("../types").StageItem>} */
   const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", limit: 100, filters: ["status"], fixed: { job: String(job.jobId), ...paths.thresholds(current().query) }, version });
   // Columns that lead to the stages of one job or query would lead here; task time has a bar.
-  const columns = stageColumns({ ref: app.ref, startMs: app.startMs }).filter((c) => !["job", "sql", "taskTime"].includes(c.id));
+  const columns = stageColumns(app).filter((c) => !["job", "sql", "taskTime"].includes(c.id));
   return (
     <InOrder
       parts={[

@@ -125,7 +125,7 @@ function Slowest({ app, rows, atLeast }) {
       note={t(atLeast.size ? "overview.slowestOpen" : "overview.slowestNote")}
       tools={<a href={paths.page(app.ref, "stages")}>{t("overview.allStages", app.stageCount)}</a>}
     >
-      <StageTable app={app} caption={t("overview.slowest")} rows={rows} columns={stageColumns({ ref: app.ref, startMs: app.startMs, brief: true, atLeast })} />
+      <StageTable app={app} caption={t("overview.slowest")} rows={rows} columns={stageColumns(app, { brief: true, atLeast })} />
     </Section>
   );
 }

@@ -18,7 +18,7 @@ export function Stages({ app, version }) {
   const stages = useList(["apps", app.ref, "stages"], { sort: "-duration", filters: ["q", "status", "grade", "job", "sql", "pool", "skipped"], fixed: paths.thresholds(current().query), version });
   const { job, sql, pool, skipped } = stages.filters;
   const hidden = skipped === "0";
-  const { shown, tool } = useColumns("stages", stageColumns({ ref: app.ref, startMs: app.startMs }), EXTRA, new Set(["mark", "stage"]));
+  const { shown, tool } = useColumns("stages", stageColumns(app), EXTRA, new Set(["mark", "stage"]));
   return (
     <>
     <PageFindings appRef={app.ref} version={version} page="stages" />
