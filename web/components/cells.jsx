@@ -22,6 +22,14 @@ export const KeyName = ({ text }) => (
   <code class="value">{text.split(/([._])/).map((part, i) => (i % 2 ? [part, <wbr key={i} />] : part))}</code>
 );
 
+/** A duration with its bar; of what has no end yet, at least. @param {{ ms: number | null, openMs: number | null, max: number }} props openMs: how long it has been running */
+export const Lasted = ({ ms, openMs, max }) =>
+  openMs === null ? (
+    <Bar value={ms} max={max} text={duration(ms)} title={exactMs(ms)} />
+  ) : (
+    <Bar value={openMs} max={max} text={`≥ ${duration(openMs)}`} title={t("fact.noEndYet")} />
+  );
+
 /**
  * A measured value: unknown is a dash, zero is light, the tooltip is exact.
  * @param {{ value: number | null | undefined, text: (value: number) => string, exact: (value: number) => string }} props

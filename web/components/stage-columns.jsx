@@ -7,7 +7,7 @@ import { callSite, runningFor } from "../model/app.js";
 import { summary } from "../model/errors.js";
 import { LEVELS } from "../model/findings.js";
 import { sumParts } from "../model/phases.js";
-import { Bar, TaskCount, TwoLines } from "./cells.jsx";
+import { Lasted, TaskCount, TwoLines } from "./cells.jsx";
 import { Chip } from "./chips.jsx";
 import { barColumn, dataColumns, durationColumn, gcColumn, linkColumn, momentColumn } from "./columns.jsx";
 import { SkewMark } from "./marks.jsx";
@@ -33,7 +33,6 @@ export function stageColumns(app, { brief, atLeast } = {}) {
   const { ref, startMs } = app;
   /** @param {import("./table.jsx").Column<StageItem>} c @returns {import("./table.jsx").Column<StageItem>} */
   const ifRan = (c) => ({ ...c, cell: (s, max) => (ran(s) ? c.cell(s, max) : "") });
-  const lengthOf = barColumn("col.duration", (/** @type {StageItem} */ s) => s.durationMs ?? runningFor(s, app));
   return [
     {
       id: "mark",
@@ -57,13 +56,11 @@ export function stageColumns(app, { brief, atLeast } = {}) {
           { id: "pool", label: t("fact.pool"), present: (/** @type {StageItem} */ s) => s.pool !== null && s.pool !== "default", cell: (/** @type {StageItem} */ s) => s.pool ?? DASH },
         ]),
     ...(brief ? [] : [ifRan(momentColumn("col.started", (/** @type {StageItem} */ s) => s.submissionMs, startMs, { sort: "submission" }))]),
-    ifRan({
-      ...lengthOf,
-      cell: (s, max) => {
-        const open = atLeast?.has(s) ? s.durationMs : runningFor(s, app);
-        return open === null ? lengthOf.cell(s, max) : <Bar value={open} max={max} text={`≥ ${duration(open)}`} title={t("stage.soFar")} />;
-      },
-    }),
+    ifRan(
+      barColumn("col.duration", (/** @type {StageItem} */ s) => s.durationMs ?? runningFor(s, app), {
+        cell: (s, max) => <Lasted ms={s.durationMs} openMs={atLeast?.has(s) ? s.durationMs : runningFor(s, app)} max={max} />,
+      }),
+    ),
     ...(brief
       ? []
       : [

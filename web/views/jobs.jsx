@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Bar, TaskCount, TwoLines, WithBad } from "../components/cells.jsx";
+import { Lasted, TaskCount, TwoLines, WithBad } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { badColumn, barColumn, countColumn, linkColumn, momentColumn } from "../components/columns.jsx";
 import { Facts, Section, durationFact } from "../components/facts.jsx";
@@ -8,7 +8,7 @@ import { Choice, Search, Tools, words } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Empty, InOrder } from "../components/states.jsx";
 import { Timeline, useTimeline } from "../components/timeline.jsx";
-import { count, duration, exactMs, percent } from "../lib/format.js";
+import { count, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { callSite, runningFor } from "../model/app.js";
@@ -52,16 +52,6 @@ export function Jobs({ app, version }) {
   );
 }
 
-/** @param {{ job: JobItem, app: import("../types").App, max: number }} props */
-function Length({ job, app, max }) {
-  const open = runningFor(job, app);
-  return open === null ? (
-    <Bar value={job.durationMs} max={max} text={duration(job.durationMs)} title={exactMs(job.durationMs)} />
-  ) : (
-    <Bar value={open} max={max} text={`≥ ${duration(open)}`} title={t("job.soFar")} />
-  );
-}
-
 /** @param {import("../types").App} app @returns {import("../components/table.jsx").Column<JobItem>[]} */
 const columns = (app) => [
   linkColumn("col.job", (j) => paths.job(app.ref, j.jobId), (j) => j.jobId, { ascending: true }),
@@ -76,7 +66,7 @@ const columns = (app) => [
   },
   { id: "status", label: t("col.status"), cell: (j) => <Chip of="status" state={j.status} /> },
   momentColumn("col.started", (j) => j.submissionMs, app.startMs, { sort: "submission" }),
-  barColumn("col.duration", (j) => j.durationMs ?? runningFor(j, app), { cell: (j, max) => <Length job={j} app={app} max={max} /> }),
+  barColumn("col.duration", (j) => j.durationMs ?? runningFor(j, app), { cell: (j, max) => <Lasted ms={j.durationMs} openMs={runningFor(j, app)} max={max} /> }),
   { id: "share", label: t("col.ofRun"), num: true, cell: (j) => percent(j.durationMs !== null && app.durationMs ? j.durationMs / app.durationMs : null) },
   {
     id: "stages",

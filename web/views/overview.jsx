@@ -194,7 +194,7 @@ function Sentence({ app, slow: s, open, others }) {
               ? tx(
                   reading || open ? "say.slowestSoFar" : "say.slowest",
                   <a href={paths.stage(app.ref, s.stageId, s.attempt)}>{t("stage.title", stageName(s))}</a>,
-                  <b title={open ? t("stage.soFar") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
+                  <b title={open ? t("fact.noEndYet") : exactMs(s.durationMs)}>{`${open ? "≥ " : ""}${duration(s.durationMs)}`}</b>,
                   app.durationMs ? percent(s.durationMs / app.durationMs) : null,
                 )
               : reading

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
-import { TwoLines } from "../components/cells.jsx";
+import { Lasted, TwoLines } from "../components/cells.jsx";
 import { Chip } from "../components/chips.jsx";
 import { barColumn, countColumn, linkColumn, momentColumn, sparse } from "../components/columns.jsx";
 import { Section } from "../components/facts.jsx";
@@ -15,6 +15,7 @@ import { DASH, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, namesIn, toggleName } from "../lib/router.js";
+import { runningFor } from "../model/app.js";
 import { LEVELS } from "../model/findings.js";
 
 /** @typedef {import("../types").SqlItem} SqlItem */
@@ -109,7 +110,7 @@ const columns = (app, open) => [
   },
   { id: "status", label: t("col.status"), cell: (x) => <Chip of="status" state={x.status} /> },
   momentColumn("col.started", (x) => x.submissionMs, app.startMs, { sort: "submission" }),
-  barColumn("col.duration", (x) => x.durationMs),
+  barColumn("col.duration", (x) => x.durationMs ?? runningFor(x, app), { cell: (x, max) => <Lasted ms={x.durationMs} openMs={runningFor(x, app)} max={max} /> }),
   {
     id: "saving",
     label: t("col.saving"),

@@ -8,7 +8,6 @@ export const jobs = {
   "job.group": (/** @type {string} */ g) => `group ${g}`,
   "job.tags": (/** @type {string} */ g) => `tags ${g}`,
   "job.query": (/** @type {number} */ id) => `Query ${id}`,
-  "job.soFar": "At least: the job has no end yet",
   "job.noEnd": "The log holds no end of this job, so its duration is unknown.",
   "job.stagesNote": "slowest first; skipped ones last, their output was still there",
   "job.properties": "Properties",

@@ -84,7 +84,7 @@ export const words = {
   "say.shuffle": "shuffle read",
   "say.stageGc": (/** @type {any} */ p) => parts`Garbage collection took ${p} of task time.`,
 
-  "stage.soFar": "At least: the stage has no end yet",
+  "fact.noEndYet": "At least: it has no end yet",
   "fact.soFar": "at least",
   "fact.failed": (/** @type {number} */ n) => `${count(n)} failed`,
   "fact.lost": (/** @type {number} */ n) => `${count(n)} lost`,

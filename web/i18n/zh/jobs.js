@@ -7,7 +7,6 @@ export const jobs = {
   "job.group": (g) => `分组 ${g}`,
   "job.tags": (g) => `标签 ${g}`,
   "job.query": (id) => `查询 ${id}`,
-  "job.soFar": "至少：作业尚未结束",
   "job.noEnd": "日志中没有这个作业的结束记录，时长未知。",
   "job.stagesNote": "最慢的在前；跳过的在最后，其输出仍可用",
   "job.properties": "属性",

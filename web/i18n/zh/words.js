@@ -81,7 +81,7 @@ export const words = {
   "say.shuffle": "Shuffle 读",
   "say.stageGc": (p) => parts`垃圾回收占任务时间的 ${p}。`,
 
-  "stage.soFar": "至少：这个阶段尚未结束",
+  "fact.noEndYet": "至少：尚未结束",
   "fact.soFar": "至少",
   "fact.failed": (n) => `${count(n)} 失败`,
   "fact.lost": (n) => `丢失 ${count(n)}`,
