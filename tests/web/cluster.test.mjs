@@ -257,6 +257,7 @@ describe("streaming", () => {
     await visit(page, `a/${DSTREAMS}/dstreams`);
     await page.waitForSelector("h2:text-is('Batches')");
     assert.equal((await rows("Batches")).length, 3);
+    assert.equal(await page.locator(".rail a[aria-current=page] .rail-mark").innerText(), "", "it has batches: no “none” beside it");
   });
 });
 

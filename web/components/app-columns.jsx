@@ -201,15 +201,18 @@ function Trend({ app: a }) {
   return <span class={Math.abs(change) < 0.01 ? "dim3" : ""}>{shareChange(change)}</span>;
 }
 
-/** What is wrong with a log that was read in part. The text of that is English, and a line's own error may be in it: in other languages the kinds of damage are named. @param {AppItem} a */
+/** Kinds of damage with a name here (ingest/flags.c). */
+const DAMAGE = new Set(["cut", "lines", "gap", "name", "empty", "unreadable", "not-a-log"]);
+
+/** What is wrong with a log. The server's text is English, and may hold a line's own error: in other languages the kinds of damage are named. @param {AppItem} a */
 function damageOf(a) {
-  if (a.state !== "partial" || a.complete === false) return null;
-  return language() === "en" || !a.flags.length ? a.reason : a.flags.map((flag) => word("apps.damage", flag)).join(", ");
+  const kinds = language() === "en" ? [] : a.flags.filter((flag) => DAMAGE.has(flag));
+  return kinds.length ? kinds.map((flag) => word("apps.damage", flag)).join(", ") : a.reason;
 }
 
 /** The dearest rules with their seconds, or what else is to be said of it in a line. @param {{ app: AppItem }} props */
 function Costs({ app: a }) {
-  const damage = damageOf(a);
+  const damage = a.state === "partial" && a.complete !== false ? damageOf(a) : null;
   return (
     <div class="clip" title={[damage && a.reason, a.verdict].filter(Boolean).join("\n") || undefined}>
       {damage ? <b class="warn">{damage}</b> : null}
@@ -244,7 +247,7 @@ const WithFailed = ({ value, failed, of }) => (
 export function Reason({ app: a }) {
   return (
     <div class="clip reason" title={a.reason ?? undefined}>
-      {a.reason ?? t("apps.noReason")} <span class="dim3">{bytes(a.totalBytes)}</span>
+      {damageOf(a) ?? t("apps.noReason")} <span class="dim3">{bytes(a.totalBytes)}</span>
     </div>
   );
 }

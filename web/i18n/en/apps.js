@@ -49,6 +49,8 @@ export const apps = {
   "apps.damage.lines": "lines that could not be read",
   "apps.damage.gap": "missing files",
   "apps.damage.unreadable": "nothing readable",
+  "apps.damage.empty": "empty",
+  "apps.damage.not-a-log": "no event log",
   "apps.damage.name": "another compression than the name says",
   "apps.usual.title": "Median duration of the runs shown that succeeded",
   "apps.trend": "Newest",

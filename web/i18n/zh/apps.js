@@ -48,6 +48,8 @@ export const apps = {
   "apps.damage.lines": "有无法读取的行",
   "apps.damage.gap": "缺少文件",
   "apps.damage.unreadable": "没有可读内容",
+  "apps.damage.empty": "空文件",
+  "apps.damage.not-a-log": "不是事件日志",
   "apps.damage.name": "压缩方式与文件名不符",
   "apps.usual.title": "所示各次成功运行时长的中位数",
   "apps.trend": "最近",
