@@ -4,8 +4,11 @@
 /** Longer lines are cut; no table shows more. */
 const MAX_CHARACTERS = 400;
 
+/** What Spark says of a job before it tells the error of the task that it gave up on: with the host beside the task's id since 3.0, within it before. */
+const GIVEN_UP = /^Job aborted due to stage failure: .*?most recent failure: Lost task [\d.]+ in stage [\d.]+ \(TID \d+[^)]*\)(?: \([^)]*\))?: (?=\S)/;
+
 /**
- * Usually the first line. A Python error begins with "Traceback (most recent call last):" and says what happened in the last line of the traceback,
+ * Usually the first line, of a job that was given up without what Spark says before the error. A Python error begins with "Traceback (most recent call last):" and says what happened in the last line of the traceback,
  * before the Java frames:
  *
  *     org.apache.spark.api.python.PythonException: Traceback (most recent call last):
@@ -29,5 +32,5 @@ export function summary(text) {
       .find((l) => /^\S/.test(l));
     if (said) line = said;
   }
-  return line.trim().slice(0, MAX_CHARACTERS);
+  return line.trim().replace(GIVEN_UP, "").slice(0, MAX_CHARACTERS);
 }

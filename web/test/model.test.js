@@ -211,6 +211,14 @@ describe("errors", () => {
   it("takes the first line", () =>
     assert.equal(summary("\njava.lang.IllegalStateException: no\n\tat Foo.bar(Foo.java:1)\n"), "java.lang.IllegalStateException: no"));
 
+  it("takes the task's error of a job that was given up on", () => {
+    const job = (/** @type {string} */ task) => `Job aborted due to stage failure: Task 1 in stage 7.0 failed 4 times, most recent failure: Lost task 1.3 in stage 7.0 ${task}`;
+    assert.equal(summary(job("(TID 8) (localhost executor driver): java.lang.RuntimeException: no (1): 2\n\tat Foo.bar(Foo.java:1)")), "java.lang.RuntimeException: no (1): 2");
+    assert.equal(summary(job("(TID 8, host-1, executor 2): ExecutorLostFailure (executor 2 exited caused by one of the running tasks)")), "ExecutorLostFailure (executor 2 exited caused by one of the running tasks)");
+    assert.equal(summary(job("(TID 8) (h executor 1): ")), job("(TID 8) (h executor 1):"), "there is no error behind it");
+    assert.equal(summary("Job aborted due to stage failure: Task serialization failed: x"), "Job aborted due to stage failure: Task serialization failed: x");
+  });
+
   it("takes what a Python traceback ends with", () => {
     const text = [
       "org.apache.spark.api.python.PythonException: Traceback (most recent call last):",

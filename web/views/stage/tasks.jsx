@@ -126,7 +126,7 @@ function columns(app, s, rest) {
       cell: (x) => (
         <>
           {x.speculative ? <span class="dim3">{t("tasks.speculative")} </span> : null}
-          {x.attempt || x.speculative ? <a href={hrefWith({ partition: x.partitionId ?? x.index, page: null })}>{count(x.attempt)}</a> : count(x.attempt)}
+          {x.attempt || x.speculative || x.status === "failed" || x.status === "killed" ? <a href={hrefWith({ partition: x.partitionId ?? x.index, page: null })}>{count(x.attempt)}</a> : count(x.attempt)}
         </>
       ),
     },
