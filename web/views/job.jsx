@@ -17,6 +17,7 @@ import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
+import { tasksOf } from "../model/app.js";
 
 /** @typedef {import("../types").Job} JobData */
 
@@ -39,6 +40,7 @@ function Found({ app, job, version }) {
   const findings = useSubjectFindings(app.ref, version, "job", String(job.jobId));
   const account = useJobAccount(app.ref, version, job.jobId);
   const timeline = useTimeline(app.ref, version, job.jobId);
+  const tasks = tasksOf(job, job.completedIndices);
   return (
     <>
       <ObjectHead title={t("job.title", job.jobId)} of={job} runStartMs={app.startMs} query={paths.sql(app.ref, job.sqlExecutionId ?? 0)}>
@@ -55,7 +57,7 @@ function Found({ app, job, version }) {
             count(job.completedStages === null ? null : job.completedStages + (job.failedStages ?? 0)),
             job.failedStages ? t("fact.failed", job.failedStages) : job.skippedStages ? t("fact.skipped", job.skippedStages) : null,
           ],
-          [t("col.tasks"), count(job.completedTasks), t("fact.ofAll", count(job.numTasks))],
+          [t("col.tasks"), count(tasks.done ?? tasks.needed), tasks.done === null ? null : t("fact.ofAll", count(tasks.needed))],
           job.failedTasks ? [t("col.failedTasks"), count(job.failedTasks)] : null,
           job.killedTasks ? [t("col.killedTasks"), count(job.killedTasks), job.killReasons.slice(0, KILL_REASONS).map((k) => `${count(k.count)} ${k.reason ?? ""}`).join(", ")] : null,
           job.skippedTasks ? [t("fact.skippedTasks"), count(job.skippedTasks), t("fact.outputReused")] : null,
