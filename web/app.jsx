@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, shows the view for it, and keeps the frame (bar, rail, keys, preferences). */
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { apiPath, firstAnswer } from "./api.js";
 import { UploadList, useUploads } from "./components/add-log.jsx";
 import { AppHead } from "./components/app-head.jsx";
@@ -61,7 +61,7 @@ function Root() {
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
   const ref = compares ? route.query.get("b") : route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
   const shown = useRef(route.path);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (shown.current === route.path) return;
     shown.current = route.path;
     // What had the focus went with its page; from here the keyboard goes on, and a screen reader says what there is now.

@@ -246,6 +246,15 @@ describe("the search over everything", () => {
     assert.deepEqual(wrong, []);
   });
 
+  it("finds the server's own page", async () => {
+    await visit(page, "");
+    await page.keyboard.press("/");
+    await page.keyboard.type("server st");
+    await page.locator(".palette-option[aria-selected=true]", { hasText: "Server status" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/status$/);
+  });
+
   it("says when nothing matches, and how many do", async () => {
     await visit(page, "");
     await page.keyboard.press("/");

@@ -24,13 +24,16 @@ before(async () => {
 });
 after(() => browser.close());
 
-const clipboard = () => at.page.evaluate(() => navigator.clipboard.readText());
-/** What is copied by an act, which takes a moment longer than the act. @param {() => Promise<unknown>} act */
+/** What is copied by an act, which takes a moment longer than the act: the clipboard may be empty meanwhile. @param {() => Promise<unknown>} act @returns {Promise<string>} */
 async function copied(act) {
-  await at.page.evaluate(() => navigator.clipboard.writeText(""));
+  const before = "nothing was copied";
+  await at.page.evaluate((text) => navigator.clipboard.writeText(text), before);
   await act();
-  await at.page.waitForFunction(() => navigator.clipboard.readText());
-  return clipboard();
+  const text = await at.page.waitForFunction(async (before) => {
+    const now = await navigator.clipboard.readText();
+    return now && now !== before ? now : null;
+  }, before);
+  return /** @type {Promise<string>} */ (text.jsonValue());
 }
 /** It is gone after a moment, and what it said stays in the document. @param {string} text */
 const said = (text) => at.page.locator(".toast", { hasText: text }).waitFor({ state: "attached" });
@@ -64,6 +67,17 @@ describe("a list", () => {
     assert.ok(lines.every((line) => line.startsWith("| ") && line.endsWith(" |")));
     assert.match(lines[1], /---:/);
     assert.ok(lines.some((line) => line.includes("collect at Job.scala:20")));
+  });
+
+  it("that is there whole is downloaded as CSV, as it is shown", async () => {
+    await visit(at.page, `a/${SKEWED}/env?section=all&noise=1`);
+    const box = at.page.locator("main .tbl-box", { has: at.page.locator("caption:text-is('Spark properties')") });
+    await box.locator(".tbl-foot summary").click();
+    const { name, text } = await downloaded(() => box.locator(".menu[open] button", { hasText: "CSV" }).click());
+    assert.equal(name, `${SKEWED}-env-Spark-properties.csv`);
+    const rows = text.trimEnd().split("\r\n");
+    assert.equal(rows.length, (await box.locator("tbody tr").count()) + 1);
+    assert.ok(rows.some((row) => row.includes("spark.app.name") && row.includes("skewed_join")), text);
   });
 
   it("keeps hostile text in its cell", async () => {
@@ -223,12 +237,14 @@ describe("paper", () => {
         hidden: style(".bar, .rail, .btn, .tbl-tools, .pager, .menu").filter((s) => s.display !== "none").length,
         cut: style(".tbl-wrap").filter((s) => s.overflowX !== "visible" || s.maxHeight !== "none").length,
         heads: style(".tbl thead").filter((s) => s.display !== "table-header-group").length,
+        // Drawn for half a window, it would fill the sheet.
+        large: [...document.querySelectorAll(".scatter canvas")].filter((e) => e.getBoundingClientRect().width > 460).length,
       };
       dispatchEvent(new Event("afterprint"));
       return out;
     });
     await at.page.emulateMedia({ media: null });
-    assert.deepEqual(seen, { theme: "light", hidden: 0, cut: 0, heads: 0 });
+    assert.deepEqual(seen, { theme: "light", hidden: 0, cut: 0, heads: 0, large: 0 });
   });
 });
 
