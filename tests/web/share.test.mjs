@@ -29,11 +29,14 @@ async function copied(act) {
   const before = "nothing was copied";
   await at.page.evaluate((text) => navigator.clipboard.writeText(text), before);
   await act();
-  const text = await at.page.waitForFunction(async (before) => {
-    const now = await navigator.clipboard.readText();
-    return now && now !== before ? now : null;
+  // In the page: waitForFunction takes a promise for an answer, whatever becomes of it.
+  return at.page.evaluate(async (before) => {
+    for (const end = performance.now() + 90_000; performance.now() < end; await new Promise(requestAnimationFrame)) {
+      const text = await navigator.clipboard.readText();
+      if (text && text !== before) return text;
+    }
+    throw new Error("nothing was copied");
   }, before);
-  return /** @type {Promise<string>} */ (text.jsonValue());
 }
 /** It is gone after a moment, and what it said stays in the document. @param {string} text */
 const said = (text) => at.page.locator(".toast", { hasText: text }).waitFor({ state: "attached" });
