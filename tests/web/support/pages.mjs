@@ -13,6 +13,7 @@ export async function listPages() {
     ["failed runs", "?outcome=failed&sort=-tasks"],
     ["nothing matches", "?q=no-such-run-anywhere"],
     ["jobs", "?group=job&sort=-saving"],
+    ["server status", "status"],
     ["filters in force", "?grade=1&rule=CONF.FAR&minDurationMs=60000&from=1000000000000&data=incomplete&user=alice"],
   ];
   const list = await api("apps?limit=1000");
@@ -48,7 +49,7 @@ export async function listPages() {
         [`${kind}: SQL`, `${at}/sql`],
       );
     }
-    pages.push([`${kind}: event log`, `${at}/log`]);
+    pages.push([`${kind}: event log`, `${at}/log`], [`${kind}: no such page`, `${at}/nothing`]);
     if (s && kind === "biggest") {
       const tasks = await api(`apps/${encodeURIComponent(app.ref)}/stages/${s.stageId}.${s.attempt}/tasks?limit=1`);
       if (tasks.items[0]) {
