@@ -65,6 +65,7 @@ export const frame = {
   "error.noAnswer": "no answer",
   "error.own": "This page cannot show what it got",
   "error.retry": "Try again",
+  "error.toCome": "The log is still being read or written: it may come, and is shown here then.",
   "error.toJobs": "To the jobs of this run",
   "error.toStages": "To the stages of this run",
   "error.toList": "To the list of applications",

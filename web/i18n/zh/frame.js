@@ -64,6 +64,7 @@ export const frame = {
   "error.noAnswer": "没有响应",
   "error.own": "页面无法显示收到的内容",
   "error.retry": "重试",
+  "error.toCome": "日志仍在读取或写入：它可能随后出现，届时会显示在这里。",
   "error.toJobs": "返回此次运行的作业",
   "error.toStages": "返回此次运行的阶段",
   "error.toList": "返回应用列表",
