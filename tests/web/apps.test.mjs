@@ -334,6 +334,7 @@ describe("a log that arrives slowly", () => {
       await drop(slow, [{ name, text: text + filler.repeat(20) }]);
       await slow.waitForURL(/\/a\//);
       await slow.waitForSelector(".banner:has-text('still on its way')");
+      assert.equal(await slow.innerText(".head-title .chip"), "Arriving"); // not "Log has no end", which is a fault
       await slow.waitForSelector(".uploads:has-text(' sent')"); // the page has left the list, and the log goes on coming
       const run = (await address(slow)).pathname.replace("/gateway/", "");
       await proxy.stop();
