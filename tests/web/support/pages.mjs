@@ -47,9 +47,10 @@ export async function listPages() {
         [`${kind}: environment, all of Hadoop`, `${at}/env?section=hadoop`],
         [`${kind}: storage`, `${at}/storage`],
         [`${kind}: SQL`, `${at}/sql`],
+        [`${kind}: no such page`, `${at}/nothing`],
       );
     }
-    pages.push([`${kind}: event log`, `${at}/log`], [`${kind}: no such page`, `${at}/nothing`]);
+    pages.push([`${kind}: event log`, `${at}/log`]);
     if (s && kind === "biggest") {
       const tasks = await api(`apps/${encodeURIComponent(app.ref)}/stages/${s.stageId}.${s.attempt}/tasks?limit=1`);
       if (tasks.items[0]) {
