@@ -25,19 +25,11 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** What is copied by an act, which takes a moment longer than the act: the clipboard may be empty meanwhile. @param {() => Promise<unknown>} act @returns {Promise<string>} */
+/** What is copied by an act, which takes a moment longer than the act. @param {() => Promise<unknown>} act @returns {Promise<string>} */
 async function copied(act) {
-  const before = "nothing was copied";
-  await at.page.evaluate((text) => navigator.clipboard.writeText(text), before);
+  await at.page.evaluate(() => navigator.clipboard.writeText(""));
   await act();
-  // In the page: waitForFunction takes a promise for an answer, whatever becomes of it.
-  return at.page.evaluate(async (before) => {
-    for (const end = performance.now() + 90_000; performance.now() < end; await new Promise(requestAnimationFrame)) {
-      const text = await navigator.clipboard.readText();
-      if (text && text !== before) return text;
-    }
-    throw new Error("nothing was copied");
-  }, before);
+  return eventually(() => at.page.evaluate(() => navigator.clipboard.readText()));
 }
 /** It is gone after a moment, and what it said stays in the document. @param {string} text */
 const said = (text) => at.page.locator(".toast", { hasText: text }).waitFor({ state: "attached" });

@@ -184,14 +184,10 @@ static void keys_of_subjects_become_the_new_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stages_with_other_ids_match_by_fingerprint_in_order),
-        cmocka_unit_test(stages_of_a_query_go_with_their_query),
-        cmocka_unit_test(queries_of_one_place_match_when_their_plan_changed),
-        cmocka_unit_test(changed_stages_match_by_call_site_and_place),
-        cmocka_unit_test(changed_stages_go_with_those_that_read_as_much),
-        cmocka_unit_test(survives_stages_in_another_order),
-        cmocka_unit_test(different_programs_have_nothing_in_common),
-        cmocka_unit_test(keys_of_subjects_become_the_new_runs),
+        cmocka_unit_test(stages_with_other_ids_match_by_fingerprint_in_order), cmocka_unit_test(stages_of_a_query_go_with_their_query),
+        cmocka_unit_test(queries_of_one_place_match_when_their_plan_changed),  cmocka_unit_test(changed_stages_match_by_call_site_and_place),
+        cmocka_unit_test(changed_stages_go_with_those_that_read_as_much),      cmocka_unit_test(survives_stages_in_another_order),
+        cmocka_unit_test(different_programs_have_nothing_in_common),           cmocka_unit_test(keys_of_subjects_become_the_new_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
