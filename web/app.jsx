@@ -128,7 +128,7 @@ function PlainFrame({ here, path, frame }) {
   });
   const crumbs = [{ label: t("nav.apps"), to: paths.apps() }, ...(here === "status" ? [{ label: t("server.title") }] : [])];
   return (
-    <Shell title={t(here === "status" ? "server.title" : "nav.apps")} frame={frame} class="no-rail" bar={<TopBar crumbs={crumbs} {...frame} />}>
+    <Shell title={t(here === "status" ? "server.title" : here === "none" ? "notFound.page" : "nav.apps")} frame={frame} class="no-rail" bar={<TopBar crumbs={crumbs} {...frame} />}>
       {frame.searching ? <Palette appRef={null} version="" entries={outside()} close={frame.searched} /> : null}
       {here === "apps" ? (
         <Boundary>
