@@ -49,6 +49,9 @@ export function growing(a) {
   return a.layout !== "single" || a.logPath === null || a.logPath.endsWith(".inprogress");
 }
 
+/** May things of the run come that are not there yet? @param {import("../types").App} a */
+export const mayCome = (a) => a.loading !== null || growing(a);
+
 /**
  * How long a job or a stage has been running when the log stops, ms; null: it has ended, or the run has, or its start is unknown.
  * @param {{ durationMs: number | null, submissionMs: number | null }} of @param {Pick<import("../types").App, "complete" | "lastEventMs">} app
