@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name node and a data node in one, over a folder: LISTSTATUS_BATCH (two names an answer), GETFILESTATUS, OPEN by way of a redirect, as Hadoop 3.4.1 answers them.
-import { openSync, readSync, closeSync, readdirSync, statSync } from "node:fs";
+// A name node and a data node in one, over a folder: LISTSTATUS_BATCH (two names an answer), GETFILESTATUS, OPEN by way of a redirect, DELETE of what is not a full directory, as Hadoop 3.4.1 answers them.
+import { openSync, readSync, closeSync, readdirSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 
@@ -19,11 +19,17 @@ function statusOf(folder, name, extra) {
   };
 }
 
+function remove(file) {
+  const st = statSync(file, { throwIfNoEntry: false });
+  if (st) (st.isDirectory() ? rmdirSync : unlinkSync)(file);
+  return Boolean(st);
+}
+
 /**
- * @param {{ root: string, port?: number, status?: (name: string, st: object) => object, names?: string[] }} how  status: what else, or other, it says of a file; names: more that are in every folder
+ * @param {{ root: string, port?: number, status?: (name: string, st: object) => object, names?: string[], mayDelete?: boolean }} how  status: what else, or other, it says of a file; names: more that are in every folder
  * @returns {Promise<{ port: number, asked: string[], standby: (on: boolean) => void, stop: () => Promise<void> }>}
  */
-export async function startWebhdfs({ root, port = 0, status, names = [] }) {
+export async function startWebhdfs({ root, port = 0, status, names = [], mayDelete = true }) {
   const asked = [];
   let isStandby = false;
   const server = createServer((request, answer) => {
@@ -45,6 +51,11 @@ export async function startWebhdfs({ root, port = 0, status, names = [] }) {
         answer.writeHead(307, { Location: `http://127.0.0.1:${server.address().port}${request.url}&datanode=1`, "Content-Length": 0 });
         return answer.end();
       }
+      if (op === "DELETE") {
+        if (request.method !== "DELETE" || url.searchParams.get("recursive") !== "false") return fail(answer, 400, "IllegalArgumentException");
+        if (!mayDelete) return fail(answer, 403, "AccessControlException", 'Permission denied: user=me, access=WRITE, inode="/":hdfs:hdfs:drwxr-xr-x');
+        return answer.end(JSON.stringify({ boolean: remove(join(root, path)) }));
+      }
       const offset = Number(url.searchParams.get("offset") ?? 0);
       const { size } = statSync(join(root, path));
       const bytes = Buffer.alloc(Math.max(0, Math.min(size - offset, Number(url.searchParams.get("length") ?? Infinity))));
@@ -54,6 +65,7 @@ export async function startWebhdfs({ root, port = 0, status, names = [] }) {
       answer.writeHead(200, { "Content-Length": bytes.length });
       answer.end(bytes);
     } catch (error) {
+      if (error.code === "ENOTEMPTY") return fail(answer, 403, "PathIsNotEmptyDirectoryException", `\`${path} is non empty': Directory is not empty`);
       fail(answer, error.code === "ENOENT" || error.code === "ENOTDIR" ? 404 : 500, error.code === "ENOENT" || error.code === "ENOTDIR" ? "FileNotFoundException" : "IOException", `File ${path}`);
     }
   });
