@@ -205,6 +205,31 @@ def same_as_from_disk(folder, place, names, environment):
     return len(here)
 
 
+def clean(folder, place, *arguments, environment):
+    """`afterglow clean` over the store of same_as_from_disk, with every log that ended old enough: exit status, and a dictionary a log."""
+    keys = "-Dspark.history.fs.cleaner.maxAge=0s -Dspark.history.fs.update.interval=100ms"
+    options = {"SPARK_HISTORY_OPTS": f"{environment.get('SPARK_HISTORY_OPTS', '')} {keys}"}
+    command = [tree.binary(), "clean", "--json", "--store", f"{folder}/there", "--logs", place, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment, **options}, timeout=300)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def cleaned(folder, place, environment, stranger=None):
+    """What a dry run lists goes, nothing goes for somebody who may not, and what has no end stays."""
+    status, dry = clean(folder, place, environment=environment)
+    assert status == 0 and dry and not any(line["deleted"] for line in dry), (status, dry)
+    if stranger:
+        status, refused = clean(folder, place, "--delete", environment={**environment, **stranger})
+        assert status == 1 and len(refused) == len(dry) and all("AccessControlException" in line["error"] for line in refused), (status, refused)
+    began = time.monotonic()
+    status, done = clean(folder, place, "--delete", environment=environment)
+    assert status == 0 and [line["path"] for line in done] == [line["path"] for line in dry] and all(line["deleted"] for line in done), (status, done)
+    seconds = time.monotonic() - began
+    _, left = ingest(f"{folder}/left", place, environment=environment)
+    assert left and not any(row["complete"] for row in left if row["appId"]), left
+    return f"{len(done)} logs of {sum(line['bytes'] for line in done)} bytes deleted in {seconds:.2f} s, {len([row for row in left if row['appId']])} without an end stay"
+
+
 def follow(hdfs, server, python, rolling):
     """Spark writes; each of its jobs is on our pages within seconds while the name node still says that there is next to nothing."""
     child = subprocess.Popen([str(python), "-c", JOB, f"hdfs://127.0.0.1:{hdfs.rpc}/live", "true" if rolling else "false", "4"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -242,10 +267,14 @@ def hdfs_case(folder):
         environment = {"HADOOP_USER_NAME": "root"}
         count = same_as_from_disk(folder, f"webhdfs://127.0.0.1:{hdfs.http}/logs", names, environment)
         print(f"{count} logs are read from HDFS as from a disk")
+        print(f"HDFS: {cleaned(folder, f'webhdfs://127.0.0.1:{hdfs.http}/logs', environment, {'HADOOP_USER_NAME': 'stranger'})}")
         hdfs.ask("/live", "op=MKDIRS", "PUT")
         properties = pathlib.Path(folder, "spark-defaults.conf")
         properties.write_text(f"""spark.history.fs.logDirectory hdfs://127.0.0.1:{hdfs.rpc}/live
 spark.history.fs.update.interval 500ms
+spark.history.fs.cleaner.enabled true
+spark.history.fs.cleaner.interval 1s
+spark.history.fs.cleaner.maxAge 1s
 spark.hadoop.fs.defaultFS hdfs://127.0.0.1:{hdfs.rpc}
 spark.hadoop.dfs.namenode.http-address 127.0.0.1:{hdfs.http}
 """)
@@ -253,6 +282,7 @@ spark.hadoop.dfs.namenode.http-address 127.0.0.1:{hdfs.http}
             server = serve.base
             for rolling in (False, True):
                 app, lag = follow(hdfs, server, python, rolling)
+                eventually(lambda: not hdfs.lengths("/live"), 30, f"the cleaner, which left {app} alone while it grew, deletes its log")
                 print(f"{'rolling' if rolling else 'single'} log of {app} followed while Spark wrote it: a job was on our pages within {lag:.1f} s")
             cluster.send_signal(signal.SIGSTOP)
             try:
@@ -294,6 +324,7 @@ def s3_case(folder):
                        "SPARK_HISTORY_OPTS": "-Dspark.hadoop.fs.s3a.path.style.access=true"}
         count = same_as_from_disk(folder, "s3a://logs/spark events/ü+", names, environment)
         print(f"{count} logs are read from S3 as from a disk")
+        print(f"S3: {cleaned(folder, 's3a://logs/spark events/ü+', environment)}")
 
 
 def main():
