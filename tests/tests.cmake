@@ -101,7 +101,7 @@ foreach(case roles worker_killed)
     script_test(replicas_${case} failure ${PYTHON3} ${SUPPORT}/replicas.py ${case})
 endforeach()
 
-foreach(case hdfs s3)
+foreach(case hdfs kerberos s3)
     script_test(places_${case} places ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()
 
