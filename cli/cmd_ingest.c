@@ -51,11 +51,16 @@ static const struct cli_verb verb = {
 struct show {
     bool json, watch, terminal;
     bool line_open;                  /* a progress line stands on the terminal */
-    int64_t began_ms, last_pipe_ms;
+    int64_t began_ms, last_pipe_ms;  /* monotonic, as all here */
     int64_t rate_time_ms, rate_bytes;/* start of the span the rate is taken over */
     double rate;                     /* bytes a second */
     const struct worker_options *run;
 };
+
+static int64_t monotonic_ms(void)
+{
+    return time_monotonic_ns() / NS_PER_MS;
+}
 
 static void clear_line(struct show *show)
 {
@@ -179,7 +184,7 @@ static void print_progress(const struct show *show, const struct worker_progress
 static void on_progress(void *context, const struct worker_progress *progress)
 {
     struct show *show = context;
-    int64_t now_ms = time_now_ms();
+    int64_t now_ms = monotonic_ms();
     if (show->watch)
         return;                      /* pages show it there */
     measure_rate(show, now_ms, progress->read_bytes);
@@ -272,7 +277,7 @@ static void print_summary(const struct show *show, const struct worker_summary *
     fprintf(stderr, "%zu loaded, %zu partial, %zu failed, %zu skipped", s->loaded_count, s->partial_count, s->failed_count + s->missing_count, s->skipped_count);
     if (s->store_failed_count)
         fprintf(stderr, ", %zu not loaded for want of memory or disk", s->store_failed_count);
-    fprintf(stderr, " in %s%s\n", format_duration(time_now_ms() - show->began_ms, time), s->stopped ? "; stopped" : "");
+    fprintf(stderr, " in %s%s\n", format_duration(monotonic_ms() - show->began_ms, time), s->stopped ? "; stopped" : "");
 }
 
 /* "I/N", 0 <= I < N. */
@@ -304,7 +309,7 @@ int cmd_ingest(int argc, char **argv)
     int status = cli_begin(&cli, &verb, argc, argv);
     if (status >= 0)
         return status;
-    struct show show = {.json = cli_switch(&cli, "--json"), .watch = cli_switch(&cli, "--watch"), .terminal = isatty(STDERR_FILENO) != 0, .began_ms = time_now_ms()};
+    struct show show = {.json = cli_switch(&cli, "--json"), .watch = cli_switch(&cli, "--watch"), .terminal = isatty(STDERR_FILENO) != 0, .began_ms = monotonic_ms()};
     show.last_pipe_ms = show.rate_time_ms = show.began_ms;
     const char *store = cli_store(&cli);
     int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);
