@@ -9,6 +9,7 @@
 
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/confine.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -55,6 +56,7 @@ struct show {
     int64_t rate_time_ms, rate_bytes;/* start of the span the rate is taken over */
     double rate;                     /* bytes a second */
     const struct worker_options *run;
+    const char *store;               /* of a back-fill */
 };
 
 static int64_t monotonic_ms(void)
@@ -287,10 +289,16 @@ static bool parse_share(const char *text, int64_t *ret_share, int64_t *ret_share
     return slash && str_to_i64((struct str){text, (size_t)(slash - text)}, ret_share) && str_to_i64(str_of(slash + 1), ret_shares) && *ret_share >= 0 && *ret_share < *ret_shares;
 }
 
+static void confine_load(void *context, const char *address, const char *scratch)
+{
+    const struct show *show = context;
+    worker_rights_confine_load(address, show->store, scratch);
+}
+
 static int back_fill(const struct cli *cli, const char *store, int jobs)
 {
-    struct show show = {.json = true};
-    struct backfill_options run = {.store_dir = store, .jobs = jobs, .input = STDIN_FILENO, .shares = 1, .on_result = on_result, .context = &show};
+    struct show show = {.json = true, .store = store};
+    struct backfill_options run = {.store_dir = store, .jobs = jobs, .input = STDIN_FILENO, .shares = 1, .confine = confine_load, .on_result = on_result, .context = &show};
     const char *share = cli_value(cli, "--share");
     struct worker_summary summary;
     struct err err = {0};
@@ -298,6 +306,8 @@ static int back_fill(const struct cli *cli, const char *store, int jobs)
         return cli_usage_error(&verb, "--from-stdin takes its logs from standard input alone, and ends with it");
     if (share && !parse_share(share, &run.share, &run.shares))
         return cli_usage_error(&verb, "--share %s: not a share I/N with I from 0 to N - 1", share);
+    if (!confine_level())
+        log_warning("the processes that read logs are not confined: this kernel has no Landlock, or it is off");
     if (backfill_run(&run, &summary, &err))
         return cli_failed(&verb, "%s", err.message);
     return summary.stopped || summary.store_failed_count ? EXIT_FAILED : EXIT_DONE;

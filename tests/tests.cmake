@@ -93,7 +93,7 @@ script_test(corpus_shared damaged ${PYTHON3} ${SUPPORT}/corpus.py)
 foreach(case clock_jumps disk_full file_size_limit read_only_store killed_at_random killed_under_load killed_while_cleaning memory_limit two_at_once foreign_store other_version no_store)
     script_test(failure_${case} failure ${PYTHON3} ${SUPPORT}/failures.py ${case})
 endforeach()
-foreach(case same shares answers killed served hostile spark)
+foreach(case same shares answers confined killed served hostile spark)
     script_test(backfill_${case} failure ${PYTHON3} ${SUPPORT}/backfill.py ${case})
 endforeach()
 

@@ -310,7 +310,8 @@ static void answer_changes(const struct fake_request *request, struct buf *out)
         return;
     }
     snprintf(changes + used, sizeof changes - used, "%s %s;", request->method, key);
-    if (!fake_has_header(request, "Authorization: AWS4-HMAC-SHA256 Credential=AKID/") || (strcmp(request->method, "PUT") == 0 && (!may_put || !fake_has_header(request, "Content-Length: 0")))) {
+    if (!fake_has_header(request, "Authorization: AWS4-HMAC-SHA256 Credential=AKID/") ||
+        (strcmp(request->method, "PUT") == 0 && (!may_put || !fake_has_header(request, "Content-Length: 0")))) {
         fake_reply(out, 403, "", "<Error><Code>AccessDenied</Code></Error>");
         return;
     }
@@ -321,7 +322,8 @@ static void answer_changes(const struct fake_request *request, struct buf *out)
     }
     if (strcmp(request->method, "PUT") == 0)
         snprintf(keys[free_one], sizeof keys[free_one], "%s", key);
-    buf_text(out, strcmp(request->method, "PUT") == 0 ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" : "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+    buf_text(out,
+             strcmp(request->method, "PUT") == 0 ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" : "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
 }
 
 static void a_key_goes_and_its_directory_stays(void **state)
