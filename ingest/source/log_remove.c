@@ -127,9 +127,7 @@ static enum err_code remove_remote_rolling(const char *address, bool *ret_begun,
         if (!belongs_to_rolling(child->name))
             continue;
         char *file = child->kind == CHILD_FILE ? place_join(address, child->name) : NULL;
-        rc = file                         ? remove_remote(file, CHILD_FILE, ret_begun, err)
-             : child->kind == CHILD_FILE ? err_nomem(err)
-                                         : err_set(err, ERR_INVALID, "it is no file");
+        rc = file ? remove_remote(file, CHILD_FILE, ret_begun, err) : child->kind == CHILD_FILE ? err_nomem(err) : err_set(err, ERR_INVALID, "it is no file");
         mem_free(file);
     }
     place_children_dispose(&children);
