@@ -21,7 +21,8 @@ function filled(t) {
   const store = join(folder, "store");
   mkdirSync(logs);
   for (const name of NAMES) cpSync(join(LOGS, name), join(logs, name), { recursive: true });
-  assert.equal(spawnSync(BINARY, ["ingest", "--store", store, logs]).status, 0);
+  const loaded = spawnSync(BINARY, ["ingest", "--store", store, logs], { encoding: "utf8" });
+  assert.equal(loaded.status, 0, loaded.stderr);
   const file = join(store, "apps", readdirSync(join(store, "apps")).find((name) => name.startsWith("app-20261129212258")));
   return { logs, store, file };
 }
@@ -81,7 +82,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     assert.deepEqual((await server.json("server")).disk.setAside.names, [`damaged/${made.file.split("/").pop()}`]);
     assert.match((await server.get("/metrics")).text, /^afterglow_store_set_aside_files 1$/m);
     assert.ok(disk.runCount >= 1);
-    assert.equal((await server.json("apps?state=loaded")).total, 2);
+    await eventually(async () => (await server.json("apps?state=loaded")).total === 2); // the file is there a moment before its row says so
   });
 
   test(`the file of a run while nothing runs: ${what}`, async (t) => {
