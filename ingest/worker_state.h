@@ -107,6 +107,7 @@ struct worker {
         char **names;                        /* owned, and each; in STORE/arrivals; the last is next */
         size_t count, capacity;
         int64_t next_look_ns;                /* monotonic; 0: at once */
+        bool told;                           /* that they cannot be taken */
     } arrivals;
 
     /* worker_control.c */

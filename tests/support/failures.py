@@ -426,6 +426,24 @@ def expect_clean_load_anew(store, log, wanted):
     expect(dumps(store) == wanted, "a catalogue of another version: not all is there afterwards")
 
 
+def case_arrivals_read_only(work):
+    """Databases of a back-fill that cannot be removed (somebody else's directory) are left, which is said, and hold up no log."""
+    logs, store = work / "logs", work / "store"
+    logs.mkdir()
+    for name in ("app-made", "app-other"):
+        (logs / name).write_bytes(mixed_load.renamed(mixed_load.templates()[0], name))
+    store.mkdir()
+    with mounted(store / "arrivals"):
+        made = subprocess.run([BINARY, "ingest", "--store", store, "--from-stdin"], input=f"{logs / 'app-made'}\n", capture_output=True, text=True, timeout=900)
+        expect(made.returncode == 0, f"the back-fill ended with {made.returncode}: {made.stderr[-300:]}")
+        subprocess.run(["mount", "-o", "remount,ro", store / "arrivals"], check=True)
+        done = runs.ingest(BINARY, store, logs)
+        expect(done.returncode == 0 and len(loaded_keys(store)) == 2, f"exit status {done.returncode}: {done.stderr[-300:]}")
+        expect("arrivals cannot be written" in done.stderr, f"nothing is said: {done.stderr[-300:]!r}")
+        subprocess.run(["mount", "-o", "remount,rw", store / "arrivals"], check=True)
+        expect(runs.ingest(BINARY, store, logs).returncode == 0 and not list((store / "arrivals").iterdir()), "not taken when it could be")
+
+
 def faketime():
     """The library of Debian's faketime; $AFTERGLOW_FAKETIME names another."""
     found = [os.environ["AFTERGLOW_FAKETIME"]] if "AFTERGLOW_FAKETIME" in os.environ else [str(p) for p in pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")]
