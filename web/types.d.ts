@@ -129,9 +129,11 @@ export interface GraphStage { stageId: number; attempt: number; name: Text; skip
 export interface RddGraph { stages: GraphStage[]; nextStage: Num }
 
 // -- apps/{ref}/stages
-/** What findings say of a number: the worst of those that fired and its rule (grade 0: none did; null: not judged), what it costs all the same, and whether the number sticks out. */
-export interface JudgedNumber { grade: Grade; rule: Text; priceMs: Num; high: boolean }
-export interface Skew extends JudgedNumber { durationRatio: Num; bytesRatio: Num; bytes: "shuffleRead" | "input" | null }
+/** How far a number sticks out, by itself; null: unknown. */
+export type Height = "usual" | "high" | "veryHigh" | null;
+/** What findings say of a number: the worst of those that fired and its rule (grade 0: none did; null: not judged), what it costs all the same, and how far the number sticks out. */
+export interface JudgedNumber { grade: Grade; rule: Text; priceMs: Num; height: Height }
+export interface Skew extends JudgedNumber { durationRatio: Num; bytesRatio: Num; bytesHeight: Height; bytes: "shuffleRead" | "input" | null }
 export interface Gc extends JudgedNumber { share: Num }
 export interface StageItem {
   stageId: number; attempt: number; name: Text; description: Text; status: "pending" | "active" | "complete" | "failed" | "skipped" | "unknown";

@@ -230,12 +230,18 @@ enum err_code api_pairs(struct json_writer *json, struct db *db, const char *key
 
 const struct api_found api_not_judged = {.grade = UNKNOWN, .price_ms = UNKNOWN};
 
-static void write_found(struct json_writer *json, bool high, const struct api_found *found)
+static void write_height(struct json_writer *json, const char *key, enum annotate_height height)
+{
+    static const char *const words[] = {[ANNOTATE_UNKNOWN] = NULL, [ANNOTATE_USUAL] = "usual", [ANNOTATE_HIGH] = "high", [ANNOTATE_VERY_HIGH] = "veryHigh"};
+    json_kv_text(json, key, words[height]);
+}
+
+static void write_found(struct json_writer *json, enum annotate_height height, const struct api_found *found)
 {
     json_kv_i64(json, "grade", found->grade);
     json_kv_text(json, "rule", found->rule);
     json_kv_i64(json, "priceMs", found->price_ms);
-    json_kv_bool(json, "high", high);
+    write_height(json, "height", height);
 }
 
 void api_skew(struct json_writer *json, const struct annotate_spread *spread, const struct api_found *found)
@@ -244,9 +250,10 @@ void api_skew(struct json_writer *json, const struct annotate_spread *spread, co
     struct annotate_skew skew = annotate_skew(spread);
     json_key(json, "skew");
     json_object_begin(json);
-    write_found(json, skew.high, found);
+    write_found(json, skew.height, found);
     json_kv_f64(json, "durationRatio", skew.duration_ratio);
     json_kv_f64(json, "bytesRatio", skew.bytes_ratio);
+    write_height(json, "bytesHeight", skew.bytes_height);
     json_kv_text(json, "bytes", bytes[skew.bytes]);
     json_object_end(json);
 }
@@ -256,7 +263,7 @@ void api_gc(struct json_writer *json, int64_t task_time_ms, int64_t gc_time_ms, 
     struct annotate_gc gc = annotate_gc(task_time_ms, gc_time_ms);
     json_key(json, "gc");
     json_object_begin(json);
-    write_found(json, gc.high, found);
+    write_found(json, gc.height, found);
     json_kv_f64(json, "share", gc.share);
     json_object_end(json);
 }

@@ -16,8 +16,8 @@
 static const struct {
     const char *key, *members;
 } nested[] = {
-    {"skew", "grade rule priceMs high durationRatio bytesRatio bytes"},
-    {"gc", "grade rule priceMs high share"},
+    {"skew", "grade rule priceMs height durationRatio bytesRatio bytesHeight bytes"},
+    {"gc", "grade rule priceMs height share"},
     {"peaks",
      "jvmHeapMemoryBytes jvmOffHeapMemoryBytes onHeapExecutionMemoryBytes offHeapExecutionMemoryBytes onHeapStorageMemoryBytes offHeapStorageMemoryBytes onHeapUnifiedMemoryBytes "
      "offHeapUnifiedMemoryBytes directPoolMemoryBytes mappedPoolMemoryBytes processTreeJvmVMemoryBytes processTreeJvmRssMemoryBytes processTreePythonVMemoryBytes "

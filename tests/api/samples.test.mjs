@@ -50,7 +50,8 @@ test("numbers of the samples", async (t) => {
     const at = `apps/${encodeURIComponent(run.ref)}`;
     runs.set(name, { run, at, stages: (await server.json(`${at}/stages?limit=1000`)).items, findings: (await server.json(`${at}/findings?limit=1000`)).findings });
   }
-  const high = (name, what) => runs.get(name).stages.some((stage) => stage[what].high);
+  const sticksOut = (height) => height === "high" || height === "veryHigh";
+  const high = (name, what) => runs.get(name).stages.some((stage) => sticksOut(stage[what].height) || sticksOut(stage[what].bytesHeight));
   for (const name of SKEWED) assert.deepEqual([high(name, "skew"), high(name, "gc")], [true, false], name);
   for (const name of COLLECTING) assert.deepEqual([high(name, "skew"), high(name, "gc")], [false, true], name);
   for (const name of QUIET) assert.deepEqual([high(name, "skew"), high(name, "gc")], [false, false], name);
@@ -59,8 +60,10 @@ test("numbers of the samples", async (t) => {
     const [hot] = runs.get("skew_hot_key").stages.filter((stage) => stage.skew.rule === "STAGE.SKEW_DATA");
     assert.equal(hot.skew.bytes, "shuffleRead");
     assert.ok(hot.skew.bytesRatio > 100 && hot.skew.durationRatio > 20);
+    assert.deepEqual([hot.skew.height, hot.skew.bytesHeight], ["veryHigh", "veryHigh"]);
     const [straggler] = runs.get("straggler_even_bytes").stages.filter((stage) => stage.skew.rule === "STAGE.STRAGGLER");
     assert.ok(straggler.skew.bytes === null || straggler.skew.bytesRatio < 3);
+    assert.equal(straggler.skew.height, "veryHigh");
   });
 
   await t.test("a number has the grade of its finding, a run that of the worst", () => {
@@ -96,5 +99,23 @@ test("numbers of the samples", async (t) => {
     const { items } = await server.json(`${runs.get("gc_pressure").at}/executors`);
     assert.ok(items.length);
     for (const { gc } of items) assert.deepEqual([gc.grade, gc.rule, gc.priceMs], [null, null, null]);
+  });
+
+  await t.test("a number is high from its step on, and never without one", () => {
+    let veryHigh = 0;
+    for (const [name, { stages }] of runs)
+      for (const { skew, gc, stageId } of stages)
+        for (const [height, value, first, second] of [
+          [skew.height, skew.durationRatio, 3, 10],
+          [skew.bytesHeight, skew.bytesRatio, 3, 10],
+          [gc.height, gc.share, 0.1, 0.3],
+        ]) {
+          const what = `${name} stage ${stageId}: ${height} ${value}`;
+          assert.equal(height === null, value === null, what);
+          if (height === "high") assert.ok(value >= first && value <= second, what);
+          if (height === "veryHigh") assert.ok(value >= second, what);
+          veryHigh += height === "veryHigh" ? 1 : 0;
+        }
+    assert.ok(veryHigh > 0);
   });
 });

@@ -189,6 +189,36 @@ describe("environment", () => {
     await settled(page);
     assert.deepEqual((await rows("Spark properties")).map((r) => r.find((c) => c.startsWith("spark."))), ["spark.executor.memoryOverhead"]);
   });
+
+  it("breaks a key behind a dot, and gives it away whole", async (t) => {
+    if (!known) return t.skip("the written logs are not on this server");
+    await page.route(`${url}api/afterglow/v1/apps/${LOSSES}/environment*`, async (route) => {
+      const answer = await route.fetch();
+      const said = await answer.json();
+      said.sections.find((/** @type {{ name: string }} */ each) => each.name === "spark").entries.push(["spark.unsafe.sorter.spill.reader.buffer.size.in.the.last.place", "1"]);
+      await route.fulfill({ response: answer, json: said });
+    });
+    await visit(page, `a/${LOSSES}/env`);
+    const [text, before] = await page.locator(".settings td.is-key code", { hasText: "sorter" }).evaluate((code) => {
+      const out = [];
+      let top = null,
+        before = "";
+      for (const node of code.childNodes)
+        for (let i = 0; i < (node.nodeValue ?? "").length; i++) {
+          const range = document.createRange();
+          range.setStart(node, i);
+          range.setEnd(node, i + 1);
+          const y = range.getBoundingClientRect().top;
+          if (top !== null && y > top + 2) out.push(before);
+          top = y;
+          before = (node.nodeValue ?? "")[i];
+        }
+      return [/** @type {HTMLElement} */ (code).innerText, out];
+    });
+    await page.unrouteAll({ behavior: "wait" });
+    assert.equal(text, "spark.unsafe.sorter.spill.reader.buffer.size.in.the.last.place");
+    assert.deepEqual([...new Set(before)], ["."], "each line begins behind a dot");
+  });
 });
 
 describe("streaming", () => {

@@ -163,6 +163,21 @@ describe("the page of a stage", () => {
     await page.waitForFunction(() => !location.search.includes("exec="));
     assert.deepEqual(await cells(table("By host"), 1), ["host-1.example", "host-2.example"].sort((a, b) => (a < b ? -1 : 1)).filter(Boolean).sort(await byTaskTime()));
   });
+
+  test("counts the executors that had tasks, not those that were only there", async () => {
+    await page.route(`${url}api/afterglow/v1/${API}*`, async (route) => {
+      const answer = await route.fetch();
+      const stage = await answer.json();
+      const idle = Object.fromEntries(Object.entries(stage.executors[0]).map(([key, value]) => [key, typeof value === "number" ? 0 : value]));
+      await route.fulfill({ response: answer, json: { ...stage, executors: [...stage.executors, { ...idle, executorId: "driver" }] } });
+    });
+    await visit(page, STAGE);
+    const note = await page.textContent("section:has(h2:text-is('By executor')) .sec-note");
+    const rows = await cells(table("By executor"), 1);
+    await page.unrouteAll({ behavior: "wait" });
+    assert.match(note ?? "", /^2 executors had tasks/);
+    assert.deepEqual([...rows].sort(), ["1", "2", "driver"]);
+  });
 });
 
 /** Hosts stand by their task time, the most first. */

@@ -123,8 +123,9 @@ describe("tables", () => {
       const rules = [stage.skew, stage.gc].filter((n) => n.grade);
       const marks = await row.locator("a.mark").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.querySelector(".sev")?.getAttribute("data-sev")]));
       assert.deepEqual(marks, rules.map((n) => [new URL(`a/${ref}/stages/${key}?finding=${encodeURIComponent(`${n.rule}:stage:${key}`)}`, url).href.replace(new URL(url).origin, ""), String(n.grade)]));
-      const high = [stage.skew, stage.gc].filter((n) => n.high && !n.grade && stage.status !== "skipped");
-      assert.deepEqual(await row.locator(".mark.is-high").evaluateAll((all) => all.map((m) => [m.querySelectorAll(".sev").length, /no finding/.test(m.getAttribute("title") ?? "")])), high.map((n) => [0, n.grade !== null]));
+      const words = { high: "high", veryHigh: "very high" };
+      const high = [[stage.skew, stage.skew.height, ""], [stage.skew, stage.skew.bytesHeight, "data "], [stage.gc, stage.gc.height, ""]].filter(([n, height]) => words[height] && !n.grade && stage.status !== "skipped");
+      assert.deepEqual(await row.locator(".mark.is-high").evaluateAll((all) => all.map((m) => [m.querySelectorAll(".sev").length, m.querySelector(".mark-word")?.textContent])), high.map(([, height, of]) => [0, of + words[height]]));
       marked += marks.length;
     }
     assert.ok(marked > 0);
@@ -132,6 +133,63 @@ describe("tables", () => {
     await page.waitForSelector(".find-item.is-open");
     const id = new URL(page.url()).searchParams.get("finding");
     assert.equal(await page.getAttribute(".find-item.is-open [data-finding]", "data-finding"), id);
+  });
+
+  it("say in words how high skew and GC are where no finding judges them: in the list, on the stage, on an executor", async (t) => {
+    if (!known) return t.skip("the server under test does not hold the written logs");
+    const none = { grade: 0, rule: null, priceMs: null };
+    const skew = { ...none, height: "high", durationRatio: 4, bytes: "input", bytesRatio: 12, bytesHeight: "veryHigh" };
+    const gc = { ...none, height: "veryHigh", share: 0.31 };
+    const unknown = { skew: { ...none, height: null, durationRatio: null, bytes: null, bytesRatio: null, bytesHeight: null }, gc: { ...none, height: null, share: null } };
+    const usual = { skew: { ...skew, height: "usual", bytesHeight: "usual" }, gc: { ...gc, height: "usual" } };
+    const numbers = [{ skew, gc }, { skew: { ...skew, height: "veryHigh", durationRatio: 10, bytesHeight: "usual" }, gc: { ...gc, height: "high", share: 0.12 } }, unknown];
+    const said = [
+      ["high 4×|data very high 12×", "very high 31\u202f%"],
+      ["very high 10×", "high 12\u202f%"],
+      ["—", "—"],
+    ];
+    const change = async (/** @type {string} */ path, /** @type {(answer: any) => any} */ edit) =>
+      page.route(`${new URL(url).href}api/afterglow/v1/apps/${ref}/${path}`, async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, json: edit(await answer.json()) });
+      });
+    await change("stages?*", (list) => ({ ...list, items: list.items.map((/** @type {any} */ s, /** @type {number} */ i) => ({ ...s, ...(numbers[i] ?? usual) })) }));
+    await change("stages/0.0*", (s) => ({ ...s, ...numbers[0] }));
+    await change("executors?*", (list) => ({ ...list, items: list.items.map((/** @type {any} */ x, /** @type {number} */ i) => ({ ...x, gc: { ...numbers[i].gc, grade: null } })) }));
+    /** Texts of the marks in columns that are called so, a row each. @param {string[]} heads */
+    const cells = (heads) =>
+      page.$$eval(
+        "main table.tbl",
+        (tables, names) => {
+          const table = /** @type {HTMLTableElement} */ (tables.find((each) => names.every((name) => [...each.querySelectorAll("thead th")].some((h) => h.textContent?.includes(name)))));
+          const at = names.map((name) => [...table.querySelectorAll("thead th")].findIndex((h) => h.textContent?.includes(name)));
+          return [...table.querySelectorAll("tbody tr")].map((row) =>
+            at.map((i) => [...row.children[i].querySelectorAll(".mark")].map((m) => [...m.children].map((c) => c.textContent).join(" ")).join("|") || row.children[i].textContent),
+          );
+        },
+        heads,
+      );
+    try {
+      await visit(page, `a/${ref}/stages?sort=id`);
+      assert.deepEqual(await cells(["Max ÷ median", "GC"]), said);
+      await visit(page, `a/${ref}/stages/0.0`);
+      const facts = await page.$$eval(".facts > div", (all) => all.map((each) => [each.querySelector("dt")?.textContent, [...each.querySelectorAll(".mark-word, .mark-value")].map((m) => m.textContent)]));
+      assert.deepEqual(Object.fromEntries(facts)["Max ÷ median"], ["high", "4×", "data very high", "12×"]);
+      assert.deepEqual(Object.fromEntries(facts)["GC"], ["very high", "31\u202f%"]);
+      assert.match((await page.textContent(".verdict")) ?? "", /Garbage collection took 31\u202f% of task time/);
+      await visit(page, `a/${ref}/executors`);
+      const { items } = await api(`apps/${ref}/executors`);
+      assert.deepEqual(await cells(["Executor", "GC"]).then((rows) => rows.map(([, text]) => text)), items.map((/** @type {any} */ _, /** @type {number} */ i) => said[i][1]));
+      await visit(page, `a/${ref}/executors?exec=${items[0].executorId}`);
+      const card = await page.$$eval(".facts > div", (all) => all.filter((each) => each.querySelector("dt")?.textContent === "GC").map((each) => [...each.querySelectorAll(".mark > *")].map((m) => m.textContent)));
+      assert.deepEqual(card, [["very high", "31\u202f%"]]);
+      await prefer(page, { theme: "light", lang: "zh-CN", zone: "utc" });
+      await visit(page, `a/${ref}/stages?sort=id`);
+      assert.deepEqual((await page.$$eval("main .mark-word", (all) => all.map((m) => m.textContent))), ["高", "数据很高", "很高", "很高", "高"]);
+    } finally {
+      await page.unrouteAll({ behavior: "wait" });
+      await prefer(page, { theme: "light", lang: "en", zone: "utc" });
+    }
   });
 
   it("open a task with all that is known of it", async () => {

@@ -16,6 +16,11 @@ export function Bar({ value, max, text, hot, title }) {
   );
 }
 
+/** A key as in a log: where it does not fit into its place it breaks behind a dot or an underscore. @param {{ text: string }} props */
+export const KeyName = ({ text }) => (
+  <code class="value">{text.split(/([._])/).map((part, i) => (i % 2 ? [part, <wbr key={i} />] : part))}</code>
+);
+
 /**
  * A measured value: unknown is a dash, zero is light, the tooltip is exact.
  * @param {{ value: number | null | undefined, text: (value: number) => string, exact: (value: number) => string }} props

@@ -2,14 +2,16 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count, duration, shortCount } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
-import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
+import { apart, countTicks, labelPlaces, logPlace, logTicks } from "../model/axis.js";
 
 const HEIGHT = 190,
   LEFT = 40,
   RIGHT = 14,
   BOTTOM = 22,
   TOP = 18,
-  LABEL = 104;
+  LABEL = 104,
+  /** Room of a tick's label and a half, which one at an end takes to one side. */
+  TICK = 80;
 
 /**
  * Durations on a logarithmic axis, because skew is a factor: equal factors get equal widths. Heights by square root, so that one task beside 20,000
@@ -65,7 +67,7 @@ export function Histogram({ edges, counts, median, p95, max, hot }) {
             ) : null,
           )}
           <line class="axis" x1={LEFT} x2={width - RIGHT} y1={HEIGHT - BOTTOM} y2={HEIGHT - BOTTOM} />
-          {thin(logTicks(low, high), Math.max(2, Math.floor(width / 70))).map((v) => (
+          {apart(logTicks(low, high), X, TICK).map((v) => (
             <text key={v} x={X(v)} y={HEIGHT - 6} text-anchor={anchor(X(v), width)}>
               {duration(v)}
             </text>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { DASH } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
+import { KeyName } from "./cells.jsx";
 import { Table } from "./table.jsx";
 
 /** @typedef {import("../lib/i18n.js").Key} Key */
@@ -13,7 +14,7 @@ export const PairTable = ({ caption, pairs, heads }) => (
     rowKey={(p) => p[0]}
     class="pairs"
     columns={[
-      { id: "name", label: t(heads[0]), class: "is-key", cell: (p) => <code class="value">{p[0]}</code> },
+      { id: "name", label: t(heads[0]), class: "is-key", cell: (p) => <KeyName text={p[0]} /> },
       { id: "value", label: t(heads[1]), cell: (p) => (p[1] === null ? <span class="dim3">{DASH}</span> : <code class="value">{p[1]}</code>) },
     ]}
   />

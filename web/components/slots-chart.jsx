@@ -65,7 +65,7 @@ export function SlotsChart({ data, link, picked }) {
       <div class="slots-axis" aria-hidden="true">
         {timeTicks(begin, begin + span, 8).filter((ms) => ms - begin < LAST_TICK * span).map((ms) => (
           <span key={ms} style={{ "--v": (ms - begin) / span }}>
-            {clock(ms, span)}
+            {clock(ms, span, begin + span)}
           </span>
         ))}
       </div>

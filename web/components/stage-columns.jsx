@@ -93,8 +93,8 @@ export function stageColumns({ ref, startMs, brief, atLeast }) {
         sort: "ratio",
         cell: (/** @type {StageItem} */ s) => <SkewMark skew={s.skew} to={(rule) => findingOfStage(ref, s, rule)} />,
       },
-      ...(brief ? [] : [phaseColumn((/** @type {StageItem} */ s) => sumParts(s)), durationColumn("col.taskTime", (/** @type {StageItem} */ s) => s.taskTimeMs)]),
       gcColumn({}, (/** @type {StageItem} */ s, rule) => findingOfStage(ref, s, rule)),
+      ...(brief ? [] : [phaseColumn((/** @type {StageItem} */ s) => sumParts(s)), durationColumn("col.taskTime", (/** @type {StageItem} */ s) => s.taskTimeMs)]),
       ...dataColumns(),
     ].map(ifRan),
   ];

@@ -63,7 +63,7 @@ function Picture({ app, data, whole, span }) {
           <div class="wf-axis">
             {timeTicks(span.fromMs, span.toMs, 8).map((ms) => (
               <span key={ms} style={{ "--a": placeIn(span, ms) }}>
-                {clock(ms, span.toMs - span.fromMs)}
+                {clock(ms, span.toMs - span.fromMs, span.toMs)}
               </span>
             ))}
           </div>

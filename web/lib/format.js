@@ -132,9 +132,13 @@ export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 
 /** Offset from the start of the application: +62.1 s. @param {unknown} ms */
 export const offset = (ms) => (known(ms) ? (ms >= 0 ? "+" : "") + duration(ms) : DASH);
 
-/** A tick of an axis of distances, in one form for the whole axis: 200 ms, 5.5 s, 0:30, 1:00:00, 2d 04h. @param {number} ms @param {number} lengthMs of the axis */
-export function clock(ms, lengthMs) {
+/**
+ * A tick of an axis of distances, in one form for the whole axis: 200 ms, 5.5 s, 97.15 s, 0:30, 1:00:00, 2d 04h.
+ * @param {number} ms @param {number} lengthMs of the axis @param {number} [endMs] where it ends: late in a run nobody counts in ms
+ */
+export function clock(ms, lengthMs, endMs = lengthMs) {
   const s = Math.floor(ms / 1000);
+  if (lengthMs < 2000 && endMs >= 10_000) return decimal(ms / 1000, 1, 3) + NB + "s";
   if (lengthMs < 2000) return decimal(ms, 0, 0) + NB + "ms";
   if (lengthMs < 20_000) return decimal(ms / 1000, 0, 1) + NB + "s";
   if (lengthMs < 3_600_000 && s < 3600) return `${Math.floor(s / 60)}:${two(s % 60)}`;

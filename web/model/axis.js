@@ -28,6 +28,16 @@ export function thin(list, most) {
   return list.filter((_, i) => i % n === 0);
 }
 
+/** Those of a list, from its begin, whose places are so far apart at least. @param {number[]} list ascending @param {(v: number) => number} place @param {number} least */
+export function apart(list, place, least) {
+  let last = -Infinity;
+  return list.filter((v) => {
+    if (place(v) - last < least) return false;
+    last = place(v);
+    return true;
+  });
+}
+
 /** 1, 2, 5 of a decade, the largest that is not above n. @param {number} n >= 1 */
 function roundDown(n) {
   const decade = 10 ** Math.floor(Math.log10(n));

@@ -51,6 +51,18 @@ export const NEAR_LIMIT = ["EXEC.MEM_NEAR", "DRIVER.MEM"];
 export const isFound = (findings, rules, kind, key, value) =>
   findings.some((f) => rules.includes(f.rule) && f.subject.kind === kind && f.subject.key === key && level(f) > 0 && (value === undefined || Math.abs((f.measure.value ?? NaN) - value) < 0.001));
 
+/** Does a number stick out by itself? @param {import("../types").Height | undefined} height @returns {height is "high" | "veryHigh"} */
+export const sticksOut = (height) => height === "high" || height === "veryHigh";
+
+/** Has a number the mark of a finding? @param {import("../types").JudgedNumber} n @returns {n is import("../types").JudgedNumber & { grade: number, rule: string }} */
+export const isMarked = (n) => Boolean(n.grade) && n.rule !== null;
+
+/**
+ * The word beside a number, of how far it or a further number of the same fact sticks out. One fact has one grade: none where a finding's mark stands there.
+ * @param {import("../types").JudgedNumber} n @param {import("../types").Height} [height]
+ */
+export const wordBeside = (n, height = n.height) => (!isMarked(n) && sticksOut(height) ? height : null);
+
 /** The stage that is worth a look at its tasks: of the worst grade that a stage has, the dearest. As in an address: "3.0". @param {Finding[]} findings */
 export const worstStage = (findings) => findings.find((f) => f.subject.kind === "stage" && level(f) > 1)?.subject.key ?? null;
 

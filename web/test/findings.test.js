@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { thresholds } from "../lib/paths.js";
-import { NEAR_LIMIT, byRule, factorOf, folded, isFound, movedSteps, passed, relations, stepsOf, taskQuery, unfired, worst, worstStage } from "../model/findings.js";
+import { NEAR_LIMIT, byRule, factorOf, folded, isFound, isMarked, movedSteps, passed, relations, stepsOf, sticksOut, taskQuery, unfired, wordBeside, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -138,5 +138,25 @@ describe("a number that looks like a finding", () => {
     assert.equal(isFound([near], ["EXEC.GC_LONG"], "exec", "3", 0.91), false);
     assert.equal(isFound([{ ...near, grade: "ok" }], NEAR_LIMIT, "exec", "3", 0.91), false, "thresholds were moved");
     assert.equal(isFound([], NEAR_LIMIT, "exec", "3", 0.99), false);
+  });
+});
+
+describe("a number", () => {
+  /** @param {import("../types").Height} height @param {object} [more] */
+  const number = (height, more = {}) => ({ grade: /** @type {import("../types").Grade} */ (0), rule: null, priceMs: null, height, ...more });
+
+  it("has a word in two steps where it sticks out and no finding judges it", () => {
+    const words = (/** @type {object} */ more) => /** @type {const} */ (["veryHigh", "high", "usual", null]).map((height) => wordBeside(number(height, more)));
+    assert.deepEqual(words({}), ["veryHigh", "high", null, null]);
+    assert.deepEqual(words({ grade: null }), ["veryHigh", "high", null, null], "not judged: of an executor, or before the end of a load");
+    assert.deepEqual([sticksOut("veryHigh"), sticksOut("high"), sticksOut("usual"), sticksOut(null), sticksOut(undefined)], [true, true, false, false, false]);
+  });
+
+  it("has the mark of its finding and no word beside it, also of a further number of the same fact", () => {
+    for (const grade of [1, 2, 3, 4]) {
+      const judged = number("veryHigh", { grade, rule: "STAGE.SKEW_DATA" });
+      assert.deepEqual([isMarked(judged), wordBeside(judged), wordBeside(judged, "high")], [true, null, null]);
+    }
+    assert.deepEqual([isMarked(number("usual")), wordBeside(number("usual"), "high"), wordBeside(number("high"), null)], [false, "high", null]);
   });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { alike, callSite, growing, pathEnd, settled, share, slowest } from "../model/app.js";
-import { countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
+import { apart, countTicks, labelPlaces, logPlace, logTicks, thin } from "../model/axis.js";
 import { summary } from "../model/errors.js";
 import { checks, noted, wrong } from "../model/health.js";
 import { metricsOf, telling, unitOf } from "../model/metrics.js";
@@ -273,6 +273,14 @@ describe("axis", () => {
     assert.deepEqual(labelPlaces(60, 80, 100, 0, 1000), [50, 150]);
     assert.deepEqual(labelPlaces(500, 520, 100, 0, 1000), [460, 560]);
     assert.deepEqual(labelPlaces(980, 1000, 100, 0, 1000), [850, 950]);
+  });
+
+  it("keeps ticks apart by their places, not their count", () => {
+    // 800 ms to 2 s on 240 pixels: 800 and 900 ms lie 31 apart, 0.9 and 1 s 28, 1 and 1.5 s 106.
+    const X = (/** @type {number} */ v) => 40 + logPlace(v, 800, 2000) * 240;
+    assert.deepEqual(logTicks(800, 2000), [800, 900, 1000, 1500, 2000]);
+    assert.deepEqual(apart(logTicks(800, 2000), X, 80), [800, 1500]);
+    assert.deepEqual(apart([], X, 80), []);
   });
 
   it("thins a list evenly", () => assert.deepEqual(thin([1, 2, 3, 4, 5, 6, 7], 3), [1, 4, 7]));

@@ -40,6 +40,7 @@ describe("the timeline of a run", () => {
       [clock(400, 1500), clock(2500, 19_000), clock(95_000, 211_000), clock(3_725_000, 7_200_000), clock(100_000_000, 400_000_000)],
       ["400\u202fms", "2.5\u202fs", "1:35", "1:02:05", "1d\u202f03h"],
     );
+    assert.deepEqual([clock(97_000, 552, 97_500), clock(97_150, 552, 97_500), clock(9_900, 1500, 10_500), clock(9_100, 500, 9_600)], ["97.0\u202fs", "97.15\u202fs", "9.9\u202fs", "9,100\u202fms"]);
   });
 
   it("shows a part that lies in the run and is not too short, whichever way it was dragged", () => {

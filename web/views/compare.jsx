@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath, wordedPath } from "../api.js";
-import { Bar, Bytes, Clip, Count, Duration } from "../components/cells.jsx";
+import { Bar, Bytes, Clip, Count, Duration, KeyName } from "../components/cells.jsx";
 import { Outcome } from "../components/chips.jsx";
 import { linkColumn } from "../components/columns.jsx";
 import { Bridge } from "../components/bridge.jsx";
@@ -403,7 +403,7 @@ function Settings({ c, refs }) {
               class: "is-key",
               cell: (s) => (
                 <a href={paths.page(s.new === null ? (refs.base ?? refs.run) : refs.run, "env", { q: s.name })}>
-                  <code class="value">{s.name}</code>
+                  <KeyName text={s.name} />
                 </a>
               ),
             },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { wordedPath } from "../api.js";
-import { Joined } from "../components/cells.jsx";
+import { Joined, KeyName } from "../components/cells.jsx";
 import { Section } from "../components/facts.jsx";
 import { Search, Tools } from "../components/filters.jsx";
 import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
@@ -129,7 +129,7 @@ function SparkProperties({ app, rows, hidden, noise }) {
             present: (p) => p.namedBy.length,
             cell: (p) => (p.namedBy.length ? <Severity level={p.level} /> : null),
           },
-          { id: "name", label: t("col.key"), class: "is-key", cell: (p) => <code class="value">{p.name}</code> },
+          { id: "name", label: t("col.key"), class: "is-key", cell: (p) => <KeyName text={p.name} /> },
           { id: "value", label: t("col.value"), class: "is-value", cell: (p) => <Value p={p} /> },
           {
             id: "default",

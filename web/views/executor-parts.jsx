@@ -7,6 +7,7 @@ import { useFound } from "../components/findings.jsx";
 import { Fold } from "../components/fold.jsx";
 import { ListTable } from "../components/list.jsx";
 import { LogLinks } from "../components/log-links.jsx";
+import { GcMark } from "../components/marks.jsx";
 import { FailureText } from "../components/object-head.jsx";
 import { PairTable } from "../components/pair-table.jsx";
 import { Loaded } from "../components/states.jsx";
@@ -75,7 +76,7 @@ export function ExecutorTotals({ totals }) {
         rows={rows}
         rowKey={(x) => x.key}
         columns={[
-          { id: "state", label: t("executors.status"), cell: (x) => t(/** @type {Key} */ (`totals.${x.key}`), x.executorCount) },
+          { id: "state", label: t("executors.status"), class: "nowrap", cell: (x) => t(/** @type {Key} */ (`totals.${x.key}`), x.executorCount) },
           countColumn("col.rddBlocks", (x) => x.rddBlocks),
           { id: "memory", label: t("col.storageMemory"), num: true, cell: (x) => `${bytes(x.memoryUsedBytes)} / ${bytes(x.maxMemoryBytes)}` },
           { id: "onHeap", label: t("col.onHeapStorage"), num: true, cell: (x) => `${bytes(x.onHeapUsedBytes)} / ${bytes(x.maxOnHeapMemoryBytes)}` },
@@ -190,6 +191,7 @@ export function OneExecutor({ x }) {
           [t("col.tasks"), count(x.taskCount), x.failedTasks ? t("fact.failed", x.failedTasks) : null],
           durationFact("col.taskTime", x.taskTimeMs),
           [t("col.busy"), percent(x.busyShare)],
+          [t("col.gc"), <GcMark gc={x.gc} />, x.gc?.share ? t("fact.ofTaskTime") : null],
           x.exitCode !== null ? [t("fact.exitCode"), String(x.exitCode), x.exitMeaning] : null,
           x.lossReason ? [t("losses.why"), x.lossReason] : null,
           x.logs?.length ? [t("col.logs"), <LogLinks logs={x.logs} />] : null,

@@ -22,7 +22,7 @@ import { current } from "../lib/router.js";
 import { callSite, pathEnd, share, slowest } from "../model/app.js";
 import { look } from "../model/buckets.js";
 import { summary } from "../model/errors.js";
-import { worst } from "../model/findings.js";
+import { sticksOut, worst } from "../model/findings.js";
 
 /** @typedef {import("../types").App} App */
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked<T> */
@@ -197,7 +197,7 @@ function Sentence({ app, slow: s, open }) {
               : reading
                 ? t("say.nothingYet")
                 : null,
-            s?.skew?.high ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
+            s?.skew && sticksOut(s.skew.height) ? tx("say.slowestSkew", times(s.skew.durationRatio)) : null,
           ]}
         />
       </p>

@@ -26,7 +26,7 @@ export const stages = {
   "stages.none": "No stage ran",
   "stages.noneText": "No job was submitted, or every stage was skipped.",
   "stages.legend":
-    "A mark is that of a finding, and leads to it. \u201chigh\u201d without a mark: the largest task takes three times the median and seconds longer, or more than 10\u202f% of task time is GC, but no finding says that it matters.",
+    "A mark is that of a finding, and leads to it. A word without a mark: no finding says that it matters, but in a stage of seconds the largest task takes or reads three times the median (\u201cvery high\u201d: ten times), or more than 10\u202f% of task time is GC (\u201cvery high\u201d: 30\u202f%).",
   "errors.title": "Errors",
   "errors.note": "grouped by text",
   "errors.there": (/** @type {number} */ n, /** @type {number} */ of, /** @type {number} */ more) => `${count(n)} of ${count(of)}${more ? `, and ${some(more, "other host")}` : ""}`,

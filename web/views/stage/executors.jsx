@@ -29,7 +29,7 @@ export function ByExecutor({ stage: s, analysis }) {
       title={t("byExecutor.title")}
       note={
         <>
-          {t("byExecutor.note", total)} {analysis?.eta2 ? t("byExecutor.eta2", percent(analysis.eta2)) : null}
+          {t("byExecutor.note", s.executors.filter((x) => x.taskCount).length)} {analysis?.eta2 ? t("byExecutor.eta2", percent(analysis.eta2)) : null}
         </>
       }
       tools={

@@ -7,7 +7,7 @@ import { Sentences } from "../../components/sentences.jsx";
 import { count, duration, exactMs, percent, slotTime, times } from "../../lib/format.js";
 import { t, tx, word } from "../../lib/i18n.js";
 import * as paths from "../../lib/paths.js";
-import { worst } from "../../model/findings.js";
+import { sticksOut, worst } from "../../model/findings.js";
 import { findingOfStage } from "../../components/stage-columns.jsx";
 
 /** @typedef {import("../../types").Stage} StageData */
@@ -98,11 +98,11 @@ function Sentence({ stage: s, app }) {
           : s.durationMs === null
             ? tx("say.stageOpen", s.endedTasks ?? 0, count(s.numTasks))
             : tx("say.stageRan", wall, of, s.numTasks ?? 0),
-        s.skew?.high ? tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs)) : null,
-        s.skew?.high && s.skew.bytesRatio !== null && s.skew.bytes
+        sticksOut(s.skew?.height) ? tx("say.stageSkew", <b>{duration(s.maxMs)}</b>, <b>{times(s.skew.durationRatio)}</b>, duration(s.medianMs)) : null,
+        s.skew && (sticksOut(s.skew.height) || sticksOut(s.skew.bytesHeight)) && s.skew.bytesRatio !== null && s.skew.bytes
           ? t("say.stageSkewBytes", times(s.skew.bytesRatio), t(s.skew.bytes === "input" ? "say.input" : "say.shuffle"))
           : null,
-        s.gc?.high ? tx("say.stageGc", <b>{percent(s.gc.share)}</b>) : null,
+        s.gc && sticksOut(s.gc.height) ? tx("say.stageGc", <b>{percent(s.gc.share)}</b>) : null,
       ]}
     />
   );

@@ -284,7 +284,7 @@ function drawAxis({ g, ink, base, shape, from, to }, left, w, X) {
     g.fillStyle = ink("--chart-grid");
     g.fillRect(x, TOP - 4, 1, shape.height + 4);
     g.fillStyle = ink("--text-3");
-    if (x > left + 12 && x < left + w - 16) g.fillText(clock(at, to - from), x, 7);
+    if (x > left + 12 && x < left + w - 16) g.fillText(clock(at, to - from, to - begin), x, 7);
   }
 }
 
