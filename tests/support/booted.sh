@@ -26,7 +26,7 @@ if [ "$package" = inside ]; then
     loaded() { afterglow list --store /var/lib/afterglow --json | grep -c '"state":"loaded"'; }
     work() {
         groupadd -f spark && { gpasswd -d afterglow spark >/dev/null 2>&1; chgrp -R spark /var/log/spark && chmod -R o-rwx,g+rX /var/log/spark; } # a user of before stays
-        apt-get install -qy /root/old.deb >/root/apt.log 2>&1 || { echo "FAILED: the package cannot be installed: $(tail -n 3 /root/apt.log)"; return; }
+        apt-get install -qy /srv/old.deb >/srv/apt.log 2>&1 || { echo "FAILED: the package cannot be installed: $(tail -n 3 /srv/apt.log)"; return; }
         becomes "the package starts the service" active systemctl is-active afterglow
         same "and with the machine" "$(systemctl is-enabled afterglow)" enabled
         becomes "it answers" ok curl -s http://127.0.0.1:18080/healthz
@@ -35,7 +35,7 @@ if [ "$package" = inside ]; then
         becomes "logs that it may not read are told" "Permission denied" said "Permission denied"
         usermod -aG spark afterglow && systemctl restart afterglow
         becomes "with the group it reads them" 2 loaded
-        cp /root/spark-defaults.conf /etc/afterglow/afterglow.conf
+        cp /srv/spark-defaults.conf /etc/afterglow/afterglow.conf
         printf 'afterglow.store /var/lib/afterglow\n' >>/etc/afterglow/afterglow.conf
         chgrp afterglow /etc/afterglow/afterglow.conf && chmod 640 /etc/afterglow/afterglow.conf
         chmod g+w /var/log/spark
@@ -47,9 +47,9 @@ if [ "$package" = inside ]; then
         systemctl daemon-reload && systemctl restart afterglow
         becomes "and may with the drop-in" 1 sh -c 'ls /var/log/spark | wc -l'
         same "the runs stay" "$(loaded)" 1
-        find /var/log/spark -mindepth 1 -maxdepth 1 | runuser -u afterglow -- afterglow ingest --store /var/lib/afterglow --from-stdin >/root/answers 2>&1
+        find /var/log/spark -mindepth 1 -maxdepth 1 | runuser -u afterglow -- afterglow ingest --store /var/lib/afterglow --from-stdin >/srv/answers 2>&1
         same "a back-fill by its user" "$?" 0
-        apt-get install -qy /root/new.deb >/dev/null 2>&1
+        apt-get install -qy /srv/new.deb >/dev/null 2>&1
         becomes "it is upgraded and runs" active systemctl is-active afterglow
         becomes "it answers again" ok curl -s http://127.0.0.1:18080/healthz
         kill -9 "$(systemctl show -p MainPID --value afterglow)"
@@ -60,7 +60,7 @@ if [ "$package" = inside ]; then
         same "but the logs" "$(ls /var/log/spark | wc -l)" 1
         echo end
     }
-    work >/root/said 2>&1
+    work >/srv/said 2>&1
     systemctl poweroff
     exit
 fi
@@ -72,18 +72,18 @@ command -v systemd-nspawn >/dev/null || skip "systemd-nspawn is not installed (D
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
 inside apt-get install -qy --no-install-recommends systemd systemd-sysv dbus curl >/dev/null 2>&1 || skip "no systemd could be installed in $root"
 ! mountpoint -q "$root/proc" || umount "$root/proc" || skip "$root/proc is in use"
-finish() { rm -rf "$root/root/"{booted.sh,old.deb,new.deb,said,answers,apt.log,spark-defaults.conf} "$root/etc/systemd/system/"{booted.service,multi-user.target.wants/booted.service,afterglow.service.d} "$root/var/log/spark"; }
+finish() { rm -rf "$root/srv/"{booted.sh,old.deb,new.deb,said,answers,apt.log,spark-defaults.conf} "$root/etc/systemd/system/"{booted.service,multi-user.target.wants/booted.service,afterglow.service.d} "$root/var/log/spark"; }
 trap finish EXIT
 finish
 mkdir -p "$root/var/log/spark"
 cp -r "$here"/tests/data/logs/tiny_app/. "$here"/tests/data/logs/idle_executors/. "$root/var/log/spark/"
 touch -d '9 days ago' "$root"/var/log/spark/local-*
-cp "$0" "$root/root/booted.sh" && cp "$package" "$root/root/old.deb" && cp "$newer" "$root/root/new.deb"
-printf 'spark.master yarn\nspark.history.fs.logDirectory file:/var/log/spark\nspark.history.fs.cleaner.enabled true\nspark.history.retainedApplications 100\n' >"$root/root/spark-defaults.conf"
-printf '[Unit]\nAfter=multi-user.target\n[Service]\nExecStart=/bin/bash /root/booted.sh inside - -\n[Install]\nWantedBy=multi-user.target\n' >"$root/etc/systemd/system/booted.service"
+cp "$0" "$root/srv/booted.sh" && cp "$package" "$root/srv/old.deb" && cp "$newer" "$root/srv/new.deb"
+printf 'spark.master yarn\nspark.history.fs.logDirectory file:/var/log/spark\nspark.history.fs.cleaner.enabled true\nspark.history.retainedApplications 100\n' >"$root/srv/spark-defaults.conf"
+printf '[Unit]\nAfter=multi-user.target\n[Service]\nExecStart=/bin/bash /srv/booted.sh inside - -\n[Install]\nWantedBy=multi-user.target\n' >"$root/etc/systemd/system/booted.service"
 ln -s /etc/systemd/system/booted.service "$root/etc/systemd/system/multi-user.target.wants/booted.service"
 # nspawn's own filter knows no Landlock.
-timeout --kill-after=10 900 systemd-nspawn --quiet --register=no --keep-unit --private-network --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" -D "$root" --boot >"$root/root/boot.log" 2>&1 </dev/null
-[ -f "$root/root/said" ] || { tail -n 5 "$root/root/boot.log" >&2; skip "nothing boots here"; }
-cat "$root/root/said"
-grep -q '^end$' "$root/root/said" && ! grep -q '^FAILED' "$root/root/said"
+timeout --kill-after=10 900 systemd-nspawn --quiet --register=no --keep-unit --private-network --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" -D "$root" --boot >"$root/srv/boot.log" 2>&1 </dev/null
+[ -f "$root/srv/said" ] || { tail -n 5 "$root/srv/boot.log" >&2; skip "nothing boots here"; }
+cat "$root/srv/said"
+grep -q '^end$' "$root/srv/said" && ! grep -q '^FAILED' "$root/srv/said"
