@@ -28,27 +28,29 @@ enum err_code accounts_begin(struct accounts *ret, const struct facts *facts, st
     for (size_t i = 0; i < facts->stage_count && !rc; i++)
         if (facts->stages[i].attempt_count)
             ret->stages[i].slots = mean_slots(&ret->curve, &facts->stages[i]);
+    if (!rc)
+        rc = account_sweep_make(ret, facts, err);
     if (rc)
         accounts_dispose(ret);
     return rc;
 }
 
-enum err_code accounts_end(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err)
+enum err_code accounts_end(struct accounts *self, const struct facts *facts, struct err *err)
 {
-    return account_idle(self, facts, times, err);
+    enum err_code rc = account_idle(self, facts, err);
+    account_sweep_free(TAKE(self->sweep));
+    return rc;
 }
 
 enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err)
 {
-    struct account_times times = {0};
     enum err_code rc = accounts_begin(ret, facts, err);
     if (!rc)
         rc = account_busy(ret, facts, err);
     if (!rc)
-        rc = account_times_make(&times, facts, err);
+        rc = account_spans_make(ret, facts, err);
     if (!rc)
-        rc = accounts_end(ret, facts, &times, err);
-    account_times_dispose(&times);
+        rc = accounts_end(ret, facts, err);
     if (rc)
         accounts_dispose(ret);
     return rc;
@@ -61,6 +63,7 @@ void accounts_dispose(struct accounts *self)
     mem_free(TAKE(self->stages));
     mem_free(TAKE(self->gaps));
     slot_curve_dispose(&self->curve);
+    account_sweep_free(TAKE(self->sweep));
     self->gap_count = 0;
 }
 

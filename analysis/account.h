@@ -85,6 +85,7 @@ struct accounts {
     size_t gap_count;
     double jobs_ms;                  /* T_jobs: length of the union of job intervals */
     struct slot_curve curve;
+    struct account_sweep *sweep;     /* on the way: what account_spans_make and accounts_end go along; NULL behind it */
 };
 
 enum err_code accounts_make(struct accounts *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
@@ -101,7 +102,8 @@ void attempt_buckets(const struct facts *facts, const struct attempt *attempt, c
      1U << VALUE_FETCH_WAIT_MS | 1U << VALUE_SHUFFLE_WRITE_NS | 1U << VALUE_DISK_SPILL_BYTES | 1U << VALUE_INPUT_BYTES | 1U << VALUE_OUTPUT_BYTES)
 
 /* accounts_make in steps, for who takes the values of all tasks for other things, too. accounts_begin knows each stage's slots; then, stage by stage in the order of facts, where it has
- * attempts: begin, add with each batch (facts_value_batches) of ACCOUNT_VALUES or more, end; then accounts_end, from which on all the rest is known. A pass borrows and has nothing to free. account_times_make can run beside all this: it asks for facts alone. */
+ * attempts: begin, add with each batch (facts_value_batches) of ACCOUNT_VALUES or more, end; then accounts_end, from which on all the rest is known. A pass borrows and has nothing to free. account_spans_make
+ * can run beside all passes: it asks for facts and slots alone. */
 struct account_pass {
     struct accounts *accounts;
     const struct facts *facts;
@@ -114,13 +116,8 @@ enum err_code accounts_begin(struct accounts *ret, const struct facts *facts, st
 void account_pass_begin(struct account_pass *self, struct accounts *accounts, const struct facts *facts, uint32_t stage);
 void account_pass_add(struct account_pass *self, const struct task_values *values, const uint32_t *places);
 void account_pass_end(struct account_pass *self);
-struct account_times {
-    uint32_t *launched;                /* indexes that a stage launched, at most its tasks */
-    int64_t *begins, *ends, *launches; /* of attempts that occupied a slot; first launches of indexes: sorted */
-    size_t begin_count, end_count, launch_count;
-};
-enum err_code account_times_make(struct account_times *ret, const struct facts *facts, struct err *err) WARN_UNUSED;
-void account_times_dispose(struct account_times *self);
-enum err_code accounts_end(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err) WARN_UNUSED;
+/* What attempts did between the changes of slots, jobs and stages: linear in attempts, which accounts_end is not any more. */
+enum err_code account_spans_make(struct accounts *self, const struct facts *facts, struct err *err) WARN_UNUSED;
+enum err_code accounts_end(struct accounts *self, const struct facts *facts, struct err *err) WARN_UNUSED;
 
 #endif

@@ -9,7 +9,10 @@
 /* Busy buckets and lost work of all attempts, into the application, costs and windows. account_busy.c */
 enum err_code account_busy(struct accounts *self, const struct facts *facts, struct err *err) WARN_UNUSED;
 /* Idle buckets and gaps, and what others did in a window: runs after account_busy. account_sweep.c */
-enum err_code account_idle(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err) WARN_UNUSED;
+enum err_code account_idle(struct accounts *self, const struct facts *facts, struct err *err) WARN_UNUSED;
+/* The changes along which it goes: what asks the database, made by accounts_begin. account_sweep.c */
+enum err_code account_sweep_make(struct accounts *accounts, const struct facts *facts, struct err *err) WARN_UNUSED;
+void account_sweep_free(struct account_sweep *self); /* NULL is fine */
 
 /* What says what the driver did while no job ran (3.6). account_gaps.c */
 enum gap_event { GAP_SQL_BEGIN, GAP_STREAM_BEGIN, GAP_TRIGGER, GAP_SESSION_BEGIN, GAP_OPERATION_BEGIN, GAP_SQL_END, GAP_STREAM_END, GAP_SESSION_END, GAP_OPERATION_END };

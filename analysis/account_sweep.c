@@ -74,18 +74,27 @@ struct open_job {
 /* Begins before ends where times are equal: a window of no length is opened and closed. */
 enum rare_kind { RARE_SLOTS, RARE_JOB_BEGIN, RARE_STAGE_BEGIN, RARE_GAP, RARE_STAGE_END = RARE_GAP + 16, RARE_JOB_END };
 
-struct sweep {
-    struct accounts *accounts;
-    const struct facts *facts;
+/* What attempts did between two rare changes, in slot-ms. */
+struct span {
+    double busy, sched_wait, few_tasks, tail, wait_exec;
+};
+
+/* What the sweep goes along. */
+struct account_sweep {
     struct gap_state gaps;
     struct sort_item *rare; /* by time; owned */
     size_t rare_count;
-    const struct account_times *times;
-    size_t begin, end, launch; /* those that are next */
+    struct span *spans; /* up to each of them; owned */
+};
+
+struct sweep {
+    struct accounts *accounts;
+    const struct facts *facts;
+    struct gap_state *gaps;
     const struct slot_curve *curve;
 
     int64_t now_ms, first_executor_ms;
-    int64_t slots, busy, pending, tasks;    /* S B P N of 3.5 */
+    int64_t slots, tasks;                   /* S N of 3.5 */
     size_t jobs, jobs_begun, unsure_stages; /* unsure: their completeness is low */
     uint32_t last_job;                      /* that ended */
     bool cut;                               /* the gap at hand ends here */
@@ -117,64 +126,20 @@ static int64_t task_count(const struct facts *facts, const struct stage_fact *st
     return count;
 }
 
-static void collect_attempts(struct account_times *self, const struct facts *facts, size_t position)
-{
-    const struct stage_fact *stage = &facts->stages[position];
-    int64_t tasks = task_count(facts, stage);
-    for (size_t i = 0; i < stage->attempt_count; i++) {
-        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
-        /* Rows come in the order of ends: put there, little is left to sort. */
-        self->ends[stage->first_attempt + attempt->row] = attempt->occupancy_ms ? attempt->finish_ms : INT64_MAX;
-        if (attempt->occupancy_ms)
-            self->begins[self->begin_count++] = attempt->begin_ms;
-        if (!attempt->again && self->launched[position] < tasks) {
-            self->launches[self->launch_count++] = MAX(attempt->launch_ms, stage->begin_ms);
-            self->launched[position]++;
-        }
-    }
-}
-
-enum err_code account_times_make(struct account_times *ret, const struct facts *facts, struct err *err)
-{
-    size_t count = facts->attempt_count;
-    *ret = (struct account_times){.begins = mem_alloc((count + 1) * sizeof *ret->begins),
-                                  .ends = mem_alloc((count + 1) * sizeof *ret->ends),
-                                  .launches = mem_alloc((count + 1) * sizeof *ret->launches),
-                                  .launched = mem_array(facts->stage_count + 1, sizeof *ret->launched)};
-    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
-    if (!ret->launched || !ret->begins || !ret->ends || !ret->launches || !scratch)
-        return err_nomem(err);
-    for (size_t i = 0; i < facts->stage_count; i++)
-        collect_attempts(ret, facts, i);
-    sort_times(ret->begins, scratch, ret->begin_count);
-    sort_times(ret->ends, scratch, count);
-    sort_times(ret->launches, scratch, ret->launch_count);
-    ret->end_count = ret->begin_count;
-    return ERR_OK;
-}
-
-void account_times_dispose(struct account_times *self)
-{
-    mem_free(TAKE(self->launched));
-    mem_free(TAKE(self->begins));
-    mem_free(TAKE(self->ends));
-    mem_free(TAKE(self->launches));
-}
-
-static void add_rare(struct sweep *self, int64_t time_ms, int kind, size_t position)
+static void add_rare(struct account_sweep *self, int64_t time_ms, int kind, size_t position)
 {
     self->rare[self->rare_count++] = (struct sort_item){time_ms, kind, (uint32_t)position};
 }
 
-static enum err_code collect_rare(struct sweep *self, struct err *err)
+static enum err_code collect_rare(struct account_sweep *self, const struct accounts *accounts, const struct facts *facts, struct err *err)
 {
-    const struct facts *facts = self->facts;
-    size_t room = self->curve->count + 2 * facts->job_count + 2 * facts->stage_count + self->gaps.change_count;
+    const struct slot_curve *curve = &accounts->curve;
+    size_t room = curve->count + 2 * facts->job_count + 2 * facts->stage_count + self->gaps.change_count;
     self->rare = mem_array(2 * room + 1, sizeof *self->rare);
     if (!self->rare)
         return err_nomem(err);
-    for (size_t i = 0; i < self->curve->count; i++)
-        add_rare(self, self->curve->times_ms[i], RARE_SLOTS, i);
+    for (size_t i = 0; i < curve->count; i++)
+        add_rare(self, curve->times_ms[i], RARE_SLOTS, i);
     for (size_t i = 0; i < facts->job_count; i++) {
         add_rare(self, facts->jobs[i].begin_ms, RARE_JOB_BEGIN, i);
         add_rare(self, facts->jobs[i].end_ms, RARE_JOB_END, i);
@@ -191,38 +156,98 @@ static enum err_code collect_rare(struct sweep *self, struct err *err)
     return ERR_OK;
 }
 
+enum err_code account_sweep_make(struct accounts *accounts, const struct facts *facts, struct err *err)
+{
+    struct account_sweep *self = accounts->sweep = mem_zalloc(sizeof *self);
+    if (!self)
+        return err_nomem(err);
+    enum err_code rc = gap_state_make(&self->gaps, facts, err);
+    return rc ? rc : collect_rare(self, accounts, facts, err);
+}
+
+void account_sweep_free(struct account_sweep *self)
+{
+    if (!self)
+        return;
+    gap_state_dispose(&self->gaps);
+    mem_free(self->rare);
+    mem_free(self->spans);
+    mem_free(self);
+}
+
 /* ---- Between two rare changes ---- */
 
-struct span {
-    double busy, sched_wait, few_tasks, tail, wait_exec; /* slot-ms */
+struct spanning {
+    const struct facts *facts;
+    uint32_t *launched;                /* indexes that a stage launched, at most its tasks; owned, as are the times */
+    int64_t *begins, *ends, *launches; /* of attempts that occupied a slot; first launches of indexes: sorted */
+    size_t begin_count, end_count, launch_count;
+    size_t begin, end, launch;                   /* those that are next */
+    int64_t now_ms, slots, busy, pending, tasks; /* S B P N of 3.5 */
 };
 
-/* The next time at which an attempt begins or ends or an index is launched, or `to_ms` if that is earlier; what happens now is done before. */
-static int64_t next_change(struct sweep *self, int64_t to_ms)
+static void collect_attempts(struct spanning *self, size_t position)
 {
-    const struct account_times *times = self->times;
-    while (self->end < times->end_count && times->ends[self->end] <= self->now_ms) {
+    const struct facts *facts = self->facts;
+    const struct stage_fact *stage = &facts->stages[position];
+    int64_t tasks = task_count(facts, stage);
+    for (size_t i = 0; i < stage->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
+        /* Rows come in the order of ends: put there, little is left to sort. */
+        self->ends[stage->first_attempt + attempt->row] = attempt->occupancy_ms ? attempt->finish_ms : INT64_MAX;
+        if (attempt->occupancy_ms)
+            self->begins[self->begin_count++] = attempt->begin_ms;
+        if (!attempt->again && self->launched[position] < tasks) {
+            self->launches[self->launch_count++] = MAX(attempt->launch_ms, stage->begin_ms);
+            self->launched[position]++;
+        }
+    }
+}
+
+static enum err_code collect_times(struct spanning *self, struct err *err)
+{
+    size_t count = self->facts->attempt_count;
+    self->begins = mem_alloc((count + 1) * sizeof *self->begins);
+    self->ends = mem_alloc((count + 1) * sizeof *self->ends);
+    self->launches = mem_alloc((count + 1) * sizeof *self->launches);
+    self->launched = mem_array(self->facts->stage_count + 1, sizeof *self->launched);
+    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
+    if (!self->launched || !self->begins || !self->ends || !self->launches || !scratch)
+        return err_nomem(err);
+    for (size_t i = 0; i < self->facts->stage_count; i++)
+        collect_attempts(self, i);
+    sort_times(self->begins, scratch, self->begin_count);
+    sort_times(self->ends, scratch, count);
+    sort_times(self->launches, scratch, self->launch_count);
+    self->end_count = self->begin_count;
+    return ERR_OK;
+}
+
+/* The next time at which an attempt begins or ends or an index is launched, or `to_ms` if that is earlier; what happens now is done before. */
+static int64_t next_change(struct spanning *self, int64_t to_ms)
+{
+    while (self->end < self->end_count && self->ends[self->end] <= self->now_ms) {
         self->end++;
         self->busy--;
     }
-    while (self->begin < times->begin_count && times->begins[self->begin] <= self->now_ms) {
+    while (self->begin < self->begin_count && self->begins[self->begin] <= self->now_ms) {
         self->begin++;
         self->busy++;
     }
-    while (self->launch < times->launch_count && times->launches[self->launch] <= self->now_ms) {
+    while (self->launch < self->launch_count && self->launches[self->launch] <= self->now_ms) {
         self->launch++;
         self->pending--;
     }
-    if (self->end < times->end_count)
-        to_ms = MIN(to_ms, times->ends[self->end]);
-    if (self->begin < times->begin_count)
-        to_ms = MIN(to_ms, times->begins[self->begin]);
-    if (self->launch < times->launch_count)
-        to_ms = MIN(to_ms, times->launches[self->launch]);
+    if (self->end < self->end_count)
+        to_ms = MIN(to_ms, self->ends[self->end]);
+    if (self->begin < self->begin_count)
+        to_ms = MIN(to_ms, self->begins[self->begin]);
+    if (self->launch < self->launch_count)
+        to_ms = MIN(to_ms, self->launches[self->launch]);
     return to_ms;
 }
 
-static struct span sum_span(struct sweep *self, int64_t to_ms)
+static struct span sum_span(struct spanning *self, int64_t to_ms)
 {
     struct span span = {0};
     int64_t slots = self->slots, missing = self->facts->slot_peak - slots, never = MAX(0, slots - self->tasks);
@@ -239,6 +264,37 @@ static struct span sum_span(struct sweep *self, int64_t to_ms)
     }
     return span;
 }
+
+static void change_numbers(struct spanning *self, const struct slot_curve *curve, const struct sort_item *rare)
+{
+    if (rare->tie == RARE_SLOTS) {
+        self->slots = curve->slots[rare->position];
+    } else if (rare->tie == RARE_STAGE_BEGIN || rare->tie == RARE_STAGE_END) {
+        int64_t tasks = task_count(self->facts, &self->facts->stages[rare->position]), sign = rare->tie == RARE_STAGE_BEGIN ? 1 : -1;
+        self->tasks += sign * tasks;
+        self->pending += sign > 0 ? tasks : self->launched[rare->position] - tasks;
+    }
+}
+
+enum err_code account_spans_make(struct accounts *accounts, const struct facts *facts, struct err *err)
+{
+    struct account_sweep *sweep = accounts->sweep;
+    struct spanning self = {.facts = facts, .now_ms = facts->begin_ms};
+    enum err_code rc = collect_times(&self, err);
+    if (!rc && !(sweep->spans = mem_array(sweep->rare_count + 1, sizeof *sweep->spans)))
+        rc = err_nomem(err);
+    for (size_t i = 0; i < sweep->rare_count && !rc; i++) {
+        sweep->spans[i] = sum_span(&self, sweep->rare[i].key);
+        change_numbers(&self, &accounts->curve, &sweep->rare[i]);
+    }
+    mem_free(self.launched);
+    mem_free(self.begins);
+    mem_free(self.ends);
+    mem_free(self.launches);
+    return rc;
+}
+
+/* ---- Sums, in the order of the rare changes ---- */
 
 static void add_idle(struct sweep *self, enum sum_kind kind, double slot, double wall)
 {
@@ -271,17 +327,17 @@ static void add_empty(struct sweep *self, enum sum_kind kind, double length)
     self->frame_empty_ms[kind] += (double)self->facts->slot_peak * length;
 }
 
-static enum err_code pass_span(struct sweep *self, int64_t to_ms, struct err *err)
+static enum err_code pass_span(struct sweep *self, const struct span *span, int64_t to_ms, struct err *err)
 {
     int64_t from_ms = self->now_ms;
     if (from_ms >= to_ms)
         return ERR_OK;
     double length = (double)(to_ms - from_ms), slots = (double)self->slots;
-    struct span span = sum_span(self, to_ms);
+    self->now_ms = to_ms;
     bool started = from_ms >= self->first_executor_ms, is_gap = !self->jobs && started;
     enum sum_kind gap_kind = SUM_COUNT;
     if (is_gap) {
-        struct driver_gap class = gap_state_class(&self->gaps, from_ms, self->jobs_begun > 0, self->jobs_begun == self->facts->job_count);
+        struct driver_gap class = gap_state_class(self->gaps, from_ms, self->jobs_begun > 0, self->jobs_begun == self->facts->job_count);
         enum err_code rc = add_gap(self, from_ms, &class, err);
         if (rc)
             return rc;
@@ -293,10 +349,10 @@ static enum err_code pass_span(struct sweep *self, int64_t to_ms, struct err *er
         add_empty(self, !started ? SUM_STARTUP : is_gap ? gap_kind : SUM_WAIT_EXEC, length);
         return ERR_OK;
     }
-    self->frame_wait_exec_ms += span.wait_exec;
-    self->frame_not_alloc_ms += ((double)self->facts->slot_peak - slots) * length - span.wait_exec;
-    both_add(&self->sums[SUM_BUSY], span.busy, span.busy / slots);
-    double idle = span.sched_wait + span.few_tasks + span.tail;
+    self->frame_wait_exec_ms += span->wait_exec;
+    self->frame_not_alloc_ms += ((double)self->facts->slot_peak - slots) * length - span->wait_exec;
+    both_add(&self->sums[SUM_BUSY], span->busy, span->busy / slots);
+    double idle = span->sched_wait + span->few_tasks + span->tail;
     if (is_gap) {
         add_idle(self, gap_kind, idle, idle / slots);
         self->accounts->idle_gap_ms += idle;
@@ -305,9 +361,9 @@ static enum err_code pass_span(struct sweep *self, int64_t to_ms, struct err *er
     } else if (self->unsure_stages) {
         add_idle(self, SUM_UNKNOWN, idle, idle / slots);
     } else {
-        add_idle(self, SUM_SCHED_WAIT, span.sched_wait, span.sched_wait / slots);
-        add_idle(self, SUM_FEW_TASKS, span.few_tasks, span.few_tasks / slots);
-        add_idle(self, SUM_TAIL, span.tail, span.tail / slots);
+        add_idle(self, SUM_SCHED_WAIT, span->sched_wait, span->sched_wait / slots);
+        add_idle(self, SUM_FEW_TASKS, span->few_tasks, span->few_tasks / slots);
+        add_idle(self, SUM_TAIL, span->tail, span->tail / slots);
     }
     return ERR_OK;
 }
@@ -401,9 +457,7 @@ static enum err_code begin_stage(struct sweep *self, uint32_t position, struct e
     open->joined = false;
     memcpy(open->then, self->sums, sizeof open->then);
     join(self, position);
-    int64_t tasks = task_count(self->facts, stage);
-    self->tasks += tasks;
-    self->pending += tasks;
+    self->tasks += task_count(self->facts, stage);
     self->unsure_stages += is_unsure(stage);
     return ERR_OK;
 }
@@ -422,9 +476,7 @@ static void end_stage(struct sweep *self, uint32_t position)
     self->open_stages[place].next_free = self->free_stage;
     self->free_stage = place;
     self->stage_place[position] = NOT_OPEN;
-    int64_t tasks = task_count(self->facts, stage);
-    self->tasks -= tasks;
-    self->pending -= tasks - self->times->launched[position];
+    self->tasks -= task_count(self->facts, stage);
     self->unsure_stages -= is_unsure(stage);
 }
 
@@ -484,8 +536,8 @@ static enum err_code apply(struct sweep *self, const struct sort_item *rare, str
     case RARE_STAGE_END: end_stage(self, rare->position); return ERR_OK;
     case RARE_JOB_END: end_job(self, rare->position); return ERR_OK;
     default: {
-        const struct gap_change *change = &self->gaps.changes[rare->position];
-        gap_state_apply(&self->gaps, change);
+        const struct gap_change *change = &self->gaps->changes[rare->position];
+        gap_state_apply(self->gaps, change);
         self->cut |= gap_event_cuts(change->event);
         return ERR_OK;
     }
@@ -519,25 +571,24 @@ static enum err_code run(struct sweep *self, struct err *err)
         return err_nomem(err);
     memset(self->stage_place, 0xff, facts->stage_count * sizeof *self->stage_place);
     memset(self->job_place, 0xff, facts->job_count * sizeof *self->job_place);
-    enum err_code rc;
-    if ((rc = gap_state_make(&self->gaps, facts, err)) || (rc = collect_rare(self, err)))
-        return rc;
-    for (size_t i = 0; i < self->rare_count && !rc; i++) {
-        if ((rc = pass_span(self, self->rare[i].key, err)) == ERR_OK)
-            rc = apply(self, &self->rare[i], err);
+    const struct account_sweep *sweep = self->accounts->sweep;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < sweep->rare_count && !rc; i++) {
+        if ((rc = pass_span(self, &sweep->spans[i], sweep->rare[i].key, err)) == ERR_OK)
+            rc = apply(self, &sweep->rare[i], err);
     }
     if (!rc)
         close_application(self);
     return rc;
 }
 
-enum err_code account_idle(struct accounts *self, const struct facts *facts, const struct account_times *times, struct err *err)
+enum err_code account_idle(struct accounts *self, const struct facts *facts, struct err *err)
 {
     const struct slot_curve *curve = &self->curve;
     struct sweep sweep = {.accounts = self,
                           .facts = facts,
                           .curve = curve,
-                          .times = times,
+                          .gaps = &self->sweep->gaps,
                           .now_ms = facts->begin_ms,
                           .first_executor_ms = INT64_MAX,
                           .last_job = NO_ENTITY,
@@ -547,8 +598,6 @@ enum err_code account_idle(struct accounts *self, const struct facts *facts, con
         if (curve->slots[i] > 0)
             sweep.first_executor_ms = curve->times_ms[i];
     enum err_code rc = run(&sweep, err);
-    gap_state_dispose(&sweep.gaps);
-    mem_free(sweep.rare);
     mem_free(sweep.open_stages);
     mem_free(sweep.open_jobs);
     mem_free(sweep.stage_place);

@@ -17,6 +17,8 @@
 
 /* Texts of findings: FINDINGS_PER_RULE of each rule at some kilobytes each, and lists of lost attempts. */
 #define TEXTS_MAX_BYTES ((size_t)512 << 20)
+/* Tasks of a batch from which on its samples are worth a thread: some 300 µs of work. */
+#define SAMPLE_BESIDE_FROM ((size_t)8192)
 
 struct looked_at {
     struct stage_stats stats;
@@ -28,7 +30,6 @@ struct analysis {
     struct arena arena;
     struct facts facts;
     struct accounts accounts;
-    struct account_times times;
     struct lost_tasks lost;
     struct completeness log;
     struct stage_desks desks;
@@ -41,10 +42,12 @@ struct analysis {
     size_t what_if_count;
     struct audits audits;
     struct slot_use slot_use;
+    struct beside using_slots; /* makes it, once there is time */
+    bool uses_slots;           /* it was begun */
     enum err_code slot_use_rc;
     struct findings findings;
     struct judged judged;
-    /* The thread beside, and what the two hand to each other: the simulation (with the times, which are made before), its calibration. */
+    /* The thread beside, and what the two hand to each other: the simulation (with the spans of the account, which are made before), its calibration. */
     pthread_t thread;
     bool beside; /* it runs */
     struct queue made, calibrated;
@@ -69,7 +72,6 @@ static void analysis_free(struct analysis *self)
     queue_dispose(&self->made);
     queue_dispose(&self->calibrated);
     lost_tasks_dispose(&self->lost);
-    account_times_dispose(&self->times);
     accounts_dispose(&self->accounts);
     facts_dispose(&self->facts);
     arena_dispose(&self->arena);
@@ -109,6 +111,20 @@ static uint32_t executor_position(const struct stage_samples *samples, uint32_t 
     return number == UINT32_MAX ? NO_ENTITY : samples->executors[number];
 }
 
+/* What rules ask beyond stage_stats, which needs the first half of that alone. */
+struct more {
+    struct looked_at *ret;
+    const struct stage_sample *sample;
+    enum err_code rc;
+    struct err err;
+};
+
+static void ask_more(void *context)
+{
+    struct more *self = context;
+    self->rc = stage_extra_make(&self->ret->extra, self->sample, &self->ret->stats, &self->err);
+}
+
 static enum err_code look_at_one(void *context, struct stage_desk *desk, struct err *err)
 {
     struct analysis *self = context;
@@ -118,10 +134,13 @@ static enum err_code look_at_one(void *context, struct stage_desk *desk, struct 
     enum err_code rc = stage_stats_begin(&making, &ret->stats, &samples->sample, err);
     if (rc)
         return rc;
-    rc = stage_extra_make(&ret->extra, &samples->sample, &ret->stats, err);
-    enum err_code ended = stage_stats_end(&making, rc ? NULL : err);
-    if (rc || ended || !samples->sample.count)
-        return rc ? rc : ended;
+    struct more more = {.ret = ret, .sample = &samples->sample};
+    struct beside asking;
+    beside_start(&asking, stage_is_large(&samples->sample), ask_more, &more);
+    rc = stage_stats_end(&making, err);
+    beside_join(&asking);
+    if (rc || more.rc || !samples->sample.count)
+        return rc || !more.rc ? rc : err_set(err, more.rc, "%s", more.err.message);
     ret->extra.worst.executor = executor_position(samples, ret->extra.worst.executor);
     ret->extra.peer.executor = executor_position(samples, ret->extra.peer.executor);
     ret->extra.data_task.executor = executor_position(samples, ret->extra.data_task.executor);
@@ -173,14 +192,32 @@ struct takers {
     struct lost_tasks *lost;       /* NULL: it loses no work */
     const struct facts *facts;
     uint32_t stage;
+    /* The batch at hand, for the samples beside. */
+    const struct task_values *values;
+    const uint32_t *places;
+    enum err_code sampled;
+    struct err sample_err;
 };
+
+static void add_samples(void *context)
+{
+    struct takers *self = context;
+    self->sampled = stage_samples_add(self->samples, self->values, self->places, &self->sample_err);
+}
 
 static enum err_code take_values(void *to, const struct task_values *values, const uint32_t *places, struct err *err)
 {
     struct takers *self = to;
+    struct beside sampling;
+    self->values = values;
+    self->places = places;
+    if (self->samples)
+        beside_start(&sampling, values->count >= SAMPLE_BESIDE_FROM, add_samples, self);
     account_pass_add(&self->account, values, places);
     enum err_code rc = self->lost ? lost_tasks_add(self->lost, self->facts, self->stage, values, places, err) : ERR_OK;
-    return rc || !self->samples ? rc : stage_samples_add(self->samples, values, places, err);
+    if (self->samples)
+        beside_join(&sampling);
+    return rc || !self->sampled ? rc : err_set(err, self->sampled, "%s", self->sample_err.message);
 }
 
 static enum err_code pass_stage(struct analysis *self, uint32_t stage, struct stage_samples *samples, struct err *err)
@@ -241,7 +278,7 @@ static void make_and_look(struct analysis *self)
     if (!rc)
         rc = simulation_without_lost(self->simulation, &without_lost, err);
     if (!rc)
-        rc = account_times_make(&self->times, &self->facts, err);
+        rc = account_spans_make(&self->accounts, &self->facts, err);
     self->beside_rc = rc;
     if (rc || !queue_push(&self->made, self->simulation))
         queue_close(&self->made);
@@ -286,6 +323,13 @@ static enum err_code end_beside(struct analysis *self, enum err_code rc, struct 
 
 /* ---- the story */
 
+static void use_slots(void *context)
+{
+    struct analysis *self = context;
+    struct err ignored; /* nothing but memory can be missing */
+    self->slot_use_rc = slot_use_make(&self->slot_use, &self->facts, &ignored);
+}
+
 static enum err_code run_both(struct analysis *self, struct err *err)
 {
     struct judged *judged = &self->judged;
@@ -298,8 +342,10 @@ static enum err_code run_both(struct analysis *self, struct err *err)
     judged->simulation = queue_pop(&self->made);
     if (!judged->simulation)
         return ERR_OK; /* end_beside says why */
-    rc = accounts_end(&self->accounts, &self->facts, &self->times, err);
-    account_times_dispose(&self->times);
+    /* The curve of slots asks for facts alone; from here on one thread has nothing to do most of the time. */
+    self->uses_slots = true;
+    beside_start(&self->using_slots, self->facts.attempt_count >= FACTS_BESIDE_FROM, use_slots, self);
+    rc = accounts_end(&self->accounts, &self->facts, err);
     if (!rc)
         rc = chain_make(&self->chain, &self->facts, &self->accounts, err);
     if (!rc)
@@ -323,11 +369,9 @@ static enum err_code run_both(struct analysis *self, struct err *err)
     return rc ? rc : ask_what_if(self, err);
 }
 
-static enum err_code run(struct analysis *self, struct db *app, struct err *err)
+static enum err_code run(struct analysis *self, struct err *err)
 {
-    enum err_code rc = facts_load(&self->facts, app, err);
-    if (!rc)
-        rc = accounts_begin(&self->accounts, &self->facts, err);
+    enum err_code rc = accounts_begin(&self->accounts, &self->facts, err);
     if (rc)
         return rc;
     start_beside(self);
@@ -339,20 +383,14 @@ static enum err_code run(struct analysis *self, struct db *app, struct err *err)
     return rc;
 }
 
-static void use_slots(void *context)
-{
-    struct analysis *self = context;
-    struct err ignored; /* nothing but memory can be missing */
-    self->slot_use_rc = slot_use_make(&self->slot_use, &self->facts, &ignored);
-}
-
-/* The curve of slots asks for facts alone, and judging keeps one thread busy most of the time. */
+/* With what is beside it done. */
 static enum err_code judge_run(struct analysis *self, struct analysis_result *result, struct joint_price joint[JOINT_PRICES], struct err *err)
 {
-    struct beside beside;
-    beside_start(&beside, self->facts.attempt_count >= FACTS_BESIDE_FROM, use_slots, self);
-    enum err_code rc = judge(&self->judged, &self->findings, joint, &result->joint_count, err);
-    beside_join(&beside);
+    enum err_code rc = run(self, err);
+    if (!rc)
+        rc = judge(&self->judged, &self->findings, joint, &result->joint_count, err);
+    if (self->uses_slots)
+        beside_join(&self->using_slots);
     return rc || !self->slot_use_rc ? rc : err_nomem(err);
 }
 
@@ -371,7 +409,7 @@ enum err_code analyse(struct db *app, struct err *err)
     queue_init(&self->calibrated, 1);
     struct joint_price joint[JOINT_PRICES];
     struct analysis_result result = {.judged = &self->judged, .findings = &self->findings, .slot_use = &self->slot_use, .joint = joint};
-    rc = run(self, app, err);
+    rc = facts_load(&self->facts, app, err);
     if (!rc)
         rc = judge_run(self, &result, joint, err);
     if (!rc)

@@ -7,7 +7,7 @@
 #include "base/int_column.h"
 
 #define SORT_COUNT 64 /* up to here an insertion sort is the fastest selection */
-#define BUCKET_BITS 10
+#define BUCKET_BITS 11
 
 static const double shares[] = {0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99};
 enum { SHARES = ARRAY_LENGTH(shares), RANKS = 2 * SHARES };
@@ -62,7 +62,7 @@ static size_t bucket_of(double value, uint64_t first_key, unsigned shift)
 }
 
 /* Keeps of `values` what lies in a bucket where a rank is, which is little, and selects there. */
-static void select_ranks_of_many(const double *values, size_t count, double min, double max, const size_t *ranks, double *ret, int64_t *scratch)
+static void select_ranks_of_many(const double *values, size_t count, double min, double max, const size_t *ranks, size_t rank_count, double *ret, int64_t *scratch)
 {
     uint64_t first_key = (uint64_t)order_key(min + 1), range = (uint64_t)order_key(max + 1) - first_key;
     unsigned bits = range ? 64 - (unsigned)__builtin_clzll(range) : 0, shift = bits > BUCKET_BITS ? bits - BUCKET_BITS : 0;
@@ -76,11 +76,11 @@ static void select_ranks_of_many(const double *values, size_t count, double min,
         counts[bucket_of(values[count - 1], first_key, shift)]++;
 
     size_t kept_ranks[RANKS], before = 0, dropped = 0, next = 0;
-    for (size_t bucket = 0; next < RANKS; bucket++) {
+    for (size_t bucket = 0; next < rank_count; bucket++) {
         size_t in_bucket = counts[bucket] + odd_counts[bucket];
         before += in_bucket;
         wanted[bucket] = ranks[next] < before;
-        for (; next < RANKS && ranks[next] < before; next++)
+        for (; next < rank_count && ranks[next] < before; next++)
             kept_ranks[next] = ranks[next] - dropped;
         if (!wanted[bucket])
             dropped += in_bucket;
@@ -90,7 +90,34 @@ static void select_ranks_of_many(const double *values, size_t count, double min,
         scratch[kept] = order_key(values[i]);
         kept += wanted[bucket_of(values[i], first_key, shift)];
     }
-    select_ranks(scratch, kept, 0, kept_ranks, RANKS, ret);
+    select_ranks(scratch, kept, 0, kept_ranks, rank_count, ret);
+}
+
+static void values_at_ranks(const double *values, size_t count, double min, double max, const size_t *ranks, size_t rank_count, double *ret, int64_t *scratch)
+{
+    if (count > SORT_COUNT) {
+        select_ranks_of_many(values, count, min, max, ranks, rank_count, ret, scratch);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = order_key(values[i]);
+    select_ranks(scratch, count, 0, ranks, rank_count, ret);
+}
+
+double quantile_of(const double *values, size_t count, double q, int64_t *scratch)
+{
+    if (!count)
+        return NAN;
+    double min = values[0], max = values[0], h = (double)(count - 1) * q, at_ranks[2];
+    for (size_t i = 1; i < count; i++) {
+        min = MIN(values[i], min);
+        max = MAX(values[i], max);
+    }
+    if (min == max)
+        return min;
+    size_t rank = (size_t)h, ranks[] = {rank, MIN(rank + 1, count - 1)};
+    values_at_ranks(values, count, min, max, ranks, ARRAY_LENGTH(ranks), at_ranks, scratch);
+    return at_ranks[0] + (h - (double)rank) * (at_ranks[1] - at_ranks[0]);
 }
 
 /* All but count, sum, min, max, mean, sigma, from the values at the ranks of `shares`. */
@@ -175,13 +202,7 @@ struct distribution distribution_of(const double *values, size_t count, double f
         ranks[2 * i + 1] = MIN(ranks[2 * i] + 1, count - 1);
     }
     double at_ranks[RANKS];
-    if (count <= SORT_COUNT) {
-        for (size_t i = 0; i < count; i++)
-            scratch[i] = order_key(values[i]);
-        select_ranks(scratch, count, 0, ranks, RANKS, at_ranks);
-    } else {
-        select_ranks_of_many(values, count, self.min, self.max, ranks, at_ranks, scratch);
-    }
+    values_at_ranks(values, count, self.min, self.max, ranks, RANKS, at_ranks, scratch);
     finish(&self, at_ranks, floor);
     return self;
 }

@@ -21,6 +21,7 @@ struct distribution {
 /* `floor`, of the two ratios, makes them finite where the median is 0: 1 ms, 1 KiB, 1 record. `scratch` has `count` places. */
 struct distribution distribution_of(const double *values, size_t count, double floor, int64_t *scratch);
 struct distribution distribution_of_equal(double value, size_t count, double floor);
+double quantile_of(const double *values, size_t count, double q, int64_t *scratch); /* one alone, in less time; NaN where count is 0 */
 double quantile_type7(const double *sorted, size_t count, double q); /* NaN where count is 0 */
 
 /* A whole number whose order is that of the doubles, negative ones too, so that they can be selected by their bits (select_nth). −0 and 0 are one. */

@@ -447,6 +447,19 @@ static enum err_code place_by_row(struct attempts *self, size_t count, struct er
     return ERR_OK;
 }
 
+/* For as many attempts as the stages say to have. */
+static enum err_code begin_reading(struct attempts *self, struct err *err)
+{
+    struct facts *facts = self->facts;
+    size_t count = 0;
+    for (size_t i = 0; i < facts->stage_count; i++)
+        count += MIN(facts->stages[i].attempt_count, FACTS_MAX_ATTEMPTS - count);
+    if (!(facts->attempts = mem_alloc((count + 1) * sizeof *facts->attempts)))
+        return err_nomem(err);
+    self->capacity = count;
+    return ERR_OK;
+}
+
 static enum err_code make_room(struct attempts *self, struct err *err)
 {
     struct facts *facts = self->facts;
@@ -604,6 +617,8 @@ enum err_code facts_read_tasks(struct facts *self, struct err *err)
 {
     struct attempts to = {.facts = self};
     enum err_code rc = reader_open(self, err);
+    if (!rc)
+        rc = begin_reading(&to, err);
     for (size_t i = 0; i < self->stage_count && !rc; i++)
         if (self->stages[i].attempt_count)
             rc = read_stage_attempts(&to, (uint32_t)i, err);

@@ -68,13 +68,13 @@ void sim_work_dispose(struct sim_work *self)
 
 /* --- changes --- */
 
-/* Quantiles of costs; ERR_NOMEM. */
-static enum err_code spread_of(const double *values, size_t count, struct distribution *ret, struct err *err)
+/* A quantile of costs. */
+static enum err_code quantile(const double *values, size_t count, double q, double *ret, struct err *err)
 {
     int64_t *scratch = mem_alloc((count + 1) * sizeof *scratch);
     if (!scratch)
         return err_nomem(err);
-    *ret = distribution_of(values, count, 1, scratch);
+    *ret = quantile_of(values, count, q, scratch);
     mem_free(scratch);
     return ERR_OK;
 }
@@ -82,27 +82,28 @@ static enum err_code spread_of(const double *values, size_t count, struct distri
 /* W1, W2: what winners do beyond 1.5 × p75 is cut off, and spread over them all. */
 static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread_out, struct err *err)
 {
-    double *costs = mem_alloc((work->count + 1) * sizeof *costs);
-    if (!costs)
+    CLEANUP(mem_freep) double *costs = mem_alloc((work->count + 1) * sizeof *costs);
+    CLEANUP(mem_freep) bool *wins = mem_alloc(work->count + 1);
+    if (!costs || !wins)
         return err_nomem(err);
     size_t count = 0;
-    for (size_t i = 0; i < work->count; i++)
-        if (is_winner(sim, work, i))
-            costs[count++] = work->cost_ms[i];
-    struct distribution spread;
-    enum err_code rc = spread_of(costs, count, &spread, err);
-    mem_free(costs);
+    for (size_t i = 0; i < work->count; i++) {
+        costs[count] = work->cost_ms[i];
+        count += wins[i] = is_winner(sim, work, i);
+    }
+    double p75 = 0;
+    enum err_code rc = quantile(costs, count, 0.75, &p75, err);
     if (rc)
         return rc;
-    double limit = 1.5 * spread.p75, cut = 0;
+    double limit = 1.5 * p75, cut = 0;
     for (size_t i = 0; i < work->count; i++) {
-        if (is_winner(sim, work, i) && work->cost_ms[i] > limit) {
+        if (wins[i] && work->cost_ms[i] > limit) {
             cut += work->cost_ms[i] - limit;
             work->cost_ms[i] = limit;
         }
     }
     for (size_t i = 0; spread_out && i < work->count; i++)
-        if (is_winner(sim, work, i))
+        if (wins[i])
             work->cost_ms[i] += cut / (double)count;
     return ERR_OK;
 }
@@ -189,12 +190,9 @@ static enum err_code overhead_of(const struct simulation *sim, const struct sim_
     struct overheads overheads = {.attempts = sim->facts->attempts + stage->first_attempt, .ms = mem_alloc((stage->attempt_count + 1) * sizeof *overheads.ms)};
     if (!overheads.ms)
         return err_nomem(err);
-    struct distribution spread;
     enum err_code rc = facts_value_batches(sim->facts, node->stage, 1U << VALUE_RUN_MS, overhead_batch, &overheads, err);
-    if (!rc)
-        rc = spread_of(overheads.ms, overheads.count, &spread, err);
     if (!rc && overheads.count)
-        *ret = spread.p50;
+        rc = quantile(overheads.ms, overheads.count, 0.5, ret, err);
     mem_free(overheads.ms);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/sort.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
@@ -22,12 +23,15 @@ struct stage_times {
     bool any_lost;  /* or a speculative copy */
 };
 
+/* Lists of events, sorted each by itself: attempts begin in the order in which they lie and finish in that of their rows, so that there is little to do. */
+enum event_list { EVENTS_BEGIN, EVENTS_FINISH, EVENTS_RARE, EVENT_LISTS };
+
 struct maker {
     struct simulation *sim;
     const struct facts *facts;
     struct stage_times *stages;
-    uint64_t *events, *spare; /* see sweep */
-    size_t event_count;
+    uint64_t *events[EVENT_LISTS]; /* see sweep; behind each EVENT_END */
+    size_t event_count[EVENT_LISTS];
     int shift;
     struct err *err;
 };
@@ -40,46 +44,35 @@ static int64_t since_begin(const struct facts *facts, int64_t at_ms)
 
 /* --- events in the order of time --- */
 
-/* An event is one number: time (32 bits, in steps of 2^shift ms), kind (3), position of a stage or executor (29). A task leaves the queue when it is launched, and takes its slot when
- * that is free for it, which is mostly the same moment: ENTER. Second attempts of an index (AGAIN) left no queue. */
+/* An event is one number: time (32 bits, in steps of 2^shift ms), kind (3), position of a stage or executor (29): events of one time happen in the order of kinds. A task leaves the
+ * queue when it is launched, and takes its slot when that is free for it, which is mostly the same moment: ENTER. Second attempts of an index (AGAIN) left no queue. */
 enum sweep_kind { SWEEP_SUBMIT, SWEEP_ENTER, SWEEP_LAUNCH, SWEEP_AGAIN, SWEEP_FINISH, SWEEP_STAGE_END, SWEEP_SLOTS_COME, SWEEP_SLOTS_GO };
 #define SWEEP_SUBJECTS ((size_t)1 << 29)
+#define EVENT_END UINT64_MAX /* behind all subjects */
 
-/* Bits of a digit when events are sorted: two digits for a run of an hour. */
-#define SORT_DIGIT 11
-
-static void event_add(struct maker *self, int64_t at_us, enum sweep_kind kind, size_t subject)
+static uint64_t event_of(const struct maker *self, int64_t at_us, enum sweep_kind kind, size_t subject)
 {
     uint64_t at = (uint64_t)MIN(at_us, self->sim->wall_us) / US_PER_MS >> self->shift;
-    self->events[self->event_count++] = at << 32 | (uint64_t)kind << 29 | (uint64_t)subject;
+    return at << 32 | (uint64_t)kind << 29 | (uint64_t)subject;
 }
 
-/* By time, least significant digits first; those of one time stay in the order in which they were added. */
-static void sort_events(struct maker *self)
+static void event_add(struct maker *self, enum event_list list, int64_t at_us, enum sweep_kind kind, size_t subject)
 {
-    uint64_t *from = self->events, *to = self->spare, last = (uint64_t)(self->sim->wall_us / US_PER_MS) >> self->shift;
-    int bits = 1;
-    while (last >> bits)
-        bits++;
-    int passes = (bits + SORT_DIGIT - 1) / SORT_DIGIT, digit = (bits + passes - 1) / passes;
-    uint64_t mask = ((uint64_t)1 << digit) - 1;
-    for (int low = 32; low < 32 + bits; low += digit) {
-        size_t starts[1 << SORT_DIGIT] = {0}, at = 0;
-        for (size_t i = 0; i < self->event_count; i++)
-            starts[from[i] >> low & mask]++;
-        for (size_t value = 0; value <= mask; value++) {
-            size_t here = starts[value];
-            starts[value] = at;
-            at += here;
-        }
-        for (size_t i = 0; i < self->event_count; i++)
-            to[starts[from[i] >> low & mask]++] = from[i];
-        uint64_t *other = from;
-        from = to;
-        to = other;
+    self->events[list][self->event_count[list]++] = event_of(self, at_us, kind, subject);
+}
+
+static enum err_code sort_events(struct maker *self)
+{
+    size_t most = MAX(self->event_count[EVENTS_BEGIN], MAX(self->event_count[EVENTS_FINISH], self->event_count[EVENTS_RARE]));
+    uint64_t *scratch = mem_alloc((most + 1) * sizeof *scratch);
+    if (!scratch)
+        return err_nomem(self->err);
+    for (size_t list = 0; list < EVENT_LISTS; list++) {
+        sort_keys(self->events[list], scratch, self->event_count[list]);
+        self->events[list][self->event_count[list]] = EVENT_END;
     }
-    self->events = from;
-    self->spare = to;
+    mem_free(scratch);
+    return ERR_OK;
 }
 
 static bool waits_for_slot(const struct attempt *attempt)
@@ -99,14 +92,14 @@ static void collect(struct maker *self)
             continue;
         int64_t first_us = since_begin(facts, stage->first_launch_ms);
         times->submission_us = known(stage->submission_ms) ? MIN(since_begin(facts, stage->submission_ms), first_us) : first_us;
-        event_add(self, times->submission_us, SWEEP_SUBMIT, s);
+        event_add(self, EVENTS_RARE, times->submission_us, SWEEP_SUBMIT, s);
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
             int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms * US_PER_MS;
             if (waits_for_slot(attempt))
-                event_add(self, since_begin(facts, attempt->launch_ms), SWEEP_LAUNCH, s);
-            event_add(self, begin, attempt->again || waits_for_slot(attempt) ? SWEEP_AGAIN : SWEEP_ENTER, s);
-            event_add(self, finish, SWEEP_FINISH, s);
+                event_add(self, EVENTS_BEGIN, since_begin(facts, attempt->launch_ms), SWEEP_LAUNCH, s);
+            event_add(self, EVENTS_BEGIN, begin, attempt->again || waits_for_slot(attempt) ? SWEEP_AGAIN : SWEEP_ENTER, s);
+            self->events[EVENTS_FINISH][stage->first_attempt + attempt->row] = event_of(self, finish, SWEEP_FINISH, s);
             times->first_begin_us = times->first_begin_us < 0 ? begin : MIN(times->first_begin_us, begin);
             times->last_finish_us = MAX(times->last_finish_us, finish);
             if (attempt->kind == WINNER)
@@ -116,8 +109,9 @@ static void collect(struct maker *self)
             times->work_ms += (double)attempt->occupancy_ms;
             times->any_lost |= attempt->kind != WINNER || attempt->speculative;
         }
-        event_add(self, times->last_finish_us, SWEEP_STAGE_END, s);
+        event_add(self, EVENTS_RARE, times->last_finish_us, SWEEP_STAGE_END, s);
     }
+    self->event_count[EVENTS_FINISH] = facts->attempt_count;
 }
 
 /* --- slots --- */
@@ -227,8 +221,8 @@ static enum err_code make_availability(struct maker *self)
         sim->executor_to_us[e] = to;
         if (executor->slots <= 0)
             continue;
-        event_add(self, from, SWEEP_SLOTS_COME, e);
-        event_add(self, to, SWEEP_SLOTS_GO, e);
+        event_add(self, EVENTS_RARE, from, SWEEP_SLOTS_COME, e);
+        event_add(self, EVENTS_RARE, to, SWEEP_SLOTS_GO, e);
     }
     sim->first_executor_us = known_or(sim->first_executor_us, 0);
     mem_free(waiting);
@@ -351,6 +345,16 @@ static void stage_event(struct open_stage *stage, struct stage_times *times, str
     }
 }
 
+static inline uint64_t next_event(const uint64_t *next[EVENT_LISTS])
+{
+    uint64_t event = MIN(*next[EVENTS_BEGIN], MIN(*next[EVENTS_FINISH], *next[EVENTS_RARE]));
+    if (event == EVENT_END)
+        return event;
+    size_t list = event == *next[EVENTS_BEGIN] ? EVENTS_BEGIN : event == *next[EVENTS_FINISH] ? EVENTS_FINISH : EVENTS_RARE;
+    next[list]++;
+    return event;
+}
+
 static enum err_code sweep(struct maker *self)
 {
     const struct facts *facts = self->facts;
@@ -359,8 +363,8 @@ static enum err_code sweep(struct maker *self)
     struct pool_time *pools = mem_array(sim->pool_count, sizeof *pools);
     enum err_code rc = open && pools ? ERR_OK : err_nomem(self->err);
     double step_ms = (double)((int64_t)1 << self->shift);
-    for (size_t i = 0; i < self->event_count && !rc; i++) {
-        uint64_t event = self->events[i];
+    const uint64_t *next[EVENT_LISTS] = {self->events[EVENTS_BEGIN], self->events[EVENTS_FINISH], self->events[EVENTS_RARE]};
+    for (uint64_t event; !rc && (event = next_event(next)) != EVENT_END;) {
         size_t subject = event & (SWEEP_SUBJECTS - 1);
         enum sweep_kind kind = (enum sweep_kind)(event >> 29 & 7);
         bool of_executor = kind == SWEEP_SLOTS_COME || kind == SWEEP_SLOTS_GO;
@@ -696,13 +700,12 @@ static enum err_code make_all(struct maker *self)
     sim->job_begin_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_begin_us);
     sim->job_end_us = arena_zalloc(&sim->arena, sim->job_count, sizeof *sim->job_end_us);
     sim->stage_node = arena_zalloc(&sim->arena, facts->stage_count, sizeof *sim->stage_node);
-    /* 24 bytes an attempt of room; what is not used is never touched */
-    size_t events = 3 * facts->attempt_count + 2 * (facts->stage_count + facts->executor_count) + 1;
     self->stages = mem_array(facts->stage_count + 1, sizeof *self->stages);
-    self->events = mem_alloc(events * sizeof *self->events);
-    self->spare = mem_alloc(events * sizeof *self->spare);
-    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages || !self->events ||
-        !self->spare)
+    self->events[EVENTS_BEGIN] = mem_alloc((2 * facts->attempt_count + 1) * sizeof(uint64_t)); /* half is mostly not used and never touched */
+    self->events[EVENTS_FINISH] = mem_alloc((facts->attempt_count + 1) * sizeof(uint64_t));
+    self->events[EVENTS_RARE] = mem_alloc((2 * (facts->stage_count + facts->executor_count) + 1) * sizeof(uint64_t));
+    if (!sim->jobs || !sim->by_turn || !sim->successors || !sim->cuts || !sim->job_begin_us || !sim->job_end_us || !sim->stage_node || !self->stages ||
+        !self->events[EVENTS_BEGIN] || !self->events[EVENTS_FINISH] || !self->events[EVENTS_RARE])
         return err_nomem(self->err);
     if (facts->stage_count >= SWEEP_SUBJECTS || facts->executor_count >= SWEEP_SUBJECTS)
         return err_set(self->err, ERR_LIMIT, "more than %zu stages or executors", SWEEP_SUBJECTS);
@@ -722,8 +725,9 @@ static enum err_code make_all(struct maker *self)
         rc = make_availability(self);
     if (rc)
         return rc;
-    sort_events(self);
-    rc = sweep(self);
+    rc = sort_events(self);
+    if (!rc)
+        rc = sweep(self);
     if (!rc)
         rc = make_slots(self);
     if (!rc)
@@ -764,8 +768,8 @@ enum err_code simulation_make(struct simulation **ret, const struct facts *facts
     struct maker maker = {.sim = sim, .facts = facts, .err = err};
     enum err_code rc = make_all(&maker);
     mem_free(maker.stages);
-    mem_free(maker.events);
-    mem_free(maker.spare);
+    for (size_t list = 0; list < EVENT_LISTS; list++)
+        mem_free(maker.events[list]);
     if (rc)
         simulation_free(sim);
     else

@@ -163,7 +163,7 @@ static enum err_code find_warmth(struct stage_medians *self, const struct stage_
             *(sample->cold[i] ? &self->cold_ms[cold_count++] : &warm[warm_count++]) = run_and_deser(sample, i);
         qsort(self->cold_ms, cold_count, sizeof *self->cold_ms, compare_doubles);
         if (warm_count >= MIN_WARM)
-            self->warm_ms = distribution_of(warm, warm_count, 1, keys).p50;
+            self->warm_ms = quantile_of(warm, warm_count, 0.5, keys);
     }
     mem_free(keys);
     mem_free(warm);

@@ -20,6 +20,11 @@ static inline bool time_before(const int64_t *a, const int64_t *b)
     return *a < *b;
 }
 
+static inline bool key_before(const uint64_t *a, const uint64_t *b)
+{
+    return *a < *b;
+}
+
 /* How many items before the border `middle` belong behind the item there, and how many behind it before the item in front of it: looked for in growing steps, for they are few. */
 #define DEFINE_SORT(sort, type, before)                                                                         \
     static void sort##_merge(type *a, size_t middle, size_t count, type *scratch)                               \
@@ -70,3 +75,4 @@ static inline bool time_before(const int64_t *a, const int64_t *b)
 
 DEFINE_SORT(sort_items, struct sort_item, item_before)
 DEFINE_SORT(sort_times, int64_t, time_before)
+DEFINE_SORT(sort_keys, uint64_t, key_before)

@@ -15,5 +15,6 @@ struct sort_item {
 
 void sort_items(struct sort_item *items, struct sort_item *scratch, size_t count);
 void sort_times(int64_t *times, int64_t *scratch, size_t count);
+void sort_keys(uint64_t *keys, uint64_t *scratch, size_t count);
 
 #endif

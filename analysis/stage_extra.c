@@ -145,7 +145,7 @@ static void sizes_written(struct stage_extra *ret, const struct stage_stats *sta
 
 static double median_of(const double *values, size_t count, int64_t *scratch)
 {
-    return distribution_of(values, count, 1, scratch).p50;
+    return quantile_of(values, count, 0.5, scratch);
 }
 
 /* Tasks away from their data against the others, run times at the stage's median size. */

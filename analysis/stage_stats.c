@@ -28,7 +28,7 @@
 #define UNEVEN_WAVES 2
 
 /* From so many tasks on a second thread is worth its beginning. */
-#define BESIDE_FROM ((size_t)50000)
+#define LARGE_FROM ((size_t)50000)
 
 const char *const stat_column_names[STAT_COLUMN_COUNT] = {
 #define X(id, name, floor) name,
@@ -123,22 +123,22 @@ double list_schedule(const double *w, size_t count, double slots)
     return schedule_end(&schedule);
 }
 
-static enum err_code distributions(const struct stage_sample *sample, size_t first, size_t end, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
+/* `scratch`: a place for each task. */
+static void distributions(const struct stage_sample *sample, size_t first, size_t end, struct distribution ret[STAT_COLUMN_COUNT], int64_t *scratch)
 {
-    int64_t *scratch = mem_alloc((sample->count + 1) * sizeof *scratch);
-    if (!scratch)
-        return err_nomem(err);
     for (size_t c = first; c < end; c++) {
         size_t count = c == STAT_CPU && !sample->has_cpu ? 0 : sample->count;
         ret[c] = sample->of[c] ? distribution_of(sample->of[c], count, stat_column_floors[c], scratch) : distribution_of_equal(0, count, stat_column_floors[c]);
     }
-    mem_free(scratch);
-    return ERR_OK;
 }
 
 enum err_code stage_distributions(const struct stage_sample *sample, struct distribution ret[STAT_COLUMN_COUNT], struct err *err)
 {
-    return distributions(sample, 0, STAT_COLUMN_COUNT, ret, err);
+    CLEANUP(mem_freep) int64_t *scratch = mem_alloc((sample->count + 1) * sizeof *scratch);
+    if (!scratch)
+        return err_nomem(err);
+    distributions(sample, 0, STAT_COLUMN_COUNT, ret, scratch);
+    return ERR_OK;
 }
 
 /* 4.3: what normal work of the outliers would save, and the same work spread evenly. The three schedules go side by side: each waits for its own heap most of the time. */
@@ -252,7 +252,7 @@ static void normalise_run(const struct stage_sample *sample, double *ret, int64_
         double bytes = at(sample, STAT_INPUT_BYTES, i) + at(sample, STAT_READ_BYTES, i), records = at(sample, STAT_INPUT_RECORDS, i) + at(sample, STAT_READ_RECORDS, i);
         ret[i] = MAX(bytes, records);
     }
-    double median = fmax(1, distribution_of(ret, sample->count, 1, scratch).p50);
+    double median = fmax(1, quantile_of(ret, sample->count, 0.5, scratch));
     for (size_t i = 0; i < sample->count; i++)
         ret[i] = sample->of[STAT_RUN][i] / MAX(1, ret[i] / median);
 }
@@ -307,18 +307,17 @@ static enum err_code find_eta2(struct stage_stats *self, const struct stage_samp
     return ERR_OK;
 }
 
-static enum err_code find_executors(struct stage_stats *self, const struct stage_sample *sample, struct err *err)
+static enum err_code find_executors(struct stage_stats *self, const struct stage_sample *sample, int64_t *scratch, struct err *err)
 {
     size_t count = sample->count;
     if (sample->executor_count < 2)
         return ERR_OK;
     double *run = mem_alloc(count * sizeof *run);
-    int64_t *scratch = mem_alloc(count * sizeof *scratch);
-    enum err_code rc = run && scratch && !find_eta2(self, sample) ? ERR_OK : err_nomem(err);
+    enum err_code rc = run && !find_eta2(self, sample) ? ERR_OK : err_nomem(err);
     bool any = false;
     if (!rc) {
         normalise_run(sample, run, scratch);
-        double median = distribution_of(run, count, 1, scratch).p50;
+        double median = quantile_of(run, count, 0.5, scratch);
         rc = executors_differ(run, sample->executor, count, sample->executor_count, median, HOST_MIN_RATIO, &any, err);
     }
     struct executor_times times = {0};
@@ -327,7 +326,6 @@ static enum err_code find_executors(struct stage_stats *self, const struct stage
     if (!rc && any)
         compare_executors(self, sample, &times);
     executor_times_dispose(&times);
-    mem_free(scratch);
     mem_free(run);
     return rc;
 }
@@ -375,40 +373,39 @@ static enum stage_verdict verdict_of(const struct stage_stats *self, const struc
 static void recover(void *context)
 {
     struct stats_making *self = context;
-    self->rc = find_recoverable(self->stats, self->sample);
+    self->recovered = find_recoverable(self->stats, self->sample);
 }
 
-static enum err_code judge_rest(struct stage_stats *self, const struct stage_sample *sample, double wall_ms, struct err *err)
+bool stage_is_large(const struct stage_sample *sample)
 {
-    enum err_code rc = distributions(sample, STAT_OCCUPANCY + 1, STAT_COLUMN_COUNT, self->of, err);
-    if (rc)
-        return rc;
-    self->gc_share = gc_share_of(sample, self->of);
-    rc = find_causes(&self->outliers, sample, self->of, err);
-    return rc || !sample->count || wall_ms < MIN_WALL_MS ? rc : find_executors(self, sample, err);
+    return sample->count >= LARGE_FROM;
 }
 
 enum err_code stage_stats_begin(struct stats_making *self, struct stage_stats *ret, const struct stage_sample *sample, struct err *err)
 {
     *self = (struct stats_making){.stats = ret, .sample = sample, .wall_ms = (double)sample->end_ms - (double)sample->first_launch_ms};
     *ret = (struct stage_stats){.verdict = VERDICT_MUTED, .slow_executor.executor = UINT32_MAX};
-    enum err_code rc = distributions(sample, STAT_OCCUPANCY, STAT_OCCUPANCY + 1, ret->of, err);
-    if (rc)
-        return rc;
+    if (!(self->scratch = mem_alloc((sample->count + 1) * sizeof *self->scratch)))
+        return err_nomem(err);
+    distributions(sample, STAT_OCCUPANCY, STAT_OCCUPANCY + 1, ret->of, self->scratch);
     find_outliers(&ret->outliers, sample, ret->of[STAT_OCCUPANCY].p75);
-    beside_start(&self->beside, sample->count >= BESIDE_FROM, recover, self);
-    rc = judge_rest(ret, sample, self->wall_ms, err);
-    if (rc)
-        beside_join(&self->beside);
-    return rc;
+    beside_start(&self->recovering, stage_is_large(sample), recover, self);
+    distributions(sample, STAT_OCCUPANCY + 1, STAT_COLUMN_COUNT, ret->of, self->scratch);
+    ret->gc_share = gc_share_of(sample, ret->of);
+    return ERR_OK;
 }
 
 enum err_code stage_stats_end(struct stats_making *self, struct err *err)
 {
-    beside_join(&self->beside);
-    if (self->rc)
-        return err_nomem(err);
-    if (self->sample->count && self->wall_ms >= MIN_WALL_MS)
+    bool judged = self->sample->count && self->wall_ms >= MIN_WALL_MS;
+    enum err_code rc = find_causes(&self->stats->outliers, self->sample, self->stats->of, err);
+    if (!rc && judged)
+        rc = find_executors(self->stats, self->sample, self->scratch, err);
+    beside_join(&self->recovering);
+    mem_free(TAKE(self->scratch));
+    if (rc || self->recovered)
+        return rc ? rc : err_nomem(err);
+    if (judged)
         self->stats->verdict = verdict_of(self->stats, self->sample, self->wall_ms);
     return ERR_OK;
 }

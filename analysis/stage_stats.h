@@ -126,15 +126,17 @@ struct stage_stats {
 };
 enum err_code stage_stats_make(struct stage_stats *ret, const struct stage_sample *sample, struct err *err) WARN_UNUSED;
 
-/* The same in two steps, for who has something to do meanwhile: of a large stage base_ms, rec_cap_ms and rec_spread_ms, which are long in the making, are made on another thread until
- * the second step, and with them the verdict; all else is there after the first. The second must follow a first that went well. */
+/* The same in two steps, for who looks at a large stage beside: distributions and who its outliers are is there after the first, and stays as it is; base_ms, rec_cap_ms and rec_spread_ms
+ * are made on another thread until the end of the second, which finds causes, the slow executor and the verdict. The second must follow a first that went well. */
 struct stats_making {
     struct stage_stats *stats;
     const struct stage_sample *sample;
     double wall_ms;
-    struct beside beside;
-    enum err_code rc;
+    int64_t *scratch;                /* a place for each task; owned */
+    struct beside recovering;
+    enum err_code recovered;
 };
+bool stage_is_large(const struct stage_sample *sample); /* a second thread is worth its beginning */
 enum err_code stage_stats_begin(struct stats_making *self, struct stage_stats *ret, const struct stage_sample *sample, struct err *err) WARN_UNUSED;
 enum err_code stage_stats_end(struct stats_making *self, struct err *err) WARN_UNUSED;
 

@@ -221,7 +221,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* What `scratch` holds, NaN left out; sorts it. */
-static double quantile_of(struct reader *self, size_t count, double q)
+static double value_at_quantile(struct reader *self, size_t count, double q)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
@@ -239,7 +239,7 @@ static double quantile_of(struct reader *self, size_t count, double q)
             const struct batch *b = &(self)->batches[i];  \
             (self)->scratch[n_++] = (expression);         \
         }                                                 \
-        quantile_of((self), n_, 0.5);                     \
+        value_at_quantile((self), n_, 0.5);                     \
     }))
 
 /* Median of slopes between points half the series apart (incomplete Theil–Sen); points by batch. `value` picks the series. */
@@ -262,7 +262,7 @@ static double slope_of(struct reader *self, size_t from, value_fn *value)
     size_t count = self->count - from, half = count / 2, n = 0;
     for (size_t i = from; half && i + half < self->count; i++)
         self->scratch[n++] = (value(&self->batches[i + half]) - value(&self->batches[i])) / (double)half;
-    return quantile_of(self, n, 0.5);
+    return value_at_quantile(self, n, 0.5);
 }
 
 static bool grows(struct reader *self, value_fn *value, double median)
@@ -281,12 +281,12 @@ static void find_interval(struct reader *self, struct stream_row *row)
     }
     row->back_to_back = pairs && (double)waited < WAITS_SHARE * (double)pairs;
     if (!row->back_to_back) {
-        row->interval_ms = quantile_of(self, waited, 0.5);
+        row->interval_ms = value_at_quantile(self, waited, 0.5);
         return;
     }
     for (size_t i = 0; i < pairs; i++)
         self->scratch[i] = (double)(self->batches[i + 1].trigger_ms - self->batches[i].trigger_ms);
-    row->interval_ms = quantile_of(self, pairs, 0.5);
+    row->interval_ms = value_at_quantile(self, pairs, 0.5);
 }
 
 static void drop_idle_records(struct reader *self)
@@ -303,7 +303,7 @@ static void judge_delay(struct reader *self, struct stream_row *row)
     size_t n = 0;
     for (size_t i = 1; i < self->count; i++)
         self->scratch[n++] = MAX(0.0, (double)(self->batches[i].trigger_ms - self->batches[i - 1].trigger_ms) - row->interval_ms);
-    row->delay_ms = quantile_of(self, n, 0.5);
+    row->delay_ms = value_at_quantile(self, n, 0.5);
 }
 
 static void judge_state(struct reader *self, struct stream_row *row)
@@ -330,11 +330,11 @@ static void judge_watermark(struct reader *self, struct stream_row *row)
     for (size_t i = 0; i < self->count; i++)
         if (self->batches[i].watermark_ms > 0) /* it begins at 1970 */
             self->scratch[n++] = MAX(0.0, (double)self->batches[i].trigger_ms - self->batches[i].watermark_ms);
-    row->watermark_lag_ms = quantile_of(self, n, 0.95);
+    row->watermark_lag_ms = value_at_quantile(self, n, 0.95);
     for (size_t i = 1; i < self->count; i++)
         if (self->batches[i].watermark_ms > 0 && self->batches[i - 1].event_max_ms >= self->batches[i].watermark_ms)
             self->scratch[delays++] = self->batches[i - 1].event_max_ms - self->batches[i].watermark_ms;
-    row->watermark_delay_ms = quantile_of(self, delays, 0.5);
+    row->watermark_delay_ms = value_at_quantile(self, delays, 0.5);
     double base = isnan(row->watermark_delay_ms) ? row->interval_ms : isnan(row->interval_ms) ? row->watermark_delay_ms : MAX(row->watermark_delay_ms, row->interval_ms);
     row->watermark_ratio = base > 0 ? row->watermark_lag_ms / base : (double)NAN;
 }

@@ -29,7 +29,7 @@ const clipboard = () => at.page.evaluate(() => navigator.clipboard.readText());
 async function copied(act) {
   await at.page.evaluate(() => navigator.clipboard.writeText(""));
   await act();
-  await at.page.waitForFunction(() => navigator.clipboard.readText());
+  for (let n = 0; n < 1200 && !(await clipboard()); n++) await at.page.waitForTimeout(50);
   return clipboard();
 }
 /** It is gone after a moment, and what it said stays in the document. @param {string} text */

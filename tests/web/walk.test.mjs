@@ -120,6 +120,8 @@ async function walk(page, root, app, rules, path, get) {
   };
   await page.goto(root);
   await page.getByRole("searchbox").first().fill(app.appId);
+  await page.waitForURL(/[?&]q=/); // the rows that stand there until then are about to go
+  await settled(page);
   await click(page.locator(`main tbody a[href$="/a/${app.ref}"]`).first());
   await page.waitForSelector(".find-row");
   await settled(page);
