@@ -9,6 +9,7 @@
 
 #include "base/attributes.h"
 #include "base/confine.h"
+#include "base/db.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "ingest/store/catalog_arrivals.h"
@@ -102,7 +103,7 @@ static void allow_temporary(struct confine *confine, const char *otherwise)
     if (temporary)
         confine_allow(confine, temporary, CONFINE_WRITE);
     else
-        setenv("SQLITE_TMPDIR", otherwise, 0);
+        db_temporary_directory(otherwise);
 }
 
 static void allow_remote(struct confine *confine)
