@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which findings came, went, got worse or better between two runs (spec/findings.md 9.5). A finding of the base stands for one of the new run when it is of the same rule and its subject has the
- * other's as its counterpart. Where subjects are never the same again (tasks, batches) it is the rule alone, and the worst of each. */
+ * other's as its counterpart. Nodes of a plan, whose numbers change with it, go by what they are and do within their query; of several that are alike the worst with the worst. Where subjects are never the same again (tasks, batches) it is the rule alone, and the worst of each. */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/compare.h"
 #include "base/attributes.h"
@@ -39,12 +41,12 @@ static int by_identity(const void *a, const void *b)
     return str_compare(x->finding->key, y->finding->key);
 }
 
-/* Keeps the first of those that are alike; what has no counterpart is like nothing else. */
+/* Keeps the first of those that are alike; what has no counterpart is like nothing else. Nodes that are alike are several all the same. */
 static size_t keep_first(struct entry *entries, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (!kept || !str_known(entries[i].key) || compare_identity(&entries[kept - 1], &entries[i]) != 0)
+        if (!kept || !str_known(entries[i].key) || entries[i].finding->kind == SUBJECT_NODE || compare_identity(&entries[kept - 1], &entries[i]) != 0)
             entries[kept++] = entries[i];
     return kept;
 }
@@ -62,6 +64,17 @@ static int by_news(const void *a, const void *b)
     return str_compare(str_known(x->new_key) ? x->new_key : x->base_key, str_known(y->new_key) ? y->new_key : y->base_key);
 }
 
+/* "3/17" → "3/" and what the node is. */
+static enum err_code node_key(struct comparison *self, struct str key, uint64_t node, struct str *ret, struct err *err)
+{
+    const char *slash = key.len ? memchr(key.ptr, '/', key.len) : NULL;
+    const char *text = arena_printf(&self->arena, "%.*s/%016" PRIx64, slash ? (int)(slash - key.ptr) : 0, key.ptr, node);
+    if (!text)
+        return err_nomem(err);
+    *ret = str_of(text);
+    return ERR_OK;
+}
+
 static enum err_code base_key(struct comparison *self, const struct run_match *match, const struct run_finding *finding, struct buf *scratch, struct str *ret, struct err *err)
 {
     *ret = STR_NONE;
@@ -72,6 +85,8 @@ static enum err_code base_key(struct comparison *self, const struct run_match *m
     }
     if (!run_match_subject(match, &self->base, &self->new_run, finding->kind, finding->key, scratch))
         return ERR_OK;
+    if (finding->node && !buf_failed(scratch))
+        return node_key(self, buf_str(scratch), finding->node, ret, err);
     return buf_failed(scratch) || arena_str(&self->arena, buf_str(scratch), ret) ? err_nomem(err) : ERR_OK;
 }
 
@@ -94,6 +109,8 @@ enum err_code compare_findings(struct comparison *self, const struct run_match *
     for (size_t i = 0; i < new_count; i++) {
         const struct run_finding *finding = &self->new_run.findings[i];
         new_run[i] = (struct entry){finding, str_known(finding->identity) ? finding->identity : finding->key};
+        if (finding->node && (rc = node_key(self, finding->key, finding->node, &new_run[i].key, err)))
+            return rc;
     }
     qsort(base, base_count, sizeof *base, by_identity);
     qsort(new_run, new_count, sizeof *new_run, by_identity);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/match.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/fingerprint.h"
@@ -237,33 +238,49 @@ static size_t anchors_before(const struct job_pairs *self, const struct job_pair
     return low;
 }
 
-/* Step 3. A stage in a pair of jobs goes by its place between their anchors; one of another job by its pair of queries, or by the program's order alone. */
-static void add_place(struct side *side, const struct job_pairs *pairs, const struct run_stage *stage, size_t position, uint32_t query, bool in_new)
+/* The call site alone, or with the power of two of what the stage read. */
+static int64_t site_of(const struct run_stage *stage, bool by_size)
+{
+    if (!by_size)
+        return stage->call_site;
+    return (int64_t)fingerprint_join((const uint64_t[]){(uint64_t)stage->call_site, stage->bytes >= 1 ? 1 + (uint64_t)log2(stage->bytes) : 0}, 2);
+}
+
+/* A stage in a pair of jobs goes by its place between their anchors; one of another job by its pair of queries, or by the program's order alone. */
+static void add_place(struct side *side, const struct job_pairs *pairs, const struct run_stage *stage, size_t position, uint32_t query, bool in_new, bool by_size)
 {
     size_t number = (size_t)(uintptr_t)imap_get(in_new ? &pairs->by_new : &pairs->by_base, stage->job_id);
     if (number)
-        add(side, (int64_t)number, (int64_t)anchors_before(pairs, &pairs->items[number - 1], (uint32_t)position, in_new), stage->call_site, position);
+        add(side, (int64_t)number, (int64_t)anchors_before(pairs, &pairs->items[number - 1], (uint32_t)position, in_new), site_of(stage, by_size), position);
     else
-        add(side, query == NO_MATCH ? -1 : -2 - (int64_t)query, 0, stage->call_site, position);
+        add(side, query == NO_MATCH ? -1 : -2 - (int64_t)query, 0, site_of(stage, by_size), position);
 }
 
-static enum err_code match_places(struct run_match *self, const struct run_record *base, const struct run_record *new_run, struct side *sides, struct err *err)
+/* Steps 3a (`by_size`) and 3b, between the same anchors. */
+static void match_places(struct run_match *self, const struct run_record *base, const struct run_record *new_run, const struct job_pairs *pairs, bool by_size, struct side *sides)
+{
+    for (size_t i = 0; i < base->stage_count; i++) {
+        uint32_t query = run_query_of(base, &base->stages[i]);
+        if (self->stage_in_new[i] == NO_MATCH && (query == NO_MATCH || self->query_in_new[query] != NO_MATCH))
+            add_place(&sides[0], pairs, &base->stages[i], i, query, false, by_size);
+    }
+    for (size_t i = 0; i < new_run->stage_count; i++) {
+        uint32_t query = run_query_of(new_run, &new_run->stages[i]), paired = query == NO_MATCH ? NO_MATCH : self->query_in_base[query];
+        if (self->stage_in_base[i] == NO_MATCH && (query == NO_MATCH || paired != NO_MATCH))
+            add_place(&sides[1], pairs, &new_run->stages[i], i, paired, true, by_size);
+    }
+    pair_up(&sides[0], &sides[1], self->stage_in_new, self->stage_in_base);
+}
+
+/* Step 3. */
+static enum err_code match_left_over(struct run_match *self, const struct run_record *base, const struct run_record *new_run, struct side *sides, struct err *err)
 {
     CLEANUP(job_pairs_dispose) struct job_pairs pairs;
     enum err_code rc = job_pairs_make(&pairs, self, base, new_run, err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < base->stage_count; i++) {
-        uint32_t query = run_query_of(base, &base->stages[i]);
-        if (self->stage_in_new[i] == NO_MATCH && (query == NO_MATCH || self->query_in_new[query] != NO_MATCH))
-            add_place(&sides[0], &pairs, &base->stages[i], i, query, false);
-    }
-    for (size_t i = 0; i < new_run->stage_count; i++) {
-        uint32_t query = run_query_of(new_run, &new_run->stages[i]), paired = query == NO_MATCH ? NO_MATCH : self->query_in_base[query];
-        if (self->stage_in_base[i] == NO_MATCH && (query == NO_MATCH || paired != NO_MATCH))
-            add_place(&sides[1], &pairs, &new_run->stages[i], i, paired, true);
-    }
-    pair_up(&sides[0], &sides[1], self->stage_in_new, self->stage_in_base);
+    match_places(self, base, new_run, &pairs, true, sides);
+    match_places(self, base, new_run, &pairs, false, sides);
     return ERR_OK;
 }
 
@@ -310,7 +327,7 @@ enum err_code run_match_make(struct run_match *ret, const struct run_record *bas
         match_queries(ret, base, new_run, sides, &scratch);
         match_fingerprints(ret, base, new_run, true, sides);
         match_fingerprints(ret, base, new_run, false, sides);
-        rc = match_places(ret, base, new_run, sides, err);
+        rc = match_left_over(ret, base, new_run, sides, err);
     }
     if (!rc)
         ret->share = matched_share(ret, base, new_run);

@@ -5,7 +5,9 @@
  *   1  queries with the same first plan, the k-th with the k-th; in such a pair, stages with the same fingerprint, in order
  *   1b queries that are left, with the same description, the k-th with the k-th: the same place in the program, whose plan is another one now
  *   2  stages that are left, with the same fingerprint, in order
- *   3  stages that are left, by call site and by their place between stages of their job that were matched
+ *   3a stages that are left, by call site, by their place between stages of their job that were matched, and by how much they read, to a power of two: a table that is joined in another way is read
+ *      in another order, and it is the same table still
+ *   3b stages that are left, by call site and place alone
  *   4  what remains was added or removed
  *
  * Pure functions over two records; memory: some words a stage. */

@@ -7,7 +7,9 @@
 
 #include "analysis/analysis_rows.h"
 #include "analysis/finding_order.h"
+#include "analysis/fingerprint.h"
 #include "base/attributes.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #define WALL_MAX_MS ((int64_t)1 << 52) /* 140,000 years: sums of these never overflow, whatever a file that came by mail says */
@@ -284,10 +286,39 @@ static const char *const rdd_identity_sql = "SELECT coalesce(r.name, '') || '|' 
                                             "WHERE o.rdd_id < r.rdd_id AND o.name IS r.name AND o.callsite IS r.callsite) FROM rdd AS r WHERE r.rdd_id = CAST(?1 AS INTEGER)";
 static const char *const query_identity_sql = "SELECT coalesce(query_id, name) FROM streaming_query WHERE run_id = ?1";
 
+static enum err_code identify_node(struct db *app, struct run_finding *finding, struct err *err)
+{
+    const char *slash = finding->key.len ? memchr(finding->key.ptr, '/', finding->key.len) : NULL;
+    size_t n = slash ? (size_t)(slash - finding->key.ptr) : 0;
+    int64_t execution_id, node_id;
+    sqlite3_stmt *row = NULL;
+    if (!slash || !str_to_i64((struct str){finding->key.ptr, n}, &execution_id) || !str_to_i64((struct str){slash + 1, finding->key.len - n - 1}, &node_id))
+        return ERR_OK;
+    CLEANUP(buf_dispose) struct buf cleaned;
+    buf_init(&cleaned, RUN_RECORD_BYTES);
+    enum err_code rc = db_prepare(app, &row,
+                                  "SELECT n.name, t.body FROM sql_execution AS e JOIN sql_plan AS p ON p.plan_id = e.plan_id JOIN sql_node AS n ON n.plan_id = p.graph_plan_id "
+                                  "LEFT JOIN text AS t ON t.text_id = n.description_text_id WHERE e.execution_id = ?1 AND n.node_id = ?2",
+                                  err);
+    if (!rc) {
+        db_bind_i64(row, 1, execution_id);
+        db_bind_i64(row, 2, node_id);
+        if (!(rc = db_step(row, err))) {
+            clean_plan(&cleaned, db_str(row, 1));
+            finding->node = fingerprint_join((const uint64_t[]){fingerprint_of(db_str(row, 0)), fingerprint_of(buf_str(&cleaned))}, 2);
+            rc = buf_failed(&cleaned) ? err_nomem(err) : ERR_OK;
+        }
+    }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static enum err_code identify(struct run_record *self, struct db *app, struct run_finding *finding, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     finding->identity = STR_NONE;
+    if (finding->kind == SUBJECT_NODE)
+        return identify_node(app, finding, err);
     if (finding->kind == SUBJECT_TASK || finding->kind == SUBJECT_BATCH) {
         finding->identity = STR_LIT("");
         return ERR_OK;

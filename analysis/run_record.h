@@ -83,6 +83,7 @@ struct run_finding {
                                         again; STR_NONE: stages, jobs, queries and their nodes (match.h), and where the key is it */
     enum grade grade;
     int64_t price_ms; /* UNKNOWN: none */
+    uint64_t node; /* of a plan's node: what it is and does (fingerprint.h), since its number is another one in another plan; 0: it is none, or nothing is known of it */
 };
 
 struct run_record {

@@ -343,6 +343,7 @@ static const struct {
     {EMPTY_STORAGE, "storage_no_events",
      "SELECT CASE WHEN EXISTS (SELECT 1 FROM rdd_partition) THEN 0 ELSE (SELECT count(*) FROM rdd WHERE coalesce(use_disk, 0) OR coalesce(use_memory, 0)) END"},
     {EMPTY_SQL, "sql_old", "SELECT NOT EXISTS (SELECT 1 FROM sql_execution) AND (SELECT spark_version GLOB '1.*' FROM application)"},
+    {EMPTY_SQL, "sql_nothing", "SELECT NOT EXISTS (SELECT 1 FROM sql_execution) AND NOT EXISTS (SELECT 1 FROM job)"},
     {EMPTY_SQL, "sql_rdd", "SELECT NOT EXISTS (SELECT 1 FROM sql_execution)"},
     {EMPTY_STREAMING, "streaming_dstreams", "SELECT NOT EXISTS (SELECT 1 FROM streaming_query) AND EXISTS (SELECT 1 FROM job WHERE batch_ms IS NOT NULL)"},
     {EMPTY_STREAMING, "streaming_none", "SELECT NOT EXISTS (SELECT 1 FROM streaming_query)"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page: reads the address, shows the view for it, and keeps the frame (bar, rail, keys, preferences). */
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { apiPath, firstAnswer } from "./api.js";
 import { UploadList, useUploads } from "./components/add-log.jsx";
 import { AppHead } from "./components/app-head.jsx";
@@ -60,6 +60,13 @@ function Root() {
   const route = current();
   const compares = route.parts[0] === "compare" && route.parts.length === 1;
   const ref = compares ? route.query.get("b") : route.parts[0] === "a" && route.parts.length > 1 ? route.parts[1] : null;
+  const shown = useRef(route.path);
+  useLayoutEffect(() => {
+    if (shown.current === route.path) return;
+    shown.current = route.path;
+    // What had the focus went with its page; from here the keyboard goes on, and a screen reader says what there is now.
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }, [route.path]);
   const uploads = useUploads();
   const frame = { uploads, prefs, change, keys: () => setHelp(true), search: () => setSearching(true), searching, searched: () => setSearching(false) };
   return (
@@ -77,8 +84,11 @@ function Root() {
 /** @typedef {{ uploads: import("./components/add-log.jsx").Uploads, prefs: import("./lib/prefs.js").Prefs, change: (p: Partial<import("./lib/prefs.js").Prefs>) => void, keys: () => void, search: () => void, searching: boolean,
  *   searched: () => void }} Frame searching: the search over everything is open */
 
-/** @param {{ frame: Frame, class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
-function Shell({ frame, class: c, bar, rail, children }) {
+/** @param {{ title: string, frame: Frame, class?: string, bar: import("preact").ComponentChildren, rail?: import("preact").ComponentChildren, children: import("preact").ComponentChildren }} props */
+function Shell({ title, frame, class: c, bar, rail, children }) {
+  useEffect(() => {
+    document.title = `${title} · Afterglow`;
+  });
   return (
     <div class={"frame " + (c ?? "")}>
       <a
@@ -93,13 +103,19 @@ function Shell({ frame, class: c, bar, rail, children }) {
       </a>
       {bar}
       {rail}
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={-1} aria-label={title}>
         <UploadList uploads={frame.uploads} />
         {children}
       </main>
     </div>
   );
 }
+
+/** What the search finds beside the pages of a run. @returns {{ id: string, to: string }[]} */
+const outside = () => [
+  { id: "apps", to: paths.apps() },
+  { id: "status", to: paths.status() },
+];
 
 /** Pages without an application. @param {{ here: "apps" | "status" | "none", path: string, frame: Frame }} props */
 function PlainFrame({ here, path, frame }) {
@@ -110,13 +126,10 @@ function PlainFrame({ here, path, frame }) {
     search: frame.search,
     help: frame.keys,
   });
-  useEffect(() => {
-    document.title = `${t(here === "status" ? "server.title" : "nav.apps")} · Afterglow`;
-  });
   const crumbs = [{ label: t("nav.apps"), to: paths.apps() }, ...(here === "status" ? [{ label: t("server.title") }] : [])];
   return (
-    <Shell frame={frame} class="no-rail" bar={<TopBar crumbs={crumbs} {...frame} />}>
-      {frame.searching ? <Palette appRef={null} version="" entries={[{ id: "apps", to: paths.apps() }]} close={frame.searched} /> : null}
+    <Shell title={t(here === "status" ? "server.title" : here === "none" ? "notFound.page" : "nav.apps")} frame={frame} class="no-rail" bar={<TopBar crumbs={crumbs} {...frame} />}>
+      {frame.searching ? <Palette appRef={null} version="" entries={outside()} close={frame.searched} /> : null}
       {here === "apps" ? (
         <Boundary>
           <Apps uploads={frame.uploads} />
@@ -164,15 +177,12 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
     search: frame.search,
     help: frame.keys,
   });
-  const title = app?.name ?? appRef;
+  const name = app?.name ?? appRef;
   const object = page?.object ? t(page.object, (rest[1] ?? "").replace(/\.0$/, "")) : null;
   const section = page?.section ? t(page.section) : null;
-  useEffect(() => {
-    document.title = `${[object ?? section, title].filter(Boolean).join(" · ")} · Afterglow`;
-  });
   const crumbs = [
     { label: t("nav.apps"), to: paths.apps() },
-    { label: title, to: paths.app(appRef) },
+    { label: name, to: paths.app(appRef) },
     ...(section ? [{ label: section, to: paths.page(appRef, page?.name ?? "") }] : []),
     ...(object ? [{ label: object }] : []),
   ];
@@ -207,11 +217,12 @@ function AppPage({ appRef, rest, frame, asked, app, version, found, beat }) {
   };
   return (
     <Shell
+      title={[object ?? section, name].filter(Boolean).join(" · ")}
       frame={frame}
       bar={<TopBar crumbs={crumbs} {...frame} />}
       rail={<Rail entries={list} here={page?.rail ?? ""} foot={app?.sparkVersion ? `Spark ${app.sparkVersion}` : null} />}
     >
-      {frame.searching ? <Palette appRef={appRef} version={version} entries={[...list, { id: "apps", to: paths.apps() }]} close={frame.searched} /> : null}
+      {frame.searching ? <Palette appRef={appRef} version={version} entries={[...list, ...outside()]} close={frame.searched} /> : null}
       {body()}
     </Shell>
   );

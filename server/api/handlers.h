@@ -11,7 +11,7 @@
 
 api_handler api_status, api_apps, api_app, api_health, api_jobs, api_job, api_stages, api_stage, api_tasks, api_task_timeline, api_task_scatter, api_executors, api_environment, api_storage;
 api_handler api_sql_list, api_sql, api_sql_plan, api_job_graph, api_stage_graph;
-api_handler api_findings, api_report, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
+api_handler api_findings, api_report, api_logs, api_account, api_timeline, api_chain, api_what_ifs, api_stage_analysis, api_why, api_compare, api_compare_stages, api_compare_queries, api_baseline;
 api_handler api_facets, api_search, api_upload, api_server;
 api_handler api_reload, api_forget;
 api_handler api_pin, api_pinned;

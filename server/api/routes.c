@@ -15,6 +15,7 @@ const struct route api_routes[] = {
     {V "/apps/{ref}/search", api_search, "things of one run by what is said of them: stages, jobs, queries, executors, settings"},
     {V "/apps/{ref}/findings", api_findings, "what was wrong, what it cost, what to change: graded, with thresholds as parameters"},
     {V "/apps/{ref}/report", api_report, "its report as a file: HTML, Markdown, text or JSON"},
+    {V "/apps/{ref}/logs", api_logs, "its event log as a zip"},
     {V "/apps/{ref}/account", api_account, "where the time went: the account of the application, a job or a stage attempt"},
     {V "/apps/{ref}/timeline", api_timeline, "the run over time: slots, the driver, executors, jobs and their stages"},
     {V "/apps/{ref}/chain", api_chain, "the critical chain: what the run waited for, without holes"},

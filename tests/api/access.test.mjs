@@ -62,6 +62,7 @@ async function seen(server, who, query = "") {
     assert.equal((await server.get(`/a/${id}${q}`, who)).status, expected ? 200 : 403, `page of ${id}`);
     assert.equal((await server.get(`/a/${id}/stages/0.0${q}`, who)).status, expected ? 200 : 403, `lower page of ${id}`);
     assert.equal((await server.get(`/history/${id}/jobs/${q}`, who)).status, expected ? 302 : 403, `old address of ${id}`);
+    assert.equal((await server.get(`/api/afterglow/v1/apps/${id}/logs${q}`, who)).status, expected ? 200 : 403, `download of ${id} by our address`);
     if (!expected) assert.notEqual((await server.get(`/api/v1/applications/${id}/logs${q}`, who)).status, 200, `download of ${id}`);
   }
   return ids;

@@ -36,7 +36,8 @@ test("P091 attempts", async (t) => {
     const answer = await server.get(`/api/v1/applications/${path}`);
     return { ...answer, body: answer.headers["content-type"].startsWith("application/json") ? JSON.parse(answer.text) : answer.text };
   };
-  const archive = async (path) => unzip((await server.get(`/api/v1/applications/${path}/logs`)).bytes).map(({ name, bytes }) => [name, bytes.toString()]);
+  const archived = async (path) => unzip((await server.get(path)).bytes).map(({ name, bytes }) => [name, bytes.toString()]);
+  const archive = (path) => archived(`/api/v1/applications/${path}/logs`);
   const entry = (name) => [name.split("/").at(-1), readFileSync(join(folder, name), "utf8")];
 
   /** Every address below `path` answers; every one below `other` is unknown. */
@@ -113,6 +114,7 @@ test("P091 attempts", async (t) => {
       assert.equal((await run(ref)).name, name);
       assert.equal((await server.json(`apps/${ref}/jobs`)).total, 3);
       assert.equal((await server.get(`/a/${ref}`)).status, 200);
+      assert.deepEqual(await archived(`/api/afterglow/v1/apps/${ref}/logs`), [entry(name)]);
     }
     // The History Server knows one of them; it is the same one in every answer.
     const list = JSON.parse((await server.get("/api/v1/applications")).text).filter((app) => app.id === "app-same");

@@ -73,9 +73,14 @@ test("stages of both runs in pairs: each once, with what the run itself says of 
   }
   const sizes = pairs.items.map(({ differenceMs }) => Math.abs(differenceMs));
   assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
-  const changed = await at.server.json(`compare/stages?base=${BASE}&new=${SLOW}&changed=true&sort=id&limit=3&page=2`);
+  const changed = await at.server.json(`compare/stages?base=${BASE}&new=${SLOW}&changed=true&sort=id&limit=2&page=2`);
   assert.equal(changed.total, pairs.items.filter((pair) => pair.changed).length);
   assert.deepEqual([changed.page, changed.items.every((pair) => pair.changed)], [2, true]);
+  // Each of the three queries reads its tables as before, in another order, and has a stage more for its join.
+  assert.deepEqual(pairs.items.filter((pair) => pair.changed).map(({ state }) => state), ["added", "added", "added"]);
+  const large = pairs.items.filter(({ baseReadBytes }) => baseReadBytes > 2 ** 28);
+  assert.deepEqual(large.map((pair) => pair.newReadBytes), large.map((pair) => pair.baseReadBytes));
+  assert.equal(large.length, 3);
 });
 
 test("queries in pairs: three with another plan", async () => {

@@ -119,6 +119,8 @@ test("logs", async (t) => {
     for (const app of ["app-gone", "app-link"]) {
       const answer = await server.get(path(app));
       assert.deepEqual([answer.status, answer.headers["content-type"].split(";")[0], answer.text], [503, "text/plain", `Event logs are not available for app: ${app}.`]);
+      const own = await server.get(`/api/afterglow/v1/apps/${app}/logs`);
+      assert.deepEqual([own.status, JSON.parse(own.text).error], [404, "log_gone"]);
     }
   });
 

@@ -427,8 +427,11 @@ test("an added log that says it is another's run stands in nobody's way", async 
     assert.equal((await asked("/api/v1/applications/app-real/99/jobs", user)).status, 404);
     assert.equal((await asked("/api/v1/applications/app-real/logs", user)).status, 200);
     assert.match((await asked("/history/app-real/jobs/", user)).headers.location, /\/a\/app-real\//);
-    // Each row of the list leads to its own run.
-    for (const item of (await own("apps", user)).items) assert.equal((await own(`apps/${item.ref}`, user)).key, item.key);
+    // Each row of the list leads to its own run, and that to its own log.
+    for (const item of (await own("apps", user)).items) {
+      assert.equal((await own(`apps/${item.ref}`, user)).key, item.key);
+      assert.match((await asked(`/api/afterglow/v1/apps/${item.ref}/logs`, user)).headers["content-disposition"], /-log\.zip"$/);
+    }
   }
   const listed = (await own("apps?history=20", "root")).items;
   assert.deepEqual(listed.map((item) => [item.key, item.history?.total ?? null]).sort(), [[real, 1], [copies[0], null], [copies[1], null]].sort()); // in nobody's history

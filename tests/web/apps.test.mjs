@@ -246,6 +246,15 @@ describe("the search over everything", () => {
     assert.deepEqual(wrong, []);
   });
 
+  it("finds the server's own page", async () => {
+    await visit(page, "");
+    await page.keyboard.press("/");
+    await page.keyboard.type("server st");
+    await page.locator(".palette-option[aria-selected=true]", { hasText: "Server status" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/status$/);
+  });
+
   it("says when nothing matches, and how many do", async () => {
     await visit(page, "");
     await page.keyboard.press("/");
@@ -318,13 +327,16 @@ describe("a log that arrives slowly", () => {
         network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1, ...how });
       const logs = writeLogs(join(folder, "logs"));
       const name = readdirSync(logs).find((f) => f.includes(SKEWED)) ?? "";
-      // Behind its first events much that no page shows: it would take minutes to come.
+      // Before its end much that no page shows: it would take minutes to come, and however slow the page is, the end is not there when it breaks off.
       const filler = (JSON.stringify({ Event: "SparkListenerOfSomebody", text: "x".repeat(1000) }) + "\n").repeat(3000);
-      const text = readFileSync(join(logs, name), "latin1") + filler;
+      const log = readFileSync(join(logs, name), "latin1");
+      const end = log.lastIndexOf("\n", log.length - 2) + 1;
+      assert.match(log.slice(end), /"SparkListenerApplicationEnd"/);
       await limit({ uploadThroughput: 300_000 });
-      await drop(slow, [{ name, text: text + filler.repeat(20) }]);
+      await drop(slow, [{ name, text: log.slice(0, end) + filler.repeat(21) }]);
       await slow.waitForURL(/\/a\//);
       await slow.waitForSelector(".banner:has-text('still on its way')");
+      assert.equal(await slow.innerText(".head-title .chip"), "Arriving"); // not "Log has no end", which is a fault
       await slow.waitForSelector(".uploads:has-text(' sent')"); // the page has left the list, and the log goes on coming
       const run = (await address(slow)).pathname.replace("/gateway/", "");
       await proxy.stop();
@@ -337,7 +349,7 @@ describe("a log that arrives slowly", () => {
       // Sent again, it is whole, and the page that opened meanwhile says so by itself.
       await arrive(slow, server.url);
       await limit({ uploadThroughput: 1_500_000 });
-      await drop(slow, [{ name, text }]);
+      await drop(slow, [{ name, text: log.slice(0, end) + filler + log.slice(end) }]);
       await slow.waitForURL(/\/a\//);
       await slow.waitForSelector(".head-meta:has-text('complete')");
       await slow.waitForSelector(".uploads", { state: "detached" });

@@ -37,6 +37,19 @@ describe("compare", () => {
     }
   });
 
+  it("lists the findings that came, went or changed, and on request those that both runs have", async () => {
+    const { findings } = await api(`compare?base=${SMALL}&new=${SKEWED}&lang=en`);
+    const same = findings.filter((/** @type {any} */ f) => f.news === "same");
+    assert.ok(same.length > 0 && same.length < findings.length);
+    const rows = (/** @type {string} */ caption) => at.page.locator("main table", { has: at.page.locator(`caption:text-is("${caption}")`) }).locator("tbody tr");
+    assert.equal(await rows("Findings").count(), findings.length - same.length);
+    const fold = at.page.locator("details.fold", { hasText: "the same in both runs" });
+    await fold.locator("summary").first().click();
+    await at.page.waitForURL(/folds=same/);
+    const names = (await fold.locator("tbody tr td:nth-child(2)").allInnerTexts()).sort();
+    assert.deepEqual(names, same.map((/** @type {any} */ f) => f.name).sort());
+  });
+
   it("links stages of both runs", async () => {
     const { items } = await api(`compare/stages?base=${SMALL}&new=${SKEWED}`);
     const links = await at.page.$$eval("main .tbl a", (list) => list.map((a) => a.getAttribute("href")));

@@ -88,7 +88,7 @@ describe("P098 hostile-text", () => {
     }
     // What stands in an address comes back as text, or not at all.
     const text = at(EVERYWHERE);
-    for (const path of [`?q=${text}&user=${text}&sort=${text}&rule=${text}`, `a/${text}`, `a/small/${text}`, `a/small/jobs/${text}`, `compare?b=${text}&a=${text}`, `${text}`]) pages.push([path, false]);
+    for (const path of [`?q=${text}&user=${text}&sort=${text}&rule=${text}`, `a/${text}`, `a/small/${text}`, `a/small/jobs/${text}`, `compare?b=${text}&a=${text}`, `${text}`, `status?q=${text}`, `#${text}`, `a/small#${text}`]) pages.push([path, false]);
     return pages;
   }
 

@@ -72,6 +72,11 @@ describe("the overview", () => {
     assert.equal((await query()).get("finding"), ids[1]);
     await page.keyboard.press("p");
     assert.equal((await query()).get("finding"), ids[0]);
+    // Of a link that opens one, that is the next: it may be out of sight.
+    await reload(page);
+    await page.keyboard.press("n");
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-finding")), ids[0]);
+    assert.equal((await query()).get("finding"), ids[0]);
   });
 
   it("grades anew when thresholds are moved, keeps them in the address, and puts them back", async () => {

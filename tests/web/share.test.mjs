@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
+import { eventually } from "../api/support/server.mjs";
 import { api, arrive, openBrowser, openPage, prefer, reload, url, visit } from "./support/browser.mjs";
 import { FAILED, HOSTILE, SKEWED, SMALL, writeLogs } from "./support/log.mjs";
 import { startWatching } from "./support/server.mjs";
@@ -24,13 +25,11 @@ before(async () => {
 });
 after(() => browser.close());
 
-const clipboard = () => at.page.evaluate(() => navigator.clipboard.readText());
-/** What is copied by an act, which takes a moment longer than the act. @param {() => Promise<unknown>} act */
+/** What is copied by an act, which takes a moment longer than the act. @param {() => Promise<unknown>} act @returns {Promise<string>} */
 async function copied(act) {
   await at.page.evaluate(() => navigator.clipboard.writeText(""));
   await act();
-  for (let n = 0; n < 1200 && !(await clipboard()); n++) await at.page.waitForTimeout(50);
-  return clipboard();
+  return eventually(() => at.page.evaluate(() => navigator.clipboard.readText()));
 }
 /** It is gone after a moment, and what it said stays in the document. @param {string} text */
 const said = (text) => at.page.locator(".toast", { hasText: text }).waitFor({ state: "attached" });
@@ -64,6 +63,17 @@ describe("a list", () => {
     assert.ok(lines.every((line) => line.startsWith("| ") && line.endsWith(" |")));
     assert.match(lines[1], /---:/);
     assert.ok(lines.some((line) => line.includes("collect at Job.scala:20")));
+  });
+
+  it("that is there whole is downloaded as CSV, as it is shown", async () => {
+    await visit(at.page, `a/${SKEWED}/env?section=all&noise=1`);
+    const box = at.page.locator("main .tbl-box", { has: at.page.locator("caption:text-is('Spark properties')") });
+    await box.locator(".tbl-foot summary").click();
+    const { name, text } = await downloaded(() => box.locator(".menu[open] button", { hasText: "CSV" }).click());
+    assert.equal(name, `${SKEWED}-env-Spark-properties.csv`);
+    const rows = text.trimEnd().split("\r\n");
+    assert.equal(rows.length, (await box.locator("tbody tr").count()) + 1);
+    assert.ok(rows.some((row) => row.includes("spark.app.name") && row.includes("skewed_join")), text);
   });
 
   it("keeps hostile text in its cell", async () => {
@@ -135,7 +145,7 @@ describe("where logs are read", () => {
     for (const run of ["regression_base", "regression_slow"]) cpSync(join(DATA, run), logs, { recursive: true });
     server = await startWatching(folder, logs);
     const are = async () => (await (await fetch(`${server.url}api/afterglow/v1/apps`)).json()).items.filter((/** @type {any} */ a) => a.state === "loaded" && a.grade !== null).length;
-    for (let tries = 0; (await are()) < 3 && tries < 300; tries++) await new Promise((later) => setTimeout(later, 100));
+    await eventually(async () => (await are()) === 3);
   });
   after(async () => {
     await arrive(at.page, `${url}healthz`); // a page that is open asks on, and notes that nobody answers
@@ -147,7 +157,7 @@ describe("where logs are read", () => {
     const link = await copied(() => at.page.keyboard.press("y"));
     await said("Short address");
     assert.match(link, /\/p\/[a-z2-9]{12}$/);
-    for (let tries = 0; (await fetch(link, { redirect: "manual" })).status !== 302 && tries < 100; tries++) await new Promise((later) => setTimeout(later, 50));
+    await eventually(async () => (await fetch(link, { redirect: "manual" })).status === 302);
     await arrive(at.page, link);
     assert.match(at.page.url(), /\/stages\/0\.0\?task=1&pinned=[a-z2-9]{12}$/);
     const note = at.page.locator(".is-pinned");
@@ -165,7 +175,7 @@ describe("where logs are read", () => {
   it("a fix that is tracked is held against the next run of its job", async () => {
     const [slow, base] = (await (await fetch(`${server.url}api/afterglow/v1/apps?q=nightly_sales&sort=-start`)).json()).items;
     const { findings } = await (await fetch(`${server.url}api/afterglow/v1/compare?base=${base.ref}&new=${slow.ref}`)).json();
-    const gone = findings.find((/** @type {any} */ f) => f.news === "gone" && f.basePriceMs !== null);
+    const gone = findings.find((/** @type {any} */ f) => f.news === "gone");
     await visit(at.page, `a/${base.ref}?small=1&finding=${gone.rule}:${gone.subjectKind}:${gone.baseSubject}`, server.url);
     await at.page.click("button:text-is('Track this fix')");
     await at.page.waitForSelector("button[aria-pressed=true]:text-is('Fix tracked')");
@@ -223,12 +233,14 @@ describe("paper", () => {
         hidden: style(".bar, .rail, .btn, .tbl-tools, .pager, .menu").filter((s) => s.display !== "none").length,
         cut: style(".tbl-wrap").filter((s) => s.overflowX !== "visible" || s.maxHeight !== "none").length,
         heads: style(".tbl thead").filter((s) => s.display !== "table-header-group").length,
+        // Drawn for half a window, it would fill the sheet.
+        large: [...document.querySelectorAll(".scatter canvas")].filter((e) => e.getBoundingClientRect().width > 460).length,
       };
       dispatchEvent(new Event("afterprint"));
       return out;
     });
     await at.page.emulateMedia({ media: null });
-    assert.deepEqual(seen, { theme: "light", hidden: 0, cut: 0, heads: 0 });
+    assert.deepEqual(seen, { theme: "light", hidden: 0, cut: 0, heads: 0, large: 0 });
   });
 });
 

@@ -315,6 +315,14 @@ describe("a page", () => {
     }
   });
 
+  it("says of what is not there that it may come, while the log grows, and only then", async () => {
+    await visit(page, `a/${ref}/jobs/9999`);
+    assert.doesNotMatch((await page.textContent("[role=alert]")) ?? "", /it may come/);
+    await page.route(`${API}apps/${ref}`, (route) => route.fulfill({ json: { ...app, complete: false, state: "loaded", layout: "single", logPath: "/l/app.inprogress" } }));
+    await visit(page, `a/${ref}/jobs/9999`);
+    await page.locator("[role=alert]", { hasText: "it may come" }).waitFor();
+  });
+
   it("marks failed stages and failed tasks in the rail", async () => {
     const found = await api(`apps/${ref}/findings`);
     await page.route(`${API}apps/${ref}/findings**`, (route) => route.fulfill({ json: { ...found, findings: [] } }));

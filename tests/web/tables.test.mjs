@@ -219,6 +219,19 @@ describe("keys", () => {
     await page.waitForSelector("dialog", { state: "detached" });
   });
 
+  it("go on in the page that came: it has the focus, and its name", async () => {
+    await visit(page, `a/${ref}`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await page.waitForURL(/\/stages$/);
+    await page.waitForFunction(() => document.activeElement?.id === "main" && document.activeElement.getAttribute("aria-label")?.startsWith("Stages"));
+    await page.locator("main tbody tr a").first().waitFor();
+    await page.keyboard.press("Tab");
+    assert.ok(await page.evaluate(() => document.activeElement?.closest("main") !== null && document.activeElement?.id !== "main"));
+    await page.goBack();
+    await page.waitForFunction(() => document.activeElement?.id === "main" && !document.activeElement.getAttribute("aria-label")?.startsWith("Stages"));
+  });
+
   it("do not fire while typing", async () => {
     await visit(page, `a/${ref}/stages`);
     await page.keyboard.press("f");

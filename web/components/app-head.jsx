@@ -5,7 +5,7 @@ import * as paths from "../lib/paths.js";
 import { growing } from "../model/app.js";
 import { noted, wrong } from "../model/health.js";
 import { AppTools } from "./app-tools.jsx";
-import { Outcome } from "./chips.jsx";
+import { Chip, Outcome } from "./chips.jsx";
 import { MovedThresholds } from "./moved-thresholds.jsx";
 import { PinnedNote } from "./pinned.jsx";
 import { Sentences } from "./sentences.jsx";
@@ -20,7 +20,7 @@ export function AppHead({ app }) {
         <div class="head-main">
           <div class="head-title">
             <h1>{app.name ?? app.appId ?? app.ref}</h1>
-            <Outcome app={app} />
+            {app.log.upload === "arriving" ? <Chip of="state" state="arriving" /> : <Outcome app={app} />}
             {broken.length && !app.loading && app.log.upload !== "arriving" ? (
               <a class="chip is-warn" href={paths.page(app.ref, "log")}>
                 {t("head.incomplete")}

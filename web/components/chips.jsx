@@ -14,6 +14,7 @@ const TONE = {
   abandoned: "is-warn",
   unreadable: "is-bad",
   loading: "is-info",
+  arriving: "is-info",
 };
 
 /** @param {{ of: string, state: string }} props of: family of texts, for example "outcome" */

@@ -108,14 +108,15 @@ function move(by, e) {
   next?.focus();
 }
 
-/** Opens the next finding of the page and goes there; from the last one nowhere. @param {number} by @param {KeyboardEvent} e */
+/** Opens the next finding of the page and goes there: from where the focus is, else to the one that is open; from the last one nowhere. @param {number} by @param {KeyboardEvent} e */
 function finding(by, e) {
   const rows = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main [data-finding]"))];
+  const here = rows.findIndex((row) => row.closest("li")?.contains(document.activeElement));
   const open = rows.findIndex((row) => row.getAttribute("aria-expanded") === "true");
-  const next = rows[open < 0 ? (by > 0 ? 0 : rows.length - 1) : open + by];
+  const next = rows[here >= 0 ? here + by : open >= 0 ? open : by > 0 ? 0 : rows.length - 1];
   if (!next) return;
   e.preventDefault();
-  next.click();
+  if (next.getAttribute("aria-expanded") !== "true") next.click();
   next.focus();
   next.scrollIntoView({ block: "nearest" });
 }
@@ -143,6 +144,9 @@ export function KeyHelp({ close }) {
     ["Enter", t("keys.open")],
     ["n p", t("keys.findings")],
     ["[ ]", t("keys.pages")],
+    ["+ −", t("keys.zoom")],
+    ["← →", t("keys.along")],
+    ["0", t("keys.whole")],
     ["y", t("keys.copy")],
     ...GO.map(([letter, , text]) => /** @type {[string, string]} */ ([`g ${letter}`, t(text)])),
     ["?", t("keys.title")],

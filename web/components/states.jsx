@@ -14,7 +14,7 @@ export function Empty({ title, text, children }) {
   );
 }
 
-/** @typedef {{ to: string, label: string }} Back */
+/** @typedef {{ to: string, label: string, toCome: boolean }} Back toCome: what is not there may come with the rest of the log */
 
 /**
  * Which call failed, how, and one retry; where a thing is not there (404) and there is a list of its kind, the way to that list, since asking again finds no more.
@@ -29,6 +29,7 @@ export function Failure({ error, retry, back }) {
       <p class="dim3">
         <code>{error.path}</code> · {error.status ? t("error.status", String(error.status)) : t("error.noAnswer")}
       </p>
+      {lead?.toCome ? <p>{t("error.toCome")}</p> : null}
       {lead ? (
         <p>
           <a href={lead.to}>{lead.label}</a>

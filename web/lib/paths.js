@@ -41,8 +41,6 @@ export const stream = (/** @type {string} */ ref, /** @type {string} */ runId) =
 export const session = (/** @type {string} */ ref, /** @type {string} */ id) => inside(ref, ["sessions", id]);
 export const operation = (/** @type {string} */ ref, /** @type {number} */ id) => inside(ref, ["operations", id]);
 export const status = () => href(["status"]);
-/** The event log itself, as the History Server gives it. @param {string} appId @param {string | null} attemptId */
-export const logs = (appId, attemptId) => href(["api", "v1", "applications", appId, ...(attemptId === null ? [] : [attemptId]), "logs"]);
 
 /** The page of what a finding, or a row of its evidence, is about. @param {string} ref @param {import("../types").SubjectKind} kind @param {string} key */
 export function subject(ref, kind, key) {

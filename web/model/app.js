@@ -49,6 +49,9 @@ export function growing(a) {
   return a.layout !== "single" || a.logPath === null || a.logPath.endsWith(".inprogress");
 }
 
+/** May things of the run come that are not there yet? @param {import("../types").App} a */
+export const mayCome = (a) => a.loading !== null || growing(a);
+
 /**
  * Stages by duration, those still running among them with what they took up to the last event. The server cannot rank a stage without an end.
  * @param {import("../types").StageItem[]} ended @param {import("../types").StageItem[]} open @param {number | null} nowMs of the log, its last event @param {number} most

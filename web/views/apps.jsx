@@ -98,7 +98,7 @@ export function Apps({ uploads }) {
 /** For those who may see the server's state: who sees every run. */
 function StatusLink() {
   const asked = /** @type {import("../components/use-data.js").Asked<import("../types").Status>} */ (useData(apiPath(["status"])));
-  return asked.data?.store ? <a href={paths.status()}>{t("server.link")}</a> : null;
+  return asked.data?.store ? <a href={paths.status()}>{t("nav.status")}</a> : null;
 }
 
 /** What is known, and in plain sight what is not as it should be. @param {{ counts: import("../types").AppList["counts"] }} props */

@@ -6,6 +6,7 @@ import { linkColumn } from "../components/columns.jsx";
 import { Bridge } from "../components/bridge.jsx";
 import { RunHistory } from "../components/run-history.jsx";
 import { Section } from "../components/facts.jsx";
+import { Fold } from "../components/fold.jsx";
 import { Choice, Search, Tools } from "../components/filters.jsx";
 import { ListTable, useList } from "../components/list.jsx";
 import { Sentences } from "../components/sentences.jsx";
@@ -216,12 +217,16 @@ function Chooser({ app, asked }) {
   );
 }
 
-/** A difference: with its sign, worse and better told apart by colour too. @param {{ ms: number | null }} props */
-const Delta = ({ ms }) =>
+/** A difference: with its sign, worse and better told apart by colour too, unless it says nothing. @param {{ ms: number | null, quiet?: boolean }} props quiet: runs differ so much anyway */
+const Delta = ({ ms, quiet = false }) =>
   ms === null ? (
     <span class="dim3">{DASH}</span>
+  ) : quiet || Math.abs(ms) < 5 ? (
+    <span class="dim3" title={exactMs(ms)}>
+      {seconds(ms, true)}
+    </span>
   ) : (
-    <b class={Math.abs(ms) < 5 ? "dim3" : ms > 0 ? "is-worse" : "is-better"} title={exactMs(ms)}>
+    <b class={ms > 0 ? "is-worse" : "is-better"} title={exactMs(ms)}>
       {seconds(ms, true)}
     </b>
   );
@@ -285,7 +290,7 @@ function Pairs({ c, base, run, pairs, ofQueries }) {
     { id: "name", label: t("col.what"), class: "is-text", sort: "name", cell: (p) => <Clip text={callSite(p.name)} title={p.name} /> },
     ...side("base", base),
     ...side("new", run),
-    { id: "difference", label: t("compare.difference"), num: true, sort: "difference", cell: (p) => <Delta ms={p.differenceMs} /> },
+    { id: "difference", label: t("compare.difference"), num: true, sort: "difference", cell: (p) => <Delta ms={p.differenceMs} quiet={!p.changed} /> },
     { id: "state", label: t("compare.change"), cell: (p) => <Change pair={p} /> },
     ...(ofQueries
       ? []
@@ -333,11 +338,25 @@ const Change = ({ pair: p }) =>
     <span class="dim3">{t("compare.alike")}</span>
   );
 
-/** @param {{ c: Comparison, refs: Refs }} props */
+/** Those that came, went or changed; those that both runs have are a click away. @param {{ c: Comparison, refs: Refs }} props */
 function Findings({ c, refs }) {
   const all = c.findings ?? [];
-  const shown = all.filter((f) => f.news !== "same");
-  const same = all.length - shown.length;
+  const news = all.filter((f) => f.news !== "same");
+  const same = all.filter((f) => f.news === "same");
+  return (
+    <Section title={t("findings.title")}>
+      {news.length ? <FindingTable caption={t("findings.title")} rows={news} refs={refs} /> : <Empty title={t("compare.noNews")} />}
+      {same.length ? (
+        <Fold name="same" title={t("compare.same", same.length)}>
+          <FindingTable caption={t("compare.same", same.length)} rows={same} refs={refs} />
+        </Fold>
+      ) : null}
+    </Section>
+  );
+}
+
+/** @param {{ caption: string, rows: ComparedFinding[], refs: Refs }} props */
+function FindingTable({ caption, rows, refs }) {
   const side = (/** @type {string | null} */ grade, /** @type {number | null} */ ms) =>
     grade === null ? (
       <span class="dim3">{DASH}</span>
@@ -351,24 +370,18 @@ function Findings({ c, refs }) {
     return { to: paths.subject(ref, f.subjectKind, key), text: key === "-" ? word("kind", f.subjectKind) : `${word("kind", f.subjectKind)} ${key}` };
   };
   return (
-    <Section title={t("findings.title")} note={t("compare.findingsNote", same)}>
-      {shown.length ? (
-        <Table
-          caption={t("findings.title")}
-          rows={shown}
-          rowKey={(f) => `${f.rule} ${f.baseSubject} ${f.newSubject}`}
-          columns={[
-            { id: "news", label: t("compare.news"), cell: (f) => <span class={"chip " + NEWS[f.news]}>{word("compare.news", f.news)}</span> },
-            { id: "rule", label: t("compare.finding"), class: "is-text", cell: (f) => <Clip text={f.name} title={f.rule} /> },
-            { id: "where", label: t("compare.where"), cell: (f) => <a href={place(f).to}>{place(f).text}</a> },
-            { id: "base", label: t("compare.base"), num: true, cell: (f) => side(f.baseGrade, f.basePriceMs) },
-            { id: "new", label: t("compare.new"), num: true, cell: (f) => side(f.newGrade, f.newPriceMs) },
-          ]}
-        />
-      ) : (
-        <Empty title={t("compare.noNews")} />
-      )}
-    </Section>
+    <Table
+      caption={caption}
+      rows={rows}
+      rowKey={(f) => `${f.rule} ${f.baseSubject} ${f.newSubject}`}
+      columns={[
+        { id: "news", label: t("compare.news"), cell: (f) => <span class={"chip " + NEWS[f.news]}>{word("compare.news", f.news)}</span> },
+        { id: "rule", label: t("compare.finding"), class: "is-text", cell: (f) => <Clip text={f.name} title={f.rule} /> },
+        { id: "where", label: t("compare.where"), cell: (f) => <a href={place(f).to}>{place(f).text}</a> },
+        { id: "base", label: t("compare.base"), num: true, cell: (f) => side(f.baseGrade, f.basePriceMs) },
+        { id: "new", label: t("compare.new"), num: true, cell: (f) => side(f.newGrade, f.newPriceMs) },
+      ]}
+    />
   );
 }
 /** @type {Record<ComparedFinding["news"], string>} */
@@ -444,7 +457,7 @@ function Metrics({ c }) {
             id: "difference",
             label: t("compare.difference"),
             num: true,
-            cell: (m) => (m.unit === "ms" ? <Delta ms={m.base === null || m.new === null ? null : m.new - m.base} /> : relative(m)),
+            cell: (m) => (m.unit === "ms" ? <Delta ms={m.base === null || m.new === null ? null : m.new - m.base} quiet={m.usual?.changed === false} /> : relative(m)),
           },
           { id: "usual", label: t("compare.range"), num: true, present: (m) => m.usual, cell: range },
           {

@@ -17,6 +17,7 @@ import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
+import { mayCome } from "../model/app.js";
 
 /** @typedef {import("../types").Job} JobData */
 
@@ -27,7 +28,7 @@ const KILL_REASONS = 3;
 export function Job({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<JobData>} */ (useData(apiPath(["apps", app.ref, "jobs", id], paths.thresholds(current().query)), version));
   return (
-    <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs") }}>
+    <Loaded from={asked} rows={6} facts back={{ to: paths.page(app.ref, "jobs"), label: t("error.toJobs"), toCome: mayCome(app) }}>
       {(job) => <Found app={app} job={job} version={version} />}
     </Loaded>
   );

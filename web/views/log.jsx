@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { apiPath } from "../api.js";
+import { apiHref, apiPath } from "../api.js";
 import { Bytes, Clip, Count } from "../components/cells.jsx";
 import { Facts, Section } from "../components/facts.jsx";
 import { PageFindings, isRead, useFindings } from "../components/findings.jsx";
@@ -49,11 +49,11 @@ export function Log({ app, version }) {
                 <span class="dim">{t("log.path")}</span> <code class="value">{log.path}</code>{" "}
               </>
             ) : null}
-            {app.appId !== null ? (
-              <a href={paths.logs(app.appId, app.attemptId)} download>
+            {app.state === "gone" ? null : (
+              <a href={apiHref(apiPath(["apps", app.ref, "logs"]))} download="">
                 {t("log.download")}
               </a>
-            ) : null}
+            )}
           </p>
           <Loaded from={asked} rows={14}>
             {(data) => (

@@ -13,6 +13,7 @@ import { useData } from "../components/use-data.js";
 import { DASH, count, offset, time, zoneName } from "../lib/format.js";
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
+import { mayCome } from "../model/app.js";
 
 /** @typedef {import("../types").OperationItem} OperationItem */
 /** @typedef {import("../types").App} App */
@@ -123,7 +124,7 @@ export function Operation({ app, id, version }) {
   const asked = /** @type {import("../components/use-data.js").Asked<import("../types").Operation>} */ (useData(apiPath(["apps", app.ref, "operations", id]), version));
   const at = (/** @type {number | null} */ ms) => (ms !== null && app.startMs !== null ? offset(ms - app.startMs) : DASH);
   return (
-    <Loaded from={asked} rows={8} facts back={{ to: paths.page(app.ref, "sessions"), label: t("nav.sessions") }}>
+    <Loaded from={asked} rows={8} facts back={{ to: paths.page(app.ref, "sessions"), label: t("nav.sessions"), toCome: mayCome(app) }}>
       {(o) => (
         <>
           <div class="head is-sub">

@@ -16,6 +16,7 @@ import { count } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
+import { mayCome } from "../model/app.js";
 import { QueryPlan } from "./query-plan.jsx";
 import { PlanText } from "./query-text.jsx";
 
@@ -34,7 +35,7 @@ export function Query({ app, id, version }) {
   const asked = /** @type {Asked<Sql>} */ (useData(apiPath(["apps", app.ref, "sql", id]), version));
   const findings = useQueryFindings(app.ref, version, id);
   return (
-    <Loaded from={isRead(version) ? after(asked, findings) : asked} rows={12} facts back={{ to: paths.page(app.ref, "sql"), label: t("query.toList") }}>
+    <Loaded from={isRead(version) ? after(asked, findings) : asked} rows={12} facts back={{ to: paths.page(app.ref, "sql"), label: t("query.toList"), toCome: mayCome(app) }}>
       {(query) => <Found app={app} query={query} findings={findings} version={version} />}
     </Loaded>
   );

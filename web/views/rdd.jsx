@@ -13,7 +13,7 @@ import { useData } from "../components/use-data.js";
 import { DASH, bytes, count, offset, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
-import { callSite } from "../model/app.js";
+import { callSite, mayCome } from "../model/app.js";
 import { SwitchOn, Verdict, firstLine } from "./storage.jsx";
 
 /** @typedef {import("../types").Rdd} RddData */
@@ -31,7 +31,7 @@ export function Rdd({ app, id, version }) {
         notKept ? (
           <NotKept app={app} id={id} findings={found.data?.findings ?? []} />
         ) : (
-          <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage") }}>
+          <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "storage"), label: t("nav.storage"), toCome: mayCome(app) }}>
             {(rdd) => (
               <>
                 <div class="head is-sub">

@@ -12,6 +12,7 @@ import { useData } from "../components/use-data.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
+import { mayCome } from "../model/app.js";
 import { Causes, StageAccount } from "./stage/account.jsx";
 import { Charts } from "./stage/charts.jsx";
 import { Distribution } from "./stage/distribution.jsx";
@@ -31,7 +32,7 @@ export function Stage({ app, id, version }) {
   const name = /^\d+$/.test(id) ? `${id}.0` : id;
   const asked = /** @type {Asked<StageData>} */ (useData(apiPath(["apps", app.ref, "stages", name], paths.thresholds(current().query)), version));
   return (
-    <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "stages"), label: t("error.toStages") }}>
+    <Loaded from={asked} rows={10} facts back={{ to: paths.page(app.ref, "stages"), label: t("error.toStages"), toCome: mayCome(app) }}>
       {(stage) => <Found app={app} stage={stage} version={version} />}
     </Loaded>
   );

@@ -17,6 +17,7 @@ import { DASH, bytes, count, duration, time, zoned, zoneName } from "../lib/form
 import { t, word } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
+import { mayCome } from "../model/app.js";
 import { PHASE_INKS, batches, drawnPhases } from "../model/streaming.js";
 import { round } from "./streaming.jsx";
 
@@ -30,7 +31,7 @@ export function StreamingQuery({ app, id, version }) {
   return (
     <Together of={[asked, isRead(version) ? found : null]} rows={12} facts>
       {() => (
-        <Loaded from={asked} rows={12} facts back={{ to: paths.page(app.ref, "streaming"), label: t("nav.streaming") }}>
+        <Loaded from={asked} rows={12} facts back={{ to: paths.page(app.ref, "streaming"), label: t("nav.streaming"), toCome: mayCome(app) }}>
           {(run) => (
             <>
               <Head app={app} run={run} />

@@ -442,14 +442,14 @@ static void findings_are_new_gone_worse_better_or_the_same(void **state)
     pair_begin(&pair);
     const struct rule *spill = rule_find(STR_LIT("STAGE.SPILL")), *gc = rule_find(STR_LIT("STAGE.GC_HIGH")), *util = rule_find(STR_LIT("APP.LOW_UTIL")),
                       *oom = rule_find(STR_LIT("TASK.OOM"));
-    struct run_finding old[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 100},
-                                {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_SEVERE, 9},
-                                {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},
-                                {oom, SUBJECT_TASK, STR_LIT("5"), STR_LIT(""), GRADE_LOW, UNKNOWN},
-                                {gc, SUBJECT_STAGE, STR_LIT("77.0"), STR_NONE, GRADE_LOW, 5}};
-    struct run_finding now[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_MODERATE, 200}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 3},
-                                {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN},      {oom, SUBJECT_TASK, STR_LIT("900"), STR_LIT(""), GRADE_LOW, UNKNOWN},
-                                {oom, SUBJECT_TASK, STR_LIT("901"), STR_LIT(""), GRADE_LOW, UNKNOWN},  {spill, SUBJECT_STAGE, STR_LIT("9.0"), STR_NONE, GRADE_LOW, 1}};
+    struct run_finding old[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 100, 0},
+                                {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_SEVERE, 9, 0},
+                                {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN, 0},
+                                {oom, SUBJECT_TASK, STR_LIT("5"), STR_LIT(""), GRADE_LOW, UNKNOWN, 0},
+                                {gc, SUBJECT_STAGE, STR_LIT("77.0"), STR_NONE, GRADE_LOW, 5, 0}};
+    struct run_finding now[] = {{spill, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_MODERATE, 200, 0}, {gc, SUBJECT_STAGE, STR_LIT("0.0"), STR_NONE, GRADE_LOW, 3, 0},
+                                {util, SUBJECT_APP, STR_LIT("-"), STR_NONE, GRADE_INFO, UNKNOWN, 0},      {oom, SUBJECT_TASK, STR_LIT("900"), STR_LIT(""), GRADE_LOW, UNKNOWN, 0},
+                                {oom, SUBJECT_TASK, STR_LIT("901"), STR_LIT(""), GRADE_LOW, UNKNOWN, 0},  {spill, SUBJECT_STAGE, STR_LIT("9.0"), STR_NONE, GRADE_LOW, 1, 0}};
     decompose(&pair);
     struct comparison *c = &pair.comparison;
     c->base.findings = old;
@@ -465,6 +465,38 @@ static void findings_are_new_gone_worse_better_or_the_same(void **state)
     assert_true(str_is(c->findings[1].base_key, "77.0"));
     assert_ptr_equal(c->findings[2].rule, spill);
     assert_ptr_equal(c->findings[3].rule, gc);
+    c->base.findings = c->new_run.findings = NULL;
+    pair_end(&pair);
+}
+
+/* Query 0 became query 4, whose plan has other numbers: a node goes by what it does, of two that are alike the worse one first. */
+static void findings_of_nodes_go_by_what_the_node_does(void **state)
+{
+    const struct run_query old_query = {.execution_id = 0, .first = 1}, new_query = {.execution_id = 4, .first = 1};
+    const struct rule *scan = rule_find(STR_LIT("SQL.REPEATED_SCAN"));
+    struct run_finding old[] = {{scan, SUBJECT_NODE, STR_LIT("0/11"), STR_NONE, GRADE_INFO, 830, 7}, {scan, SUBJECT_NODE, STR_LIT("0/12"), STR_NONE, GRADE_LOW, 900, 7}};
+    struct run_finding now[] = {{scan, SUBJECT_NODE, STR_LIT("4/16"), STR_NONE, GRADE_LOW, 670, 7}, {scan, SUBJECT_NODE, STR_LIT("4/12"), STR_NONE, GRADE_LOW, 100, 9}};
+    struct pair pair = {.comparison = {.base = record_of(20000, NULL, 0, &old_query, 1), .new_run = record_of(20000, NULL, 0, &new_query, 1)}};
+    struct comparison *c = &pair.comparison;
+    (void)state;
+    arena_init(&c->arena, (size_t)1 << 24);
+    assert_int_equal(run_match_make(&pair.match, &c->base, &c->new_run, NULL), ERR_OK);
+    c->base.findings = old;
+    c->base.finding_count = ARRAY_LENGTH(old);
+    c->new_run.findings = now;
+    c->new_run.finding_count = ARRAY_LENGTH(now);
+    assert_int_equal(compare_findings(c, &pair.match, NULL), ERR_OK);
+    static const struct {
+        enum finding_news news;
+        const char *base, *now;
+    } expected[] = {{FINDING_NEW, NULL, "4/12"}, {FINDING_GONE, "0/11", NULL}, {FINDING_SAME, "0/12", "4/16"}};
+    assert_int_equal(c->finding_count, ARRAY_LENGTH(expected));
+    for (size_t i = 0; i < ARRAY_LENGTH(expected); i++) {
+        const struct compare_finding *finding = &c->findings[i];
+        assert_int_equal(finding->news, expected[i].news);
+        assert_true(expected[i].base ? str_is(finding->base_key, expected[i].base) : !str_known(finding->base_key));
+        assert_true(expected[i].now ? str_is(finding->new_key, expected[i].now) : !str_known(finding->new_key));
+    }
     c->base.findings = c->new_run.findings = NULL;
     pair_end(&pair);
 }
@@ -618,6 +650,7 @@ int main(void)
         cmocka_unit_test(a_part_is_noise_up_to_what_its_own_bucket_differs_by),
         cmocka_unit_test(a_log_without_an_end_says_slower_and_never_faster),
         cmocka_unit_test(findings_are_new_gone_worse_better_or_the_same),
+        cmocka_unit_test(findings_of_nodes_go_by_what_the_node_does),
         cmocka_unit_test(parts_of_any_two_runs_sum_to_the_difference),
         cmocka_unit_test(a_run_is_no_different_from_itself_renumbered),
     };

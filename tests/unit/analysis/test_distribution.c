@@ -69,7 +69,7 @@ static void nothing_has_no_quantile(void **state)
     struct distribution of = distribution_of(NULL, 0, 1, scratch);
     assert_int_equal(of.count, 0);
     assert_true(isnan(of.p50) && isnan(of.max) && isnan(of.ratio) && isnan(of.z) && isnan(of.sum));
-    assert_true(isnan(quantile_type7(NULL, 0, 0.5)));
+    assert_true(isnan(quantile_type7(NULL, 0, 0.5)) && isnan(quantile_of(NULL, 0, 0.5, scratch)));
     NEAR(quantile_type7((double[]){3}, 1, 0.99), 3);
     NEAR(quantile_type7((double[]){3, 4}, 2, 0.25), 3.25);
 }
@@ -115,6 +115,9 @@ static void selection_finds_what_sorting_finds(void **state)
                 fabs(of.p99 - quantile_type7(sorted, count, 0.99)) > 1e-9 * of.max || of.min != sorted[0] || of.max != sorted[count - 1] || fabs(of.mean - mean) > 1e-9 * of.max ||
                 fabs(of.sigma - sqrt(squares)) > 1e-9 * of.max)
                 fail_msg("shape %zu, %zu values", shape, count);
+            for (double q = 0; q <= 1; q += 0.125)
+                if (fabs(quantile_of(values, count, q, scratch) - quantile_type7(sorted, count, q)) > 1e-9 * of.max)
+                    fail_msg("shape %zu, %zu values, quantile %.3f alone", shape, count, q);
         }
 }
 

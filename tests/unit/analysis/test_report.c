@@ -414,6 +414,11 @@ static void says_why_a_page_is_empty(void **state)
 {
     (void)state;
     assert_int_equal(verdict_empty(&db, EMPTY_SQL, LANG_EN, &out, &err), ERR_OK);
+    assert_string_equal(out.data, "No query ran, and no job either.");
+    exec("INSERT INTO job (job_id, status, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
+         "completed_stages, skipped_stages, failed_stages) VALUES (0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)");
+    buf_clear(&out);
+    assert_int_equal(verdict_empty(&db, EMPTY_SQL, LANG_EN, &out, &err), ERR_OK);
     assert_string_equal(out.data, "The application used RDDs only; look at jobs and stages.");
     buf_clear(&out);
     assert_int_equal(verdict_empty(&db, EMPTY_STORAGE, LANG_EN, &out, &err), ERR_OK);

@@ -13,6 +13,7 @@ export async function listPages() {
     ["failed runs", "?outcome=failed&sort=-tasks"],
     ["nothing matches", "?q=no-such-run-anywhere"],
     ["jobs", "?group=job&sort=-saving"],
+    ["server status", "status"],
     ["filters in force", "?grade=1&rule=CONF.FAR&minDurationMs=60000&from=1000000000000&data=incomplete&user=alice"],
   ];
   const list = await api("apps?limit=1000");
@@ -46,6 +47,7 @@ export async function listPages() {
         [`${kind}: environment, all of Hadoop`, `${at}/env?section=hadoop`],
         [`${kind}: storage`, `${at}/storage`],
         [`${kind}: SQL`, `${at}/sql`],
+        [`${kind}: no such page`, `${at}/nothing`],
       );
     }
     pages.push([`${kind}: event log`, `${at}/log`]);

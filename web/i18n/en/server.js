@@ -5,7 +5,6 @@ import { some } from "./some.js";
 
 export const server = {
   "server.title": "Server",
-  "server.link": "Server status",
   "server.since": (/** @type {string} */ sinceText, /** @type {string} */ upText) => `up for ${upText}, since ${sinceText}`,
   "server.ready": "Ready",
   "server.ready.yes": "yes",

@@ -28,6 +28,7 @@ export const share = {
   "download.open": "Download",
   "download.csv": (/** @type {number} */ n) => `CSV, ${some(n, "row")}`,
   "download.json": "JSON, this page",
+  "download.shown": "CSV, as it is shown",
   "report.open": "Report",
   "report.title": "The report of this run as a file",
   "report.whenRead": "There is a report when the log is read to its end.",

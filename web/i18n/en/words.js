@@ -12,6 +12,7 @@ export const words = {
   "outcome.abandoned": "Abandoned",
   "outcome.unreadable": "Not readable",
   "state.loading": "Being read",
+  "state.arriving": "Arriving",
   "state.loaded": "Read",
   "state.partial": "Read in part",
   "state.waiting": "Waiting",

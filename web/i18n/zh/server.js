@@ -4,7 +4,6 @@ import { count } from "../../lib/format.js";
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/server.js").server>} */
 export const server = {
   "server.title": "服务器",
-  "server.link": "服务器状态",
   "server.since": (sinceText, upText) => `已运行 ${upText}，自 ${sinceText}`,
   "server.ready": "就绪",
   "server.ready.yes": "是",

@@ -28,6 +28,7 @@ export const share = {
   "download.open": "下载",
   "download.csv": (n) => `CSV，${count(n)} 行`,
   "download.json": "JSON，本页",
+  "download.shown": "CSV，与所示一致",
   "report.open": "报告",
   "report.title": "将本次运行的报告保存为文件",
   "report.whenRead": "日志读完之后才有报告。",

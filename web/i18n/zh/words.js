@@ -11,6 +11,7 @@ export const words = {
   "outcome.abandoned": "已中断",
   "outcome.unreadable": "无法读取",
   "state.loading": "读取中",
+  "state.arriving": "接收中",
   "state.loaded": "已读取",
   "state.partial": "部分读取",
   "state.waiting": "等待中",
