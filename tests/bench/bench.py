@@ -177,7 +177,7 @@ class Server:
         return statistics.median(self.get(f"{path}{'&' if '?' in path else '?'}n={run}")[0] for run in range(runs))
 
     def ingest_pid(self):
-        return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()[0])
+        return next(int(child) for thread in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir() for child in (thread / "children").read_text().split())
 
     def cpu_seconds(self, pid=None):
         return sum(int(value) for value in pathlib.Path(f"/proc/{pid or self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
