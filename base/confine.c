@@ -52,10 +52,15 @@ static uint64_t rights_of(int abi)
     return FIRST_RIGHTS | (abi >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0) | (abi >= 3 ? ACCESS_FS_TRUNCATE : 0) | (abi >= 5 ? ACCESS_FS_DEVICE : 0);
 }
 
-void confine_begin(struct confine *self, bool network)
+int confine_level(void)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_CREATE_RULESET_VERSION);
-    *self = (struct confine){.level = abi < 1 ? 0 : abi > NEWEST_ABI ? NEWEST_ABI : (int)abi, .fd = -1};
+    return abi < 1 ? 0 : abi > NEWEST_ABI ? NEWEST_ABI : (int)abi;
+}
+
+void confine_begin(struct confine *self, bool network)
+{
+    *self = (struct confine){.level = confine_level(), .fd = -1};
     if (!self->level)
         return;
     const struct ruleset ruleset = {.files = rights_of(self->level),

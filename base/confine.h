@@ -23,12 +23,15 @@
 enum { CONFINE_READ = 1, CONFINE_REMOVE = 2, CONFINE_WRITE = 4 /* and make and rename; with READ and REMOVE */ };
 
 struct confine {
-    int level; /* the kernel's Landlock ABI, as far as we know them; 0: none */
+    int level; /* as confine_level */
     int fd;
 };
 
 /* No process begins with more rights than its parent has (set-user-id), and no memory image with secrets is left on a disk. For every verb. */
 void confine_privileges(void);
+
+/* The kernel's Landlock ABI, as far as we know them; 0: none. */
+int confine_level(void);
 
 /* network false: no TCP connection in or out, where the kernel holds that (ABI 4); true: only out. Names are asked for by UDP, which no ABI holds. */
 void confine_begin(struct confine *self, bool network);

@@ -22,6 +22,12 @@ void db_setup(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+void db_temporary_directory(const char *dir)
+{
+    sqlite3_free(sqlite3_temp_directory);
+    sqlite3_temp_directory = sqlite3_mprintf("%s", dir); /* NULL for want of memory: SQLite looks for one itself */
+}
+
 enum err_code db_error(sqlite3 *handle, struct err *err, const char *what)
 {
     int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;

@@ -49,6 +49,10 @@ struct db {
 /* Once, before the first database is opened: no locks inside connections (each belongs to one thread at a time) and no memory statistics, whose lock all threads would share. */
 void db_setup(void);
 
+/* Where SQLite puts what does not fit into its memory, from now on: a directory that may be written, copied. SQLITE_TMPDIR would do only before SQLite was used at all. Before other threads
+ * are made; it lasts as long as the program. */
+void db_temporary_directory(const char *dir);
+
 /* Opens; on failure *self is closed. sum() of SQL is ours: exact, and at the end of 64 bits where the result would not fit, at which SQLite's own fails. Busy time-out 5 s. In all modes but DB_READ an empty file gets `schema`, the id and the version. A file
  * whose application_id is another's is ERR_INVALID, one of another version ERR_UNSUPPORTED. */
 enum err_code db_open(struct db *self, const char *path, enum db_mode mode, const char *schema, int application_id, int version, struct err *err) WARN_UNUSED;

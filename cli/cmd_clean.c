@@ -156,7 +156,7 @@ static enum err_code plan_and_do(struct clean_run *self, struct db *catalog, con
             if (self->scope.place_count)
                 printf("%zu of %zu logs and ", logs.count, logs.log_count);
             else
-                puts("No logs were looked at: name directories of this machine with --logs, or in spark.history.fs.logDirectory.");
+                puts("No logs were looked at: name log directories with --logs, or in spark.history.fs.logDirectory.");
             printf("%zu loaded runs %s, %s; the store takes %s%s\n", runs.going_count, self->deleting ? "were chosen" : "would go", format_size(self->freed_bytes, freed), format_size(runs.store_bytes, store),
                 policy->store.max_bytes ? "" : ", without a limit");
             if (!policy->cleaner)
@@ -215,10 +215,7 @@ int cmd_clean(int argc, char **argv)
     enum err_code rc = places ? ERR_OK : err_nomem(&err);
     for (size_t i = 0; i < count && !rc; i++) {
         char *address;
-        rc = place_address(settings_list_at(cli.settings, SETTING_LOGS, i), &address, &err);
-        if (!rc && place_is_remote(address))
-            mem_free(address);               /* nothing is deleted there */
-        else if (!rc)
+        if (!(rc = place_address(settings_list_at(cli.settings, SETTING_LOGS, i), &address, &err)))
             places[self.scope.place_count++] = address;
     }
     if (!self.store || cli.argument_count) {

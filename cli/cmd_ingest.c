@@ -9,6 +9,7 @@
 
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/confine.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -51,11 +52,17 @@ static const struct cli_verb verb = {
 struct show {
     bool json, watch, terminal;
     bool line_open;                  /* a progress line stands on the terminal */
-    int64_t began_ms, last_pipe_ms;
+    int64_t began_ms, last_pipe_ms;  /* monotonic, as all here */
     int64_t rate_time_ms, rate_bytes;/* start of the span the rate is taken over */
     double rate;                     /* bytes a second */
     const struct worker_options *run;
+    const char *store;               /* of a back-fill */
 };
+
+static int64_t monotonic_ms(void)
+{
+    return time_monotonic_ns() / NS_PER_MS;
+}
 
 static void clear_line(struct show *show)
 {
@@ -179,7 +186,7 @@ static void print_progress(const struct show *show, const struct worker_progress
 static void on_progress(void *context, const struct worker_progress *progress)
 {
     struct show *show = context;
-    int64_t now_ms = time_now_ms();
+    int64_t now_ms = monotonic_ms();
     if (show->watch)
         return;                      /* pages show it there */
     measure_rate(show, now_ms, progress->read_bytes);
@@ -272,7 +279,7 @@ static void print_summary(const struct show *show, const struct worker_summary *
     fprintf(stderr, "%zu loaded, %zu partial, %zu failed, %zu skipped", s->loaded_count, s->partial_count, s->failed_count + s->missing_count, s->skipped_count);
     if (s->store_failed_count)
         fprintf(stderr, ", %zu not loaded for want of memory or disk", s->store_failed_count);
-    fprintf(stderr, " in %s%s\n", format_duration(time_now_ms() - show->began_ms, time), s->stopped ? "; stopped" : "");
+    fprintf(stderr, " in %s%s\n", format_duration(monotonic_ms() - show->began_ms, time), s->stopped ? "; stopped" : "");
 }
 
 /* "I/N", 0 <= I < N. */
@@ -282,10 +289,16 @@ static bool parse_share(const char *text, int64_t *ret_share, int64_t *ret_share
     return slash && str_to_i64((struct str){text, (size_t)(slash - text)}, ret_share) && str_to_i64(str_of(slash + 1), ret_shares) && *ret_share >= 0 && *ret_share < *ret_shares;
 }
 
+static void confine_load(void *context, const char *address, const char *scratch)
+{
+    const struct show *show = context;
+    worker_rights_confine_load(address, show->store, scratch);
+}
+
 static int back_fill(const struct cli *cli, const char *store, int jobs)
 {
-    struct show show = {.json = true};
-    struct backfill_options run = {.store_dir = store, .jobs = jobs, .input = STDIN_FILENO, .shares = 1, .on_result = on_result, .context = &show};
+    struct show show = {.json = true, .store = store};
+    struct backfill_options run = {.store_dir = store, .jobs = jobs, .input = STDIN_FILENO, .shares = 1, .confine = confine_load, .on_result = on_result, .context = &show};
     const char *share = cli_value(cli, "--share");
     struct worker_summary summary;
     struct err err = {0};
@@ -293,6 +306,8 @@ static int back_fill(const struct cli *cli, const char *store, int jobs)
         return cli_usage_error(&verb, "--from-stdin takes its logs from standard input alone, and ends with it");
     if (share && !parse_share(share, &run.share, &run.shares))
         return cli_usage_error(&verb, "--share %s: not a share I/N with I from 0 to N - 1", share);
+    if (!confine_level())
+        log_warning("the processes that read logs are not confined: this kernel has no Landlock, or it is off");
     if (backfill_run(&run, &summary, &err))
         return cli_failed(&verb, "%s", err.message);
     return summary.stopped || summary.store_failed_count ? EXIT_FAILED : EXIT_DONE;
@@ -304,7 +319,7 @@ int cmd_ingest(int argc, char **argv)
     int status = cli_begin(&cli, &verb, argc, argv);
     if (status >= 0)
         return status;
-    struct show show = {.json = cli_switch(&cli, "--json"), .watch = cli_switch(&cli, "--watch"), .terminal = isatty(STDERR_FILENO) != 0, .began_ms = time_now_ms()};
+    struct show show = {.json = cli_switch(&cli, "--json"), .watch = cli_switch(&cli, "--watch"), .terminal = isatty(STDERR_FILENO) != 0, .began_ms = monotonic_ms()};
     show.last_pipe_ms = show.rate_time_ms = show.began_ms;
     const char *store = cli_store(&cli);
     int64_t jobs = settings_i64(cli.settings, SETTING_JOBS);

@@ -9,8 +9,10 @@
 
 #include "base/attributes.h"
 #include "base/confine.h"
+#include "base/db.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "ingest/store/catalog_arrivals.h"
 #include "place/config.h"
 #include "place/place.h"
 
@@ -94,12 +96,27 @@ static void allow_place(struct confine *confine, const char *address, int rights
         confine_allow(confine, address, rights);
 }
 
+/* To SQLite, for what it cannot hold in memory; its other directories are closed now. */
+static void allow_temporary(struct confine *confine, const char *otherwise)
+{
+    const char *temporary = getenv("SQLITE_TMPDIR");
+    if (temporary)
+        confine_allow(confine, temporary, CONFINE_WRITE);
+    else
+        db_temporary_directory(otherwise);
+}
+
+static void allow_remote(struct confine *confine)
+{
+    allow_network(confine);
+    allow_identity(confine);
+}
+
 int worker_rights_confine(const struct worker_options *options)
 {
     struct confine confine;
     bool remote = false;
     int place_rights = options->policy.cleaner ? CONFINE_READ | CONFINE_REMOVE : CONFINE_READ;
-    const char *temporary = getenv("SQLITE_TMPDIR");
     for (size_t i = 0; i < options->place_count; i++)
         remote |= place_is_remote(options->places[i].path);
     confine_begin(&confine, remote);
@@ -110,19 +127,37 @@ int worker_rights_confine(const struct worker_options *options)
         mem_free(address);
     }
     confine_allow(&confine, options->store_dir, CONFINE_WRITE);
-    if (temporary)
-        confine_allow(&confine, temporary, CONFINE_WRITE);
-    else
-        setenv("SQLITE_TMPDIR", options->store_dir, 0); /* what SQLite cannot hold in memory; its other directories are closed now */
+    allow_temporary(&confine, options->store_dir);
     allow_system(&confine);
-    if (remote) {
-        allow_network(&confine);
-        allow_identity(&confine);
-    }
+    if (remote)
+        allow_remote(&confine);
     int level = confine_apply(&confine);
     if (level)
         log_info("confined to the log directories and the store%s (Landlock %d)", remote ? ", and to what remote places need" : "", level);
     else
         log_warning("the process that reads logs is not confined: this kernel has no Landlock, or it is off");
     return level;
+}
+
+void worker_rights_confine_load(const char *address, const char *store_dir, const char *scratch)
+{
+    struct confine confine;
+    char path[PATH_BYTES];
+    const char *member = place_member(address);
+    bool remote = place_is_remote(address);
+    confine_begin(&confine, remote);
+    if (!remote && snprintf(path, sizeof path, "%.*s", (int)(member ? member - address : (ptrdiff_t)strlen(address)), address) < (int)sizeof path) {
+        allow_place(&confine, path, CONFINE_READ);
+        confine_allow(&confine, path, CONFINE_READ); /* where it is a link: somebody named it */
+    }
+    confine_allow(&confine, store_dir, CONFINE_READ);
+    if (snprintf(path, sizeof path, "%s/" ARRIVALS_DIR, store_dir) < (int)sizeof path)
+        confine_allow(&confine, path, CONFINE_WRITE);
+    confine_allow(&confine, scratch, CONFINE_WRITE);
+    allow_temporary(&confine, scratch);
+    allow_system(&confine);
+    if (remote)
+        allow_remote(&confine);
+    if (!confine_apply(&confine)) { /* told once, before the first log */
+    }
 }

@@ -138,6 +138,8 @@ static int do_log(const struct backfill_options *options, const char *dir, const
     char key[LISTING_KEY_BYTES];
     CLEANUP(mem_freep) char *address = NULL;
     enum err_code rc = place_address(line, &address, &err);
+    if (!rc && options->confine)
+        options->confine(options->context, address, dir);
     if (!rc)
         rc = log_entry_probe(address, &entry, &err);
     if (rc) {                                /* it is not there, no log, or not to be read */

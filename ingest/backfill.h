@@ -27,6 +27,8 @@ struct backfill_options {
     int jobs;                        /* logs at the same time */
     int input;                       /* open file with the paths; borrowed */
     int64_t share, shares;           /* of the paths those whose hash falls to `share`, from 0, of `shares`; the others are passed over without a word */
+    /* May be NULL. Gives up what is not needed to read the log at `address` and to write below `scratch` and in STORE/arrivals; called in the process that reads that one log. */
+    void (*confine)(void *context, const char *address, const char *scratch);
     void (*on_result)(void *context, const struct worker_result *result);        /* prints it on standard output; called in the processes that read logs, too */
     void *context;
 };

@@ -90,6 +90,11 @@ int clean_choose(struct clean_log *logs, size_t count, const struct clean_rules 
     return left ? 0 : -1;
 }
 
+bool clean_is_settled(int64_t first_seen_ms, int64_t settle_ms, int64_t now_ms)
+{
+    return first_seen_ms <= now_ms - settle_ms || first_seen_ms > now_ms + CLEAN_CLOCK_STEP_MS;
+}
+
 bool clean_clock_was_set(int64_t *offset_ms, int64_t now_ms, int64_t boot_ms)
 {
     int64_t before_ms = *offset_ms;

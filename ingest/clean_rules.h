@@ -37,6 +37,9 @@ struct clean_rules {
 /* Sets the reason of each. Logs that are not settled count and stay, and the second rule waits for them where they are older. -1: out of memory, and all are kept. */
 int clean_choose(struct clean_log *logs, size_t count, const struct clean_rules *rules, int64_t now_ms) WARN_UNUSED;
 
+/* Was the log first seen long enough ago for a second scan to have seen it? By a clock that ran ahead and was set back since, too. */
+bool clean_is_settled(int64_t first_seen_ms, int64_t settle_ms, int64_t now_ms);
+
 /* Has the wall clock been set since the last call, by more than CLEAN_CLOCK_STEP_MS? What is old by a clock that jumped must not go at once. `boot_ms` is a clock that nobody
  * sets and that counts sleep; *offset_ms is kept from call to call, UNKNOWN before the first. */
 #define CLEAN_CLOCK_STEP_MS ((int64_t)3600000)

@@ -61,7 +61,7 @@ static enum err_code gather(void *context, const struct catalog_clean_row *row)
     if (!in_scope(self->scope, row->place))
         return ERR_OK;
     struct clean_log log = {.updated_ms = updated_ms(row), .ended = row->complete,
-        .settled = row->state != LOG_WAITING && row->state != LOG_LOADING && row->first_seen_ms <= self->now_ms - self->scope->settle_ms};
+        .settled = row->state != LOG_WAITING && row->state != LOG_LOADING && clean_is_settled(row->first_seen_ms, self->scope->settle_ms, self->now_ms)};
     if (number_app(self, row->app_id, &log.app) || mem_grow((void **)&self->logs, &self->log_capacity, self->count + 1, MOST_LOGS, sizeof *self->logs) ||
         mem_grow((void **)&self->ids, &self->id_capacity, self->count + 1, MOST_LOGS, sizeof *self->ids))
         return ERR_NOMEM;

@@ -12,7 +12,7 @@
 #include "ingest/store/catalog_policy.h"
 
 struct clean_scope {
-    const char *const *places;       /* absolute paths; borrowed */
+    const char *const *places;       /* addresses (place.h); borrowed */
     size_t place_count;
     int64_t settle_ms;               /* logs that were first seen within that time stay: the interval of scans */
 };

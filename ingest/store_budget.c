@@ -60,7 +60,7 @@ void budget_choose(struct budget_plan *self, const struct budget_limits *limits,
         for (size_t i = 0; i < self->count; i++) {
             struct budget_run *run = &self->runs[i];
             int64_t used_ms = MAX(known_or(run->opened_ms, 0), run->loaded_ms);
-            bool opened_lately = known(run->opened_ms) && run->opened_ms > now_ms - BUDGET_GRACE_MS;
+            bool opened_lately = known(run->opened_ms) && run->opened_ms > now_ms - BUDGET_GRACE_MS && run->opened_ms < now_ms + BUDGET_GRACE_MS; /* beyond: by a clock that was set back since */
             bool too_old = limits->max_age_ms && !run->log_gone && used_ms < now_ms - limits->max_age_ms;
             bool too_much = limits->max_bytes && self->store_bytes - self->freed_bytes > limits->max_bytes;
             if (pass == 0)

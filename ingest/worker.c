@@ -108,6 +108,7 @@ enum err_code worker_run(const struct worker_options *options, struct worker_sum
     struct worker *self = mem_zalloc(sizeof *self);
     if (!self)
         return err_nomem(err);
+    place_be_brief();                        /* what the cleaner asks remote places holds up all else of this thread */
     self->options = options;
     self->summary = ret;
     self->wake[0] = self->wake[1] = self->marker.fd = self->writer_lock = -1;

@@ -36,6 +36,14 @@ static enum err_code look(struct worker *self, struct err *err)
     DIR *dir = opendir(path);
     if (!dir)
         return errno == ENOENT ? ERR_OK : err_set_errno(err, errno, "%s", path);
+    if (access(path, W_OK | X_OK)) { /* what is adopted could not be removed */
+        if (!self->arrivals.told)
+            log_error("%s cannot be written, so nothing of it is taken into the store: %s", path, strerror(errno));
+        self->arrivals.told = true;
+        closedir(dir);
+        return ERR_OK;
+    }
+    self->arrivals.told = false;
     enum err_code rc = ERR_OK;
     for (struct dirent *entry; !rc && (entry = readdir(dir));) {
         struct str name = str_of(entry->d_name);

@@ -11,7 +11,6 @@
 #include "ingest/cleaner.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker_outcome.h"
-#include "place/place.h"
 
 #define ROUND_NS (NS_PER_S / 10)             /* deleting and putting away: finished loads wait no longer than that for the worker's thread */
 #define BUDGET_PAUSE_NS (2 * NS_PER_S)       /* between two looks at the store while loads end */
@@ -32,6 +31,14 @@ void worker_store_grew(struct worker *self)
 
 /* ---- logs */
 
+static bool *told_stuck(struct worker *self, const char *place)
+{
+    for (size_t i = 0; i < self->options->place_count; i++)
+        if (strcmp(self->places[i].path, place) == 0)
+            return &self->places[i].told_stuck;
+    return NULL;
+}
+
 /* A log that cannot be deleted is left for another time; an error ends the round. */
 static enum err_code delete_log(struct worker *self, const struct clean_item *item, struct err *err)
 {
@@ -45,8 +52,12 @@ static enum err_code delete_log(struct worker *self, const struct clean_item *it
         self->policy.logs.deleted_count++;
         self->policy.logs.deleted_bytes += item->bytes;
     } else if (rc != ERR_BUSY && rc != ERR_NOT_FOUND) {      /* those have changed, or are gone: the next scan sees it */
-        if (!self->policy.logs.stuck_count++)                /* one says why; a directory that is read-only would fill the log */
+        bool *told = told_stuck(self, item->place);
+        self->policy.logs.stuck_count++;
+        if (!told || !*told)                                 /* one of each place says why; a directory that is read-only would fill the log */
             log_warning("%s: cannot be deleted: %s", item->path, why.message);
+        if (told)
+            *told = true;
     }
     return ERR_OK;
 }
@@ -60,6 +71,8 @@ static void end_of_logs(struct worker *self)
             (long long)self->policy.logs.deleted_bytes, self->policy.logs.stuck_count);
     clean_plan_dispose(&self->policy.logs.plan);
     memset(&self->policy.logs, 0, sizeof self->policy.logs);
+    for (size_t i = 0; i < self->options->place_count; i++)
+        self->places[i].told_stuck = false;
 }
 
 static enum err_code delete_some_logs(struct worker *self, struct err *err)
@@ -92,11 +105,9 @@ static enum err_code plan_logs(struct worker *self, struct err *err)
     }
     CLEANUP(mem_freep) const char **places = mem_array(count ? count : 1, sizeof *places);
     enum err_code rc = places ? ERR_OK : err_nomem(err);
-    size_t local_count = 0;                  /* nothing is deleted in remote places */
     for (size_t i = 0; i < count && !rc; i++)
-        if (!place_is_remote(self->places[i].path))
-            places[local_count++] = self->places[i].path;
-    const struct clean_scope scope = {.places = places, .place_count = local_count, .settle_ms = self->options->interval_ms};
+        places[i] = self->places[i].path;
+    const struct clean_scope scope = {.places = places, .place_count = count, .settle_ms = self->options->interval_ms};
     if (!rc && !(rc = clean_resume(self->catalog, &scope, err)))
         rc = clean_plan_make(&self->policy.logs.plan, catalog_db(self->catalog), &scope, &policy->clean, time_now_ms(), err);
     self->policy.logs.made = !rc;

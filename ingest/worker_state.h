@@ -57,6 +57,7 @@ struct worker {
         bool scanned;                        /* once, in this process */
         bool looked_at;                      /* once, in this process, and be it in vain */
         bool failing;                        /* the last look found it away */
+        bool told_stuck;                     /* the cleaner said, this time, why a log of it cannot be deleted */
         /* the look that is going on */
         bool check_files, is_log;
         bool spoiled;                        /* what was seen could not be written down: nothing is known to be gone */
@@ -106,6 +107,7 @@ struct worker {
         char **names;                        /* owned, and each; in STORE/arrivals; the last is next */
         size_t count, capacity;
         int64_t next_look_ns;                /* monotonic; 0: at once */
+        bool told;                           /* that they cannot be taken */
     } arrivals;
 
     /* worker_control.c */

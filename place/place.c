@@ -430,13 +430,19 @@ enum err_code place_list(struct place_view *view, const char *dir, const struct 
     return rc;
 }
 
-enum err_code place_remove(const char *address, struct err *err)
+enum err_code place_remove(const char *address, enum child_kind kind, struct err *err)
 {
     const struct place_driver *driver = place_is_remote(address) ? driver_of(address) : NULL;
-    if (!driver || !driver->remove)
+    if (!driver)
         return err_set(err, ERR_UNSUPPORTED, "nothing is deleted in this kind of place");
     struct place_uri uri = place_uri_of(address);
-    return driver->remove(&uri, err);
+    struct err why = {0};
+    enum err_code rc = check_away(&uri, err);
+    if (rc)
+        return rc;
+    rc = driver->remove(&uri, kind, &why);
+    note_answer(&uri, rc, &why);
+    return rc ? err_set(err, rc, "%s", why.message) : ERR_OK;
 }
 
 /* ---- reading */

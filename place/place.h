@@ -87,8 +87,10 @@ void place_view_free(struct place_view *self);                                  
  * NULL, and so may `status`, what is known of the directory itself. */
 enum err_code place_list(struct place_view *view, const char *dir, const struct place_child *status, struct place_children *ret, struct err *err) WARN_UNUSED;
 
-/* A file, or a directory with all that is in it, in HDFS. ERR_UNSUPPORTED: not in this kind of place; local logs are deleted by ingest/source/log_remove.h, which looks closely. */
-enum err_code place_remove(const char *address, struct err *err) WARN_UNUSED;
+/* Deletes a file (CHILD_FILE) or a directory in which nothing is (CHILD_DIRECTORY) of a remote place, and never more; the directory around it stays, also in S3, where it would go with its
+ * last key. ERR_NOT_FOUND: it is not there, which S3 does not say of a file. ERR_BUSY: something is in the directory. ERR_AWAY: no answer came, and it may be gone all the same.
+ * ERR_UNSUPPORTED: a directory of this machine, where ingest/source/log_remove.h deletes logs itself, looking closely. */
+enum err_code place_remove(const char *address, enum child_kind kind, struct err *err) WARN_UNUSED;
 
 /* ---- reading a remote file (local ones are read by who needs them: a file descriptor cannot be bettered) */
 

@@ -25,7 +25,7 @@ struct place_driver {
                           struct err *err); /* in any order, hidden names too; view may be NULL */
     /* A stream of the bytes from `offset` on, at most `len` of them; ERR_EOF: there are none (yet). `validator` is empty at first, and keeps what later answers must agree with. */
     enum err_code (*read)(const struct place_uri *uri, int64_t offset, int64_t len, char validator[PLACE_VALIDATOR_BYTES], struct fetch_stream **ret, struct err *err);
-    enum err_code (*remove)(const struct place_uri *uri, struct err *err); /* NULL: not here */
+    enum err_code (*remove)(const struct place_uri *uri, enum child_kind kind, struct err *err); /* as place_remove */
     /* What scans remember (place_view); all NULL: nothing. */
     enum err_code (*view_new)(const struct place_uri *root, void **ret, struct err *err);
     enum err_code (*view_begin)(void *view, struct err *err);

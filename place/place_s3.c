@@ -6,7 +6,8 @@
  * There are no directories, only keys with slashes in them. A scan lists all keys below its root at once, a thousand an answer, and finds the directories in them: a rolling log costs
  * its keys and no question of its own (100,000 of them: 300 answers, where a question for each directory would be 100,000). Other listings ask with a delimiter.
  * An object never grows, it is replaced: its ETag tells one content from another, and reading goes on only while the ETag stays (If-Match).
- * Nothing is deleted here. */
+ * A directory would go with its last key, and Spark does not start where its log directory is not there: before that key is deleted the directory gets an empty object "DIRECTORY/", the
+ * marker that S3A leaves as well. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 
 #define ANSWER_MAX_BYTES ((size_t)16 << 20) /* a thousand keys of 1,024 bytes, each byte escaped, and their element names */
 #define URL_BYTES ((size_t)16 << 10)
+#define PAGE_KEYS 1000              /* that S3 gives in one answer */
 #define KEY_BYTES 4097              /* of 1,024 characters of UTF-8 */
 #define KEYS_MAX ((size_t)20 << 20) /* below one root; some 4 GB of memory */
 #define REGION "us-east-1"
@@ -168,7 +170,7 @@ static enum err_code refused(const char *what, struct fetch_stream *stream, bool
     return err_set(err, rc, "%s: HTTP status %d%s%s%s", what, head->status, word[0] ? ", " : "", word, rc == ERR_PERMISSION && !is_signed ? " (no credentials were found)" : "");
 }
 
-/* A stream of an answer with status 200, 206 or 416. */
+/* A stream of an answer with status 200, 204, 206 or 416. */
 static enum err_code ask(const struct question *q, struct fetch_stream **ret, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf origin, path, url;
@@ -201,11 +203,15 @@ static enum err_code ask(const struct question *q, struct fetch_stream **ret, st
             request.headers[request.header_count++] = q->range;
         if (!rc && q->match[0])
             request.headers[request.header_count++] = q->match;
+        if (!rc && strcmp(q->method, "PUT") == 0) {
+            request.headers[request.header_count++] = "Content-Type: application/x-directory";
+            request.body = STR_LIT("");
+        }
         if (!rc)
             rc = fetch_open(ret, &request, &why);
         buf_dispose(&signature.authorization);
         int status = rc ? 0 : fetch_head(*ret)->status;
-        if (status == 200 || status == 206 || status == 416)
+        if (status == 200 || status == 204 || status == 206 || status == 416)
             return ERR_OK;
         if (!rc) {
             rc = refused(what, *ret, who.access_key[0], &why);
@@ -325,7 +331,7 @@ static enum err_code read_page(struct str body, struct objects *into, struct buf
     return ERR_OK;
 }
 
-/* All keys that begin with `prefix`; with a delimiter those below a further slash as one. `most` 1: the first only. */
+/* All keys that begin with `prefix`; with a delimiter those below a further slash as one. `most` below PAGE_KEYS: the first ones only. */
 static enum err_code list_keys(const struct place_uri *uri, const char *prefix, bool delimiter, int most, struct objects *ret, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf query, body, next;
@@ -352,7 +358,7 @@ static enum err_code list_keys(const struct place_uri *uri, const char *prefix, 
             return rc;
         if ((rc = fetch_take(stream, &body, err)) || (rc = read_page(buf_str(&body), ret, &next, err)))
             return rc;
-        if (next.len == 0 || most == 1)
+        if (next.len == 0 || most < PAGE_KEYS)
             return ERR_OK;
         if (ret->count == before)
             return err_set(err, ERR_IO, "ListObjectsV2: keys are promised and none comes");
@@ -445,7 +451,7 @@ static enum err_code view_begin(void *view, struct err *err)
     free_objects(&self->objects);
     if (!prefix)
         return err_nomem(err);
-    enum err_code rc = list_keys(&self->root, prefix, false, 1000, &self->objects, err);
+    enum err_code rc = list_keys(&self->root, prefix, false, PAGE_KEYS, &self->objects, err);
     if (!rc && self->objects.count > 1)
         qsort(self->objects.items, self->objects.count, sizeof *self->objects.items, compare_keys);
     return rc;
@@ -520,7 +526,7 @@ static enum err_code s3_list(void *view_context, const struct place_uri *dir, co
     if (view)
         return add_children(ret, dir, &view->objects, prefix, err);
     struct objects objects = {0};
-    enum err_code rc = list_keys(dir, prefix, true, 1000, &objects, err);
+    enum err_code rc = list_keys(dir, prefix, true, PAGE_KEYS, &objects, err);
     if (!rc && objects.count > 1)
         qsort(objects.items, objects.count, sizeof *objects.items, compare_keys);
     if (!rc)
@@ -555,12 +561,72 @@ static enum err_code s3_read(const struct place_uri *uri, int64_t offset, int64_
     return ERR_OK;
 }
 
+/* ---- deleting */
+
+static enum err_code change(const struct place_uri *uri, const char *method, const char *key, struct err *err)
+{
+    CLEANUP(mem_freep) char *path = place_join("", key);
+    if (!path)
+        return err_nomem(err);
+    struct fetch_stream *stream;
+    const struct question q = {.uri = uri, .method = method, .query = "", .key = path};
+    enum err_code rc = ask(&q, &stream, err);
+    if (!rc)
+        fetch_close(stream);
+    return rc;
+}
+
+/* Gives the directory around `key` (which ends with a slash, if it is one itself) its marker, where nothing else would be left in it. */
+static enum err_code keep_parent(const struct place_uri *uri, const char *key, struct err *err)
+{
+    size_t len = strlen(key) - 1; /* without the slash at the end */
+    while (len > 0 && key[len - 1] != '/')
+        len--;
+    if (len == 0)
+        return ERR_OK; /* the bucket */
+    CLEANUP(mem_freep) char *parent = mem_strndup(key, len);
+    if (!parent)
+        return err_nomem(err);
+    struct objects left = {0};
+    enum err_code rc = list_keys(uri, parent, true, 2, &left, err);
+    bool alone = left.count == 1 && strcmp(left.items[0].key, key) == 0;
+    free_objects(&left);
+    return !rc && alone ? change(uri, "PUT", parent, err) : rc;
+}
+
+static enum err_code check_empty(const struct place_uri *uri, const char *key, struct err *err)
+{
+    struct objects found = {0};
+    enum err_code rc = list_keys(uri, key, false, 2, &found, err);
+    if (!rc && found.count == 0)
+        rc = err_set(err, ERR_NOT_FOUND, "no key begins with it");
+    for (size_t i = 0; i < found.count && !rc; i++)
+        if (strcmp(found.items[i].key, key) != 0)
+            rc = err_set(err, ERR_BUSY, "something is in the directory");
+    free_objects(&found);
+    return rc;
+}
+
+static enum err_code s3_remove(const struct place_uri *uri, enum child_kind kind, struct err *err)
+{
+    CLEANUP(mem_freep) char *key = key_of(uri, kind == CHILD_DIRECTORY);
+    if (!key)
+        return err_nomem(err);
+    if (!key[0])
+        return err_set(err, ERR_INVALID, "a bucket is not deleted");
+    enum err_code rc = kind == CHILD_DIRECTORY ? check_empty(uri, key, err) : ERR_OK;
+    if (!rc)
+        rc = keep_parent(uri, key, err);
+    return rc ? rc : change(uri, "DELETE", key, err);
+}
+
 const struct place_driver place_s3 = {
     .schemes = {"s3a", "s3", "s3n", NULL},
     .check = check,
     .stat = s3_stat,
     .list = s3_list,
     .read = s3_read,
+    .remove = s3_remove,
     .view_new = view_new,
     .view_begin = view_begin,
     .view_free = view_free,

@@ -271,6 +271,8 @@ static enum err_code refused(const char *what, int status, struct str body, stru
             code = ERR_NOT_FOUND;
         else if (status == 401 || strcmp(e.name, "AccessControlException") == 0 || strcmp(e.name, "SecurityException") == 0 || (status == 403 && !e.name[0]))
             code = ERR_PERMISSION;
+        else if (strcmp(e.name, "PathIsNotEmptyDirectoryException") == 0)
+            code = ERR_BUSY;
         else if (status == 400 && (strcmp(e.name, "IllegalArgumentException") == 0 || !e.name[0]))
             code = ERR_UNSUPPORTED;
         else if (status == 502 || status == 503 || status == 504 || strstr(e.message, "startup mode"))
@@ -906,11 +908,12 @@ static enum err_code webhdfs_read(const struct place_uri *uri, int64_t offset, i
     return ERR_OK;
 }
 
-static enum err_code webhdfs_remove(const struct place_uri *uri, struct err *err)
+static enum err_code webhdfs_remove(const struct place_uri *uri, enum child_kind kind, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf body;
     buf_init(&body, SMALL_ANSWER_BYTES);
-    enum err_code rc = ask(uri, "DELETE", "op=DELETE&recursive=true", &body, err);
+    (void)kind;
+    enum err_code rc = ask(uri, "DELETE", "op=DELETE&recursive=false", &body, err);
     if (rc)
         return rc;
     return body.len && memmem(body.data, body.len, "true", 4) ? ERR_OK : err_set(err, ERR_NOT_FOUND, "DELETE: it is not there");

@@ -240,7 +240,11 @@ static bool groups_in_time(const char *user, char *out)
         return false;
     pthread_t thread;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->answered, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->answered, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     self->owners = 2;
     snprintf(self->user, sizeof self->user, "%s", user);
     if (pthread_create(&thread, NULL, ask_system, self)) {
@@ -251,7 +255,7 @@ static bool groups_in_time(const char *user, char *out)
     }
     pthread_detach(thread);
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += LOOKUP_MS / 1000;
     pthread_mutex_lock(&self->lock);
     while (!self->done && pthread_cond_timedwait(&self->answered, &self->lock, &until) != ETIMEDOUT)

@@ -90,10 +90,10 @@ script_test(damaged_own damaged ${PYTHON3} ${SUPPORT}/damaged.py own)
 script_test(damaged_shared damaged ${PYTHON3} ${SUPPORT}/damaged.py shared)
 script_test(corpus_shared damaged ${PYTHON3} ${SUPPORT}/corpus.py)
 
-foreach(case disk_full file_size_limit read_only_store killed_at_random killed_under_load killed_while_cleaning memory_limit two_at_once foreign_store other_version no_store)
+foreach(case arrivals_read_only clock_jumps disk_full file_size_limit read_only_store killed_at_random killed_under_load killed_while_cleaning memory_limit two_at_once foreign_store other_version no_store)
     script_test(failure_${case} failure ${PYTHON3} ${SUPPORT}/failures.py ${case})
 endforeach()
-foreach(case same shares answers killed served hostile spark)
+foreach(case same shares answers confined killed served hostile spark)
     script_test(backfill_${case} failure ${PYTHON3} ${SUPPORT}/backfill.py ${case})
 endforeach()
 
@@ -101,7 +101,7 @@ foreach(case roles worker_killed)
     script_test(replicas_${case} failure ${PYTHON3} ${SUPPORT}/replicas.py ${case})
 endforeach()
 
-foreach(case hdfs s3)
+foreach(case hdfs kerberos s3)
     script_test(places_${case} places ${PYTHON3} ${SUPPORT}/real_places.py ${case})
 endforeach()
 

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/attributes.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "ingest/source/log_name.h"
+#include "place/place.h"
 
 static void close_fd(int *fd)
 {
@@ -19,20 +21,19 @@ static void close_fd(int *fd)
         close(*fd);
 }
 
-/* Opens the directory that holds the last part of `below`, part by part and through no link, and sets *ret_name to that part. */
-static enum err_code open_parent(const char *place, const char *below, int *ret_fd, const char **ret_name, struct err *err)
+/* Opens the directory that holds the last part of `below`, part by part and through no link. */
+static enum err_code open_parent(const char *place, const char *below, int *ret_fd, struct err *err)
 {
     int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd >= 0) {
         size_t len = strcspn(below, "/");
         char part[NAME_MAX + 1];
-        if (!len || len > NAME_MAX || (below[0] == '.' && (len == 1 || (len == 2 && below[1] == '.')))) {
+        if (len > NAME_MAX) {
             close(fd);
             return err_set(err, ERR_INVALID, "not the path of a log below its place");
         }
         if (!below[len]) {
             *ret_fd = fd;
-            *ret_name = below;
             return ERR_OK;
         }
         memcpy(part, below, len);
@@ -92,26 +93,71 @@ static enum err_code remove_rolling(int parent, const char *name, bool *ret_begu
     return rc;
 }
 
+/* ---- remote places */
+
+static bool are_names(const char *below)
+{
+    for (;; below++) {
+        size_t len = strcspn(below, "/");
+        if (len == 0 || (below[0] == '.' && (len == 1 || (len == 2 && below[1] == '.'))))
+            return false;
+        below += len;
+        if (!*below)
+            return true;
+    }
+}
+
+static enum err_code remove_remote(const char *address, enum child_kind kind, bool *ret_begun, struct err *err)
+{
+    struct err why = {0};
+    enum err_code rc = place_remove(address, kind, &why);
+    *ret_begun |= rc == ERR_OK || rc == ERR_AWAY;
+    return rc && rc != ERR_NOT_FOUND ? err_set(err, rc, "%s", why.message) : ERR_OK;
+}
+
+static enum err_code remove_remote_rolling(const char *address, bool *ret_begun, struct err *err)
+{
+    struct place_children children;
+    struct err why = {0};
+    enum err_code rc = place_list(NULL, address, NULL, &children, &why);
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : err_set(err, rc, "%s", why.message);
+    for (size_t i = 0; i < children.count && !rc; i++) {
+        const struct place_child *child = &children.items[i];
+        if (!belongs_to_rolling(child->name))
+            continue;
+        char *file = child->kind == CHILD_FILE ? place_join(address, child->name) : NULL;
+        rc = file ? remove_remote(file, CHILD_FILE, ret_begun, err) : child->kind == CHILD_FILE ? err_nomem(err) : err_set(err, ERR_INVALID, "it is no file");
+        mem_free(file);
+    }
+    place_children_dispose(&children);
+    if (rc)
+        return rc;
+    rc = remove_remote(address, CHILD_DIRECTORY, ret_begun, &why);
+    return rc && rc != ERR_BUSY ? err_set(err, rc, "%s", why.message) : ERR_OK;
+}
+
 enum err_code log_remove(const char *place, const char *path, enum log_layout layout, bool *ret_begun, struct err *err)
 {
     *ret_begun = false;
     size_t len = strlen(place);
     if (layout != LAYOUT_FILE && layout != LAYOUT_ROLLING)
         return err_set(err, ERR_UNSUPPORTED, "logs of this kind are not deleted (%s)", log_layout_name(layout));
-    if (place[0] != '/')
-        return err_set(err, ERR_UNSUPPORTED, "logs in places of this kind are not deleted");
-    while (len > 1 && place[len - 1] == '/')
+    if (len > 1 && place[len - 1] == '/') /* a root; of "hdfs:///" no more than that */
         len--;
     if (strncmp(path, place, len) != 0 || (len > 1 && path[len] != '/'))
         return err_set(err, ERR_INVALID, "it does not lie below its place");
+    const char *below = path + len + (len > 1), *name = strrchr(below, '/');
+    name = name ? name + 1 : below;
+    if (!are_names(below))
+        return err_set(err, ERR_INVALID, "not the path of a log below its place");
+    if (layout == LAYOUT_ROLLING && strncmp(name, ROLLING_PREFIX, strlen(ROLLING_PREFIX)) != 0)
+        return err_set(err, ERR_UNSUPPORTED, "a rolling log in a directory whose name does not begin with " ROLLING_PREFIX " is not deleted");
+    if (place_is_remote(place))
+        return layout == LAYOUT_FILE ? remove_remote(path, CHILD_FILE, ret_begun, err) : remove_remote_rolling(path, ret_begun, err);
     CLEANUP(close_fd) int parent = -1;
-    const char *name = NULL;
-    enum err_code rc = open_parent(place, path + len + (len > 1), &parent, &name, err);
+    enum err_code rc = open_parent(place, below, &parent, err);
     if (rc)
         return rc;
-    if (layout == LAYOUT_FILE)
-        return remove_file(parent, name, ret_begun, err);
-    if (strncmp(name, ROLLING_PREFIX, strlen(ROLLING_PREFIX)) != 0)
-        return err_set(err, ERR_UNSUPPORTED, "a rolling log in a directory whose name does not begin with " ROLLING_PREFIX " is not deleted");
-    return remove_rolling(parent, name, ret_begun, err);
+    return layout == LAYOUT_FILE ? remove_file(parent, name, ret_begun, err) : remove_rolling(parent, name, ret_begun, err);
 }

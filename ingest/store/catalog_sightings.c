@@ -91,10 +91,10 @@ static enum err_code insert_log(struct catalog *self, const struct catalog_sight
     return s->finished_name ? take_over_renamed(self, s->path, sqlite3_last_insert_rowid(self->db.handle), ret_renamed_from, err) : ERR_OK;
 }
 
-/* The look began before the log was gone: it was seen on its way. The next look tells. */
+/* The look began before the log was gone: it was seen on its way. The next look tells. A time in the future says nothing: the clock was set back since. */
 static bool went_since(const struct catalog_row *row, const struct catalog_sighting *s)
 {
-    return row->state == LOG_GONE && s->looked_ms && s->looked_ms < row->changed_ms;
+    return row->state == LOG_GONE && s->looked_ms && s->looked_ms < row->changed_ms && row->changed_ms <= time_now_ms();
 }
 
 static enum err_code see_known(struct catalog *self, const struct catalog_sighting *s, bool check_file, const struct catalog_row *row, enum sighting_news *ret_news,

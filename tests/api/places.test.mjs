@@ -8,6 +8,7 @@ import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
 import { BINARY, LOGS, eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { HAS_OPENSSL, makeAuthority } from "./support/tls.mjs";
 import { startWebhdfs } from "./support/webhdfs.mjs";
 import { unzip } from "./support/zip.mjs";
 
@@ -161,4 +162,72 @@ test("a run that no scan has seen yet is found when somebody asks for it", async
     assert.equal(hdfs.asked.length, before);
   });
   rmSync(join(remote, "eventlog_v2_app-2-x_y"), { recursive: true });
+});
+
+test("HDFS by TLS: an authority of one's own is believed, no other is, and no way leads back to http", { skip: !HAS_OPENSSL }, async (t) => {
+  const folder = makeFolder(t);
+  const remote = makeFolder(t);
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, "SECRET-TOKEN");
+  put(remote, "app-1", smallLog({ id: "app-1" }));
+  const { authority, sign } = makeAuthority(folder, "authority");
+  const start = async (how) => {
+    const hdfs = await startWebhdfs({ root: remote, tls: sign("127.0.0.1"), ...how });
+    t.after(() => hdfs.stop());
+    return hdfs;
+  };
+  let stores = 0;
+  const serve = (properties) => {
+    const file = join(folder, `${++stores}.conf`);
+    writeFileSync(file, `spark.history.fs.update.interval 200ms\nafterglow.hdfs.user me\n${properties.join("\n")}\n`);
+    return startServer(t, ["--store", join(folder, `store-${stores}`), "--properties-file", file]);
+  };
+  const place = async (server) => (await server.json("status")).places[0];
+
+  await t.test("as Hadoop's settings say where it is, with a delegation token", async () => {
+    const hdfs = await start({});
+    const server = await serve([
+      "spark.history.fs.logDirectory hdfs://prod/",
+      "spark.hadoop.dfs.http.policy HTTPS_ONLY",
+      `spark.hadoop.dfs.namenode.https-address.prod 127.0.0.1:${hdfs.port}`,
+      `afterglow.places.caFile ${authority}`,
+      `afterglow.hdfs.tokenFile ${tokenFile}`,
+    ]);
+    await eventually(async () => (await server.json("apps?state=loaded")).total === 1);
+    assert.ok(hdfs.asked.includes("OPEN /app-1"));
+    assert.deepEqual([...new Set(hdfs.tokens)], ["SECRET-TOKEN"]);
+    put(folder, "token", "RENEWED-TOKEN"); // by others, while we run
+    await eventually(() => hdfs.tokens.at(-1) === "RENEWED-TOKEN");
+    assert.ok(!/-TOKEN/.test(server.errors()));
+  });
+
+  await t.test("by its address, as a user", async () => {
+    const hdfs = await start({});
+    const server = await serve([`spark.history.fs.logDirectory swebhdfs://127.0.0.1:${hdfs.port}/`, `afterglow.places.caFile ${authority}`]);
+    await eventually(async () => (await server.json("apps?state=loaded")).total === 1);
+    assert.deepEqual([...new Set(hdfs.tokens)], ["me"]);
+  });
+
+  const refusals = [
+    ["an authority that nobody named", {}, []],
+    ["another authority", {}, [`afterglow.places.caFile ${makeAuthority(folder, "other").authority}`]],
+    ["a certificate for another host", { tls: sign("example.org") }, [`afterglow.places.caFile ${authority}`]],
+  ];
+  for (const [name, how, properties] of refusals)
+    await t.test(`not with ${name}`, async () => {
+      const hdfs = await start(how);
+      const server = await serve([`spark.history.fs.logDirectory swebhdfs://127.0.0.1:${hdfs.port}/`, ...properties]);
+      const told = await eventually(async () => (await place(server))?.lastError);
+      assert.match(told, /certificate/i);
+      assert.deepEqual(hdfs.asked, []);
+    });
+
+  await t.test("a data node without TLS is not followed", async () => {
+    const plain = await start({ tls: undefined });
+    const hdfs = await start({ nodes: `http://127.0.0.1:${plain.port}` });
+    const server = await serve([`spark.history.fs.logDirectory swebhdfs://127.0.0.1:${hdfs.port}/`, `afterglow.places.caFile ${authority}`]);
+    const failed = await eventually(async () => (await server.json("apps?state=failed")).items[0]);
+    assert.match(failed.reason, /an address without https/);
+    assert.deepEqual(plain.asked, []);
+  });
 });

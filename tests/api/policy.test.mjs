@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is loaded, kept and deleted: afterglow.load, afterglow.store.*, `afterglow clean`. (The cleaner's rules: cleaner.py; running jobs: P021 in cases.test.mjs.)
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
 import { BINARY, becomes, eventually, makeFolder, startServer } from "./support/server.mjs";
+import { startWebhdfs } from "./support/webhdfs.mjs";
 
 const QUICK = { AFTERGLOW_UPDATE_INTERVAL: "200ms" };
 
@@ -190,5 +191,74 @@ test("clean: a dry run says what would go and changes nothing, --delete does it"
     const [row] = (await server.json("apps?q=app-1")).items;
     assert.equal(row.reason, "the cleaner deleted the log (age)");
     assert.equal(await statusOf(server, "app-1"), 200);
+  });
+});
+
+test("clean: logs in HDFS go by the same rules, and a place that refuses holds up no other", async (t) => {
+  const far = makeFolder(t);
+  const closed = makeFolder(t);
+  const store = join(makeFolder(t), "store");
+  const conf = join(makeFolder(t), "spark-defaults.conf");
+  const old = Date.now() / 1000 - 8 * 86400;
+  const put = (folder, name, text) => {
+    writeFileSync(join(folder, name), text);
+    utimesSync(join(folder, name), old, old);
+  };
+  const start = async (root, mayDelete) => {
+    const hdfs = await startWebhdfs({ root, mayDelete });
+    t.after(() => hdfs.stop());
+    return `webhdfs://127.0.0.1:${hdfs.port}/`;
+  };
+  for (const id of ["app-1", "app-2"]) put(far, id, smallLog({ id }));
+  writeFileSync(join(far, "app-new"), smallLog({ id: "app-new" }));
+  put(far, "app-runs.inprogress", smallLog({ id: "app-runs", ended: false })); // a name node tells an old time of a log that is being written
+  put(far, "README", "no log");
+  for (const id of ["app-3", "app-4"]) {
+    mkdirSync(join(far, `eventlog_v2_${id}`));
+    put(far, `eventlog_v2_${id}/events_1_${id}`, smallLog({ id }));
+    put(far, `eventlog_v2_${id}/appstatus_${id}`, "");
+  }
+  put(far, "eventlog_v2_app-4/notes", "no log");
+  put(closed, "app-5", smallLog({ id: "app-5" }));
+  const places = [await start(far, true), await start(closed, false)];
+  writeFileSync(conf, `spark.history.fs.logDirectory ${places.join(",")}\nspark.history.fs.update.interval 200ms\nspark.history.fs.cleaner.interval 200ms\n`);
+  const open = ["--store", store, "--properties-file", conf];
+  const first = await startServer(t, open);
+  await eventually(async () => (await first.json("apps?state=loaded")).total === 7);
+  await first.stop();
+  const names = (folder) => readdirSync(folder).sort();
+  const before = names(far);
+  /** Not spawnSync: the name nodes are in this process. */
+  const clean = (...args) =>
+    new Promise((done) => {
+      const child = spawn(BINARY, ["clean", "--json", ...open, ...args]);
+      let text = "";
+      child.stdout.on("data", (piece) => (text += piece));
+      child.on("close", (status) => done([status, lines(text).map((line) => [line.appId, line.why, line.deleted, line.error]).sort()]));
+    });
+
+  await t.test("a dry run lists them", async () => {
+    await becomes(() => clean(), [0, ["app-1", "app-2", "app-3", "app-4", "app-5"].map((app) => [app, "age", false, null])]); // once a second scan could have seen them
+    assert.deepEqual(names(far), before);
+  });
+  await t.test("one that changed since the last scan stays, and so does one that may not be deleted", async () => {
+    appendFileSync(join(far, "app-2"), "\n");
+    utimesSync(join(far, "app-2"), old, old);
+    const [status, told] = await clean("--delete");
+    assert.equal(status, 1);
+    assert.deepEqual(told.slice(0, 4), [["app-1", "age", true, null], ["app-2", "age", false, "it has changed since the last scan"], ["app-3", "age", true, null], ["app-4", "age", true, null]]);
+    assert.match(told[4][3], /^DELETE of 127.0.0.1:\d+: AccessControlException: Permission denied/);
+    assert.deepEqual(names(far), before.filter((name) => name !== "app-1" && name !== "eventlog_v2_app-3"));
+    put(far, "app-6", smallLog({ id: "app-6" }));
+    assert.deepEqual(names(join(far, "eventlog_v2_app-4")), ["notes"]);
+    assert.deepEqual(names(closed), ["app-5"]);
+  });
+  await t.test("the server's cleaner goes on behind a refusal, says it once a time, and its runs stay", async () => {
+    const server = await startServer(t, open, { SPARK_HISTORY_OPTS: "-Dspark.history.fs.cleaner.enabled=true" });
+    await becomes(() => names(far), ["README", "app-2", "app-new", "app-runs.inprogress", "eventlog_v2_app-4"]); // app-2 was seen to grow just now
+    await eventually(() => /app-5: cannot be deleted: .*AccessControlException/.test(server.errors()));
+    await becomes(() => statesOf(server), { "app-1": "gone", "app-2": "loaded", "app-3": "gone", "app-4": "skipped", "app-5": "loaded", "app-6": "gone", "app-new": "loaded", "app-runs": "loaded" });
+    assert.equal(await statusOf(server, "app-1"), 200);
+    assert.deepEqual(names(closed), ["app-5"]);
   });
 });

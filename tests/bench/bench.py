@@ -36,7 +36,7 @@ WORK = tree.ROOT / "build/bench"
 API = "/api/afterglow/v1"
 HISTORY_SERVER_BYTES_A_SECOND = 85e6  # raw log, Spark 4.3 on 2 cores, measured once; its 1.2 GB of memory for 900 MB of log aside
 MIB = 1 << 20
-PARTS = "load memory store open stage api list server script pages".split()
+PARTS = "load memory store open stage api list scan server script pages".split()
 BINARY = tree.binary()
 
 
@@ -130,14 +130,14 @@ def store_bytes(store):
 class Server:
     """`afterglow serve` over a store, without log places: it only answers."""
 
-    def __init__(self, store):
+    def __init__(self, store, logs=None, environment=()):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         empty = WORK / "no-logs"
         empty.mkdir(exist_ok=True)
         self.log = open(WORK / "serve.log", "w")
-        self.process = subprocess.Popen([BINARY, "serve", "--store", str(store), "--logs", str(empty), "--listen", f"127.0.0.1:{self.port}"], stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen([BINARY, "serve", "--store", str(store), "--logs", str(logs or empty), "--listen", f"127.0.0.1:{self.port}"], env={**os.environ, **dict(environment)}, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
         for _ in range(200):
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -176,12 +176,15 @@ class Server:
         self.get(path)
         return statistics.median(self.get(f"{path}{'&' if '?' in path else '?'}n={run}")[0] for run in range(runs))
 
-    def cpu_seconds(self):
-        return sum(int(value) for value in pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+    def ingest_pid(self):
+        return next(int(child) for thread in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir() for child in (thread / "children").read_text().split())
 
-    def peak_bytes(self):
+    def cpu_seconds(self, pid=None):
+        return sum(int(value) for value in pathlib.Path(f"/proc/{pid or self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+
+    def peak_bytes(self, pid=None):
         """Of the process that answers; the ingest child is one of its own."""
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        status = pathlib.Path(f"/proc/{pid or self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s*(\d+) kB", status).group(1)) << 10
 
 
@@ -374,6 +377,36 @@ def part_list(table, options):
     table.add(f"list of {total:,} applications, worst of {len(times)} ({worst})", times[worst], "ms", 50, 10)
     slowest = max(cpu, key=cpu.get)
     table.note(f"median {statistics.median(times.values()):.1f} ms; the server's processor time at most {cpu[slowest]:.1f} ms ({slowest})")
+
+
+def part_scan(table, options):
+    """A directory with so many logs, listed and not loaded: until all are in the list, and what the scans after that cost."""
+    logs, store = WORK / f"directory-{options.apps}", WORK / "store-directory"
+    if not logs.exists():
+        make("--apps", options.apps, "-o", logs)
+    shutil.rmtree(store, ignore_errors=True)
+    begun = time.monotonic()
+    with Server(store, logs, {"AFTERGLOW_LOAD": "opened", "AFTERGLOW_UPDATE_INTERVAL": "1s"}) as server:
+        def status():
+            return json.loads(server.get(f"{API}/status")[1])
+
+        def settled(seen):
+            return seen["places"] and seen["places"][0]["entryCount"] == options.apps and not seen["logs"]["waiting"] and not seen["logs"]["loading"]
+
+        while not settled(status()):
+            time.sleep(0.5)
+        listed, ingest, scans = time.monotonic() - begun, server.ingest_pid(), set()
+        table.note(f"{options.apps:,} logs in one directory: all in the list {listed:.1f} s after the start, {server.cpu_seconds(ingest):.1f} s of a processor; peak of the process that lists {server.peak_bytes(ingest) / MIB:.0f} MiB")
+        before, since = server.cpu_seconds(ingest), time.monotonic()
+        while len(scans) < 11:  # ten in between
+            scans.add(status()["places"][0]["lastScanMs"])
+            time.sleep(0.05)
+        seconds, cpu = (time.monotonic() - since) / 10, (server.cpu_seconds(ingest) - before) / 10
+        table.note(f"unchanged, a scan takes {cpu:.2f} s of a processor, and with its pause of 1 s {seconds:.1f} s")
+        table.add(f"server memory over a list of {options.apps:,}", server.peak_bytes() / MIB, "MiB", 128, 64)
+        times = {query: server.median_ms(f"{API}/apps?{query}", options.runs) for query in ("history=20&sort=-start", "sort=name", "q=0042", "outcome=failed", "state=listed&page=500")}
+        worst = max(times, key=times.get)
+        table.add(f"a page of it while scans go on, worst of {len(times)} ({worst})", times[worst], "ms", 50, 10)
 
 
 def part_server(table, options):

@@ -208,7 +208,7 @@ static void forget_it(const char *address, struct place_view *view)
 {
     (void)view;
     struct err err = {0};
-    if (place_remove(address, &err)) { /* whatever it says */
+    if (place_remove(address, CHILD_FILE, &err) || place_remove(address, CHILD_DIRECTORY, &err)) { /* whatever it says */
     }
 }
 

@@ -126,6 +126,28 @@ def case_answers(scratch):
     expect(denied.returncode == 1 and "temporary" in denied.stderr, denied.stderr)
 
 
+def case_confined(scratch):
+    """The process that reads a log sees that log and no other; a link that somebody names is the log it leads to, one inside a log leads nowhere."""
+    good = (SAMPLES / "tiny_app/local-1795989117127").read_text().splitlines(keepends=True)
+    elsewhere, logs = scratch / "elsewhere", scratch / "logs"
+    rolled = logs / "eventlog_v2_local-1795989117127"
+    elsewhere.mkdir()
+    rolled.mkdir(parents=True)
+    (elsewhere / "local-1795989117127").write_text("".join(good))
+    (elsewhere / "rest").write_text("".join(good[20:]))
+    (logs / "app-link").symlink_to(elsewhere / "local-1795989117127")
+    (rolled / "events_1_local-1795989117127").write_text("".join(good[:20]))
+    (rolled / "events_2_local-1795989117127").symlink_to(elsewhere / "rest")
+    (rolled / "appstatus_local-1795989117127").touch()
+    done = back_fill(scratch / "store", [str(logs / "app-link"), str(rolled)])
+    if "not confined" in done.stderr:
+        tree.skip("this kernel has no Landlock")
+    rows = {pathlib.Path(row["path"]).name: row for row in done.rows}
+    expect(rows["app-link"]["state"] == "loaded", f"a link that was named: {rows['app-link']}")
+    inner = rows[rolled.name]
+    expect(inner["state"] != "loaded" and "ermission denied" in inner["message"], f"a link inside a log: {inner}")
+
+
 def case_killed(scratch):
     """A log that ends the process that reads it costs its own line. A back-fill that is stopped leaves nothing behind."""
     logs, temporary = [str(SAMPLES / "big_stage/eventlog_v2_local-1795989991379"), str(SAMPLES / "tiny_app/local-1795989117127")], scratch / "tmp"

@@ -124,6 +124,9 @@ def check_unit():
     image = tree.text("docker/Dockerfile")
     expect(program == "/usr/bin/afterglow" and str(arguments).replace("'", '"') in image, "docker/Dockerfile", "image and service start different things")
     expect(f"USER {USER}:{USER}" in image, "docker/Dockerfile", "the user of the pod")
+    filters = " ".join(re.findall(r"^SystemCallFilter=([^~].*)$", unit, re.M)).split()
+    for call in sorted(set(re.findall(r"SYS_(landlock_\w+)", tree.text("base/confine.c")))):
+        expect(call in filters, "docker/afterglow.service", f"forbids {call}, by which the process that reads logs confines itself")
 
 
 def main():

@@ -426,6 +426,97 @@ def expect_clean_load_anew(store, log, wanted):
     expect(dumps(store) == wanted, "a catalogue of another version: not all is there afterwards")
 
 
+def case_arrivals_read_only(work):
+    """Databases of a back-fill that cannot be removed (somebody else's directory) are left, which is said, and hold up no log."""
+    logs, store = work / "logs", work / "store"
+    logs.mkdir()
+    for name in ("app-made", "app-other"):
+        (logs / name).write_bytes(mixed_load.renamed(mixed_load.templates()[0], name))
+    store.mkdir()
+    with mounted(store / "arrivals"):
+        made = subprocess.run([BINARY, "ingest", "--store", store, "--from-stdin"], input=f"{logs / 'app-made'}\n", capture_output=True, text=True, timeout=900)
+        expect(made.returncode == 0, f"the back-fill ended with {made.returncode}: {made.stderr[-300:]}")
+        subprocess.run(["mount", "-o", "remount,ro", store / "arrivals"], check=True)
+        done = runs.ingest(BINARY, store, logs)
+        expect(done.returncode == 0 and len(loaded_keys(store)) == 2, f"exit status {done.returncode}: {done.stderr[-300:]}")
+        expect("arrivals cannot be written" in done.stderr, f"nothing is said: {done.stderr[-300:]!r}")
+        subprocess.run(["mount", "-o", "remount,rw", store / "arrivals"], check=True)
+        expect(runs.ingest(BINARY, store, logs).returncode == 0 and not list((store / "arrivals").iterdir()), "not taken when it could be")
+
+
+def faketime():
+    """The library of Debian's faketime; $AFTERGLOW_FAKETIME names another."""
+    found = [os.environ["AFTERGLOW_FAKETIME"]] if "AFTERGLOW_FAKETIME" in os.environ else [str(p) for p in pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")]
+    if not found:
+        tree.skip("faketime is not installed")
+    if tree.sanitized(BINARY):
+        tree.skip("the address sanitizer wants to be loaded first, and so does libfaketime")
+    return found[0]
+
+
+def eventually(check, what):
+    until = time.monotonic() + 300
+    while not (found := check()):
+        expect(time.monotonic() < until, f"not in 300 s: {what}")
+        time.sleep(0.1)
+    return found
+
+
+def case_clock_jumps(work):
+    """The wall clock of a server and its ingest process is set by 30 hours, there and back: logs that arrive, grow, go and come back are noticed as before, and none is deleted for an age that it got in a moment."""
+    library, logs, clock, conf = faketime(), work / "logs", work / "logs/.clock", work / "conf"
+    logs.mkdir()
+    clock.write_text("+0")
+    conf.write_text("spark.history.fs.update.interval 200ms\nspark.history.fs.cleaner.enabled true\nspark.history.fs.cleaner.interval 1h\nspark.history.fs.cleaner.maxAge 7d\n")
+    fake = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
+    template = mixed_load.templates()[0]
+    lines = mixed_load.renamed(template, "app-grows").splitlines(keepends=True)
+    piece = len(lines) // 5
+
+    def put(name):
+        (logs / f".{name}").write_bytes(mixed_load.renamed(template, name))
+        (logs / f".{name}").rename(logs / name)
+
+    put("app-old")
+    put("app-returns")
+    six_days_ago = time.time() - 6 * 86400
+    os.utime(logs / "app-old", (six_days_ago, six_days_ago))
+    with serving.Server(BINARY, [], ["--properties-file", conf, "--logs", logs], env={**os.environ, **fake}) as server:
+        def ask(address):
+            status, _, body = server.get(f"/api/afterglow/v1/{address}")
+            expect(status == 200, f"{address}: status {status}")
+            return json.loads(body)
+
+        def row(app):
+            return next((item for item in ask(f"apps?q={app}")["items"] if item["appId"] == app), {})
+
+        def listed(app):
+            return next((log for log in runs.listed(BINARY, f"{server.folder.name}/store") if log["appId"] == app), {})
+
+        def becomes(app, state):
+            eventually(lambda: row(app).get("state") == state, f"{app} is {state} at {clock.read_text()}")
+
+        for step, hours in enumerate((0, 30, -30, 0)):
+            clock.write_text(f"{hours:+}h")
+            wanted = (time.time() + hours * 3600) * 1000
+            eventually(lambda: abs(ask("status")["nowMs"] - wanted) < 3600_000, f"the server's clock is set by {hours} h")
+            put(f"app-new-{step}")
+            becomes(f"app-new-{step}", "loaded")
+            expect(abs(listed(f"app-new-{step}")["changedMs"] - wanted) < 3600_000, "the ingest process has another clock")
+            if step:
+                (work / "aside").rename(logs / "app-returns")  # it went by the clock before
+            becomes("app-returns", "loaded")
+            (logs / "app-returns").rename(work / "aside")
+            becomes("app-returns", "gone")
+            with open(logs / "app-grows.inprogress", "ab") as log:
+                log.writelines(lines[step * piece : (step + 1) * piece])
+            size = (logs / "app-grows.inprogress").stat().st_size
+            eventually(lambda: listed("app-grows").get("bytes") == size, f"app-grows grows at {hours} h")
+            expect(server.get("/readyz")[0] == 200, f"it is not ready at {hours} h")
+            expect(not ask("status")["places"][0]["failingSinceMs"], f"its place fails at {hours} h")
+        expect((logs / "app-old").exists(), "a log was deleted that is six days old")
+
+
 def main():
     case = globals().get(f"case_{sys.argv[1]}") if len(sys.argv) == 2 else None
     if not case:

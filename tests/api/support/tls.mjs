@@ -18,6 +18,19 @@ export function makePair(folder, name, kind = ["ec", "-pkeyopt", "ec_paramgen_cu
   return { certificate, key };
 }
 
+/** An authority: its certificate, and pairs that it signs. */
+export function makeAuthority(folder, name) {
+  const { certificate: authority, key: authorityKey } = makePair(folder, name);
+  const sign = (host) => {
+    const [certificate, key, wish, names] = ["pem", "key", "csr", "ext"].map((kind) => join(folder, `${name}-${host}.${kind}`));
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", wish, "-subj", `/CN=${host}`);
+    writeFileSync(names, `subjectAltName=${/^[0-9.]+$/.test(host) ? "IP" : "DNS"}:${host}`);
+    openssl("x509", "-req", "-in", wish, "-CA", authority, "-CAkey", authorityKey, "-CAcreateserial", "-days", "30", "-extfile", names, "-out", certificate);
+    return { certificate, key };
+  };
+  return { authority, sign };
+}
+
 /** The same, valid on one day in 2020. */
 export function makePastPair(folder, name) {
   const [certificate, key, wish, config] = ["pem", "key", "csr", "cnf"].map((kind) => join(folder, `${name}.${kind}`));

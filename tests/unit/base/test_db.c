@@ -410,6 +410,36 @@ static void both_parts_of_the_schema_make_a_database(void **state)
     assert_int_equal(count, 0);
 }
 
+/* Whether this process has an open file of which the name begins so; those of SQLite have none any more, and /proc tells what it was. */
+static bool has_open(const char *prefix)
+{
+    bool found = false;
+    for (int fd = 3; fd < 100 && !found; fd++) {
+        char link[64], target[300];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(link, target, sizeof target - 1);
+        target[MAX(len, 0)] = '\0';
+        found = strncmp(target, prefix, strlen(prefix)) == 0;
+    }
+    return found;
+}
+
+static void what_memory_does_not_hold_lies_where_it_was_said(void **state)
+{
+    (void)state;
+    char prefix[100];
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(open_as(DB_WRITE, DB_APP_ID, 1), ERR_OK);       /* SQLite has looked at SQLITE_TMPDIR now */
+    db_temporary_directory(folder);
+    assert_int_equal(db_exec(&db, "PRAGMA cache_size = 10; PRAGMA temp_store = FILE", &err), ERR_OK);
+    assert_int_equal(db_prepare(&db, &stmt, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT i FROM n ORDER BY hex(i * 7919 % 20011), i", &err), ERR_OK);
+    assert_int_equal(db_step(stmt, &err), ERR_OK);
+    snprintf(prefix, sizeof prefix, "%s/etilqs_", folder);
+    assert_true(has_open(prefix));
+    db_finalize(stmt);
+    db_temporary_directory("/tmp");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +461,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kept_statements_are_bounded, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_read_sees_one_state, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(both_parts_of_the_schema_make_a_database, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_memory_does_not_hold_lies_where_it_was_said, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

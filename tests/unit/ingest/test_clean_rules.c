@@ -121,6 +121,16 @@ static void a_clock_that_was_set_is_noticed_once(void **state)
     assert_true(clean_clock_was_set(&offset, NOW, 5000 + 3 * 86400000));    /* and back */
 }
 
+static void a_log_is_settled_when_a_second_scan_can_have_seen_it(void **state)
+{
+    (void)state;
+    assert_false(clean_is_settled(NOW, 10000, NOW));
+    assert_false(clean_is_settled(NOW - 9999, 10000, NOW));
+    assert_true(clean_is_settled(NOW - 10000, 10000, NOW));
+    assert_false(clean_is_settled(NOW + CLEAN_CLOCK_STEP_MS, 10000, NOW));     /* a small step back: it may be a second ago */
+    assert_true(clean_is_settled(NOW + CLEAN_CLOCK_STEP_MS + 1, 10000, NOW));  /* the clock ran ahead for a while: it must not wait for years */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +142,7 @@ int main(void)
         cmocka_unit_test(what_is_not_settled_stays_and_counts),
         cmocka_unit_test(number_waits_for_older_logs_that_are_not_settled),
         cmocka_unit_test(a_clock_that_was_set_is_noticed_once),
+        cmocka_unit_test(a_log_is_settled_when_a_second_scan_can_have_seen_it),
         cmocka_unit_test(without_memory_nothing_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

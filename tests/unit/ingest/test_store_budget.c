@@ -62,6 +62,8 @@ static void what_was_opened_a_moment_ago_stays(void **state)
     (void)state;
     struct budget_run runs[] = {run("a", 10, NOW - BUDGET_GRACE_MS + 1, 100), run("b", 10, NOW - BUDGET_GRACE_MS, 200)};
     expect(runs, 2, (struct budget_limits){.max_bytes = 1}, "b");
+    struct budget_run ahead[] = {run("a", 10, NOW + BUDGET_GRACE_MS - 1, 100), run("b", 10, NOW + 24 * HOUR, 200)}; /* opened by a clock that was set back since */
+    expect(ahead, 2, (struct budget_limits){.max_bytes = 1}, "b");
 }
 
 static void age_is_since_the_last_use_and_counts_towards_the_space(void **state)

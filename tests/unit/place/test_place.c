@@ -145,7 +145,7 @@ static void local_directories_are_listed(void **state)
     assert_non_null(place_children_find(&children, "b"));
     assert_null(place_children_find(&children, "c"));
     place_children_dispose(&children);
-    assert_int_equal(place_remove(root, &err), ERR_UNSUPPORTED);
+    assert_int_equal(place_remove(root, CHILD_FILE, &err), ERR_UNSUPPORTED);
     char command[100];
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/attributes.h"
 #include "base/units.h"
 #include "place/config.h"
 #include "place/place.h"
@@ -246,12 +247,119 @@ static void another_content_is_another_file(void **state)
     assert_int_equal(place_stat("s3a://b/p/none", &a, &err), ERR_NOT_FOUND);
 }
 
-static void nothing_is_deleted(void **state)
+/* ---- deleting: a bucket that is what was put into it */
+
+static char keys[8][40], changes[400];
+static bool may_put;
+
+static void bucket(const char *const *names)
+{
+    memset(keys, 0, sizeof keys);
+    changes[0] = '\0';
+    may_put = true;
+    for (size_t i = 0; names[i]; i++)
+        snprintf(keys[i], sizeof keys[i], "%s", names[i]);
+}
+
+static bool already_listed(const char *const *listed, size_t count, const char *name, size_t len)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(listed[i]) == len && strncmp(listed[i], name, len) == 0)
+            return true;
+    return false;
+}
+
+static void list_bucket(const struct fake_request *request, struct buf *out)
+{
+    char prefix[40] = "", listed_text[8][40];
+    const char *listed[8], *from = strstr(request->target, "prefix=");
+    size_t count = 0, len = 0;
+    CLEANUP(buf_dispose) struct buf body;
+    buf_init(&body, 10000);
+    for (from += 7; *from; from++, len++) {
+        prefix[len] = strncmp(from, "%2F", 3) == 0 ? '/' : *from;
+        from += prefix[len] == '/' ? 2 : 0;
+    }
+    buf_text(&body, LIST_HEAD);
+    for (size_t i = 0; i < 8; i++) {
+        if (!keys[i][0] || strncmp(keys[i], prefix, len) != 0)
+            continue;
+        size_t end = asks(request, "delimiter=") ? strcspn(keys[i] + len, "/") : strlen(keys[i] + len);
+        bool below = keys[i][len + end] == '/';
+        if (below && already_listed(listed, count, keys[i], len + end + 1))
+            continue;
+        snprintf(listed_text[count], sizeof listed_text[count], "%.*s", (int)(len + end + below), keys[i]);
+        buf_printf(&body, below ? PREFIX("%s") : OBJECT("%s", "3"), listed_text[count]);
+        listed[count] = listed_text[count];
+        count++;
+    }
+    buf_text(&body, LIST_END);
+    fake_reply(out, 200, "", body.data);
+}
+
+static void answer_changes(const struct fake_request *request, struct buf *out)
+{
+    const char *key = strncmp(request->target, "/b/", 3) == 0 ? request->target + 3 : "";
+    size_t free_one = 8, used = strlen(changes);
+    if (asks(request, "list-type=2")) {
+        list_bucket(request, out);
+        return;
+    }
+    if (strcmp(request->method, "HEAD") == 0) {
+        fake_reply(out, 404, "", "");
+        return;
+    }
+    snprintf(changes + used, sizeof changes - used, "%s %s;", request->method, key);
+    if (!fake_has_header(request, "Authorization: AWS4-HMAC-SHA256 Credential=AKID/") ||
+        (strcmp(request->method, "PUT") == 0 && (!may_put || !fake_has_header(request, "Content-Length: 0")))) {
+        fake_reply(out, 403, "", "<Error><Code>AccessDenied</Code></Error>");
+        return;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        free_one = keys[i][0] ? free_one : i;
+        if (strcmp(request->method, "DELETE") == 0 && strcmp(keys[i], key) == 0)
+            keys[i][0] = '\0';
+    }
+    if (strcmp(request->method, "PUT") == 0)
+        snprintf(keys[free_one], sizeof keys[free_one], "%s", key);
+    buf_text(out,
+             strcmp(request->method, "PUT") == 0 ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" : "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+}
+
+static void a_key_goes_and_its_directory_stays(void **state)
 {
     (void)state;
-    start(answer_object);
-    assert_int_equal(place_remove("s3a://b/p/o o", &err), ERR_UNSUPPORTED);
-    assert_int_equal(server.count, 0);
+    start(answer_changes);
+    bucket((const char *const[]){"p/app-1", "p/app-2", NULL});
+    assert_int_equal(place_remove("s3a://b/p/app-1", CHILD_FILE, &err), ERR_OK);
+    assert_string_equal(changes, "DELETE p/app-1;");
+    /* the last one: the directory gets its marker before */
+    assert_int_equal(place_remove("s3a://b/p/app-2", CHILD_FILE, &err), ERR_OK);
+    assert_string_equal(changes, "DELETE p/app-1;PUT p/;DELETE p/app-2;");
+    struct place_child child;
+    assert_int_equal(place_stat("s3a://b/p", &child, &err), ERR_OK);
+    assert_int_equal(child.kind, CHILD_DIRECTORY);
+    place_child_dispose(&child);
+    bucket((const char *const[]){"p/app-2", NULL});
+    may_put = false;
+    assert_int_equal(place_remove("s3a://b/p/app-2", CHILD_FILE, &err), ERR_PERMISSION);
+    assert_string_equal(changes, "PUT p/;"); /* and nothing was deleted */
+    bucket((const char *const[]){"app-2", NULL});
+    assert_int_equal(place_remove("s3a://b/app-2", CHILD_FILE, &err), ERR_OK);
+    assert_string_equal(changes, "DELETE app-2;"); /* a bucket stays by itself */
+    assert_int_equal(place_remove("s3a://b/", CHILD_DIRECTORY, &err), ERR_INVALID);
+}
+
+static void a_directory_goes_when_nothing_is_in_it(void **state)
+{
+    (void)state;
+    start(answer_changes);
+    bucket((const char *const[]){"p/d/", "p/d/notes", "p/e/", "p/f", NULL});
+    assert_int_equal(place_remove("s3a://b/p/d", CHILD_DIRECTORY, &err), ERR_BUSY);
+    assert_int_equal(place_remove("s3a://b/p/none", CHILD_DIRECTORY, &err), ERR_NOT_FOUND);
+    assert_string_equal(changes, "");
+    assert_int_equal(place_remove("s3a://b/p/e", CHILD_DIRECTORY, &err), ERR_OK);
+    assert_string_equal(changes, "DELETE p/e/;");
 }
 
 /* ---- who asks */
@@ -355,7 +463,8 @@ int main(void)
         CASE(nonsense_is_an_error_and_never_more),
         CASE(an_object_is_read_by_ranges_while_it_stays_the_same),
         CASE(another_content_is_another_file),
-        CASE(nothing_is_deleted),
+        CASE(a_key_goes_and_its_directory_stays),
+        CASE(a_directory_goes_when_nothing_is_in_it),
         CASE(settings_of_a_bucket_go_before_those_of_all),
         CASE(environment_profile_and_nobody_follow),
         CASE(a_web_identity_is_exchanged_once),

@@ -526,16 +526,24 @@ static void place_stop_ends_all_waiting(void **state)
 
 static void answer_delete(const struct fake_request *request, struct buf *out)
 {
-    bool right = strcmp(request->method, "DELETE") == 0 && asks(request, "/webhdfs/v1/logs/app-1?op=DELETE&recursive=true");
-    fake_reply(out, 200, "", right ? "{\"boolean\":true}" : "{\"boolean\":false}");
+    if (strcmp(request->method, "DELETE") != 0 || !asks(request, "?op=DELETE&recursive=false&user.name=me"))
+        fake_reply(out, 400, "", "");
+    else if (asks(request, "/logs/full?"))
+        fake_reply(out, 403, "", EXCEPTION("PathIsNotEmptyDirectoryException", "`/logs/full is non empty': Directory is not empty"));
+    else if (asks(request, "/logs/foreign?"))
+        fake_reply(out, 403, "", EXCEPTION("AccessControlException", "Permission denied: user=me, access=WRITE, inode=\\\"/logs\\\""));
+    else
+        fake_reply(out, 200, "", asks(request, "/webhdfs/v1/logs/app-1?") ? "{\"boolean\":true}" : "{\"boolean\":false}");
 }
 
 static void what_is_deleted_is_told_and_so_is_what_was_not_there(void **state)
 {
     (void)state;
     fake_start(&one, answer_delete);
-    assert_int_equal(place_remove(at("/logs/app-1"), &err), ERR_OK);
-    assert_int_equal(place_remove(at("/logs/app-2"), &err), ERR_NOT_FOUND);
+    assert_int_equal(place_remove(at("/logs/app-1"), CHILD_FILE, &err), ERR_OK);
+    assert_int_equal(place_remove(at("/logs/app-2"), CHILD_FILE, &err), ERR_NOT_FOUND);
+    assert_int_equal(place_remove(at("/logs/full"), CHILD_DIRECTORY, &err), ERR_BUSY);
+    assert_int_equal(place_remove(at("/logs/foreign"), CHILD_FILE, &err), ERR_PERMISSION);
     fake_stop(&one);
 }
 

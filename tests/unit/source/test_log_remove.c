@@ -13,7 +13,10 @@
 
 #include <cmocka.h>
 
+#include "base/attributes.h"
 #include "ingest/source/log_remove.h"
+#include "place/place.h"
+#include "tests/unit/place/fake_server.h"
 
 static char root[64], place[80];
 
@@ -159,7 +162,6 @@ static void paths_that_leave_their_place_are_refused(void **state)
 static void other_kinds_are_refused(void **state)
 {
     (void)state;
-    bool begun;
     put("logs/logs.zip");
     mkdir(at("logs/dir"), 0777);
     put("logs/dir/events_1_a");
@@ -168,7 +170,6 @@ static void other_kinds_are_refused(void **state)
     expect("logs/dir", LAYOUT_DATABRICKS, ERR_UNSUPPORTED, false);
     expect("logs/dir", LAYOUT_ROLLING, ERR_UNSUPPORTED, false);
     expect("logs/dir", LAYOUT_FILE, ERR_INVALID, false);
-    assert_int_equal(log_remove("hdfs://nn/logs", "hdfs://nn/logs/app-1", LAYOUT_FILE, &begun, NULL), ERR_UNSUPPORTED);
     assert_true(there("logs/logs.zip") && there("logs/dir/events_1_a"));
 }
 
@@ -182,6 +183,108 @@ static void a_place_that_is_away_deletes_nothing(void **state)
     assert_int_equal(log_remove(away, path, LAYOUT_FILE, &begun, NULL), ERR_NOT_FOUND);
 }
 
+/* ---- HDFS: a name node that knows one rolling log, and says what it was asked to delete */
+
+static struct fake_server node;
+static char deleted[400];
+static const char *foreign; /* one more name in the directory; NULL: none */
+
+static void answer_deletes(const struct fake_request *request, struct buf *out)
+{
+    const char *path = request->target + strlen("/webhdfs/v1");
+    char reply[600];
+    size_t used = strlen(deleted);
+    if (strstr(request->target, "op=LISTSTATUS_BATCH") && strncmp(path, "/logs/eventlog_v2_a?", 20) == 0) {
+        static const char one[] = "{\"fileId\":%d,\"length\":3,\"modificationTime\":1,\"pathSuffix\":\"%s\",\"type\":\"%s\"}";
+        CLEANUP(buf_dispose) struct buf body;
+        buf_init(&body, 10000);
+        buf_text(&body, "{\"FileStatuses\":{\"FileStatus\":[");
+        buf_printf(&body, one, 1, "events_1_a", "FILE");
+        buf_char(&body, ',');
+        buf_printf(&body, one, 2, "appstatus_a", "FILE");
+        if (foreign) {
+            buf_char(&body, ',');
+            buf_printf(&body, one, 3, foreign, strncmp(foreign, "events_", 7) == 0 ? "DIRECTORY" : "FILE");
+        }
+        buf_text(&body, "]}}");
+        fake_reply(out, 200, "", body.data);
+    } else if (strcmp(request->method, "DELETE") == 0 && strstr(request->target, "recursive=false")) {
+        bool full = foreign && strncmp(path, "/logs/eventlog_v2_a?", 20) == 0, closed = strncmp(path, "/logs/closed?", 13) == 0, gone = strncmp(path, "/logs/gone?", 11) == 0;
+        snprintf(reply, sizeof reply, "{\"RemoteException\":{\"exception\":\"%s\",\"javaClassName\":\"x\",\"message\":\"no\"}}", full ? "PathIsNotEmptyDirectoryException" : "AccessControlException");
+        fake_reply(out, full || closed ? 403 : 200, "", full || closed ? reply : gone ? "{\"boolean\":false}" : "{\"boolean\":true}");
+        if (!full && !closed && !gone)
+            snprintf(deleted + used, sizeof deleted - used, "%.*s;", (int)strcspn(path, "?"), path);
+    } else {
+        fake_reply(out, 404, "", "");
+    }
+}
+
+static int set_up_node(void **state)
+{
+    (void)state;
+    deleted[0] = '\0';
+    foreign = NULL;
+    place_be_brief();
+    fake_start(&node, answer_deletes);
+    snprintf(place, sizeof place, "webhdfs://127.0.0.1:%d/logs", node.port);
+    return 0;
+}
+
+static int tear_down_node(void **state)
+{
+    (void)state;
+    fake_stop(&node);
+    return 0;
+}
+
+static void expect_remote(const char *name, enum log_layout layout, enum err_code wanted, bool wanted_begun, const char *wanted_deleted)
+{
+    char path[200];
+    bool begun = !wanted_begun;
+    struct err err = {0};
+    deleted[0] = '\0';
+    snprintf(path, sizeof path, "%s/%s", place, name);
+    assert_int_equal(log_remove(place, path, layout, &begun, &err), wanted);
+    assert_int_equal(begun, wanted_begun);
+    assert_string_equal(deleted, wanted_deleted);
+}
+
+static void a_remote_log_goes_by_the_same_rules(void **state)
+{
+    (void)state;
+    expect_remote("app-1", LAYOUT_FILE, ERR_OK, true, "/logs/app-1;");
+    expect_remote("below/app-1", LAYOUT_FILE, ERR_OK, true, "/logs/below/app-1;");
+    expect_remote("gone", LAYOUT_FILE, ERR_OK, false, "");
+    expect_remote("closed", LAYOUT_FILE, ERR_PERMISSION, false, "");
+    expect_remote("eventlog_v2_a", LAYOUT_ROLLING, ERR_OK, true, "/logs/eventlog_v2_a/appstatus_a;/logs/eventlog_v2_a/events_1_a;/logs/eventlog_v2_a;");
+    expect_remote("eventlog_v2_none", LAYOUT_ROLLING, ERR_OK, false, "");
+    foreign = "notes.txt";
+    expect_remote("eventlog_v2_a", LAYOUT_ROLLING, ERR_OK, true, "/logs/eventlog_v2_a/appstatus_a;/logs/eventlog_v2_a/events_1_a;");
+    foreign = "events_2_directory";
+    expect_remote("eventlog_v2_a", LAYOUT_ROLLING, ERR_INVALID, true, "/logs/eventlog_v2_a/appstatus_a;/logs/eventlog_v2_a/events_1_a;");
+}
+
+static void what_is_refused_here_is_refused_there(void **state)
+{
+    (void)state;
+    expect_remote("", LAYOUT_FILE, ERR_INVALID, false, "");
+    expect_remote("../other/app-1", LAYOUT_FILE, ERR_INVALID, false, "");
+    expect_remote("below/./app-1", LAYOUT_FILE, ERR_INVALID, false, "");
+    expect_remote("dir", LAYOUT_ROLLING, ERR_UNSUPPORTED, false, "");
+    expect_remote("logs.zip", LAYOUT_ZIP, ERR_UNSUPPORTED, false, "");
+    bool begun;
+    assert_int_equal(log_remove(place, "webhdfs://127.0.0.1:1/logs/app-1", LAYOUT_FILE, &begun, NULL), ERR_INVALID);
+    assert_int_equal(log_remove("hdfs:///", "hdfs://nn/app-1", LAYOUT_FILE, &begun, NULL), ERR_INVALID);
+}
+
+static void a_log_of_a_place_without_an_answer_may_be_gone(void **state)
+{
+    (void)state;
+    bool begun = false;
+    assert_int_equal(log_remove("webhdfs://127.0.0.1:1/logs", "webhdfs://127.0.0.1:1/logs/app-1", LAYOUT_FILE, &begun, NULL), ERR_AWAY);
+    assert_true(begun);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +296,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(paths_that_leave_their_place_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_kinds_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_place_that_is_away_deletes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_remote_log_goes_by_the_same_rules, set_up_node, tear_down_node),
+        cmocka_unit_test_setup_teardown(what_is_refused_here_is_refused_there, set_up_node, tear_down_node),
+        cmocka_unit_test_setup_teardown(a_log_of_a_place_without_an_answer_may_be_gone, set_up_node, tear_down_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,6 +234,20 @@ static void what_was_seen_before_a_log_went_tells_nothing(void **state)
     assert_int_equal(row.state, LOG_WAITING);
 }
 
+static void a_log_that_went_by_a_clock_that_was_set_back_is_seen_again(void **state)
+{
+    (void)state;
+    int64_t id = loaded();
+    struct catalog_row row;
+    enum sighting_news news;
+    int64_t renamed_from;
+    ok(catalog_gone(catalog, id, &err));
+    ok(db_exec(catalog_db(catalog), "UPDATE log SET changed_ms = changed_ms + 36000000", &err));
+    struct catalog_sighting seen = {.place_id = place, .path = "/l/a", .fingerprint = "100", .bytes = 100, .modified_ms = 1000, .looked_ms = query("SELECT changed_ms - 35999990 FROM log"), .finished_name = true};
+    ok(catalog_see(catalog, &seen, false, &news, &renamed_from, &row, &err));
+    assert_int_not_equal(row.state, LOG_GONE);
+}
+
 static void a_deletion_that_failed_leaves_the_log_as_it_was(void **state)
 {
     (void)state;
@@ -360,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_log_that_is_only_listed_waits_when_it_is_wanted_or_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_left_of_a_log_that_is_being_deleted_is_passed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_seen_before_a_log_went_tells_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_that_went_by_a_clock_that_was_set_back_is_seen_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_deletion_that_failed_leaves_the_log_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(runs_without_an_end_are_called_abandoned_until_they_grow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_cleaner_sees_logs_of_places_alone, set_up, tear_down),
