@@ -35,11 +35,11 @@ static inline void busy_buckets(const struct facts *facts, const struct attempt 
     for (size_t b = 0; b < BUSY_COUNT; b++)
         ret[b] = 0;
     if (attempt->kind != WINNER || !attempt->has_metrics) {
-        ret[attempt->kind != WINNER ? BUCKET_LOST : BUCKET_NOMETRICS] = (double)attempt->occupancy_ms;
+        ret[attempt->kind != WINNER ? BUCKET_LOST : BUCKET_NOMETRICS] = (double)attempt_occupancy_ms(attempt);
         return;
     }
     int64_t fetched_ms = values->of[VALUE_GETTING_RESULT_MS] ? values->of[VALUE_GETTING_RESULT_MS][i] : UNKNOWN;
-    struct task_times times = {.occupancy = (double)attempt->occupancy_ms,
+    struct task_times times = {.occupancy = (double)attempt_occupancy_ms(attempt),
                                .run = ms_of(values, VALUE_RUN_MS, i),
                                .deser = ms_of(values, VALUE_DESERIALIZE_MS, i),
                                .ser = ms_of(values, VALUE_SERIALIZE_MS, i),
@@ -74,7 +74,7 @@ static void add_window(struct account *window, const double parts[BUSY_COUNT], c
     to_ms = MIN(to_ms, attempt->finish_ms);
     if (from_ms >= to_ms)
         return;
-    double length = (double)attempt->occupancy_ms, share = (double)(to_ms - from_ms) / length, wall = slot_curve_per_slot(curve, from_ms, to_ms) / length;
+    double length = (double)attempt_occupancy_ms(attempt), share = (double)(to_ms - from_ms) / length, wall = slot_curve_per_slot(curve, from_ms, to_ms) / length;
     for (size_t b = 0; b < BUSY_COUNT; b++) {
         window->slot_ms[b] += parts[b] * share;
         window->wall_ms[b] += parts[b] * wall;
@@ -97,7 +97,7 @@ static bool inside(const struct stage_fact *stage, int64_t from_ms, int64_t to_m
 static void add_attempt(struct account_pass *self, const struct attempt *attempt, const struct task_values *values, size_t i)
 {
     struct stage_account *account = self->account;
-    double parts[BUSY_COUNT], length = (double)attempt->occupancy_ms;
+    double parts[BUSY_COUNT], length = (double)attempt_occupancy_ms(attempt);
     const struct slot_curve *curve = &self->accounts->curve;
     double wall = slot_curve_per_slot(curve, attempt->begin_ms, attempt->finish_ms) / length;
     busy_buckets(self->facts, attempt, values, i, parts);
@@ -130,7 +130,7 @@ void account_pass_add(struct account_pass *self, const struct task_values *value
 {
     const struct attempt *attempts = self->facts->attempts + self->stage->first_attempt;
     for (size_t i = 0; i < values->count; i++)
-        if (attempts[places[i]].occupancy_ms)
+        if (attempt_occupancy_ms(&attempts[places[i]]))
             add_attempt(self, &attempts[places[i]], values, i);
 }
 

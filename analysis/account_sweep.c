@@ -194,11 +194,11 @@ static void collect_attempts(struct spanning *self, size_t position)
     for (size_t i = 0; i < stage->attempt_count; i++) {
         const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
         /* Rows come in the order of ends: put there, little is left to sort. */
-        self->ends[stage->first_attempt + attempt->row] = attempt->occupancy_ms ? attempt->finish_ms : INT64_MAX;
-        if (attempt->occupancy_ms)
+        self->ends[stage->first_attempt + attempt->row] = attempt_occupancy_ms(attempt) ? attempt->finish_ms : INT64_MAX;
+        if (attempt_occupancy_ms(attempt))
             self->begins[self->begin_count++] = attempt->begin_ms;
         if (!attempt->again && self->launched[position] < tasks) {
-            self->launches[self->launch_count++] = MAX(attempt->launch_ms, stage->begin_ms);
+            self->launches[self->launch_count++] = MAX(facts->launches[stage->first_attempt + i].launch_ms, stage->begin_ms);
             self->launched[position]++;
         }
     }

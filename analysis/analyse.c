@@ -154,7 +154,7 @@ static double work_of(const struct facts *facts, const struct stage_fact *stage)
 {
     double sum = 0;
     for (size_t i = 0; i < stage->attempt_count; i++)
-        sum += (double)facts->attempts[stage->first_attempt + i].occupancy_ms;
+        sum += (double)attempt_occupancy_ms(&facts->attempts[stage->first_attempt + i]);
     return sum;
 }
 

@@ -308,7 +308,7 @@ static enum err_code write_chain(struct db *app, const struct judged *judged, st
         db_bind_i64(stmt, 3, alone ? job_id_of(facts, segment->job) : UNKNOWN);
         db_bind_i64(stmt, 4, alone ? stage_ref_of(facts, segment->stage) : UNKNOWN);
         db_bind_i64(stmt, 5, alone ? stage_ref_of(facts, segment->behind_stage) : UNKNOWN);
-        db_bind_i64(stmt, 6, task ? facts->attempts[segment->attempt].task_id : UNKNOWN);
+        db_bind_i64(stmt, 6, task ? facts->launches[segment->attempt].task_id : UNKNOWN);
         db_bind_str(stmt, 7, alone && strcmp(segment->label, "gap") == 0 ? str_of(bucket_names[segment->gap]) : STR_NONE);
         db_bind_i64(stmt, 8, segment->from_ms);
         db_bind_i64(stmt, 9, to_ms);

@@ -288,7 +288,7 @@ static void add_stage(const struct facts *facts, uint32_t stage, struct wait *wa
 {
     const struct stage_fact *of = &facts->stages[stage];
     for (size_t i = of->first_attempt; i < of->first_attempt + of->attempt_count; i++) {
-        int64_t from = facts->attempts[i].begin_ms, to = from + facts->attempts[i].occupancy_ms;
+        int64_t from = facts->attempts[i].begin_ms, to = facts->attempts[i].finish_ms;
         size_t first = low + wait_after(waits + low, high - low, from);
         if (first == high || waits[first].from_ms >= to)
             continue;
@@ -400,10 +400,10 @@ static enum err_code prepare(struct walk *self)
             if (stage->winner_count && attempt->kind != WINNER)
                 continue;
             if (known(self->end_ms[s]) &&
-                (attempt->finish_ms < self->end_ms[s] || (attempt->finish_ms == self->end_ms[s] && attempt->task_id < facts->attempts[self->last[s]].task_id)))
+                (attempt->finish_ms < self->end_ms[s] || (attempt->finish_ms == self->end_ms[s] && facts->launches[i].task_id < facts->launches[self->last[s]].task_id)))
                 continue;
             self->end_ms[s] = attempt->finish_ms;
-            self->begin_ms[s] = attempt->launch_ms;
+            self->begin_ms[s] = facts->launches[i].launch_ms;
             self->last[s] = i;
         }
     }

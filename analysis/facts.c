@@ -53,6 +53,7 @@ void facts_dispose(struct facts *self)
     mem_free(TAKE(self->rdds));
     mem_free(TAKE(self->sqls));
     mem_free(TAKE(self->attempts));
+    mem_free(TAKE(self->launches));
     mem_free(TAKE(self->by_executor));
     self->executor_count = self->job_count = self->stage_count = self->rdd_count = self->sql_count = self->attempt_count = 0;
     smap_dispose(&self->texts);

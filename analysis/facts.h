@@ -5,10 +5,10 @@
  *
  *      facts_load          entities, attempts, the interval [begin_ms, end_ms)                     spec/findings.md 3.1
  *      facts_classify      attempt.kind: winners and the kinds of lost work                        3.3
- *      facts_lanes         executor.slots, attempt.lane, begin_ms, occupancy_ms, cold              3.2
+ *      facts_lanes         executor.slots, attempt.lane, begin_ms, cold                            3.2
  *      facts_own           stage.job: which job a stage attempt's work belongs to                  3.8
  *
- * Memory: 64 bytes an attempt and an arena for the rest; values of tasks (metrics) are read for one stage at a time (facts_values). One thread. Everything is freed by
+ * Memory: 56 bytes an attempt and an arena for the rest; values of tasks (metrics) are read for one stage at a time (facts_values). One thread. Everything is freed by
  * facts_dispose. Times are epoch ms; a time or number that the log does not hold is UNKNOWN. Order of rows in the database does not matter: entities are sorted by their ids,
  * attempts by (stage, launch, task id). facts_load uses a second thread for large applications. */
 #ifndef ANALYSIS_FACTS_H
@@ -31,19 +31,23 @@
 enum lost_kind { WINNER, LOST_FETCH, LOST_EXECUTOR, LOST_UNFINISHED, LOST_SPECULATIVE, LOST_CANCELLED, LOST_FAILED, LOST_RECOMPUTED, LOST_KIND_COUNT };
 extern const char *const lost_kind_names[LOST_KIND_COUNT];   /* "winner" "fetch" … */
 
+/* What is asked for again and again, and no more: passes over a million of them are bound by memory. */
 struct attempt {
-    int64_t task_id;
-    int64_t launch_ms, finish_ms;    /* L, F of the spec, inside the application's interval; an attempt without an end gets one (3.3); F < L becomes F = L, a clock fault */
-    int64_t begin_ms;                /* L': from when its lane was free for it */
-    int64_t occupancy_ms;            /* o' = F − L', ≥ 0: hostile logs have tasks of years */
+    int64_t begin_ms, finish_ms;     /* L': from when its lane was free for it; F of the spec, see launch_ms */
     uint32_t stage, executor;        /* positions in facts; an executor is always there: tasks that name none share one without an id */
     uint32_t row;                    /* which of the stage attempt's rows (order of task_seq) it is: the place of its values in columns */
-    int32_t index, partition;        /* −1: not logged */
     uint16_t lane;
     uint8_t kind;                    /* enum lost_kind */
     bool success : 1, ended : 1, has_metrics : 1, speculative : 1;
     bool again : 1;                  /* not the first attempt of its index */
     bool cold : 1;                   /* first winner of its stage on its lane (4.1) */
+};
+
+/* The rest of an attempt, for the few that ask: facts->launches at the same position. */
+struct attempt_launch {
+    int64_t task_id;
+    int64_t launch_ms;               /* L of the spec. L and F are inside the application's interval; an attempt without an end gets one (3.3); F < L becomes F = L, a clock fault */
+    int32_t index, partition;        /* −1: not logged */
 };
 
 struct executor_fact {
@@ -164,11 +168,24 @@ struct facts {
     struct rdd_fact *rdds;           /* by rdd_id */
     struct sql_fact *sqls;           /* by execution_id */
     struct attempt *attempts;        /* by (stage, launch, task id) */
+    struct attempt_launch *launches; /* of the attempts, at their positions */
     uint32_t *by_executor;           /* positions of attempts by (executor, launch, task id) */
     size_t executor_count, job_count, stage_count, rdd_count, sql_count, attempt_count;
     int64_t slot_peak;               /* S_ref */
     double overlap_ms;               /* Σ (o − o') */
 };
+
+/* o' = F − L' of the spec, ≥ 0: hostile logs have tasks of years. */
+static inline int64_t attempt_occupancy_ms(const struct attempt *attempt)
+{
+    return attempt->finish_ms - attempt->begin_ms;
+}
+
+/* Of one of facts->attempts. */
+static inline const struct attempt_launch *attempt_launch(const struct facts *self, const struct attempt *attempt)
+{
+    return &self->launches[attempt - self->attempts];
+}
 
 /* A time outside of this is none (-1 stands for unknown in old logs; the end is the year 3000): it keeps sums of hostile times far from overflow. */
 #define SOUND_TIME_MIN_MS INT64_C(0)

@@ -21,11 +21,12 @@ struct group {
 /* Whose output an attempt makes: successes with the same key are the same work. −1: cannot be told. */
 static int64_t work_key(const struct group *group, const struct attempt *attempt)
 {
-    if (attempt->partition >= 0)
-        return attempt->partition;
-    if (attempt->index < 0)
+    const struct attempt_launch *launch = attempt_launch(group->facts, attempt);
+    if (launch->partition >= 0)
+        return launch->partition;
+    if (launch->index < 0)
         return -1;
-    return attempt->index + ((group->facts->stages[attempt->stage].attempt > 0 ? (int64_t)(attempt->stage - group->first) : 0) << 32);
+    return launch->index + ((group->facts->stages[attempt->stage].attempt > 0 ? (int64_t)(attempt->stage - group->first) : 0) << 32);
 }
 
 static void win(struct facts *facts, struct attempt *attempt)
@@ -36,9 +37,10 @@ static void win(struct facts *facts, struct attempt *attempt)
 
 /* Of two successes of the same work the later one is a copy that came too late, unless it had to be made because the earlier one's output was lost: in a later stage attempt, or after a
  * Resubmitted event. The store keeps none of these, and need not: only they make the scheduler launch an index again that has succeeded. */
-static bool made_again(const struct attempt *winner, const struct attempt *later)
+static bool made_again(const struct facts *facts, const struct attempt *winner, const struct attempt *later)
 {
-    return later->stage > winner->stage || later->launch_ms > winner->finish_ms || (later->launch_ms == winner->finish_ms && !later->speculative);
+    int64_t launch_ms = attempt_launch(facts, later)->launch_ms;
+    return later->stage > winner->stage || launch_ms > winner->finish_ms || (launch_ms == winner->finish_ms && !later->speculative);
 }
 
 static void judge_successes(struct facts *facts, const struct sort_item *items, size_t count)
@@ -49,7 +51,7 @@ static void judge_successes(struct facts *facts, const struct sort_item *items, 
         bool same_work = winner && items[i].key == items[i - 1].key;
         if (!same_work || attempt->stage != facts->attempts[items[i - 1].position].stage)
             facts->stages[attempt->stage].seen_success++;
-        if (same_work && !made_again(winner, attempt)) {
+        if (same_work && !made_again(facts, winner, attempt)) {
             attempt->kind = LOST_SPECULATIVE;
             continue;
         }
@@ -130,6 +132,7 @@ static bool has(const int64_t *sorted, size_t count, int64_t value)
 static enum err_code judge_killed(struct group *group, const struct stage_fact *stage, struct err *err)
 {
     struct attempt *attempts = group->facts->attempts + stage->first_attempt;
+    const struct attempt_launch *launches = group->facts->launches + stage->first_attempt;
     size_t killed = 0, count = 0;
     for (size_t i = 0; i < stage->attempt_count; i++)
         killed += attempts[i].kind == LOST_CANCELLED;
@@ -138,11 +141,11 @@ static enum err_code judge_killed(struct group *group, const struct stage_fact *
     if (mem_grow((void **)&group->indexes, &group->index_room, 2 * stage->attempt_count, 2 * FACTS_MAX_ATTEMPTS, sizeof *group->indexes))
         return err_nomem(err);
     for (size_t i = 0; i < stage->attempt_count; i++)
-        if (attempts[i].success && attempts[i].index >= 0)
-            group->indexes[count++] = attempts[i].index;
+        if (attempts[i].success && launches[i].index >= 0)
+            group->indexes[count++] = launches[i].index;
     sort_times(group->indexes, group->indexes + count, count);
     for (size_t i = 0; i < stage->attempt_count; i++)
-        if (attempts[i].kind == LOST_CANCELLED && has(group->indexes, count, attempts[i].index))
+        if (attempts[i].kind == LOST_CANCELLED && has(group->indexes, count, launches[i].index))
             attempts[i].kind = LOST_SPECULATIVE;
     return ERR_OK;
 }

@@ -62,7 +62,7 @@ static void set_interval(struct facts *self)
     }
 }
 
-static bool is_before(const struct attempt *a, const struct attempt *b)
+static bool is_before(const struct attempt_launch *a, const struct attempt_launch *b)
 {
     return a->launch_ms < b->launch_ms || (a->launch_ms == b->launch_ms && a->task_id <= b->task_id);
 }
@@ -74,53 +74,59 @@ static bool bound_attempts(struct facts *self, struct stage_fact *stage)
     stage->first_launch_ms = stage->last_finish_ms = UNKNOWN;
     for (size_t i = 0; i < stage->attempt_count; i++) {
         struct attempt *attempt = &self->attempts[stage->first_attempt + i];
+        struct attempt_launch *launch = &self->launches[stage->first_attempt + i];
         struct executor_fact *executor = &self->executors[attempt->executor];
-        if (!known(attempt->launch_ms))
-            attempt->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
+        if (!known(launch->launch_ms))
+            launch->launch_ms = known(attempt->finish_ms) ? attempt->finish_ms : known_or(stage->submission_ms, self->begin_ms);
         if (!attempt->ended || !known(attempt->finish_ms)) {
             /* The first of these that is not before the launch (3.3). Tasks of a stage that failed run on behind its end until they are killed. */
             const int64_t ends[] = {stage->failed ? UNKNOWN : stage->completion_ms, executor->remove_ms};
-            attempt->finish_ms = MAX(self->end_ms, attempt->launch_ms);
+            attempt->finish_ms = MAX(self->end_ms, launch->launch_ms);
             for (size_t e = 0; e < ARRAY_LENGTH(ends); e++)
-                if (known(ends[e]) && ends[e] >= attempt->launch_ms && ends[e] < attempt->finish_ms)
+                if (known(ends[e]) && ends[e] >= launch->launch_ms && ends[e] < attempt->finish_ms)
                     attempt->finish_ms = ends[e];
         }
-        if (attempt->finish_ms < attempt->launch_ms) {
-            note_clock_fault(self, (struct clock_fault){CLOCK_TASK, attempt->task_id, UNKNOWN, attempt->launch_ms, attempt->finish_ms});
-            attempt->finish_ms = attempt->launch_ms;
+        if (attempt->finish_ms < launch->launch_ms) {
+            note_clock_fault(self, (struct clock_fault){CLOCK_TASK, launch->task_id, UNKNOWN, launch->launch_ms, attempt->finish_ms});
+            attempt->finish_ms = launch->launch_ms;
         }
-        attempt->launch_ms = clip_time(self, attempt->launch_ms);
+        launch->launch_ms = clip_time(self, launch->launch_ms);
         attempt->finish_ms = clip_time(self, attempt->finish_ms);
-        stage->first_launch_ms = min_known(stage->first_launch_ms, attempt->launch_ms);
+        stage->first_launch_ms = min_known(stage->first_launch_ms, launch->launch_ms);
         stage->last_finish_ms = max_known(stage->last_finish_ms, attempt->finish_ms);
-        executor->first_launch_ms = min_known(executor->first_launch_ms, attempt->launch_ms);
+        executor->first_launch_ms = min_known(executor->first_launch_ms, launch->launch_ms);
         executor->last_finish_ms = max_known(executor->last_finish_ms, attempt->finish_ms);
         executor->attempt_count++;
-        ordered &= !i || is_before(attempt - 1, attempt);
+        ordered &= !i || is_before(launch - 1, launch);
     }
     return ordered;
 }
 
 /* Sorts a stage's attempts by (launch, task id): keys first, then each attempt moves once. */
-static enum err_code sort_attempts(struct facts *self, struct attempt *attempts, size_t count, struct err *err)
+static enum err_code sort_attempts(struct facts *self, size_t first_attempt, size_t count, struct err *err)
 {
+    struct attempt *attempts = self->attempts + first_attempt;
+    struct attempt_launch *launches = self->launches + first_attempt;
     struct sort_item *items = facts_scratch(self, count);
     if (!items)
         return err_nomem(err);
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct sort_item){attempts[i].launch_ms, attempts[i].task_id, (uint32_t)i};
+        items[i] = (struct sort_item){launches[i].launch_ms, launches[i].task_id, (uint32_t)i};
     sort_items(items, items + count, count);
     for (size_t begin = 0; begin < count; begin++) {
         size_t hole = begin, from = items[begin].position;
         if (from == begin)
             continue;
         struct attempt first = attempts[begin];
+        struct attempt_launch first_launch = launches[begin];
         for (; from != begin; from = items[hole].position) {
             attempts[hole] = attempts[from];
+            launches[hole] = launches[from];
             items[hole].position = (uint32_t)hole;
             hole = from;
         }
         attempts[hole] = first;
+        launches[hole] = first_launch;
         items[hole].position = (uint32_t)hole;
     }
     return ERR_OK;
@@ -131,7 +137,7 @@ static enum err_code bound_all_attempts(struct facts *self, struct err *err)
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->stage_count && !rc; i++)
         if (!bound_attempts(self, &self->stages[i]))
-            rc = sort_attempts(self, self->attempts + self->stages[i].first_attempt, self->stages[i].attempt_count, err);
+            rc = sort_attempts(self, self->stages[i].first_attempt, self->stages[i].attempt_count, err);
     return rc;
 }
 

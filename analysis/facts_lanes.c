@@ -37,14 +37,15 @@ static bool fill_lanes(struct lanes *self, const struct executor_fact *executor,
     self->overlap_ms = self->total_ms = self->clear_ms = 0;
     const uint32_t *positions = self->facts->by_executor + executor->first_attempt;
     for (size_t i = 0; i < executor->attempt_count; i++) {
-        if (i + AHEAD < executor->attempt_count)
+        if (i + AHEAD < executor->attempt_count) {
             __builtin_prefetch(&self->facts->attempts[positions[i + AHEAD]], 1);
+            __builtin_prefetch(&self->facts->launches[positions[i + AHEAD]].launch_ms);
+        }
         struct attempt *attempt = &self->facts->attempts[positions[i]];
-        int64_t length = attempt->finish_ms - attempt->launch_ms;
-        attempt->begin_ms = MIN(MAX(attempt->launch_ms, heap[0].free_ms), attempt->finish_ms);
-        attempt->occupancy_ms = attempt->finish_ms - attempt->begin_ms;
+        int64_t launch_ms = self->facts->launches[positions[i]].launch_ms, length = attempt->finish_ms - launch_ms;
+        attempt->begin_ms = MIN(MAX(launch_ms, heap[0].free_ms), attempt->finish_ms);
         attempt->lane = (uint16_t)heap[0].number;
-        int64_t overlap = length - attempt->occupancy_ms;
+        int64_t overlap = attempt->begin_ms - launch_ms;
         self->total_ms += (double)length;
         self->overlap_ms += (double)overlap;
         if (overlap >= MAX(CLEAR_OVERLAP_MS, (length + 1) / 2))
@@ -105,7 +106,7 @@ static enum err_code sort_executor(struct facts *self, const struct executor_fac
     if (!items)
         return err_nomem(err);
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct sort_item){self->attempts[positions[i]].launch_ms, self->attempts[positions[i]].task_id, positions[i]};
+        items[i] = (struct sort_item){self->launches[positions[i]].launch_ms, self->launches[positions[i]].task_id, positions[i]};
     sort_items(items, items + count, count);
     for (size_t i = 0; i < count; i++)
         positions[i] = items[i].position;
@@ -125,12 +126,12 @@ static enum err_code sort_by_executor(struct facts *self, struct err *err)
         first += self->executors[e].attempt_count;
     }
     for (size_t i = 0; i < self->attempt_count; i++) {
-        const struct attempt *attempt = &self->attempts[i];
-        struct order *order = &orders[attempt->executor];
+        const struct attempt_launch *launch = &self->launches[i];
+        struct order *order = &orders[self->attempts[i].executor];
         self->by_executor[order->next++] = (uint32_t)i;
-        order->unsorted |= attempt->launch_ms < order->launch_ms || (attempt->launch_ms == order->launch_ms && attempt->task_id < order->task_id);
-        order->launch_ms = attempt->launch_ms;
-        order->task_id = attempt->task_id;
+        order->unsorted |= launch->launch_ms < order->launch_ms || (launch->launch_ms == order->launch_ms && launch->task_id < order->task_id);
+        order->launch_ms = launch->launch_ms;
+        order->task_id = launch->task_id;
     }
     enum err_code rc = ERR_OK;
     for (size_t e = 0; e < self->executor_count && !rc; e++)
@@ -151,7 +152,7 @@ static enum err_code most_at_once(const struct facts *self, const struct executo
         ends[i] = self->attempts[self->by_executor[executor->first_attempt + i]].finish_ms;
     sort_times(ends, ends + count, count);
     for (size_t i = 0; i < count; i++) {
-        int64_t launch_ms = self->attempts[self->by_executor[executor->first_attempt + i]].launch_ms;
+        int64_t launch_ms = self->launches[self->by_executor[executor->first_attempt + i]].launch_ms;
         while (ended < i && ends[ended] <= launch_ms)
             ended++;
         *ret = MAX(*ret, (int64_t)(i + 1 - ended));

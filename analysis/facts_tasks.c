@@ -86,7 +86,8 @@ static const enum task_column column_of_value[TASK_VALUE_COUNT] = {COLUMN_RUN,  
                                                                    COLUMN_OUTPUT_BYTES, COLUMN_OUTPUT_RECORDS, COLUMN_WRITE_BYTES,  COLUMN_WRITE_RECORDS,  COLUMN_RESULT_BYTES,
                                                                    COLUMN_PEAK_MEMORY,  COLUMN_LOCALITY,       COLUMN_END_REASON,   COLUMN_ERROR};
 
-_Static_assert(sizeof(struct attempt) == 64, "facts.h promises 64 bytes an attempt");
+_Static_assert(sizeof(struct attempt) == 32, "two of them are a cache line");
+_Static_assert(sizeof(struct attempt) + sizeof(struct attempt_launch) == 56, "facts.h promises 56 bytes an attempt");
 
 /* Rows of a batch from which on it is worth a thread: some 100 µs of work. */
 #define FILL_BESIDE_FROM ((size_t)2048)
@@ -346,7 +347,7 @@ struct stage_ids {
 /* Batches become attempts beside the reading of the next one. */
 struct attempts {
     struct facts *facts;
-    size_t capacity;     /* of the array */
+    size_t capacity;     /* of the two arrays */
     struct stage_ids of; /* the stage at hand */
     size_t first, read;  /* its first attempt; its rows so far */
     uint64_t *placed;    /* bits: ids that were met; owned */
@@ -436,13 +437,18 @@ static size_t place_of(struct attempts *self, int64_t id)
 static enum err_code place_by_row(struct attempts *self, size_t count, struct err *err)
 {
     struct attempt *attempts = self->facts->attempts + self->first;
+    struct attempt_launch *launches = self->facts->launches + self->first;
     CLEANUP(mem_freep) struct attempt *rows = mem_alloc((count + 1) * sizeof *rows);
-    if (!rows)
+    CLEANUP(mem_freep) struct attempt_launch *row_launches = mem_alloc((count + 1) * sizeof *row_launches);
+    if (!rows || !row_launches)
         return err_nomem(err);
     for (size_t place = 0; place < self->of.count; place++)
-        if (self->placed[place / 64] >> (place % 64) & 1)
+        if (self->placed[place / 64] >> (place % 64) & 1) {
             rows[attempts[place].row] = attempts[place];
+            row_launches[attempts[place].row] = launches[place];
+        }
     memcpy(attempts, rows, count * sizeof *rows);
+    memcpy(launches, row_launches, count * sizeof *row_launches);
     self->of.by_id = false;
     return ERR_OK;
 }
@@ -454,7 +460,9 @@ static enum err_code begin_reading(struct attempts *self, struct err *err)
     size_t count = 0;
     for (size_t i = 0; i < facts->stage_count; i++)
         count += MIN(facts->stages[i].attempt_count, FACTS_MAX_ATTEMPTS - count);
-    if (!(facts->attempts = mem_alloc((count + 1) * sizeof *facts->attempts)))
+    facts->attempts = mem_alloc((count + 1) * sizeof *facts->attempts);
+    facts->launches = mem_alloc((count + 1) * sizeof *facts->launches);
+    if (!facts->attempts || !facts->launches)
         return err_nomem(err);
     self->capacity = count;
     return ERR_OK;
@@ -463,9 +471,11 @@ static enum err_code begin_reading(struct attempts *self, struct err *err)
 static enum err_code make_room(struct attempts *self, struct err *err)
 {
     struct facts *facts = self->facts;
-    size_t end = self->first + MAX(self->of.by_id ? self->of.count : 0, self->read + self->batch_count);
-    return mem_grow((void **)&facts->attempts, &self->capacity, end, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts) ? err_set(err, ERR_LIMIT, "more tasks than analysis takes")
-                                                                                                                  : ERR_OK;
+    size_t end = self->first + MAX(self->of.by_id ? self->of.count : 0, self->read + self->batch_count), capacity = self->capacity;
+    if (mem_grow((void **)&facts->attempts, &capacity, end, FACTS_MAX_ATTEMPTS, sizeof *facts->attempts) ||
+        mem_grow((void **)&facts->launches, &self->capacity, end, FACTS_MAX_ATTEMPTS, sizeof *facts->launches))
+        return err_set(err, ERR_LIMIT, "more tasks than analysis takes");
+    return ERR_OK;
 }
 
 static enum err_code begin_stage(struct attempts *self, struct err *err)
@@ -494,6 +504,7 @@ static enum err_code fill_rows(struct attempts *self, struct err *err)
                   *speculative = values_in(self->values, COLUMN_SPECULATIVE), *statuses = values_in(self->values, COLUMN_STATUS),
                   *reasons = values_in(self->values, COLUMN_END_REASON), *metrics = values_in(self->values, COLUMN_HAS_METRICS);
     struct attempt *attempts = facts->attempts + self->first;
+    struct attempt_launch *launched = facts->launches + self->first;
     int64_t ref = UNKNOWN;
     uint32_t executor = NO_ENTITY;
     for (size_t i = 0; i < self->batch_count; i++) {
@@ -508,19 +519,17 @@ static enum err_code fill_rows(struct attempts *self, struct err *err)
             if ((rc = place_by_row(self, self->read, err)) || (rc = make_room(self, err)))
                 return rc;
             attempts = facts->attempts + self->first;
+            launched = facts->launches + self->first;
             place = self->read;
         }
         int64_t launch_ms = sound_time(launches[i]), finish_ms = sound_time(finishes[i]);
         stage->first_launch_ms = min_known(stage->first_launch_ms, min_known(launch_ms, finish_ms));
         stage->last_finish_ms = max_known(stage->last_finish_ms, max_known(launch_ms, finish_ms));
-        attempts[place] = (struct attempt){.task_id = ids[i],
-                                           .launch_ms = launch_ms,
-                                           .finish_ms = finish_ms,
+        launched[place] = (struct attempt_launch){ids[i], launch_ms, index_of(indexes[i]), index_of(partitions[i])};
+        attempts[place] = (struct attempt){.finish_ms = finish_ms,
                                            .stage = self->of.stage,
                                            .executor = executor,
                                            .row = (uint32_t)self->read,
-                                           .index = index_of(indexes[i]),
-                                           .partition = index_of(partitions[i]),
                                            .kind = (uint8_t)kind_of(statuses[i], reasons[i]),
                                            .success = known(reasons[i]) ? reasons[i] == END_SUCCESS : statuses[i] == STATUS_SUCCESS,
                                            .ended = known(reasons[i]) || statuses[i] > STATUS_NO_END,

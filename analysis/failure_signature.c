@@ -171,7 +171,7 @@ static enum err_code failed_tasks(struct collector *self, const struct lost_task
         char key[24];
         if (!has_failed(attempt))
             continue;
-        snprintf(key, sizeof key, "%lld", (long long)attempt->task_id);
+        snprintf(key, sizeof key, "%lld", (long long)attempt_launch(facts, attempt)->task_id);
         struct failure failure = {FAILED_TASKS, lost->items[i].error_text_id, STR_LIT(""), attempt->finish_ms, SUBJECT_TASK, key, facts->executors[attempt->executor].host};
         rc = note(self, &failure, err);
     }

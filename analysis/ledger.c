@@ -183,7 +183,7 @@ static enum err_code make_causes(struct ledger *self, const struct keeper *keepe
             self->causes[self->cause_count++] = (struct ledger_cause){.cause = (enum lost_cause)(entry->cause >> 32), .subject = (uint32_t)entry->cause, .price_ms = UNKNOWN};
         }
         self->causes[self->cause_count - 1].attempts++;
-        self->causes[self->cause_count - 1].slot_ms += (double)keeper->facts->attempts[entry->attempt].occupancy_ms;
+        self->causes[self->cause_count - 1].slot_ms += (double)attempt_occupancy_ms(&keeper->facts->attempts[entry->attempt]);
     }
     if (self->cause_count)
         qsort(self->causes, self->cause_count, sizeof *self->causes, by_slot_time);
@@ -218,8 +218,8 @@ static enum err_code make_rows(struct ledger *self, const struct keeper *keeper,
         const struct attempt *attempt = &keeper->facts->attempts[entry->attempt];
         while (numbers[at].number != entry->cause)
             at++;
-        self->rows[i] =
-            (struct ledger_row){numbers[at].position, attempt->stage, attempt->executor, (enum lost_kind)attempt->kind, 1, (double)attempt->occupancy_ms, entry->read_bytes};
+        self->rows[i] = (struct ledger_row){numbers[at].position, attempt->stage, attempt->executor, (enum lost_kind)attempt->kind, 1, (double)attempt_occupancy_ms(attempt),
+                                            entry->read_bytes};
     }
     qsort(self->rows, keeper->count, sizeof *self->rows, by_row);
     for (size_t i = 0; i < keeper->count; i++) {
@@ -278,7 +278,7 @@ static double work_of_failed_jobs(const struct judged *judged)
         if (facts->stages[i].job != NO_ENTITY && facts->jobs[facts->stages[i].job].failed)
             for (size_t k = 0; k < facts->stages[i].attempt_count; k++) {
                 const struct attempt *attempt = &facts->attempts[facts->stages[i].first_attempt + k];
-                sum += attempt->kind == WINNER ? (double)attempt->occupancy_ms : 0;
+                sum += attempt->kind == WINNER ? (double)attempt_occupancy_ms(attempt) : 0;
             }
     return sum;
 }

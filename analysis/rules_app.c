@@ -380,9 +380,9 @@ static enum err_code most_at_once(const struct judged *judged, int64_t *ret, str
         return err_nomem(err);
     for (size_t i = 0; i < facts->attempt_count; i++) {
         const struct attempt *attempt = &facts->attempts[i];
-        if (attempt->occupancy_ms <= 0)
+        if (attempt_occupancy_ms(attempt) <= 0)
             continue;
-        double from = (double)(attempt->begin_ms - facts->begin_ms), to = from + (double)attempt->occupancy_ms - 1;
+        double from = (double)(attempt->begin_ms - facts->begin_ms), to = from + (double)attempt_occupancy_ms(attempt) - 1;
         step[(size_t)MIN(MAX(from * pieces_a_ms, 0.0), (double)BUSY_PIECES)]++;
         step[(size_t)MIN(MAX(to * pieces_a_ms, 0.0), (double)BUSY_PIECES) + 1]--;
     }
@@ -551,7 +551,7 @@ static double longest_task_ms(const struct facts *facts, const struct job_fact *
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage_fact *stage = &facts->stages[job->stages[i]];
         for (size_t k = 0; k < stage->attempt_count; k++)
-            longest = MAX(longest, facts->attempts[stage->first_attempt + k].occupancy_ms);
+            longest = MAX(longest, attempt_occupancy_ms(&facts->attempts[stage->first_attempt + k]));
     }
     return (double)longest;
 }
@@ -642,9 +642,9 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_arg_text(findings, "stage", str_of(stage_key));
         if (error_is_oom(error_kind_of(failure)))
             finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(facts->stages[stage].num_tasks, 1), 1), "count");
-        finding_arg(findings, "task", (double)first->task_id, "id");
+        finding_arg(findings, "task", (double)attempt_launch(facts, first)->task_id, "id");
         finding_arg(findings, "t", (double)first->finish_ms, "time");
-        snprintf(key, sizeof key, "%lld", (long long)first->task_id);
+        snprintf(key, sizeof key, "%lld", (long long)attempt_launch(facts, first)->task_id);
         finding_evidence(findings, SUBJECT_TASK, str_of(key), "culprit", (struct evidence_cell[]){{"failed_at", (double)first->finish_ms, "time"}}, 1);
         finding_evidence(findings, SUBJECT_STAGE, str_of(stage_key), "context", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
         finding_filter(findings, "status", STR_LIT("failed"));

@@ -131,15 +131,15 @@ static enum err_code read_failures(const struct facts *facts, struct lost_slice 
     return rc;
 }
 
-static void evidence_attempt(struct findings *findings, const struct attempt *attempt, const char *role, double group_count)
+static void evidence_attempt(struct findings *findings, const struct facts *facts, const struct attempt *attempt, const char *role, double group_count)
 {
     char key[24];
-    snprintf(key, sizeof key, "%lld", (long long)attempt->task_id);
-    struct evidence_cell cells[] = {{"finished", (double)attempt->finish_ms, "time"}, {"lost", (double)attempt->occupancy_ms, "ms"}, {"alike", group_count, "count"}};
+    snprintf(key, sizeof key, "%lld", (long long)attempt_launch(facts, attempt)->task_id);
+    struct evidence_cell cells[] = {{"finished", (double)attempt->finish_ms, "time"}, {"lost", (double)attempt_occupancy_ms(attempt), "ms"}, {"alike", group_count, "count"}};
     finding_evidence(findings, SUBJECT_TASK, str_of(key), role, cells, ARRAY_LENGTH(cells));
 }
 
-static void say_failures(struct findings *findings, const struct failures *failures, bool out_of_memory)
+static void say_failures(struct findings *findings, const struct facts *facts, const struct failures *failures, bool out_of_memory)
 {
     size_t shown = 0;
     for (size_t i = 0; i < failures->group_count && shown < GROUPS_SHOWN; i++) {
@@ -155,7 +155,7 @@ static void say_failures(struct findings *findings, const struct failures *failu
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
             finding_arg_text(findings, "signature", str_of(group->signature));
         }
-        evidence_attempt(findings, group->example, "culprit", (double)group->count);
+        evidence_attempt(findings, facts, group->example, "culprit", (double)group->count);
     }
 }
 
@@ -165,7 +165,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     double all = (double)fact->attempt_count, failed = (double)failures->failed, lost_ms = 0;
     for (size_t i = 0; i < lost.count; i++)
         if (is_failure(&judged->facts->attempts[lost.items[i].attempt]))
-            lost_ms += (double)judged->facts->attempts[lost.items[i].attempt].occupancy_ms;
+            lost_ms += (double)attempt_occupancy_ms(&judged->facts->attempts[lost.items[i].attempt]);
     struct finding *finding =
         findings_consider(findings, rule, MUTE_NONE, failed / all, lost_ms / MAX(1.0, judged->accounts->stages[stage].slots), SUBJECT_STAGE, STAGE_KEY, STAGE_KEY_OF(fact));
     if (!finding)
@@ -181,7 +181,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
         finding->cause = error_kind_names[failures->groups[0].kind];
         if (error_is_oom(failures->groups[0].kind))
             finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(fact->num_tasks, 1), 1), "count");
-        say_failures(findings, failures, false);
+        say_failures(findings, judged->facts, failures, false);
     } else
         finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
@@ -224,7 +224,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(fact->num_tasks, 1), 1), "count");
     for (size_t i = 0; i < failures->group_count && !finding->cause; i++)
         finding->cause = error_is_oom(failures->groups[i].kind) ? error_kind_names[failures->groups[i].kind] : NULL;
-    say_failures(findings, failures, true);
+    say_failures(findings, judged->facts, failures, true);
     filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
@@ -243,7 +243,7 @@ static void work_lost(const struct judged *judged, struct lost_executor *self)
     for (size_t i = 0; i < judged->lost->count; i++) {
         const struct attempt *attempt = &judged->facts->attempts[judged->lost->items[i].attempt];
         if (attempt->executor == self->executor && (attempt->kind == LOST_EXECUTOR || attempt->kind == LOST_RECOMPUTED)) {
-            self->work_ms += (double)attempt->occupancy_ms;
+            self->work_ms += (double)attempt_occupancy_ms(attempt);
             self->attempts++;
         }
     }
@@ -427,8 +427,8 @@ static void speculation(const struct judged *judged, struct findings *findings, 
         const struct attempt *attempt = &facts->attempts[lost.items[i].attempt];
         if (attempt->kind != LOST_SPECULATIVE)
             continue;
-        wasted += (double)attempt->occupancy_ms;
-        if (!worst || attempt->occupancy_ms > worst->occupancy_ms)
+        wasted += (double)attempt_occupancy_ms(attempt);
+        if (!worst || attempt_occupancy_ms(attempt) > attempt_occupancy_ms(worst))
             worst = attempt;
     }
     if (!worst || all <= 0)
@@ -450,7 +450,7 @@ static void speculation(const struct judged *judged, struct findings *findings, 
     finding_arg(findings, "n", copies, "count");
     finding_arg(findings, "w", won, "count");
     finding_arg(findings, "sec", wasted, "ms");
-    evidence_attempt(findings, worst, "culprit", copies);
+    evidence_attempt(findings, facts, worst, "culprit", copies);
     finding_filter(findings, "speculative", STR_LIT("1"));
     formula_share(findings, rule, wasted, all);
     finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = 1U << LOST_SPECULATIVE});

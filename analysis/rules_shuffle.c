@@ -238,10 +238,10 @@ static double waited_for_place_ms(const struct facts *facts, const struct stage_
 {
     const struct stage_fact *stage = view->fact;
     for (size_t i = stage->attempt_count; i-- > 0;) {
-        const struct attempt *attempt = &facts->attempts[stage->first_attempt + i];
-        if (attempt->task_id != view->extra->last_near_task)
+        const struct attempt_launch *launch = &facts->launches[stage->first_attempt + i];
+        if (launch->task_id != view->extra->last_near_task)
             continue;
-        double until = (double)known_or(elapsed_known(stage->first_launch_ms, attempt->launch_ms), 0);
+        double until = (double)known_or(elapsed_known(stage->first_launch_ms, launch->launch_ms), 0);
         return MIN(view->account->sched_wait_slot_ms / view->slots, until);
     }
     return 0;

@@ -53,7 +53,7 @@ static enum err_code own_costs(const struct simulation *sim, const struct sim_no
     if (!(work->cost_ms = mem_alloc((work->count + 1) * sizeof *work->cost_ms)))
         return err_nomem(err);
     for (size_t i = 0; i < work->count; i++)
-        work->cost_ms[i] = work->nothing ? 0 : (double)attempt_of(sim, work, i)->occupancy_ms + node->gap_ms - work->less_ms;
+        work->cost_ms[i] = work->nothing ? 0 : (double)attempt_occupancy_ms(attempt_of(sim, work, i)) + node->gap_ms - work->less_ms;
     work->less_ms = 0;
     work->nothing = false;
     return ERR_OK;
@@ -140,7 +140,7 @@ static enum err_code part_batch(void *to, const struct task_values *batch, const
         const struct attempt *attempt = attempt_of(self->sim, self->work, item);
         double parts[BUCKET_COUNT] = {0}, *cost_ms = &self->work->cost_ms[item];
         attempt_buckets(self->sim->facts, attempt, batch, i, parts);
-        *cost_ms = fmax(0, *cost_ms * (1 - saved_of(self->change, parts, batch, i) / ((double)attempt->occupancy_ms + self->node->gap_ms)));
+        *cost_ms = fmax(0, *cost_ms * (1 - saved_of(self->change, parts, batch, i) / ((double)attempt_occupancy_ms(attempt) + self->node->gap_ms)));
     }
     return ERR_OK;
 }
@@ -155,7 +155,7 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = attempt_of(sim, work, i);
         /* attempts of a retry that were put here have their values elsewhere */
-        if (is_winner(sim, work, i) && attempt->stage == node->stage && attempt->occupancy_ms > 0)
+        if (is_winner(sim, work, i) && attempt->stage == node->stage && attempt_occupancy_ms(attempt) > 0)
             parts.item_of[(size_t)(attempt - sim->facts->attempts) - stage->first_attempt] = (uint32_t)i;
     }
     enum err_code rc = facts_value_batches(sim->facts, node->stage, ACCOUNT_VALUES, part_batch, &parts, err);
@@ -177,7 +177,7 @@ static enum err_code overhead_batch(void *to, const struct task_values *values, 
         const struct attempt *attempt = &self->attempts[places[i]];
         int64_t run = values->of[VALUE_RUN_MS][i];
         if (attempt->kind == WINNER && attempt->has_metrics && known(run))
-            self->ms[self->count++] = fmax(0, (double)attempt->occupancy_ms - (double)run);
+            self->ms[self->count++] = fmax(0, (double)attempt_occupancy_ms(attempt) - (double)run);
     }
     return ERR_OK;
 }
@@ -329,7 +329,7 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
             if (is_dropped(change, &facts->attempts[position], position))
                 continue;
             work->attempt[work->count] = position;
-            work->cost_ms[work->count++] = (double)facts->attempts[position].occupancy_ms + sim->nodes[sim->stage_node[retry]].gap_ms;
+            work->cost_ms[work->count++] = (double)attempt_occupancy_ms(&facts->attempts[position]) + sim->nodes[sim->stage_node[retry]].gap_ms;
         }
     }
     return ERR_OK;
@@ -453,7 +453,9 @@ enum err_code sim_work_seal(const struct simulation *sim, const struct sim_node 
     double carry = 0; /* whole µs an item, and still the exact sum; what an item cannot give (merge) is taken from the next ones */
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = attempt_of(sim, work, i);
-        double cost_ms = work->cost_ms ? work->cost_ms[i] : work->nothing ? 0 : (double)attempt->occupancy_ms + node->gap_ms - work->less_ms,
+        double cost_ms = work->cost_ms   ? work->cost_ms[i]
+                         : work->nothing ? 0
+                                         : (double)attempt_occupancy_ms(attempt) + node->gap_ms - work->less_ms,
                exact = MIN(cost_ms * US_PER_MS + carry, (double)SIM_MAX_US);
         int64_t cost = exact > 0 ? (int64_t)(exact + 0.5) : 0;
         carry = exact - (double)cost;

@@ -75,11 +75,6 @@ static enum err_code sort_events(struct maker *self)
     return ERR_OK;
 }
 
-static bool waits_for_slot(const struct attempt *attempt)
-{
-    return !attempt->again && attempt->begin_ms != attempt->launch_ms;
-}
-
 /* One pass over attempts: times of stages and executors, and the events of the sweep. */
 static void collect(struct maker *self)
 {
@@ -95,10 +90,11 @@ static void collect(struct maker *self)
         event_add(self, EVENTS_RARE, times->submission_us, SWEEP_SUBMIT, s);
         for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
             const struct attempt *attempt = &facts->attempts[i];
-            int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt->occupancy_ms * US_PER_MS;
-            if (waits_for_slot(attempt))
-                event_add(self, EVENTS_BEGIN, since_begin(facts, attempt->launch_ms), SWEEP_LAUNCH, s);
-            event_add(self, EVENTS_BEGIN, begin, attempt->again || waits_for_slot(attempt) ? SWEEP_AGAIN : SWEEP_ENTER, s);
+            int64_t begin = since_begin(facts, attempt->begin_ms), finish = begin + attempt_occupancy_ms(attempt) * US_PER_MS;
+            bool waits = !attempt->again && attempt->begin_ms != facts->launches[i].launch_ms;
+            if (waits)
+                event_add(self, EVENTS_BEGIN, since_begin(facts, facts->launches[i].launch_ms), SWEEP_LAUNCH, s);
+            event_add(self, EVENTS_BEGIN, begin, attempt->again || waits ? SWEEP_AGAIN : SWEEP_ENTER, s);
             self->events[EVENTS_FINISH][stage->first_attempt + attempt->row] = event_of(self, finish, SWEEP_FINISH, s);
             times->first_begin_us = times->first_begin_us < 0 ? begin : MIN(times->first_begin_us, begin);
             times->last_finish_us = MAX(times->last_finish_us, finish);
@@ -106,7 +102,7 @@ static void collect(struct maker *self)
                 times->last_winner_us = MAX(times->last_winner_us, finish);
             if (attempt->kind != LOST_SPECULATIVE)
                 times->last_gating_us = MAX(times->last_gating_us, finish);
-            times->work_ms += (double)attempt->occupancy_ms;
+            times->work_ms += (double)attempt_occupancy_ms(attempt);
             times->any_lost |= attempt->kind != WINNER || attempt->speculative;
         }
         event_add(self, EVENTS_RARE, times->last_finish_us, SWEEP_STAGE_END, s);
@@ -202,7 +198,7 @@ static enum err_code make_availability(struct maker *self)
     for (size_t e = 0; e < facts->executor_count; e++) {
         const struct executor_fact *executor = &facts->executors[e];
         int64_t from = since_begin(facts, executor->from_ms), to = since_begin(facts, executor->to_ms);
-        int64_t first = executor->attempt_count ? since_begin(facts, facts->attempts[facts->by_executor[executor->first_attempt]].launch_ms) : from;
+        int64_t first = executor->attempt_count ? since_begin(facts, facts->launches[facts->by_executor[executor->first_attempt]].launch_ms) : from;
         size_t low = 0, high = count;
         while (low < high) {
             size_t middle = low + (high - low) / 2;

@@ -15,8 +15,8 @@ static void each_interval(const struct facts *facts, slots_between *add, void *i
         if (facts->executors[i].from_ms < facts->executors[i].to_ms)
             add(into, facts->executors[i].from_ms, facts->executors[i].to_ms, facts->executors[i].slots, 0);
     for (size_t i = 0; i < facts->attempt_count; i++)
-        if (facts->attempts[i].occupancy_ms > 0)
-            add(into, facts->attempts[i].begin_ms, facts->attempts[i].begin_ms + facts->attempts[i].occupancy_ms, 0, 1);
+        if (facts->attempts[i].begin_ms < facts->attempts[i].finish_ms)
+            add(into, facts->attempts[i].begin_ms, facts->attempts[i].finish_ms, 0, 1);
 }
 
 /* ---- few changes: each is a step */

@@ -71,19 +71,19 @@ static int compare_indexes(const void *a, const void *b)
 }
 
 /* Counts the sample; on the way finds the partitions with an attempt that is no winner, in the end ascending. Of each a bit says that there may be one. */
-static enum err_code count_sample(struct stage_samples *self, const struct attempt *attempts, size_t count, size_t *ret_losers)
+static enum err_code count_sample(struct stage_samples *self, const struct attempt *attempts, const struct attempt_launch *launches, size_t count, size_t *ret_losers)
 {
     size_t losers = 0;
     memset(self->may_lose, 0, sizeof self->may_lose);
     self->sample.count = 0;
     for (size_t i = 0; i < count; i++) {
         self->sample.count += attempts[i].kind == WINNER && attempts[i].has_metrics;
-        if (LIKELY(attempts[i].kind == WINNER) || attempts[i].index < 0)
+        if (LIKELY(attempts[i].kind == WINNER) || launches[i].index < 0)
             continue;
         if (!grow_to(&self->losers, &self->loser_room, losers + 1, sizeof *self->losers))
             return ERR_NOMEM;
-        self->losers[losers++] = attempts[i].index;
-        *may_lose_word(self, attempts[i].index) |= UINT64_C(1) << (attempts[i].index % 64);
+        self->losers[losers++] = launches[i].index;
+        *may_lose_word(self, launches[i].index) |= UINT64_C(1) << (launches[i].index % 64);
     }
     if (losers)
         qsort(self->losers, losers, sizeof *self->losers, compare_indexes);
@@ -93,7 +93,7 @@ static enum err_code count_sample(struct stage_samples *self, const struct attem
 
 static bool has_loser(struct stage_samples *self, size_t loser_count, int32_t index)
 {
-    return loser_count && index >= 0 && *may_lose_word(self, index) >> (index % 64) & 1 && bsearch(&index, self->losers, loser_count, sizeof index, compare_indexes);
+    return index >= 0 && *may_lose_word(self, index) >> (index % 64) & 1 && bsearch(&index, self->losers, loser_count, sizeof index, compare_indexes);
 }
 
 /* The executor's number in this sample; those that have none yet get the next one. */
@@ -112,8 +112,9 @@ static bool number_executor(struct stage_samples *self, uint32_t executor, uint3
 static enum err_code take_attempts(struct stage_samples *self, const struct facts *facts, const struct stage_fact *stage)
 {
     const struct attempt *attempts = facts->attempts + stage->first_attempt;
+    const struct attempt_launch *launches = facts->launches + stage->first_attempt;
     size_t loser_count, numbers_before = self->number_room;
-    if (count_sample(self, attempts, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) ||
+    if (count_sample(self, attempts, launches, stage->attempt_count, &loser_count) || !grow_arrays(self, self->sample.count) ||
         !grow_to(&self->numbers, &self->number_room, facts->executor_count, sizeof *self->numbers) ||
         !grow_to(&self->places, &self->place_room, stage->attempt_count, sizeof *self->places))
         return ERR_NOMEM;
@@ -131,10 +132,10 @@ static enum err_code take_attempts(struct stage_samples *self, const struct fact
         if (attempt->kind != WINNER || !attempt->has_metrics)
             continue;
         self->places[i] = (uint32_t)place;
-        self->task_ids[place] = attempt->task_id;
+        self->task_ids[place] = launches[i].task_id;
         self->cold[place] = attempt->cold;
-        self->retried[place] = attempt->again || has_loser(self, loser_count, attempt->index);
-        self->columns[STAT_OCCUPANCY][place] = (double)attempt->occupancy_ms;
+        self->retried[place] = attempt->again || (loser_count && has_loser(self, loser_count, launches[i].index));
+        self->columns[STAT_OCCUPANCY][place] = (double)attempt_occupancy_ms(attempt);
         complete &= number_executor(self, attempt->executor, &self->executor_numbers[place]);
         place++;
     }

@@ -43,6 +43,7 @@ static inline void app_dispose(struct app *app)
     free(app->facts.jobs);
     free(app->facts.stages);
     free(app->facts.attempts);
+    free(app->facts.launches);
     free(app->facts.by_executor);
     free(app->accounts.gaps);
     free(app->parents);
@@ -103,18 +104,20 @@ static inline struct attempt *app_task(struct app *app, uint32_t executor, int64
 {
     struct facts *facts = &app->facts;
     struct stage_fact *stage = &facts->stages[facts->stage_count - 1];
+    size_t capacity = app->attempt_capacity;
     facts->attempts = app_more(facts->attempts, facts->attempt_count, &app->attempt_capacity, sizeof *facts->attempts);
+    facts->launches = app_more(facts->launches, facts->attempt_count, &capacity, sizeof *facts->launches);
+    struct attempt_launch *launch = &facts->launches[facts->attempt_count];
+    *launch = (struct attempt_launch){.task_id = (int64_t)facts->attempt_count,
+                                      .launch_ms = EPOCH + launch_ms,
+                                      .index = (int32_t)stage->attempt_count,
+                                      .partition = (int32_t)stage->attempt_count};
     struct attempt *attempt = &facts->attempts[facts->attempt_count];
-    *attempt = (struct attempt){.task_id = (int64_t)facts->attempt_count,
-                                .launch_ms = EPOCH + launch_ms,
+    *attempt = (struct attempt){.begin_ms = EPOCH + launch_ms,
                                 .finish_ms = EPOCH + launch_ms + length_ms,
-                                .begin_ms = EPOCH + launch_ms,
-                                .occupancy_ms = length_ms,
                                 .stage = (uint32_t)facts->stage_count - 1,
                                 .executor = executor,
                                 .row = (uint32_t)stage->attempt_count,
-                                .index = (int32_t)stage->attempt_count,
-                                .partition = (int32_t)stage->attempt_count,
                                 .kind = (uint8_t)kind,
                                 .success = kind == WINNER,
                                 .ended = true,
@@ -122,7 +125,7 @@ static inline struct attempt *app_task(struct app *app, uint32_t executor, int64
     facts->attempt_count++;
     stage->attempt_count++;
     stage->winner_count += kind == WINNER;
-    stage->first_launch_ms = min_known(stage->first_launch_ms, attempt->launch_ms);
+    stage->first_launch_ms = min_known(stage->first_launch_ms, launch->launch_ms);
     stage->last_finish_ms = max_known(stage->last_finish_ms, attempt->finish_ms);
     return attempt;
 }
@@ -175,7 +178,7 @@ static inline void app_done(struct app *app)
     if (!places || !facts->by_executor || !app->stages_of)
         abort();
     for (uint32_t i = 0; i < facts->attempt_count; i++)
-        places[i] = (struct app_place){facts->attempts[i].executor, facts->attempts[i].launch_ms, i};
+        places[i] = (struct app_place){facts->attempts[i].executor, facts->launches[i].launch_ms, i};
     qsort(places, facts->attempt_count, sizeof *places, app_compare_places);
     for (size_t i = facts->attempt_count; i-- > 0;) {
         facts->by_executor[i] = places[i].position;

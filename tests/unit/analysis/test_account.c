@@ -86,7 +86,7 @@ static void assert_buckets(const int64_t run[11], const char *const names[], con
                                               VALUE_FETCH_WAIT_MS, VALUE_SHUFFLE_WRITE_NS, VALUE_DISK_SPILL_BYTES, VALUE_INPUT_BYTES,       VALUE_OUTPUT_BYTES};
     struct stage_fact stage = {.is_python = python};
     struct facts none = {.stages = &stage};
-    struct attempt attempt = {.begin_ms = 10000, .finish_ms = 11000, .occupancy_ms = 1000, .kind = WINNER, .has_metrics = true};
+    struct attempt attempt = {.begin_ms = 10000, .finish_ms = 11000, .kind = WINNER, .has_metrics = true};
     int64_t cells[ARRAY_LENGTH(columns)];
     struct task_values values = {.count = 1};
     for (size_t i = 0; i < ARRAY_LENGTH(columns); i++) {
@@ -139,7 +139,7 @@ static void lost_and_unmeasured_attempts_are_one_bucket(void **state)
 {
     (void)state;
     struct task_values none = {.count = 1};
-    struct attempt attempt = {.occupancy_ms = 77, .kind = LOST_FETCH, .has_metrics = true};
+    struct attempt attempt = {.finish_ms = 77, .kind = LOST_FETCH, .has_metrics = true};
     double found[BUCKET_COUNT];
     attempt_buckets(&facts, &attempt, &none, 0, found);
     assert_near(found[BUCKET_LOST], 77);
