@@ -9,7 +9,7 @@
 #include "server/history_address.h"
 
 #define ARENA_BYTES ((size_t)1 << 20)
-#define ALLOWED "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/.?&=-_"
+#define ALLOWED "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/.?&=-_~"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json_pull.h"
 #include "base/mem.h"
@@ -51,7 +52,7 @@ static struct str take_word(struct str *line)
 
 enum err_code fetch_open(struct fetch_stream **ret, const struct fetch_request *request, struct err *err)
 {
-    require(strncmp(request->url, "http://", 7) == 0 || strncmp(request->url, "https://", 8) == 0);
+    require(strncasecmp(request->url, "http://", 7) == 0 || strncasecmp(request->url, "https://", 8) == 0);
     for (const char *p = request->url; *p; p++)
         require((unsigned char)*p > ' ');
     *ret = NULL;
