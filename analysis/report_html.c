@@ -174,7 +174,14 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
         if (rc)
             return rc;
         element(out, "<li><strong>", str_of(item.name), "</strong> ");
-        element(out, "", item.sentence, "</li>\n");
+        if (item.saving.len)
+            element(out, "<span class=\"saving\">", item.saving, "</span> ");
+        element(out, "", item.sentence, "");
+        if (report_note_advises(&item)) {
+            element(out, " <strong>", said(lang, "first"), "</strong> ");
+            element(out, "", item.advice, "");
+        }
+        buf_text(out, "</li>\n");
     }
     buf_text(out, "</ul>\n");
     return ERR_OK;

@@ -70,6 +70,15 @@ static void write_first_fix(struct buf *out, enum lang lang, const struct report
     buf_text(out, "\n```\n");
 }
 
+static void write_advice(struct buf *out, enum lang lang, const struct report_item *item, const char *before)
+{
+    buf_text(out, before);
+    buf_text(out, "**");
+    say(out, lang, "first");
+    buf_text(out, "**: ");
+    report_escape_markdown(out, item->advice);
+}
+
 static void write_finding(struct buf *out, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item)
 {
     buf_printf(out, "### %zu. ", number);
@@ -96,10 +105,7 @@ static void write_finding(struct buf *out, enum lang lang, size_t number, const 
         buf_text(out, "**: ");
         report_escape_markdown(out, item->evidence.formula);
     }
-    buf_text(out, "\n\n**");
-    say(out, lang, "first");
-    buf_text(out, "**: ");
-    report_escape_markdown(out, item->advice);
+    write_advice(out, lang, item, "\n\n");
     buf_char(out, '\n');
     write_first_fix(out, lang, item);
     buf_char(out, '\n');
@@ -128,8 +134,14 @@ static enum err_code write_findings(struct buf *out, struct report *report, enum
             return rc;
         buf_text(out, "- ");
         report_escape_markdown(out, str_of(item.name));
+        if (item.saving.len) {
+            buf_text(out, " · ");
+            report_escape_markdown(out, item.saving);
+        }
         buf_text(out, ": ");
         report_escape_markdown(out, item.sentence);
+        if (report_note_advises(&item))
+            write_advice(out, lang, &item, " ");
         buf_char(out, '\n');
     }
     return ERR_OK;

@@ -136,6 +136,11 @@ void report_group(const struct report *report, struct report_groups *ret)
     }
 }
 
+bool report_note_advises(const struct report_item *item)
+{
+    return item->advice.len > 0 && !finding_is_no_fault(item->finding);
+}
+
 enum err_code report_verdict(struct report *report, enum lang lang, struct str *ret, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf text;

@@ -35,9 +35,11 @@ struct report_group {
 };
 struct report_groups {
     struct report_group of[128];     /* more than there are rules */
-    size_t count, full_count;        /* full: from grade low on, at most REPORT_FULL_RULES; the rest are named in a line each */
+    size_t count, full_count;        /* full: from grade low on, at most REPORT_FULL_RULES; the rest are notes */
 };
 void report_group(const struct report *report, struct report_groups *ret);
+/* A note says what to do where there is something to mend, whatever its grade: the verdict may lead with it, and savings together count it. */
+bool report_note_advises(const struct report_item *item);
 
 /* Texts into the arena; STR_NONE and `buf` cleared. ERR_NOMEM is the caller's: an empty text is what a full arena gives. */
 struct str report_keep(struct report *report, struct buf *text);

@@ -310,7 +310,7 @@ static enum err_code write_finding(struct buf *out, struct report *report, const
     return ERR_OK;
 }
 
-/* Those that need no action, a sentence each. */
+/* Small ones and what is no fault. */
 static enum err_code write_notes(struct buf *out, struct report *report, const struct report_style *style, const struct report_groups *groups, struct err *err)
 {
     for (size_t i = groups->full_count; i < groups->count; i++) {
@@ -320,12 +320,19 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
             return rc;
         if (i == groups->full_count)
             heading(out, style, "notes");
+        int width = 4 + report_width(str_of(item.name)) + 2;
         buf_text(out, "  · ");
         colour(out, style, BOLD);
         buf_text(out, item.name);
         colour(out, style, PLAIN);
+        if (item.saving.len) {
+            buf_printf(out, " · %.*s", (int)item.saving.len, item.saving.ptr);
+            width += 3 + report_width(item.saving);
+        }
         buf_text(out, ": ");
-        report_paragraph(out, item.sentence, 4, 4 + report_width(str_of(item.name)) + 2);
+        report_paragraph(out, item.sentence, 4, width);
+        if (report_note_advises(&item))
+            labelled(out, style, "first", item.advice);
     }
     return ERR_OK;
 }

@@ -182,12 +182,26 @@ static void advises_by_the_cause(void **state)
     assert_null(strstr(text_report(), "df.persist("));
 }
 
+/* What is small still has a price and an advice: the verdict may lead with it, and no other line would say what to do. What is no fault has none. */
+static void says_what_to_do_about_small_ones(void **state)
+{
+    (void)state;
+    add_finding("STAGE.DESER", "stage", "1.0", 0.06, 900, 2, "{}");
+    add_finding("APP.SCALING", "app", "-", 2, UNKNOWN, 2, "{}");
+    const char *notes = strstr(text_report(), "Worth knowing");
+    assert_non_null(notes);
+    assert_non_null(strstr(notes, "Unpacking tasks and results · saves about 900 ms"));
+    const char *advice = strstr(notes, "First: Use Kryo");
+    assert_non_null(advice);
+    assert_null(strstr(advice + 1, "First:"));
+}
+
 /* A price that no grade begins at is no saving to speak of, and a run without a finding worth one has no sum. */
 static void does_not_speak_of_savings_of_nothing(void **state)
 {
     (void)state;
     add_finding("TASK.FAILURES", "stage", "1.0", 0.4, 199, 2, "{\"s\":{\"v\":\"1.0\"},\"k\":{\"v\":2},\"n\":{\"v\":5},\"error\":{\"v\":\"E: m\"}}");
-    add_finding("STAGE.DESER", "stage", "1.0", 0.06, 900, 2, "{}");
+    add_finding("STAGE.DESER", "stage", "1.0", 0.06, 199, 2, "{}");
     exec("INSERT INTO joint_price VALUES (1, 2, 900), (2, 1, 1000)");
     assert_null(strstr(text_report(), "saves about"));
     assert_null(strstr(out.data, "largest savings"));
@@ -451,6 +465,7 @@ int main(void)
         TEST(says_possibly_where_it_is_not_sure),
         TEST(does_not_call_healthy_what_could_be_much_shorter),
         TEST(advises_by_the_cause),
+        TEST(says_what_to_do_about_small_ones),
         TEST(does_not_speak_of_savings_of_nothing),
         TEST(what_is_beyond_its_limit_is_not_near_it),
         TEST(gives_the_filter_of_its_tasks),
