@@ -100,9 +100,9 @@ def case_roles(scratch):
         expect(first.apps() == second.apps() and len(second.apps()) == 3, f"{first.apps()} {second.apps()}")
         expect(second.get("/api/afterglow/v1/apps/app-20261129213331-0000")[0] == 409, "a run that is listed only was there")
         wait_for(lambda: second.get("/api/afterglow/v1/apps/app-20261129213331-0000")[0] == 200, "what was opened in the second is not loaded")
-        jobs = [(lambda server=server: server.get("/api/v1/applications/app-20261129213331-0000/jobs")) for server in (first, second)]
-        wait_for(lambda: [ask()[0] for ask in jobs] == [200, 200], "one of them does not show what the other has loaded")
-        expect(jobs[0]()[1] == jobs[1]()[1], "they answer differently")
+        jobs = "/api/v1/applications/app-20261129213331-0000/jobs"
+        wait_for(lambda: first.get(jobs)[0] == 200, "the first does not show what it has loaded")
+        expect(first.get(jobs) == second.get(jobs), "they answer differently")
         (store / "wishes" / "nonsense").write_text("rm -rf")
         (store / "wishes" / "noise").write_bytes(bytes(range(256)) * 100)
         os.mkfifo(store / "wishes" / "pipe")
