@@ -312,7 +312,9 @@ enum err_code api_register_grades(struct db *db, struct err *err)
     return ERR_OK;
 }
 
-void download_name(struct str text, char *out, size_t room)
+#define FILE_NAME_BYTES 120
+
+static void write_file_name(struct str text, char *out, size_t room)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.len && n + 1 < room; i++) {
@@ -324,6 +326,14 @@ void download_name(struct str text, char *out, size_t room)
     out[n] = '\0';
     if (!n)
         snprintf(out, room, "afterglow");
+}
+
+void api_download(struct response *response, struct str name, const char *ending)
+{
+    char file[FILE_NAME_BYTES], disposition[FILE_NAME_BYTES + 64];
+    write_file_name(name, file, sizeof file);
+    snprintf(disposition, sizeof disposition, "attachment; filename=\"%s%s\"", file, ending);
+    response_header(response, "Content-Disposition", str_of(disposition));
 }
 
 int64_t api_path_id(const struct request *request, size_t index)

@@ -74,8 +74,8 @@ enum err_code api_register_grades(struct db *db, struct err *err) WARN_UNUSED;
 /* Path argument as a number; the router has seen that it is digits. A longer one than an id can be gives UNKNOWN, which is nobody's. */
 int64_t api_path_id(const struct request *request, size_t index);
 
-/* What `text` is called as a file: in any file system, and without quotes in a header. */
-void download_name(struct str text, char *out, size_t room);
+/* The answer is a file to keep, called NAME and `ending` ("-report.html"): of the name what any file system takes, and without quotes in a header. */
+void api_download(struct response *response, struct str name, const char *ending);
 
 /* The word of a code, or NULL beyond the table. */
 #define API_WORD(words, code) ((code) >= 0 && (code) < (int64_t)ARRAY_LENGTH(words) ? (words)[code] : NULL)

@@ -10,7 +10,6 @@
 
 #define MOST_COLUMNS 256
 #define ITEM_BYTES ((size_t)64 << 20) /* texts of one item: a statement, a plan */
-#define NAME_BYTES 120
 
 /* Objects in items that may be null: their members are columns whether the first item has them or not. */
 static const struct {
@@ -327,7 +326,6 @@ static void dispose(void *context)
 
 struct json_writer *list_csv_begin(struct response *response, struct str name, struct arena *arena)
 {
-    char safe[NAME_BYTES], disposition[NAME_BYTES + 64];
     struct csv *self = mem_zalloc(sizeof *self);
     if (self) {
         *self = (struct csv){.response = response, .arena = arena};
@@ -335,9 +333,7 @@ struct json_writer *list_csv_begin(struct response *response, struct str name, s
         buf_init(&self->row, 2 * ITEM_BYTES);
         buf_init(&self->scratch, ITEM_BYTES);
     }
-    download_name(name, safe, sizeof safe);
-    snprintf(disposition, sizeof disposition, "attachment; filename=\"%s.csv\"", safe);
-    response_header(response, "Content-Disposition", str_of(disposition));
+    api_download(response, name, ".csv");
     response_content_type(response, "text/csv;charset=utf-8;header=present");
     return response_json_through(response, self ? take : NULL, dispose, self);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The event log of one run as a zip. The History Server's address (api_v1/logs.c) has an id and an attempt only: where several runs have those, and for most added ones, it leads to another log or to none. */
-#include <stdio.h>
-
 #include "server/api/handlers.h"
 #include "server/app_lookup.h"
 #include "server/log_zip.h"
-
-#define FILE_NAME_BYTES 120
 
 /* ERR_NOT_FOUND: the log is gone. */
 static enum err_code add_log(struct api_ctx *ctx, int64_t log_id, struct log_zip *zip, struct err *err)
@@ -27,14 +23,6 @@ static enum err_code add_log(struct api_ctx *ctx, int64_t log_id, struct log_zip
     return rc == ERR_EOF ? ERR_NOT_FOUND : rc;
 }
 
-static void name_file(struct response *response, struct str ref)
-{
-    char name[FILE_NAME_BYTES], disposition[FILE_NAME_BYTES + 64];
-    download_name(ref, name, sizeof name);
-    snprintf(disposition, sizeof disposition, "attachment; filename=\"%s-log.zip\"", name);
-    response_header(response, "Content-Disposition", str_of(disposition));
-}
-
 enum err_code api_logs(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)
 {
     struct app_ref app;
@@ -51,7 +39,7 @@ enum err_code api_logs(struct api_ctx *ctx, const struct request *request, struc
         rc = ERR_OK;
     } else if (!rc) {
         response_content_type(response, "application/zip");
-        name_file(response, request->path_args[0]);
+        api_download(response, request->path_args[0], "-log.zip");
         response_stream(response, log_zip_read, log_zip_free, TAKE(zip));
     }
     log_zip_free(zip);

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The report of one run as a file to keep or to send: what `afterglow report` writes. It is a download, never a page of ours: the HTML brings its own style and policy. */
-#include <stdio.h>
-
 #include "analysis/regression.h"
 #include "server/api/handlers.h"
 #include "server/server.h"
 
 #define REPORT_MAX_BYTES ((size_t)256 << 20) /* JSON of all findings of a run with thousands of them; readable forms are bounded by themselves (report_parts.h) */
-#define FILE_NAME_BYTES 120
 
 static const struct {
     const char *type, *ending;
 } forms[REPORT_FORMAT_COUNT] = {
-    [REPORT_TEXT] = {"text/plain;charset=utf-8", "txt"},
-    [REPORT_JSON] = {"application/json", "json"},
-    [REPORT_HTML] = {"text/html;charset=utf-8", "html"},
-    [REPORT_MARKDOWN] = {"text/markdown;charset=utf-8", "md"},
+    [REPORT_TEXT] = {"text/plain;charset=utf-8", "-report.txt"},
+    [REPORT_JSON] = {"application/json", "-report.json"},
+    [REPORT_HTML] = {"text/html;charset=utf-8", "-report.html"},
+    [REPORT_MARKDOWN] = {"text/markdown;charset=utf-8", "-report.md"},
 };
-
-static void name_file(struct response *response, struct str ref, const char *ending)
-{
-    char name[FILE_NAME_BYTES], disposition[FILE_NAME_BYTES + 64];
-    download_name(ref, name, sizeof name);
-    snprintf(disposition, sizeof disposition, "attachment; filename=\"%s-report.%s\"", name, ending);
-    response_header(response, "Content-Disposition", str_of(disposition));
-}
 
 static enum err_code write_report(struct api_ctx *ctx, const struct request *request, const struct api_app *app, struct baseline *usual, const struct report_style *style,
                                   struct response *response, struct err *err)
@@ -44,7 +33,7 @@ static enum err_code write_report(struct api_ctx *ctx, const struct request *req
     if (rc)
         return rc;
     response_content_type(response, forms[style->format].type);
-    name_file(response, request->path_args[0], forms[style->format].ending);
+    api_download(response, request->path_args[0], forms[style->format].ending);
     return response_write(response, text.data, text.len);
 }
 
