@@ -21,14 +21,14 @@
 static const char *resolve(struct scanner *self, const char *dir)
 {
     char resolved[PATH_MAX];
-    if (self->dir && strcmp(self->dir, dir) == 0)
+    if (self->dir && self->real_dir && strcmp(self->dir, dir) == 0)
         return self->real_dir;
     const char *real = !place_is_remote(dir) && realpath(dir, resolved) ? resolved : dir;
     mem_free(self->dir);
     mem_free(self->real_dir);
     self->real_dir = mem_strndup(real, strlen(real));
-    self->dir = self->real_dir ? mem_strndup(dir, strlen(dir)) : NULL;
-    return self->real_dir;
+    self->dir = mem_strndup(dir, strlen(dir));
+    return self->dir ? self->real_dir : NULL;
 }
 
 enum err_code scanner_begin(struct scanner *self, struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err)
