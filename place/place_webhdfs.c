@@ -28,6 +28,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "place/config.h"
+#include "place/kerberos.h"
 #include "place/place_driver.h"
 
 #define NODES_MAX 8
@@ -179,12 +180,6 @@ static void note_active(const struct cluster *self, size_t node)
 
 /* ---- who asks */
 
-static bool by_kerberos(void)
-{
-    const char *auth = place_config("hadoop.security.authentication");
-    return place_config_true("spark.history.kerberos.enabled", false) || (auth && strcasecmp(auth, "kerberos") == 0);
-}
-
 static bool read_token(char *token)
 {
     const char *path = place_config("afterglow.hdfs.tokenFile");
@@ -204,7 +199,7 @@ static void add_identity(struct buf *url, bool *ret_negotiate)
     if (read_token(token)) {
         buf_text(url, "&delegation=");
         place_escape(url, str_of(token), false);
-    } else if (by_kerberos()) {
+    } else if (kerberos_is_on()) {
         *ret_negotiate = true;
     } else {
         const char *user = place_config("afterglow.hdfs.user");
