@@ -8,8 +8,6 @@
 #include "place/config.h"
 #include "place/kerberos.h"
 
-#define TICKETS_DIR "/tmp" /* as MIT Kerberos's own default */
-
 /* One that is not there says nothing; one that cannot be read is told. */
 static enum err_code read_site(const char *dir, const char *name, struct err *err)
 {
@@ -39,7 +37,7 @@ enum err_code place_setup(const struct settings *settings, struct err *err)
     snprintf(timeout, sizeof timeout, "%lld", (long long)settings_i64(settings, SETTING_PLACES_TIMEOUT));
     if (!rc)
         rc = place_config_set(STR_LIT("afterglow.places.timeoutMs"), str_of(timeout), err);
-    if (!rc && keytab && *keytab && (rc = kerberos_use(keytab, kerberos_is_on() ? settings_text(settings, SETTING_KERBEROS_PRINCIPAL) : NULL, TICKETS_DIR, err)))
+    if (!rc && keytab && *keytab && (rc = kerberos_use(keytab, kerberos_is_on() ? settings_text(settings, SETTING_KERBEROS_PRINCIPAL) : NULL, err)))
         err_prefix(err, "%s", setting_table[SETTING_KERBEROS_PRINCIPAL].key);
     return rc;
 }

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "place/kerberos.h"
 
-#include <errno.h>
+#include <dlfcn.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/map.h"
+#include "base/units.h"
 #include "place/config.h"
 
 #define KEYTAB_VERSION 0x0502
-#define CACHE_VERSION 0x0504
-#define PARTS_MAX 16
 #define PRINCIPAL_BYTES 2048
 
 bool kerberos_is_on(void)
@@ -51,48 +47,31 @@ static struct str take_text(struct str *in, bool *ret_ended)
     return text;
 }
 
-struct principal {
-    struct str realm, parts[PARTS_MAX];
-    size_t part_count;
-    uint32_t type;
-};
-
-static bool read_principal(struct str entry, struct principal *ret)
+/* NAME[/INSTANCE…]@REALM, and how much of it is before the realm. False: it is cut, or too long. */
+static bool read_principal(struct str entry, char text[PRINCIPAL_BYTES], size_t *ret_short_len)
 {
     bool ended = false;
-    ret->part_count = take(&entry, 2, &ended);
-    ret->realm = take_text(&entry, &ended);
-    if (ret->part_count == 0 || ret->part_count > PARTS_MAX)
-        return false;
-    for (size_t i = 0; i < ret->part_count; i++)
-        ret->parts[i] = take_text(&entry, &ended);
-    ret->type = take(&entry, 4, &ended);
-    return !ended;
-}
-
-/* Its text is `name`, with its realm or without. */
-static bool is_called(const struct principal *self, struct str name)
-{
-    char text[PRINCIPAL_BYTES];
-    size_t len = 0;
-    for (size_t i = 0; i <= self->part_count; i++) {
-        struct str part = i < self->part_count ? self->parts[i] : self->realm;
-        if (i == self->part_count && str_eq(name, (struct str){text, len}))
-            return true;
-        if (part.len + 1 > sizeof text - len)
+    size_t part_count = take(&entry, 2, &ended), len = 0;
+    struct str realm = take_text(&entry, &ended);
+    for (size_t i = 0; i <= part_count && !ended; i++) {
+        struct str part = i < part_count ? take_text(&entry, &ended) : realm;
+        if (ended || part.len + 2 > PRINCIPAL_BYTES - len)
             return false;
+        *ret_short_len = len;
         if (i)
-            text[len++] = i < self->part_count ? '/' : '@';
+            text[len++] = i < part_count ? '/' : '@';
         memcpy(text + len, part.ptr, part.len);
         len += part.len;
     }
-    return str_eq(name, (struct str){text, len});
+    text[len] = '\0';
+    return !ended && part_count > 0;
 }
 
 /* The first key of that principal; a removed one is a hole, whose size is below zero. */
-static bool find_principal(struct str keytab, struct str name, struct principal *ret)
+static bool find_principal(struct str keytab, struct str wanted, char ret[PRINCIPAL_BYTES])
 {
     bool ended = false;
+    size_t short_len;
     if (take(&keytab, 2, &ended) != KEYTAB_VERSION)
         return false;
     while (!ended) {
@@ -100,7 +79,7 @@ static bool find_principal(struct str keytab, struct str name, struct principal 
         size_t len = (size_t)(size < 0 ? -size : size);
         if (ended || len == 0 || len > keytab.len)
             return false;
-        if (size > 0 && read_principal((struct str){keytab.ptr, len}, ret) && is_called(ret, name))
+        if (size > 0 && read_principal((struct str){keytab.ptr, len}, ret, &short_len) && (str_is(wanted, ret) || str_eq(wanted, (struct str){ret, short_len})))
             return true;
         keytab = (struct str){keytab.ptr + len, keytab.len - len};
     }
@@ -109,92 +88,73 @@ static bool find_principal(struct str keytab, struct str name, struct principal 
 
 /* ---- the cache */
 
-static void put(struct buf *out, uint32_t value, size_t bytes)
+typedef void opaque;
+
+/* What libkrb5's ABI has had under these names since 1.0; 0: done. */
+static struct {
+    int32_t (*init_context)(opaque **ret);
+    int32_t (*parse_name)(opaque *context, const char *name, opaque **ret);
+    int32_t (*cc_resolve)(opaque *context, const char *name, opaque **ret);
+    int32_t (*cc_initialize)(opaque *context, opaque *cache, opaque *principal);
+} krb5;
+
+static bool find_library(void)
 {
-    while (bytes-- > 0)
-        buf_char(out, (char)(value >> (8 * bytes)));
+    void *library = dlopen("libkrb5.so.3", RTLD_LAZY);
+    const struct {
+        const char *name;
+        void *function;
+    } wanted[] = {{"krb5_init_context", &krb5.init_context},
+                  {"krb5_parse_name", &krb5.parse_name},
+                  {"krb5_cc_resolve", &krb5.cc_resolve},
+                  {"krb5_cc_initialize", &krb5.cc_initialize}};
+    for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
+        void *found = library ? dlsym(library, wanted[i].name) : NULL;
+        if (!found)
+            return false;
+        memcpy(wanted[i].function, &found, sizeof found);
+    }
+    return true;
 }
 
-static void put_text(struct buf *out, struct str text)
+/* The cache stays for the life of the process, and what it was made with. */
+static bool make_cache(const char *principal)
 {
-    put(out, (uint32_t)text.len, 4);
-    buf_append(out, text.ptr, text.len);
+    static opaque *context, *name, *cache;
+    if ((!context && krb5.init_context(&context)) || krb5.parse_name(context, principal, &name))
+        return false;
+    return !krb5.cc_resolve(context, KERBEROS_CACHE, &cache) && !krb5.cc_initialize(context, cache, name);
 }
 
-static void write_principal(struct buf *out, const struct principal *principal)
+/* As far as a keytab may be large. */
+static bool read_keytab(const char *path, struct buf *out)
 {
-    put(out, CACHE_VERSION, 2);
-    put(out, 0, 2); /* no fields in its header */
-    put(out, principal->type, 4);
-    put(out, (uint32_t)principal->part_count, 4);
-    put_text(out, principal->realm);
-    for (size_t i = 0; i < principal->part_count; i++)
-        put_text(out, principal->parts[i]);
-}
-
-/* A regular file, of ours where `mine`; as far as it fits. */
-static enum err_code read_file(const char *path, int flags, struct buf *out, size_t room, struct err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open it");
-    ssize_t got = buf_reserve(out, room) ? 1 : 0;
+    const size_t room = KERBEROS_KEYTAB_MAX_BYTES;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd >= 0 && buf_reserve(out, room) ? 1 : -1;
     while (got > 0 && out->len < room && (got = read(fd, out->data + out->len, room - out->len)) > 0)
         out->len += (size_t)got;
-    int code = errno;
-    close(fd);
-    if (got < 0)
-        return err_set_errno(err, code, "cannot read it");
-    return out->data ? ERR_OK : err_nomem(err);
+    if (fd >= 0)
+        close(fd);
+    return got >= 0;
 }
 
-/* Another process of ours may be using the cache: one that is of the principal already stays, with its tickets, and one that is not is replaced in one step. */
-static enum err_code make_cache(const char *path, struct str content, struct err *err)
+enum err_code kerberos_use(const char *keytab, const char *principal, struct err *err)
 {
-    CLEANUP(buf_dispose) struct buf there;
-    char fresh[PATH_MAX];
-    buf_init(&there, PRINCIPAL_BYTES * 4);
-    if (!read_file(path, O_NOFOLLOW, &there, content.len, NULL) && str_eq(buf_str(&there), content))
-        return ERR_OK;
-    if ((size_t)snprintf(fresh, sizeof fresh, "%s.XXXXXX", path) >= sizeof fresh)
-        return err_set(err, ERR_LIMIT, "its path is too long");
-    int fd = mkostemp(fresh, O_CLOEXEC);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot make %.200s", fresh);
-    bool written = write(fd, content.ptr, content.len) == (ssize_t)content.len;
-    int code = errno;
-    close(fd);
-    if (written && rename(fresh, path) == 0)
-        return ERR_OK;
-    code = written ? errno : code;
-    unlink(fresh);
-    return err_set_errno(err, code, "cannot write %.200s", path);
-}
-
-enum err_code kerberos_use(const char *keytab, const char *principal, const char *cache_dir, struct err *err)
-{
-    CLEANUP(buf_dispose) struct buf content, cache;
-    struct principal found;
-    char path[PATH_MAX];
+    CLEANUP(buf_dispose) struct buf content;
+    char name[PRINCIPAL_BYTES];
     if (strncasecmp(keytab, "file:", 5) == 0)
         keytab += 5;
     setenv("KRB5_CLIENT_KTNAME", keytab, 0);
-    buf_init(&content, KERBEROS_KEYTAB_MAX_BYTES);
-    buf_init(&cache, PRINCIPAL_BYTES * 4);
-    if (!principal || !*principal || read_file(keytab, 0, &content, KERBEROS_KEYTAB_MAX_BYTES - 1, NULL))
+    buf_init(&content, KERBEROS_KEYTAB_MAX_BYTES + 1);
+    if (!principal || !*principal || !read_keytab(keytab, &content))
         return ERR_OK;
-    struct str name = str_of(principal);
-    if (!find_principal(buf_str(&content), name, &found))
+    if (!find_principal(buf_str(&content), str_of(principal), name))
         return err_set(err, ERR_INVALID, "%.100s has no key of %.100s", keytab, principal);
-    write_principal(&cache, &found);
-    if (buf_failed(&cache))
-        return err_set(err, ERR_INVALID, "the name of its principal is too long");
-    snprintf(path, sizeof path, "%s/krb5cc_%ld_afterglow_%016llx", cache_dir, (long)geteuid(), (unsigned long long)hash_bytes(cache.data, cache.len));
-    enum err_code rc = make_cache(path, buf_str(&cache), err);
-    if (!rc) {
-        char value[PATH_MAX + 8];
-        snprintf(value, sizeof value, "FILE:%s", path);
-        setenv("KRB5CCNAME", value, 1);
-    }
-    return rc;
+    if (!find_library())
+        return err_set(err, ERR_UNSUPPORTED, "this libcurl was made without Kerberos");
+    if (!make_cache(name))
+        return err_set(err, ERR_INVALID, "Kerberos does not take %.100s", name);
+    setenv("KRB5CCNAME", KERBEROS_CACHE, 1);
+    return ERR_OK;
 }

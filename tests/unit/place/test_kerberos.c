@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,10 +19,6 @@ static const char keytab[] =
     "\0\0\0\x23" "\0\2" "\0\1R" "\0\4HTTP" "\0\1h" "\0\0\0\1" "\0\0\0\0" "\2" "\0\x12" "\0\4kkkk" "\0\0\0\2"
     "\xff\xff\xff\xfb" "gone!"
     "\0\0\0\x1e" "\0\1" "\0\1R" "\0\2sp" "\0\0\0\1" "\0\0\0\0" "\2" "\0\x12" "\0\4kkkk" "\0\0\0\2";
-/* "Credential cache file format": version, no header, type, count, realm, parts; no tickets. */
-static const char of_sp[] = "\x05\x04\0\0" "\0\0\0\1" "\0\0\0\1" "\0\0\0\1R" "\0\0\0\2sp";
-static const char of_http[] = "\x05\x04\0\0" "\0\0\0\1" "\0\0\0\2" "\0\0\0\1R" "\0\0\0\4HTTP" "\0\0\0\1h";
-
 static char root[64], path[80];
 
 static int set_up(void **state)
@@ -52,49 +47,21 @@ static void write_keytab(const char *bytes, size_t len)
     fclose(file);
 }
 
-static void expect_cache(const char *bytes, size_t len)
-{
-    char there[256];
-    struct stat st;
-    const char *name = getenv("KRB5CCNAME");
-    assert_non_null(name);
-    assert_memory_equal(name, "FILE:/tmp/", 10);
-    FILE *file = fopen(name + 5, "rb");
-    assert_non_null(file);
-    assert_int_equal(fread(there, 1, sizeof there, file), len);
-    fclose(file);
-    assert_memory_equal(there, bytes, len);
-    assert_int_equal(stat(name + 5, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0600);
-}
-
-static void the_cache_is_of_the_principal_that_was_named(void **state)
+/* Where libcurl has Kerberos, which Debian's has. */
+static void the_principal_that_was_named_has_a_cache(void **state)
 {
     (void)state;
+    static const char *const names[] = {"sp", "sp@R", "HTTP/h@R", "HTTP/h"};
     write_keytab(keytab, sizeof keytab - 1);
-    assert_int_equal(kerberos_use(path, "sp", root, NULL), ERR_OK);
-    expect_cache(of_sp, sizeof of_sp - 1);
-    assert_string_equal(getenv("KRB5_CLIENT_KTNAME"), path);
-    char first[128];
-    snprintf(first, sizeof first, "%s", getenv("KRB5CCNAME"));
-    assert_int_equal(kerberos_use(path, "HTTP/h@R", root, NULL), ERR_OK);
-    expect_cache(of_http, sizeof of_http - 1);
-    assert_string_not_equal(getenv("KRB5CCNAME"), first);
-
-    /* One that has tickets by now keeps them; one that is of somebody else does not stay. */
-    FILE *file = fopen(first + 5, "ab");
-    fputs("ticket", file);
-    fclose(file);
-    assert_int_equal(kerberos_use(path, "sp@R", root, NULL), ERR_OK);
-    assert_string_equal(getenv("KRB5CCNAME"), first);
-    struct stat st;
-    assert_int_equal(stat(first + 5, &st), 0);
-    assert_int_equal(st.st_size, sizeof of_sp - 1 + strlen("ticket"));
-    file = fopen(first + 5, "wb");
-    fwrite(of_http, 1, sizeof of_http - 1, file);
-    fclose(file);
-    assert_int_equal(kerberos_use(path, "sp@R", root, NULL), ERR_OK);
-    expect_cache(of_sp, sizeof of_sp - 1);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        unsetenv("KRB5CCNAME");
+        enum err_code rc = kerberos_use(path, names[i], NULL);
+        if (rc == ERR_UNSUPPORTED)
+            skip();
+        assert_int_equal(rc, ERR_OK);
+        assert_string_equal(getenv("KRB5CCNAME"), KERBEROS_CACHE);
+        assert_string_equal(getenv("KRB5_CLIENT_KTNAME"), path);
+    }
 }
 
 static void a_principal_without_a_key_is_an_error_and_none_is_left_to_the_library(void **state)
@@ -104,10 +71,10 @@ static void a_principal_without_a_key_is_an_error_and_none_is_left_to_the_librar
     struct err err = {0};
     write_keytab(keytab, sizeof keytab - 1);
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++)
-        assert_int_equal(kerberos_use(path, strangers[i], root, &err), ERR_INVALID);
+        assert_int_equal(kerberos_use(path, strangers[i], &err), ERR_INVALID);
     assert_non_null(strstr(err.message, "has no key of @"));
-    assert_int_equal(kerberos_use(path, NULL, root, NULL), ERR_OK);
-    assert_int_equal(kerberos_use("/not/there", "sp", root, NULL), ERR_OK);
+    assert_int_equal(kerberos_use(path, NULL, NULL), ERR_OK);
+    assert_int_equal(kerberos_use("/not/there", "sp", NULL), ERR_OK);
     assert_null(getenv("KRB5CCNAME"));
 }
 
@@ -117,21 +84,21 @@ static void a_hostile_keytab_is_read_within_its_bounds(void **state)
     char bytes[sizeof keytab];
     for (size_t len = 0; len < sizeof keytab - 2; len++) {          /* cut anywhere, no key of the last principal is whole */
         write_keytab(keytab, len);
-        assert_int_equal(kerberos_use(path, "nobody", root, NULL), ERR_INVALID);
+        assert_int_equal(kerberos_use(path, "nobody", NULL), ERR_INVALID);
     }
     for (size_t at = 0; at < sizeof keytab - 1; at++)
         for (int value = 0; value < 256; value += 51) {
             memcpy(bytes, keytab, sizeof keytab);
             bytes[at] = (char)value;
             write_keytab(bytes, sizeof keytab - 1);
-            assert_int_equal(kerberos_use(path, "nobody", root, NULL), ERR_INVALID);
+            assert_int_equal(kerberos_use(path, "nobody", NULL), ERR_INVALID);
         }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_cache_is_of_the_principal_that_was_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_principal_that_was_named_has_a_cache, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_principal_without_a_key_is_an_error_and_none_is_left_to_the_library, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hostile_keytab_is_read_within_its_bounds, set_up, tear_down),
     };
