@@ -24,12 +24,11 @@
 #define TEXT_BYTES ((size_t)256 << 20) /* of those together; a line of a log is 64 MiB at most */
 #define GROUPS_SHOWN 3
 
-#define FAILURE_KINDS (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
-#define RETRY_KINDS (FAILURE_KINDS | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
+#define RETRY_KINDS (LOST_FAILURES | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
 
 static bool is_failure(const struct attempt *attempt)
 {
-    return (FAILURE_KINDS >> attempt->kind & 1) != 0;
+    return (LOST_FAILURES >> attempt->kind & 1) != 0;
 }
 
 /* ---- failed attempts of a stage, by what they say */
@@ -187,7 +186,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
     finding_filter(findings, "status", STR_LIT("failed"));
     if (failures->failed)
-        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* By the class of the error, where one class is all there is. */
@@ -227,7 +226,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     say_failures(findings, judged->facts, failures, true);
     filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
-    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* ---- executors that went */
