@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/error_text.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 
@@ -94,7 +95,12 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     ret->sentence = report_keep(report, &text);
     report_advice(&text, lang, finding, ret->args, ret->arg_count);
     ret->advice = report_keep(report, &text);
-    if (known(finding->price.ms) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
+    for (size_t i = 0; i < ret->arg_count; i++)
+        if (str_is(ret->args[i].name, "origin") && str_known(ret->args[i].text)) {
+            word_text(&text, ret->args[i].text, ERROR_ORIGIN_BYTES);
+            ret->origin = report_keep(report, &text);
+        }
+    if (!finding_is_usual(finding) && known(finding->price.ms) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
         say_saving(&text, lang, finding);
         ret->saving = report_keep(report, &text);
     }
@@ -106,8 +112,9 @@ void report_together(struct buf *out, const struct report *report, enum lang lan
 {
     bool any = false;
     for (size_t i = 0; i < report->shown_count; i++)
-        any |= report->findings[i].grade >= GRADE_LOW && price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
-    if (!any || report->joint_count < 2)
+        any |= report->findings[i].grade >= GRADE_LOW && !finding_is_usual(&report->findings[i].finding) &&
+               price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
+    if (!any || report->joint_count < 2 || report->app.failed)
         return;
     const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
                                     report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
@@ -128,7 +135,7 @@ void report_group(const struct report *report, struct report_groups *ret)
         if (at == ret->count) {
             ret->count++;
             group->first = i;
-            ret->full_count += f->grade >= GRADE_LOW && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
+            ret->full_count += f->grade >= GRADE_LOW && !finding_is_usual(&f->finding) && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
         } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
             group->others[group->other_count++] = i;
         }
@@ -148,6 +155,27 @@ enum err_code report_verdict(struct report *report, enum lang lang, struct str *
     enum err_code rc = verdict_app(report, lang, &text, err);
     *ret = report_keep(report, &text);
     return rc;
+}
+
+void report_account_note(struct buf *out, const struct report *report, enum lang lang)
+{
+    enum bucket buckets[BUCKET_COUNT];
+    size_t count = report_buckets(report, buckets);
+    bool any = false;
+    const struct word_arg slots = report_number("slots", (double)report->slot_peak, "count");
+    report_say(out, lang, "account_note", &slots, 1);
+    for (size_t i = 0; i < count && (double)report->account[buckets[i]].wall_ms >= REPORT_LARGE_BUCKET * (double)report->wall_ms; i++) {
+        const char *meaning = message(lang, "buckets", str_of(bucket_names[buckets[i]]), "meaning");
+        const struct word_arg args[] = {report_text("name", str_of(report_bucket_name(lang, buckets[i]))), report_text("meaning", str_of(meaning ? meaning : ""))};
+        if (i)
+            buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
+        else if (lang == LANG_EN)
+            buf_char(out, ' ');
+        report_say(out, lang, "account_meaning", args, ARRAY_LENGTH(args));
+        any = true;
+    }
+    if (any)
+        buf_text(out, lang == LANG_ZH_CN ? "。" : ".");
 }
 
 static void say_simulator(struct buf *out, const struct report *report, enum lang lang)

@@ -35,7 +35,7 @@ static bool is_failure(const struct attempt *attempt)
 
 struct group {
     char signature[ERROR_SIGNATURE_BYTES];
-    char error_class[120], message[200], host[64];
+    char error_class[120], message[200], origin[ERROR_ORIGIN_BYTES], host[64];
     enum error_kind kind;
     bool more_hosts;
     size_t count;
@@ -65,6 +65,7 @@ static enum err_code read_text(const struct facts *facts, int64_t text_id, struc
     error_signature(body, ret->signature);
     copy(ret->error_class, sizeof ret->error_class, error_class_of(body));
     copy(ret->message, sizeof ret->message, error_message_of(body));
+    error_origin(body, ret->origin);
     ret->kind = error_kind_of(body);
     return ERR_OK;
 }
@@ -149,6 +150,8 @@ static void say_failures(struct findings *findings, const struct facts *facts, c
             char what[sizeof group->error_class + sizeof group->message + 2];
             snprintf(what, sizeof what, "%s%s%s", group->error_class, group->error_class[0] && group->message[0] ? ": " : "", group->message);
             finding_arg_text(findings, "error", str_of(what[0] ? what : group->signature));
+            if (group->origin[0])
+                finding_arg_text(findings, "origin", str_of(group->origin));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
             if (group->more_hosts || group->host[0])
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
