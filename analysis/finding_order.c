@@ -60,16 +60,17 @@ static bool comes_first(const struct rule *rule)
     return strcmp(rule->id, "JOB.FAILED") == 0 || strcmp(rule->id, "STREAM.FAILED") == 0 || strcmp(rule->id, "LOG.INCOMPLETE") == 0;
 }
 
-/* Causes before what they lead to, and that before what is usual: a symptom of whatever grade lies behind all causes from low on. */
-static int distance(const struct finding *finding)
+/* Causes before what they lead to, and that before what is usual: a symptom of whatever grade lies behind all causes from low on, what is usual behind everything. */
+enum distance { CAUSE, SYMPTOM, USUAL };
+static enum distance distance(const struct finding *finding)
 {
-    return finding_is_symptom(finding) + finding_is_usual(finding);
+    return finding_is_usual(finding) ? USUAL : finding_is_symptom(finding) ? SYMPTOM : CAUSE;
 }
 
 static enum grade ranked(const struct finding *finding, const struct profile *profile, int64_t wall_ms)
 {
     enum grade grade = finding_grade(finding, profile, wall_ms);
-    return distance(finding) ? MIN(grade, GRADE_LOW) : grade;
+    return MIN(grade, (enum grade[]){GRADE_SEVERE, GRADE_LOW, GRADE_INFO}[distance(finding)]);
 }
 
 struct order {
@@ -92,7 +93,7 @@ static int order_of(const void *a, const void *b, void *context)
         if (comes_first(x->rule) != comes_first(y->rule))
             return comes_first(y->rule) ? 1 : -1;
         if (distance(x) != distance(y))
-            return distance(x) - distance(y);
+            return (int)distance(x) - (int)distance(y);
         enum grade full_x = finding_grade(x, profile, wall_ms), full_y = finding_grade(y, profile, wall_ms);
         if (full_x != full_y)
             return full_x < full_y ? 1 : -1;

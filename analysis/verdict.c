@@ -264,6 +264,7 @@ static void say_saving(const struct report *report, enum lang lang, size_t lead,
     const struct rule *rule = report->findings[lead].finding.rule;
     size_t places = 0, others = 0;
     bool is_lead_priced = false;
+    buf_init(&names, 4096);
     if (report->joint_count == 0)
         return;
     int64_t all = report->joint[report->joint_count - 1].saving_ms;
@@ -272,7 +273,6 @@ static void say_saving(const struct report *report, enum lang lang, size_t lead,
         k++;
     if (report->joint[k].saving_ms <= 0)
         return;
-    buf_init(&names, 4096);
     for (size_t i = 0; i <= k; i++)
         is_lead_priced |= report->joint[i].finding == lead;
     for (size_t i = 0; i <= k; i++) {

@@ -128,7 +128,7 @@ void word_value(struct buf *out, double value, struct str unit)
     else if (str_is(unit, "share"))
         word_share(out, value);
     else if (str_is(unit, "ratio") && value > WORDING_RATIO_MAX)
-        buf_text(out, "> 9,999");
+        buf_printf(out, "> %d", WORDING_RATIO_MAX);
     else
         plain_number(out, value);
 }

@@ -152,7 +152,7 @@ static void settings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds_of_errors), cmocka_unit_test(classes_and_messages), cmocka_unit_test(origins),
-        cmocka_unit_test(signatures), cmocka_unit_test(settings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds_of_errors), cmocka_unit_test(classes_and_messages), cmocka_unit_test(origins), cmocka_unit_test(signatures),
+                                       cmocka_unit_test(settings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
