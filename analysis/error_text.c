@@ -289,23 +289,21 @@ static bool is_of_a_library(struct str call)
 /* Of each "Caused by" the calls begin anew; the driver's own, behind "Driver stacktrace:", only wait for it. */
 static void java_origin(struct str rest, char ret[ERROR_ORIGIN_BYTES])
 {
-    struct str cause = STR_NONE, first = STR_NONE, own = STR_NONE;
+    struct str cause = STR_NONE, own = STR_NONE;
     while (rest.len) {
         struct str line = trimmed(next_line(&rest));
         if (str_starts(line, "Driver stacktrace:"))
             break;
         if (str_starts(line, "Caused by: ")) {
             cause = (struct str){line.ptr + strlen("Caused by: "), line.len - strlen("Caused by: ")};
-            first = own = STR_NONE;
+            own = STR_NONE;
         } else if (str_starts(line, "at ")) {
             struct str call = {line.ptr + 3, line.len - 3};
-            first = str_known(first) ? first : call;
             own = str_known(own) || is_of_a_library(call) ? own : call;
         }
     }
-    struct str call = str_known(own) ? own : first;
-    if (str_known(cause) || str_known(call))
-        put(ret, (struct str){cause.ptr, MIN(cause.len, CAUSE_BYTES)}, STR_NONE, cause.len && call.len ? ", at " : "", call);
+    if (str_known(cause) || str_known(own))
+        put(ret, (struct str){cause.ptr, MIN(cause.len, CAUSE_BYTES)}, STR_NONE, cause.len && own.len ? ", at " : "", own);
 }
 
 void error_origin(struct str text, char ret[ERROR_ORIGIN_BYTES])

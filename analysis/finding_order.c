@@ -70,7 +70,8 @@ static enum distance distance(const struct finding *finding)
 static enum grade ranked(const struct finding *finding, const struct profile *profile, int64_t wall_ms)
 {
     enum grade grade = finding_grade(finding, profile, wall_ms);
-    return MIN(grade, (enum grade[]){GRADE_SEVERE, GRADE_LOW, GRADE_INFO}[distance(finding)]);
+    static const enum grade most[] = {[CAUSE] = GRADE_SEVERE, [SYMPTOM] = GRADE_LOW, [USUAL] = GRADE_INFO};
+    return MIN(grade, most[distance(finding)]);
 }
 
 struct order {

@@ -230,10 +230,12 @@ static int64_t starting_ms(const struct report *report)
     return known_or(report->account[BUCKET_STARTUP].wall_ms, 0) + known_or(report->account[BUCKET_GAP_STARTUP].wall_ms, 0);
 }
 
-/* The wait is most of the run only because that is short: it took no longer to start than runs do (APP.START_WAIT has nothing to say), and waited little behind that. */
+/* The wait is most of the run only because that is short: it took no longer to start than runs do (APP.START_WAIT has nothing to say), and waited little behind that. A shell waits for people
+ * whatever it does, and a run without a job has nothing else to tell. */
 static bool is_usual_start(const struct report *report, int64_t waited_ms)
 {
-    return !is_most(report, waited_ms - starting_ms(report)) && (double)starting_ms(report) < 1000 * rule_find(STR_LIT("APP.START_WAIT"))->ladder.step[0];
+    return !report->app.is_shell && report->app.job_count > 0 && !is_most(report, waited_ms - starting_ms(report)) &&
+           (double)starting_ms(report) < 1000 * rule_find(STR_LIT("APP.START_WAIT"))->ladder.step[0];
 }
 
 static void say_waiting(const struct report *report, enum lang lang, int64_t waited_ms, enum bucket largest, struct buf *out)
@@ -372,7 +374,7 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         say(out, lang, "at_least", &wall, 1);
     }
     bool is_failure = has_lead && is_worth_it && strcmp(report->findings[lead].finding.rule->question, "failure") == 0;
-    if (is_most(report, waited_ms) && !is_failure && (!is_usual_start(report, waited_ms) || !has_lead)) {
+    if (is_most(report, waited_ms) && !is_failure && !is_usual_start(report, waited_ms)) {
         say_waiting(report, lang, waited_ms, largest, out);
         if ((is_lead_said = has_lead))
             rc = say_lead(report, lang, lead, out, err);
@@ -391,7 +393,7 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         rc = say_healthy(report, lang, lead, out, err);
         is_lead_said = lead < report->finding_count && worst_grade(report) >= GRADE_LOW;
     }
-    if (is_lead_said && is_most(report, waited_ms) && is_usual_start(report, waited_ms) && !is_failure) {
+    if (is_most(report, waited_ms) && is_usual_start(report, waited_ms) && !is_failure) {
         const struct word_arg args[] = {number("start", (double)starting_ms(report), "ms"), number("wall", ms(report->wall_ms), "ms")};
         say(out, lang, "usual_start", args, ARRAY_LENGTH(args));
     }

@@ -251,11 +251,11 @@ static void says_that_a_run_failed_and_why(void **state)
     exec(
         "INSERT INTO job (job_id, status, failure_text_id, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
         "completed_stages, skipped_stages, failed_stages) VALUES (0, 2, 1, 100000, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)");
-    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket. It was thrown in x");
-    assert_string_equal(verdict(LANG_ZH_CN), "运行 1 m 40 s 后失败：java.lang.IllegalStateException: no such bucket。抛出位置：x");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket. It comes from: x");
+    assert_string_equal(verdict(LANG_ZH_CN), "运行 1 m 40 s 后失败：java.lang.IllegalStateException: no such bucket。源头：x");
     exec("INSERT INTO text VALUES (2, 'Job 1 cancelled part of cancelled job group nightly')");
     exec("CREATE TEMP TABLE later AS SELECT * FROM job; UPDATE later SET job_id = 1, failure_text_id = 2, completion_ms = 100500; INSERT INTO job SELECT * FROM later");
-    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket. It was thrown in x");
+    assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: java.lang.IllegalStateException: no such bucket. It comes from: x");
     exec("DELETE FROM job WHERE job_id = 0");
     assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: Job 1 cancelled part of cancelled job group nightly");
 }
@@ -361,7 +361,7 @@ static void names_what_saves(void **state)
     exec("DELETE FROM finding WHERE rule_id = 'SQL.SMALL_FILES_WRITE'; UPDATE finding SET measure = 2, price_ms = 6000 WHERE rule_id = 'STAGE.UNEVEN'");
     assert_non_null(strstr(verdict(LANG_EN), " Fixing that and the following saves about 7.2 s of 1 m 40 s in all: Much garbage collection (stage 2.0)."));
     exec("UPDATE finding SET rule_id = 'STAGE.UNEVEN', measure = 2, price_ms = 5500 WHERE rule_id = 'STAGE.GC_HIGH'");
-    assert_non_null(strstr(verdict(LANG_EN), " Fixing that in all 2 places saves about 7.2 s of 1 m 40 s."));
+    assert_non_null(strstr(verdict(LANG_EN), " Fixing that in 2 places saves about 7.2 s of 1 m 40 s."));
 }
 
 /* A run of a quarter of a minute always starts up for half of it: what is wrong comes first. */
@@ -374,9 +374,10 @@ static void does_not_begin_with_the_usual_start_of_a_short_run(void **state)
     exec("INSERT INTO joint_price VALUES (1, 1, 3000)");
     assert_string_equal(verdict(LANG_EN),
                         "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Fixing that saves about 3.0 s of "
-                        "16.0 s. Starting up took 9.0 s of the 16.0 s, which is usual, and much only because the run is short.");
+                        "16.0 s. Of the 16.0 s, 9.0 s went into starting up, which is usual; in so short a run it is much.");
     exec("DELETE FROM joint_price; DELETE FROM finding");
-    assert_non_null(strstr(verdict(LANG_EN), "Mostly waiting: 56 % of 16.0 s, mainly starting up (9.0 s)."));
+    assert_string_equal(verdict(LANG_EN),
+                        "Healthy: nothing in 16.0 s is worth changing. Of the 16.0 s, 9.0 s went into starting up, which is usual; in so short a run it is much.");
 }
 
 /* What failed comes before what waited, and before a sum of savings where the run failed. */
@@ -400,8 +401,8 @@ static void puts_a_failure_before_waiting(void **state)
 static void says_where_a_failure_was_thrown(void **state)
 {
     enum report_format formats[] = {REPORT_TEXT, REPORT_MARKDOWN, REPORT_HTML, REPORT_JSON};
-    const char *const said[] = {"    Thrown in: a.py, line 3, in <lambda>: f(\"x\")\n", "**Thrown in**: a.py, line 3, in \\<lambda\\>: f(\"x\")",
-                                "<strong>Thrown in</strong> <code>a.py, line 3, in &lt;lambda&gt;: f(&quot;x&quot;)</code>", "a.py, line 3, in <lambda>: f(\\\"x\\\")"};
+    const char *const said[] = {"    Comes from: a.py, line 3, in <lambda>: f(\"x\")\n", "**Comes from**: a.py, line 3, in \\<lambda\\>: f(\"x\")",
+                                "<strong>Comes from</strong> <code>a.py, line 3, in &lt;lambda&gt;: f(&quot;x&quot;)</code>", "a.py, line 3, in <lambda>: f(\\\"x\\\")"};
     (void)state;
     add_finding("TASK.FAILURES", "stage", "1.0", 0.4, 2000, 2,
                 "{\"s\":{\"v\":\"1.0\"},\"k\":{\"v\":2},\"n\":{\"v\":5},\"error\":{\"v\":\"E: m\"},\"origin\":{\"v\":\"a.py, line 3, in <lambda>: f(\\\"x\\\")\"}}");

@@ -75,8 +75,9 @@ static void origins(void **state)
          "Caused by: java.io.IOException: No space left on device\n\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)\n\tat com.acme.etl.Sink.flush(Sink.scala:88)\n"
          "\tat com.acme.etl.Job.run(Job.scala:12)\n\nDriver stacktrace:\n\tat com.acme.Main.main(Main.scala:3)\nCaused by: a.B: of the driver",
          "java.io.IOException: No space left on device, at com.acme.etl.Sink.flush(Sink.scala:88)"},
-        {"java.lang.IllegalStateException: bad\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:1)\n\tat scala.Option.get(Option.scala:2)",
-         "java.base/java.util.Objects.requireNonNull(Objects.java:1)"},
+        {"java.lang.IllegalStateException: bad\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:1)\n\tat scala.Option.get(Option.scala:2)", ""},
+        {"java.lang.RuntimeException: bad exec\n\tat $line14.$read$$iw.f(<console>:25)\n\tat org.apache.spark.scheduler.Task.run(Task.scala:99)",
+         "$line14.$read$$iw.f(<console>:25)"},
         {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ""},
         {"Traceback (most recent call last):", ""},
         {"Traceback (most recent call last):\n  File \"", ""},
