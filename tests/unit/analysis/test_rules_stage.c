@@ -143,7 +143,7 @@ static void what_was_killed_did_not_fail(void **state)
     fail_task(task_of(0, 2, 1, 17000, 3000), REASON_KILLED);
     struct task_cells *running = task_of(0, 2, 1, 17000, 3000);
     running->status = 0;
-    running->finish_ms = UNKNOWN;
+    running->finish_ms = running->end_reason = UNKNOWN;
     analyse_app();
     assert_near(number_of("SELECT args ->> '$.attempts.v' FROM finding WHERE rule_id = 'JOB.FAILED'"), 4.0);
     assert_near(number_of("SELECT args ->> '$.k.v' FROM finding WHERE rule_id = 'TASK.FAILURES'"), 4.0);
