@@ -60,20 +60,6 @@ static bool comes_first(const struct rule *rule)
     return strcmp(rule->id, "JOB.FAILED") == 0 || strcmp(rule->id, "STREAM.FAILED") == 0 || strcmp(rule->id, "LOG.INCOMPLETE") == 0;
 }
 
-/* Causes before what they lead to, and that before what is usual: a symptom of whatever grade lies behind all causes from low on, what is usual behind everything. */
-enum distance { CAUSE, SYMPTOM, USUAL };
-static enum distance distance(const struct finding *finding)
-{
-    return finding_is_usual(finding) ? USUAL : finding_is_symptom(finding) ? SYMPTOM : CAUSE;
-}
-
-static enum grade ranked(const struct finding *finding, const struct profile *profile, int64_t wall_ms)
-{
-    enum grade grade = finding_grade(finding, profile, wall_ms);
-    static const enum grade most[] = {[CAUSE] = GRADE_SEVERE, [SYMPTOM] = GRADE_LOW, [USUAL] = GRADE_INFO};
-    return MIN(grade, most[distance(finding)]);
-}
-
 struct order {
     const struct profile *profile;
     int64_t wall_ms;
@@ -88,16 +74,11 @@ static int order_of(const void *a, const void *b, void *context)
     if (shows_x != shows_y)
         return (int)shows_y - (int)shows_x;
     if (shows_x) {
-        enum grade grade_x = ranked(x, profile, wall_ms), grade_y = ranked(y, profile, wall_ms);
+        enum grade grade_x = finding_grade(x, profile, wall_ms), grade_y = finding_grade(y, profile, wall_ms);
         if (grade_x != grade_y)
             return grade_x < grade_y ? 1 : -1;
         if (comes_first(x->rule) != comes_first(y->rule))
             return comes_first(y->rule) ? 1 : -1;
-        if (distance(x) != distance(y))
-            return (int)distance(x) - (int)distance(y);
-        enum grade full_x = finding_grade(x, profile, wall_ms), full_y = finding_grade(y, profile, wall_ms);
-        if (full_x != full_y)
-            return full_x < full_y ? 1 : -1;
         int64_t price_x = known_or(x->price.ms, -1), price_y = known_or(y->price.ms, -1);
         if (price_x != price_y)
             return price_x < price_y ? 1 : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order in which lists show findings (spec/findings.md 8.2): what is to be seen by grade and price, symptoms behind the causes that are low or worse, what is usual behind all; then what was checked by how near it came. */
+ * The order in which lists show findings (spec/findings.md 8.2): what is to be seen by grade and price, then what was checked by how near it came. */
 #ifndef ANALYSIS_FINDING_ORDER_H
 #define ANALYSIS_FINDING_ORDER_H
 

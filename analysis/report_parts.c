@@ -121,26 +121,41 @@ void report_together(struct buf *out, const struct report *report, enum lang lan
     report_say(out, lang, "together", args, ARRAY_LENGTH(args));
 }
 
+/* Causes before what they lead to, then notes, and last what is usual. */
+enum part { PART_CAUSES, PART_SYMPTOMS, PART_NOTES, PART_USUAL, PART_COUNT };
+static enum part part_of(const struct report_finding *f)
+{
+    if (finding_is_usual(&f->finding))
+        return PART_USUAL;
+    return f->grade < GRADE_LOW ? PART_NOTES : finding_is_symptom(&f->finding) ? PART_SYMPTOMS : PART_CAUSES;
+}
+
+static void add_to_group(const struct report *report, size_t position, struct report_groups *ret)
+{
+    const struct report_finding *f = &report->findings[position];
+    size_t at = 0;
+    while (at < ret->count && report->findings[ret->of[at].first].finding.rule != f->finding.rule)
+        at++;
+    if (at == ARRAY_LENGTH(ret->of))
+        return;
+    struct report_group *group = &ret->of[at];
+    if (at == ret->count) {
+        ret->count++;
+        group->first = position;
+        ret->full_count += part_of(f) <= PART_SYMPTOMS && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
+    } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
+        group->others[group->other_count++] = position;
+    }
+    group->count++;
+}
+
 void report_group(const struct report *report, struct report_groups *ret)
 {
     *ret = (struct report_groups){0};
-    for (size_t i = 0; i < report->shown_count; i++) {
-        const struct report_finding *f = &report->findings[i];
-        size_t at = 0;
-        while (at < ret->count && report->findings[ret->of[at].first].finding.rule != f->finding.rule)
-            at++;
-        if (at == ARRAY_LENGTH(ret->of))
-            continue;
-        struct report_group *group = &ret->of[at];
-        if (at == ret->count) {
-            ret->count++;
-            group->first = i;
-            ret->full_count += f->grade >= GRADE_LOW && !finding_is_usual(&f->finding) && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
-        } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
-            group->others[group->other_count++] = i;
-        }
-        group->count++;
-    }
+    for (int part = 0; part < PART_COUNT; part++)
+        for (size_t i = 0; i < report->shown_count; i++)
+            if ((int)part_of(&report->findings[i]) == part)
+                add_to_group(report, i, ret);
 }
 
 bool report_note_advises(const struct report_item *item)
