@@ -97,7 +97,7 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
     filter_outliers(findings, view);
-    finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position});
+    finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position, .first_wave_apart = outliers->beside_warmup});
 }
 
 static void skew_of_writes(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
@@ -141,7 +141,7 @@ static void straggler(const struct judged *judged, struct findings *findings, co
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
     filter_outliers(findings, view);
-    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position, .first_wave_apart = outliers->beside_warmup});
 }
 
 static void slow_storage(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)

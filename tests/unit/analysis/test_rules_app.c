@@ -268,6 +268,7 @@ static void idle_slots_are_those_that_were_there(void **state)
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "44000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "why"), "driver");
     assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.LOW_UTIL'"), (double)GRADE_LOW); /* 44 s of a core */
 }
 
 /* Of four slots one runs a task for all of the run but its first second: 57 s of work in 4 × 57 s, and three slots with nothing to do. */
@@ -279,6 +280,7 @@ static void idle_slots_without_a_task_are_told_as_that(void **state)
     analyse_app();
     assert_string_equal(cause_of("APP.LOW_UTIL"), "few_tasks");
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "171000");
+    assert_true(number_of("SELECT coalesce(at_most, 9) FROM finding WHERE rule_id = 'APP.LOW_UTIL'") > (double)GRADE_LOW);
     assert_near(measure("APP.OVERALLOC", "-"), 0.75);
     assert_string_equal(arg_of("APP.OVERALLOC", "busy"), "1");
     assert_string_equal(arg_of("APP.OVERALLOC", "n"), ""); /* the only executor did work: slots are to spare, not executors */
