@@ -96,7 +96,8 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     evidence_task(judged, findings, &extra->peer, "peer");
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
-    filter_outliers(findings, view);
+    if (extra->data_task.duration_ms > outliers->cut_ms)
+        filter_outliers(findings, view);
     finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position, .first_wave_apart = outliers->beside_warmup});
 }
 

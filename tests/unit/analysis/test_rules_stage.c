@@ -60,6 +60,26 @@ static void outliers_are_listed_by_their_cut(void **state)
     assert_string_equal(filter_of("STAGE.STRAGGLER"), "status=success&minDurationMs=1501");
 }
 
+/* Four slots, ten tasks: the first four warm up for 9 s, which is a quarter of the stage and more, so that nothing is an outlier; of the others one reads forty times the median and takes 4 s instead
+ * of 2. It ends before the rest: worth a word, not a second. */
+static void skew_is_told_behind_a_wide_first_wave(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 4");
+    whole_stage(0, 10, 1000, 14000);
+    for (int64_t i = 0; i < 10; i++) {
+        bool first = i < 4, hot = i == 4;
+        struct task_cells *task = task_of(0, i, 1, first ? 1000 : i < 8 ? 10000 : 12000, first ? 9000 : hot ? 4000 : 2000);
+        task->shuffle_records_read = 1700;
+        task->shuffle_local_read_bytes = hot ? 20 * MIB : MIB / 2;
+    }
+    analyse_app();
+    assert_near(measure("STAGE.SKEW_DATA", "0.0"), 40.0);
+    assert_true(fires("STAGE.SKEW_DATA"));
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SKEW_DATA'"), (double)GRADE_INFO);
+    assert_string_equal(filter_of("STAGE.SKEW_DATA"), ""); /* no duration tells the task from the others */
+}
+
 /* Of eleven tasks ten read nothing: no multiple is told of that. */
 static void a_multiple_of_nothing_is_not_told(void **state)
 {
@@ -284,8 +304,13 @@ static void a_failure_without_a_class_is_its_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_machine_is_told_from_three_tenths_more_on), TEST(outliers_are_listed_by_their_cut), TEST(a_multiple_of_nothing_is_not_told),
-        TEST(only_tasks_with_a_better_place_wait_for_it),  TEST(names_in_filters_are_encoded),     TEST(more_tasks_come_from_where_the_data_comes_from),
+        TEST(a_machine_is_told_from_three_tenths_more_on),
+        TEST(outliers_are_listed_by_their_cut),
+        TEST(skew_is_told_behind_a_wide_first_wave),
+        TEST(a_multiple_of_nothing_is_not_told),
+        TEST(only_tasks_with_a_better_place_wait_for_it),
+        TEST(names_in_filters_are_encoded),
+        TEST(more_tasks_come_from_where_the_data_comes_from),
         TEST(failures_are_listed_by_what_they_say),
         TEST(a_task_that_never_succeeded_is_one_of_the_stage),
         TEST(a_lost_executor_costs_what_ran_again),
