@@ -80,6 +80,38 @@ static void skew_is_told_behind_a_wide_first_wave(void **state)
     assert_string_equal(filter_of("STAGE.SKEW_DATA"), ""); /* no duration tells the task from the others */
 }
 
+/* Two tasks of 6 s on two slots are all first wave: 1 s of collections in each is what starting JVMs do, 1.5 s (a quarter) is not. Of that 5 % of the time may stay: 1.2 s of wall. */
+static void two_tasks_may_collect_too_much(void **state)
+{
+    (void)state;
+    whole_stage(0, 2, 1000, 7000);
+    whole_stage(1, 2, 10000, 16000);
+    for (int64_t i = 0; i < 4; i++)
+        task_of(i / 2, i % 2, 1, i < 2 ? 1000 : 10000, 6000)->jvm_gc_time_ms = i < 2 ? 1000 : 1500;
+    analyse_app();
+    assert_near(number_of("SELECT count(*) FROM finding WHERE rule_id = 'STAGE.GC_HIGH'"), 1.0);
+    assert_near(measure("STAGE.GC_HIGH", "1.0"), 0.25);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.GC_HIGH'"), 1200.0);
+    assert_true(fires("STAGE.GC_HIGH"));
+}
+
+/* Each of four tasks spills as much as it read, and is on a processor all the time: no second is seen that this cost, and it is told all the same. */
+static void a_spill_that_cost_nothing_is_told(void **state)
+{
+    (void)state;
+    whole_stage(0, 4, 1000, 13000);
+    for (int64_t i = 0; i < 4; i++) {
+        struct task_cells *task = task_of(0, i, 1, 1000 + 6000 * (i / 2), 6000);
+        task->input_bytes = task->disk_spilled_bytes = 100 * MIB;
+        task->memory_spilled_bytes = 400 * MIB;
+    }
+    analyse_app();
+    assert_near(measure("STAGE.SPILL", "0.0"), 1.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL'"), 0.0);
+    assert_true(fires("STAGE.SPILL"));
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL'"), (double)GRADE_INFO);
+}
+
 /* Of eleven tasks ten read nothing: no multiple is told of that. */
 static void a_multiple_of_nothing_is_not_told(void **state)
 {
@@ -307,6 +339,8 @@ int main(void)
         TEST(a_machine_is_told_from_three_tenths_more_on),
         TEST(outliers_are_listed_by_their_cut),
         TEST(skew_is_told_behind_a_wide_first_wave),
+        TEST(two_tasks_may_collect_too_much),
+        TEST(a_spill_that_cost_nothing_is_told),
         TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),
         TEST(names_in_filters_are_encoded),
