@@ -121,6 +121,8 @@ static void straggler(const struct judged *judged, struct findings *findings, co
 {
     const struct outliers *outliers = &view->stats->outliers;
     double waiting = outliers->ms[CAUSE_WAITING], cpu = outliers->ms[CAUSE_CODE_CPU], own = waiting + cpu + outliers->ms[CAUSE_UNEXPLAINED];
+    if (!view->stats->slow_executor.slow)
+        own += outliers->ms[CAUSE_EXECUTOR]; /* its few tasks there take a little longer, too: no slow machine, and no other rule tells of them */
     if (!outliers->count || !is_cause(outliers, own) || view->extra->outlier_read_ratio >= STRAGGLER_READ_RATIO)
         return;
     enum mute mute = view->count < SKEW_LEAST_TASKS ? MUTE_FEW_TASKS : outliers->warmup_mutes ? MUTE_WARMUP : MUTE_NONE;

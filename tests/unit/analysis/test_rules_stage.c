@@ -47,6 +47,23 @@ static void a_machine_is_told_from_three_tenths_more_on(void **state)
     assert_string_equal(text_of("SELECT verdict FROM stage_analysis"), "ok");
 }
 
+/* Four tasks ran on executor 2: three of 2.5 s, where others take 1, and one of 20 s, of which 12 are its executor's doing (5.1 step 7). Four are too few to call a machine slow. */
+static void a_straggler_among_few_is_no_slow_machine(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 1");
+    add_executor(2, "2", 1, T0, UNKNOWN);
+    whole_stage(0, 24, 1000, 28500);
+    for (int64_t i = 0; i < 20; i++)
+        task_of(0, i, 1, 1000 + 1000 * i, 1000);
+    for (int64_t i = 0; i < 4; i++)
+        task_of(0, 20 + i, 2, 1000 + 2500 * i, i == 3 ? 20000 : 2500);
+    analyse_app();
+    assert_false(fires("STAGE.SLOW_HOST"));
+    assert_true(fires("STAGE.STRAGGLER"));
+    assert_near(measure("STAGE.STRAGGLER", "0.0"), 20.0);
+}
+
 /* Eleven tasks of a second and one of ten: the cut is 1.5 times the third quartile of a second. */
 static void outliers_are_listed_by_their_cut(void **state)
 {
@@ -337,6 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_machine_is_told_from_three_tenths_more_on),
+        TEST(a_straggler_among_few_is_no_slow_machine),
         TEST(outliers_are_listed_by_their_cut),
         TEST(skew_is_told_behind_a_wide_first_wave),
         TEST(two_tasks_may_collect_too_much),
