@@ -134,7 +134,7 @@ static void sizes_read(struct stage_extra *ret, const struct stage_sample *sampl
         for (size_t i = 0; i < sample->count; i++) {
             if (x[i] > x[largest])
                 largest = i;
-            if (value(sample, STAT_OCCUPANCY, i) > stats->outliers.cut_ms)
+            if (value(sample, STAT_OCCUPANCY, i) > stats->outliers.cut_ms && (i == stats->outliers.worst || !sample->cold || !sample->cold[i]))
                 ret->outlier_read_ratio = MAX(ret->outlier_read_ratio, x[i] / MAX(d->p50, floor));
         }
         if (!read_columns[c].records && x[largest] >= BIG_READER_SHARE * d->sum && is_slow(sample, stats, largest, values, scratch))

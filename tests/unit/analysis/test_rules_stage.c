@@ -64,6 +64,21 @@ static void a_straggler_among_few_is_no_slow_machine(void **state)
     assert_near(measure("STAGE.STRAGGLER", "0.0"), 20.0);
 }
 
+/* The first task of a slot reads three times as much as others and takes 3 s, the last one waits for 10 s over as little as any. */
+static void what_the_first_wave_read_does_not_hide_a_straggler(void **state)
+{
+    (void)state;
+    whole_stage(0, 12, 1000, 17000);
+    for (int64_t i = 0; i < 12; i++) {
+        struct task_cells *task = task_of(0, i, 1, i < 2 ? 1000 : 4000 + 1000 * ((i - 2) / 2), i == 0 ? 3000 : i == 11 ? 10000 : 1000);
+        task->input_bytes = i == 0 ? 6 * MIB : 2 * MIB;
+    }
+    app_tasks[11].executor_cpu_time_ns = 0;
+    analyse_app();
+    assert_true(fires("STAGE.STRAGGLER"));
+    assert_near(measure("STAGE.STRAGGLER", "0.0"), 10.0);
+}
+
 /* Eleven tasks of a second and one of ten: the cut is 1.5 times the third quartile of a second. */
 static void outliers_are_listed_by_their_cut(void **state)
 {
@@ -355,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_machine_is_told_from_three_tenths_more_on),
         TEST(a_straggler_among_few_is_no_slow_machine),
+        TEST(what_the_first_wave_read_does_not_hide_a_straggler),
         TEST(outliers_are_listed_by_their_cut),
         TEST(skew_is_told_behind_a_wide_first_wave),
         TEST(two_tasks_may_collect_too_much),
