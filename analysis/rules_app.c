@@ -418,7 +418,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
         if (!executor->attempt_count)
             unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
     }
-    if (!count || !facts->slot_peak || !facts->job_count)
+    if (!count || !facts->slot_peak || !facts->job_count || !facts->attempt_count) /* a log that ends before the first task */
         return ERR_OK;
     at_once = MIN(at_once, facts->slot_peak);
     double never = (double)idle / (double)count, spare = 1 - (double)at_once / (double)facts->slot_peak;
