@@ -19,6 +19,8 @@
 #define GAP_LEAST_MS 1000
 #define GAP_TARGET_MS 1000.0
 #define SQL_GAP_LEAST_MS 2000.0
+/* APP.LOW_UTIL: what less than two minutes of a core cost is worth a word and no more (own). Waiting before the first job is APP.START_WAIT's, and most of a short run. */
+#define IDLE_LEAST_MS 120000.0
 /* APP.OFF_CPU */
 #define OFF_CPU_LEAST_RUN_MS 60000.0
 /* APP.OVERALLOC: executors that lived shorter say nothing. How many tasks ran at once is looked at in so many pieces of the run: what overlaps within one counts as at once. */
@@ -300,7 +302,12 @@ static enum err_code low_util(const struct judged *judged, struct findings *find
         return rc;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
+    double idle = allocated - busy, later = idle - app->slot_ms[BUCKET_GAP_STARTUP];
     finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY); /* seconds of a toy are no waste, and a cut log hides work */
+    if (!finding->mute && app->slot_ms[BUCKET_GAP_STREAM] > later / 2)
+        finding->mute = MUTE_STREAMING; /* it waits for its next trigger */
+    if (later < IDLE_LEAST_MS)
+        finding->at_most = GRADE_LOW;
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
@@ -399,7 +406,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
         if (!executor->attempt_count)
             unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
     }
-    if (!count || !facts->slot_peak || !facts->job_count)
+    if (!count || !facts->slot_peak || !facts->job_count || !facts->attempt_count) /* a log that ends before the first task */
         return ERR_OK;
     at_once = MIN(at_once, facts->slot_peak);
     double never = (double)idle / (double)count, spare = 1 - (double)at_once / (double)facts->slot_peak;
