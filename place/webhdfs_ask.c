@@ -6,20 +6,14 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/json_pull.h"
 #include "base/units.h"
 #include "place/config.h"
+#include "place/kerberos.h"
 
 #define TOKEN_BYTES 8192
-
-static bool by_kerberos(void)
-{
-    const char *auth = place_config("hadoop.security.authentication");
-    return place_config_true("spark.history.kerberos.enabled", false) || (auth && strcasecmp(auth, "kerberos") == 0);
-}
 
 static bool read_token(char *token)
 {
@@ -40,7 +34,7 @@ static void add_identity(struct buf *url, bool *ret_negotiate)
     if (read_token(token)) {
         buf_text(url, "&delegation=");
         place_escape(url, str_of(token), false);
-    } else if (by_kerberos()) {
+    } else if (kerberos_is_on()) {
         *ret_negotiate = true;
     } else {
         const char *user = place_config("afterglow.hdfs.user");
