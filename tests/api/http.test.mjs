@@ -260,9 +260,7 @@ test("http", async (t) => {
     idle.on("error", () => {});
     await new Promise((resolve) => idle.once("connect", resolve));
     idle.write("GET / HT");
-    const begin = Date.now();
     assert.equal(await server.stop("SIGTERM"), 0);
-    assert.ok(Date.now() - begin < 25_000, "nor is the end of an idle connection awaited, which comes after 30 s");
     idle.destroy();
   });
 });
