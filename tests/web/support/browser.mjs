@@ -9,7 +9,7 @@ export const url = /** @type {string} */ (process.env.AFTERGLOW_URL ?? "").repla
 export const api = async (/** @type {string} */ path) => (await fetch(`${url}api/afterglow/v1/${path}`)).json();
 
 /** A limit is for what hangs: on a machine that does ten other things a page takes its time. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 300_000;
 /** So many frames in a row without a new question, and nothing more comes: an answer is drawn in the first, what hangs on it is asked for after the second. */
 const QUIET_FRAMES = 6;
 

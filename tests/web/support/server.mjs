@@ -9,7 +9,7 @@ import { writeLogs } from "./log.mjs";
 import { ASSETS, BINARY } from "./where.mjs";
 
 /** Reading the small logs and listening take less than a second; sanitizer builds on a busy machine take more. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 /** Writes logs, reads them into a fresh store and serves that. @returns {Promise<{ url: string, stop: () => Promise<void> } | string>} a string: why it cannot */
 export async function startServer() {
