@@ -57,6 +57,7 @@ struct worker {
         bool scanned;                        /* once, in this process */
         bool looked_at;                      /* once, in this process, and be it in vain */
         bool failing;                        /* the last look found it away */
+        bool asked;                          /* a look at it was asked for since a log was done with last */
         bool told_stuck;                     /* the cleaner said, this time, why a log of it cannot be deleted */
         /* the look that is going on */
         bool check_files, is_log;
