@@ -38,4 +38,10 @@ void error_summary(struct str text, char ret[ERROR_SUMMARY_BYTES]);
 #define ERROR_SIGNATURE_BYTES 201
 void error_signature(struct str text, char ret[ERROR_SIGNATURE_BYTES]);
 
+/* Where it came from, for somebody who looks for the line to correct: Python's innermost call with its line of code ("workloads.py, line 171, in flaky: raise ..."); else the innermost
+ * cause and the first call of it that is neither Spark's, Scala's nor Java's own, or either. Folders are left out, calls of the driver too. Empty: the text names neither. NUL-terminated,
+ * UTF-8 where the text is. */
+#define ERROR_ORIGIN_BYTES 241
+void error_origin(struct str text, char ret[ERROR_ORIGIN_BYTES]);
+
 #endif

@@ -25,19 +25,18 @@
 #define TEXT_BYTES ((size_t)256 << 20) /* of those together; a line of a log is 64 MiB at most */
 #define GROUPS_SHOWN 3
 
-#define FAILURE_KINDS (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
-#define RETRY_KINDS (FAILURE_KINDS | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
+#define RETRY_KINDS (LOST_FAILURES | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
 
 static bool is_failure(const struct attempt *attempt)
 {
-    return (FAILURE_KINDS >> attempt->kind & 1) != 0;
+    return (LOST_FAILURES >> attempt->kind & 1) != 0;
 }
 
 /* ---- failed attempts of a stage, by what they say */
 
 struct group {
     char signature[ERROR_SIGNATURE_BYTES];
-    char error_class[120], message[200], host[64];
+    char error_class[120], message[200], origin[ERROR_ORIGIN_BYTES], host[64];
     enum error_kind kind;
     bool more_hosts;
     size_t count;
@@ -67,6 +66,7 @@ static enum err_code read_text(const struct facts *facts, int64_t text_id, struc
     error_signature(body, ret->signature);
     copy(ret->error_class, sizeof ret->error_class, error_class_of(body));
     copy(ret->message, sizeof ret->message, error_message_of(body));
+    error_origin(body, ret->origin);
     ret->kind = error_kind_of(body);
     return ERR_OK;
 }
@@ -151,6 +151,8 @@ static void say_failures(struct findings *findings, const struct facts *facts, c
             char what[sizeof group->error_class + sizeof group->message + 2];
             snprintf(what, sizeof what, "%s%s%s", group->error_class, group->error_class[0] && group->message[0] ? ": " : "", group->message);
             finding_arg_text(findings, "error", str_of(what[0] ? what : group->signature));
+            if (group->origin[0])
+                finding_arg_text(findings, "origin", str_of(group->origin));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
             if (group->more_hosts || group->host[0])
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
@@ -188,7 +190,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
     finding_filter(findings, "status", STR_LIT("failed"));
     if (failures->failed)
-        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* By the class of the error, where one class is all there is. */
@@ -228,7 +230,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     say_failures(findings, judged->facts, failures, true);
     filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
-    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* ---- executors that went */

@@ -166,6 +166,17 @@ function Runs({ app: a }) {
   const h = a.history;
   if (!h || h.total < 2) return DASH;
   const r = over === null ? null : h.runs[over];
+  const all = t("apps.runsAll", h.total);
+  const look = (/** @type {PointerEvent} */ e) => {
+    const i = barAt(h.runs.length, e.offsetX),
+      at = h.runs[i];
+    setOver(i);
+    if (e.pointerType === "mouse") showTip(e, `${zoned(at.startMs)}\n${duration(at.durationMs)}${at.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`);
+  };
+  const leave = () => {
+    setOver(null);
+    hideTip();
+  };
   return (
     <span class="runs">
       <a
@@ -173,13 +184,7 @@ function Runs({ app: a }) {
         aria-hidden="true"
         tabIndex={-1}
         href={r ? paths.app(r.key) : undefined}
-        onPointerMove={(e) => setOver(barAt(h.runs.length, e.offsetX))}
-        onPointerDown={(e) => setOver(barAt(h.runs.length, e.offsetX))}
-        onMouseMove={(e) => r && showTip(e, `${zoned(r.startMs)}\n${duration(r.durationMs)}${r.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`)}
-        onMouseLeave={() => {
-          setOver(null);
-          hideTip();
-        }}
+        {...(r ? { onPointerMove: look, onPointerDown: look, onMouseLeave: leave } : { onPointerEnter: look })}
       >
         <svg width={barsWidth(h.runs.length)} height={BARS_HEIGHT}>
           {bars(h.runs, a.key, over).map(({ kind, d }) => (
@@ -187,7 +192,7 @@ function Runs({ app: a }) {
           ))}
         </svg>
       </a>
-      <a class="runs-all" href={paths.apps({ job: a.key })} title={t("apps.runsAll", h.total)} aria-label={t("apps.runsAll", h.total)}>
+      <a class="runs-all" href={paths.apps({ job: a.key })} title={all} aria-label={all}>
         {count(h.total)}
       </a>
     </span>
@@ -221,7 +226,7 @@ function Costs({ app: a }) {
         ? a.costs.map((c, i) => (
             <>
               {i ? ", " : ""}
-              <span class={i ? "" : "strong"}>{c.name}</span>
+              {i ? c.name : <span class="strong">{c.name}</span>}
               {c.priceMs ? <span class="dim"> {seconds(c.priceMs)}</span> : null}
             </>
           ))

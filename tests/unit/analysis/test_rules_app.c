@@ -291,6 +291,8 @@ static void idle_slots_without_a_task_are_told_as_that(void **state)
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "171000");
     assert_true(number_of("SELECT coalesce(at_most, 9) FROM finding WHERE rule_id = 'APP.LOW_UTIL'") > (double)GRADE_LOW);
     assert_near(measure("APP.OVERALLOC", "-"), 0.75);
+    assert_string_equal(cause_of("APP.OVERALLOC"), "few_tasks"); /* its stage is told: more tasks come before fewer executors */
+    assert_string_equal(arg_of("APP.OVERALLOC", "partitions"), "8");
     assert_string_equal(arg_of("APP.OVERALLOC", "busy"), "1");
     assert_string_equal(arg_of("APP.OVERALLOC", "n"), ""); /* the only executor did work: slots are to spare, not executors */
 }

@@ -200,6 +200,43 @@ static void more_tasks_come_from_where_the_data_comes_from(void **state)
     assert_near(number_of("SELECT args ->> '$.split_bytes.v' FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), 75.0 * MIB);
 }
 
+/* One task of 5 s on two slots, thrice: 1 MiB is too little to cut, 100 MiB are not, and of data that nobody counts the seconds decide. */
+static void few_bytes_say_something_only_where_bytes_are_counted(void **state)
+{
+    static const int64_t bytes[] = {1 * MIB, 100 * MIB, 0};
+    (void)state;
+    for (int64_t i = 0; i < 3; i++) {
+        whole_stage(i, 1, 1000 + 6000 * i, 6000 + 6000 * i);
+        task_of(i, 0, 1, 1000 + 6000 * i, 5000)->input_bytes = bytes[i];
+    }
+    analyse_app();
+    assert_string_equal(text_of("SELECT group_concat(subject_key) FROM (SELECT subject_key FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND mute IS NULL ORDER BY 1)"),
+                        "1.0,2.0");
+}
+
+/* Of three tasks one succeeds, one fails four times and takes the stage along, by which the third is killed and a copy of it never ends: four failures, two that were stopped. */
+static void what_was_killed_did_not_fail(void **state)
+{
+    (void)state;
+    whole_stage(0, 3, 1000, 21000);
+    app_sql("UPDATE stage SET status = 3");
+    app_sql("UPDATE job SET status = 2");
+    task_of(0, 0, 1, 1000, 2000);
+    for (int64_t i = 0; i < 4; i++)
+        fail_task(task_of(0, 1, 1, 1000 + 4000 * i, 4000), REASON_EXCEPTION);
+    fail_task(task_of(0, 2, 1, 17000, 3000), REASON_KILLED);
+    struct task_cells *running = task_of(0, 2, 1, 17000, 3000);
+    running->status = 0;
+    running->finish_ms = running->end_reason = UNKNOWN;
+    analyse_app();
+    assert_near(number_of("SELECT args ->> '$.attempts.v' FROM finding WHERE rule_id = 'JOB.FAILED'"), 4.0);
+    assert_near(number_of("SELECT args ->> '$.k.v' FROM finding WHERE rule_id = 'TASK.FAILURES'"), 4.0);
+    assert_near(
+        number_of(
+            "SELECT c.value ->> 'v' FROM finding, json_each(evidence) AS e, json_each(e.value, '$.cols') AS c WHERE rule_id = 'JOB.FAILED' AND c.value ->> 'n' = 'stopped_attempts'"),
+        2.0);
+}
+
 /* An executor may have any name. */
 static void names_in_filters_are_encoded(void **state)
 {
@@ -382,6 +419,8 @@ int main(void)
         TEST(only_tasks_with_a_better_place_wait_for_it),
         TEST(names_in_filters_are_encoded),
         TEST(more_tasks_come_from_where_the_data_comes_from),
+        TEST(few_bytes_say_something_only_where_bytes_are_counted),
+        TEST(what_was_killed_did_not_fail),
         TEST(failures_are_listed_by_what_they_say),
         TEST(a_task_that_never_succeeded_is_one_of_the_stage),
         TEST(a_lost_executor_costs_what_ran_again),
