@@ -55,6 +55,7 @@ export const frame = {
   "sev.3": "中等",
   "sev.4": "严重",
   "sev.none": "无",
+  "list.comma": "、",
   "list.more": (n) => `以及另外 ${count(n)} 个`,
 
   "loading.label": "正在加载",
