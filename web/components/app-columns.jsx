@@ -217,7 +217,7 @@ function Costs({ app: a }) {
       {a.costs.length
         ? a.costs.map((c, i) => (
             <>
-              {i ? ", " : ""}
+              {i ? t("list.comma") : ""}
               {i ? c.name : <span class="strong">{c.name}</span>}
               {c.priceMs ? <span class="dim"> {seconds(c.priceMs)}</span> : null}
             </>
