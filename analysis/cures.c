@@ -18,7 +18,8 @@ static const struct {
     {"APP.SQL_DRIVER", "command", ""},
     {"APP.LOW_UTIL", "driver", "DYNALLOC"},
     {"APP.LOW_UTIL", "shell", "DYNALLOC"},
-    {"APP.LOW_UTIL", "few_tasks", "DYNALLOC STATIC"},
+    {"APP.LOW_UTIL", "few_tasks", "REPART DYNALLOC STATIC"},
+    {"APP.OVERALLOC", "few_tasks", "REPART STATIC DYNALLOC"},
     {"APP.LOW_UTIL", "tail", ""},
     {"APP.LOW_UTIL", "sched_wait", ""},
     {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
@@ -37,6 +38,7 @@ static const struct {
     {"STAGE.GC_HIGH", "not_cached", "SHUFPART G1 MEMORY"},
     {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
     {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
+    {"SQL.SMALL_FILES_WRITE", "partitioned", "REPART_BY"},
     {"SQL.LONG_PLAN", "filter", ""},
     {"SQL.AQE_SKEW_UNHANDLED", "not a shuffled join", "HOTSPLIT EXPLODE_JOIN"},
     {"SQL.AQE_SKEW_UNHANDLED", "another operator needs its partitioning", "HOTSPLIT"},
@@ -44,6 +46,7 @@ static const struct {
     {"SQL.PYTHON_UDF", "arrow", ""},
     {"SQL.PYTHON_UDF", "rdd", ""},
     {"CONF.MEMORY_RATIO", "much overhead", "OVERHEAD"},
+    {"EXEC.LOST", "heap full", "MEMORY"},
     {"EXEC.LOST", "preempted", "SERVICE"},
     {"EXEC.LOST", "spot reclaimed", "SERVICE"},
     {"EXEC.LOST", "disk full", "SERVICE"},
@@ -56,7 +59,7 @@ static const struct {
     const char *kind, *fixes;
 } cures_of_failures[] = {
     {"oom_heap", "SHUFPART MEMORY"}, {"oom_container", "OVERHEAD MEMORY"}, {"oom_python", "OVERHEAD SHUFPART"}, {"fetch", "SERVICE"},
-    {"timeout", "TASK_RETRY"},       {"class_not_found", "JAR_EXCL"},
+    {"timeout", "TASK_RETRY"},       {"class_not_found", "JAR_EXCL"},      {"driver", "RESULT_FILE MEMORY"},
 };
 
 const char *finding_fixes(const struct finding *finding)
@@ -74,15 +77,25 @@ const char *finding_fixes(const struct finding *finding)
     return "";
 }
 
+static bool is_caused_by(const struct finding *finding, const char *cause)
+{
+    return finding->cause && strcmp(finding->cause, cause) == 0;
+}
+
+bool finding_is_usual(const struct finding *finding)
+{
+    return strcmp(finding->rule->id, "STAGE.WARMUP") == 0 || is_caused_by(finding, "shell");
+}
+
 bool finding_is_symptom(const struct finding *finding)
 {
     const char *id = finding->rule->id;
-    return strcmp(id, "APP.LOW_UTIL") == 0 || strcmp(id, "APP.OFF_CPU") == 0 || strcmp(id, "STAGE.WARMUP") == 0 ||
-           (strcmp(id, "APP.OVERALLOC") == 0 && finding->cause && strcmp(finding->cause, "spare_slots") == 0);
+    return strcmp(id, "APP.LOW_UTIL") == 0 || strcmp(id, "APP.OFF_CPU") == 0 || finding_is_usual(finding) ||
+           (strcmp(id, "APP.OVERALLOC") == 0 && (is_caused_by(finding, "spare_slots") || is_caused_by(finding, "few_tasks")));
 }
 
 bool finding_is_no_fault(const struct finding *finding)
 {
     const char *id = finding->rule->id;
-    return strcmp(id, "STAGE.SKIPPED") == 0 || strcmp(id, "APP.SCALING") == 0 || (strcmp(id, "SQL.DPP") == 0 && finding->cause && strcmp(finding->cause, "pruned") == 0);
+    return strcmp(id, "STAGE.SKIPPED") == 0 || strcmp(id, "APP.SCALING") == 0 || (strcmp(id, "SQL.DPP") == 0 && is_caused_by(finding, "pruned"));
 }

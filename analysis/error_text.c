@@ -4,10 +4,14 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/attributes.h"
+#include "base/units.h"
 
 #define LOOKED_AT_BYTES ((size_t)64 << 10)
+#define CAUSE_BYTES ((size_t)120) /* of the innermost cause, so that where it was thrown is not cut off */
+#define EXIT_LOOKED_AT_BYTES 8192
 
 const char *const error_kind_names[ERROR_KIND_COUNT] = {"cancelled",  "oom_heap", "oom_container", "oom_python",    "fetch",           "disk_full", "corrupt",
                                                         "permission", "timeout",  "python",        "commit_denied", "class_not_found", "assertion", "other"};
@@ -50,6 +54,27 @@ static const struct {
     {ERROR_ASSERTION, "requirement failed"},
 };
 
+int64_t exit_code_of(struct str text)
+{
+    static const char *const before[] = {"exit code", "exit status", "exitcode", "exited with code"};
+    size_t len = str_known(text) ? MIN(text.len, (size_t)EXIT_LOOKED_AT_BYTES) : 0;
+    for (size_t at = 0; at < len; at++)
+        for (size_t w = 0; w < ARRAY_LENGTH(before); w++) {
+            size_t word = strlen(before[w]), begin = at + word, end;
+            if (begin >= len || strncasecmp(text.ptr + at, before[w], word) != 0)
+                continue;
+            while (begin < len && (text.ptr[begin] == ' ' || text.ptr[begin] == ':' || text.ptr[begin] == '='))
+                begin++;
+            end = begin + (begin < len && text.ptr[begin] == '-');
+            while (end < len && isdigit((unsigned char)text.ptr[end]) && end - begin < 8)
+                end++;
+            int64_t code;
+            if (str_to_i64((struct str){text.ptr + begin, end - begin}, &code))
+                return code;
+        }
+    return UNKNOWN;
+}
+
 static bool contains(struct str text, const char *word)
 {
     return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
@@ -77,7 +102,11 @@ enum error_kind error_kind_of(struct str text)
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (contains(text, words[i].word))
             return words[i].kind;
-    return ERROR_OTHER;
+    switch (exit_code_of(text)) {
+    case EXIT_OUT_OF_MEMORY: return ERROR_OOM_HEAP;
+    case EXIT_NO_DIRECTORY: return ERROR_DISK_FULL;
+    default: return ERROR_OTHER;
+    }
 }
 
 bool error_is_oom(enum error_kind kind)
@@ -90,12 +119,18 @@ static bool is_name_byte(char c)
     return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '$';
 }
 
+/* From the head of Python's traceback on; NULL: there is none. `text` is bounded. */
+static const char *traceback_in(struct str text)
+{
+    static const char head[] = "Traceback (most recent call last):";
+    return text.len ? memmem(text.ptr, text.len, head, sizeof head - 1) : NULL;
+}
+
 /* What Python said: its own error stands on the first line of the traceback that is not indented, below the calls. Other texts come back as they are. */
 static struct str innermost(struct str text)
 {
-    static const char head[] = "Traceback (most recent call last):";
     text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
-    const char *found = text.len ? memmem(text.ptr, text.len, head, sizeof head - 1) : NULL;
+    const char *found = traceback_in(text);
     for (const char *end = text.ptr + text.len; found && (found = memchr(found, '\n', (size_t)(end - found))) != NULL && ++found < end;)
         if (!isspace((unsigned char)*found))
             return (struct str){found, (size_t)(end - found)};
@@ -201,4 +236,111 @@ void error_signature(struct str text, char ret[ERROR_SIGNATURE_BYTES])
     }
     len = utf8_valid_prefix(ret, len);
     ret[len] = '\0';
+}
+
+/* ---- where it came from */
+
+static struct str next_line(struct str *rest)
+{
+    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
+    struct str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t taken = line.len + (end != NULL);
+    rest->ptr += taken;
+    rest->len -= taken;
+    return line;
+}
+
+static struct str trimmed(struct str line)
+{
+    while (line.len && isspace((unsigned char)line.ptr[0])) {
+        line.ptr++;
+        line.len--;
+    }
+    return line_at(line, 0);
+}
+
+/* `File "/a/b.py", line 3, in f` as "b.py, line 3, in f"; STR_NONE: it is no such line. */
+static struct str python_call(struct str line)
+{
+    static const char head[] = "File \"";
+    line = trimmed(line);
+    const char *quote = str_starts(line, head) ? memchr(line.ptr + sizeof head - 1, '"', line.len - (sizeof head - 1)) : NULL;
+    return quote ? (struct str){line.ptr + sizeof head - 1, line.len - (sizeof head - 1)} : STR_NONE;
+}
+
+static void put(char ret[ERROR_ORIGIN_BYTES], struct str a, struct str b, const char *between, struct str c)
+{
+    const size_t most = ERROR_ORIGIN_BYTES;
+    snprintf(ret, ERROR_ORIGIN_BYTES, "%.*s%.*s%s%.*s", (int)MIN(a.len, most), a.len ? a.ptr : "", (int)MIN(b.len, most), b.len ? b.ptr : "", between, (int)MIN(c.len, most),
+             c.len ? c.ptr : "");
+    ret[utf8_valid_prefix(ret, strlen(ret))] = '\0';
+}
+
+/* The last call of the traceback that begins `rest`; its line of code is the next one, unless marks stand there. */
+static void python_origin(struct str rest, char ret[ERROR_ORIGIN_BYTES])
+{
+    struct str call = STR_NONE, code = STR_NONE;
+    bool is_code_next = false;
+    next_line(&rest);
+    while (rest.len) {
+        struct str line = next_line(&rest), found = python_call(line);
+        if (line.len && !isspace((unsigned char)line.ptr[0]))
+            break;
+        if (str_known(found)) {
+            call = found;
+            code = STR_NONE;
+        } else if (is_code_next) {
+            code = trimmed(line);
+        }
+        is_code_next = str_known(found);
+    }
+    if (!str_known(call))
+        return;
+    const char *quote = memchr(call.ptr, '"', call.len), *name = quote;
+    while (name > call.ptr && name[-1] != '/' && name[-1] != '\\')
+        name--;
+    put(ret, (struct str){name, (size_t)(quote - name)}, (struct str){quote + 1, call.len - (size_t)(quote + 1 - call.ptr)}, code.len ? ": " : "", code);
+}
+
+static bool is_of_a_library(struct str call)
+{
+    static const char *const owners[] = {"java.", "javax.", "jdk.", "sun.", "scala.", "org.apache.spark.", "org.apache.hadoop.", "py4j."};
+    const char *module = call.len ? memchr(call.ptr, '/', call.len) : NULL; /* "java.base/java.lang.Thread" */
+    if (module)
+        call = (struct str){module + 1, call.len - (size_t)(module + 1 - call.ptr)};
+    for (size_t i = 0; i < ARRAY_LENGTH(owners); i++)
+        if (str_starts(call, owners[i]))
+            return true;
+    return false;
+}
+
+/* Of each "Caused by" the calls begin anew; the driver's own, behind "Driver stacktrace:", only wait for it. */
+static void java_origin(struct str rest, char ret[ERROR_ORIGIN_BYTES])
+{
+    struct str cause = STR_NONE, own = STR_NONE;
+    while (rest.len) {
+        struct str line = trimmed(next_line(&rest));
+        if (str_starts(line, "Driver stacktrace:"))
+            break;
+        if (str_starts(line, "Caused by: ")) {
+            cause = (struct str){line.ptr + strlen("Caused by: "), line.len - strlen("Caused by: ")};
+            own = STR_NONE;
+        } else if (str_starts(line, "at ")) {
+            struct str call = {line.ptr + 3, line.len - 3};
+            own = str_known(own) || is_of_a_library(call) ? own : call;
+        }
+    }
+    if (str_known(cause) || str_known(own))
+        put(ret, (struct str){cause.ptr, MIN(cause.len, CAUSE_BYTES)}, STR_NONE, cause.len && own.len ? ", at " : "", own);
+}
+
+void error_origin(struct str text, char ret[ERROR_ORIGIN_BYTES])
+{
+    text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
+    const char *found = traceback_in(text);
+    ret[0] = '\0';
+    if (found)
+        python_origin((struct str){found, (size_t)(text.ptr + text.len - found)}, ret);
+    if (!ret[0])
+        java_origin(text, ret);
 }

@@ -29,6 +29,8 @@
 
 /* Why an attempt's work was lost; also the kinds of the ledger (10.1) and of table lost_work. */
 enum lost_kind { WINNER, LOST_FETCH, LOST_EXECUTOR, LOST_UNFINISHED, LOST_SPECULATIVE, LOST_CANCELLED, LOST_FAILED, LOST_RECOMPUTED, LOST_KIND_COUNT };
+/* Attempts that failed: one that was killed because another one failed or won, or that never ended, did not. */
+#define LOST_FAILURES (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
 extern const char *const lost_kind_names[LOST_KIND_COUNT];   /* "winner" "fetch" … */
 
 /* What is asked for again and again, and no more: passes over a million of them are bound by memory. */

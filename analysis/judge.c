@@ -225,6 +225,9 @@ static enum err_code price_one(struct pricing *self, struct findings *findings, 
         return ERR_OK;
     }
     struct price price = price_of(&self->judged->calibration, saved, (enum band)finding->band);
+    bool told_anyway = finding->rule->kind == RULE_HEALTH || finding->at_least > GRADE_OK;
+    if (told_anyway && price.ms < OFF_PATH_PRICE_MS)
+        price.ms = price.low_ms = 0; /* no saving to speak of (1.3), and none to be ranked by */
     finding->price.ms = price.ms;
     finding->price.low_ms = price.low_ms;
     finding->price.high_ms = price.high_ms;
@@ -307,7 +310,7 @@ static enum err_code price_all(struct pricing *self, struct findings *findings, 
 
 static bool is_priced_finding(const struct judged *judged, const struct finding *finding)
 {
-    return known(finding->price.ms) && finding->price.ms > 0 && finding->change_count && finding_shows(finding, NULL, judged->wall_ms);
+    return known(finding->price.ms) && finding->price.ms > 0 && finding->change_count && !finding_is_usual(finding) && finding_shows(finding, NULL, judged->wall_ms);
 }
 
 /* Savings of the first findings together, by price: what one change took another can not take again. */
@@ -343,6 +346,19 @@ static enum err_code price_jointly(struct pricing *self, const struct findings *
         ret[(*ret_count)++] = (struct joint_price){.finding = order[k], .saving_ms = saved};
     }
     return rc;
+}
+
+/* Executors are idle because stages had too few tasks: more of these come before fewer executors. */
+static void blame_few_tasks(const struct judged *judged, struct findings *findings)
+{
+    static const char *const few[] = {"STAGE.FEW_TASKS", "STAGE.SINGLE_TASK", "SQL.AQE_OVERCOALESCED", "SQL.SINGLE_PARTITION"};
+    bool any = false;
+    for (size_t i = 0; i < findings->count; i++)
+        for (size_t k = 0; k < ARRAY_LENGTH(few); k++)
+            any |= strcmp(findings->items[i].rule->id, few[k]) == 0 && finding_shows(&findings->items[i], NULL, judged->wall_ms);
+    for (size_t i = 0; any && i < findings->count; i++)
+        if (strcmp(findings->items[i].rule->id, "APP.OVERALLOC") == 0)
+            findings->items[i].cause = "few_tasks";
 }
 
 /* ---- confidence (1.8) */
@@ -385,6 +401,7 @@ enum err_code judge(const struct judged *judged, struct findings *ret, struct jo
     conf_confirm(judged, ret);
     if ((rc = suppress(judged, ret, err)))
         return rc;
+    blame_few_tasks(judged, ret);
     findings_sort(ret, NULL, judged->wall_ms);
     if (pricing.allowed)
         rc = price_jointly(&pricing, ret, ret_joint, ret_joint_count, err);

@@ -8,6 +8,7 @@
 #include "analysis/analysis_rows.h"
 #include "analysis/failed_job.h"
 #include "analysis/finding_order.h"
+#include "analysis/shell.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
@@ -50,6 +51,8 @@ static enum err_code read_app(struct report *self, struct err *err)
     db_finalize(row);
     if (rc)
         return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "the store holds no application here") : rc;
+    if ((rc = app_is_shell(self->db, &self->app.is_shell, err)))
+        return rc;
     int64_t job_id;
     return failed_job(self->db, &self->arena, &job_id, &self->app.failure, err);
 }
@@ -374,8 +377,16 @@ static enum err_code say_formula(struct report *self, enum lang lang, const stru
     memcpy(all + used, args, count * sizeof *args);
     snprintf(part, sizeof part, "formula%s%.*s", variant.len ? "_" : "", (int)MIN(variant.len, (size_t)40), variant.ptr ? variant.ptr : "");
     const char *text = rule_text(lang, finding, part);
-    CLEANUP(buf_dispose) struct buf out;
+    CLEANUP(buf_dispose) struct buf out, division;
     buf_init(&out, 4096);
+    buf_init(&division, 4096);
+    /* Of something divided by next to nothing the division is told, not its result. */
+    const char *result = text && strcmp(finding->rule->unit, "ratio") == 0 && finding->measure > WORDING_RATIO_MAX ? strstr(text, " = {m}") : NULL;
+    if (result) {
+        buf_append(&division, text, (size_t)(result - text));
+        buf_text(&division, result + strlen(" = {m}"));
+        text = division.data;
+    }
     if (text)
         word_fill(&out, text, all, used + count);
     return out.len && arena_str(&self->arena, buf_str(&out), ret) ? err_nomem(err) : ERR_OK;
@@ -450,9 +461,13 @@ const char *report_rule_name(enum lang lang, const struct finding *finding)
 void report_subject(struct buf *out, enum lang lang, struct str kind, struct str key)
 {
     const char *text = message(lang, "kinds", kind, NULL);
-    const struct word_arg arg = {.name = STR_LIT("key"), .text = key, .unit = STR_NONE, .value = (double)NAN};
+    const char *slash = key.len ? memchr(key.ptr, '/', key.len) : NULL; /* "query/operator" */
+    size_t before = slash ? (size_t)(slash - key.ptr) : key.len;
+    const struct word_arg ids[] = {{.name = STR_LIT("key"), .text = key, .value = (double)NAN},
+                                   {.name = STR_LIT("query"), .text = {key.ptr, before}, .value = (double)NAN},
+                                   {.name = STR_LIT("operator"), .text = {key.ptr + before + (slash != NULL), key.len - before - (slash != NULL)}, .value = (double)NAN}};
     if (text)
-        word_fill(out, text, &arg, 1);
+        word_fill(out, text, ids, ARRAY_LENGTH(ids));
     else
         word_text(out, key, 300);
 }
@@ -471,13 +486,13 @@ static void add_missing(struct buf *out, enum lang lang, const char *what, doubl
 
 enum err_code report_missing(struct report *self, enum lang lang, struct buf *out, struct err *err)
 {
-    static const char *const counts[] = {"missing_tasks", "missing_jobs", "missing_stages", "missing_lines"};
+    static const char *const counts[] = {"missing_tasks", "missing_jobs", "missing_stages", "missing_sqls", "missing_lines"};
     static const char *const facts[] = {"missing_start", "missing_end", "missing_cut", "missing_compacted"};
     sqlite3_stmt *row = NULL;
     enum err_code rc =
         db_prepare(self->db, &row,
-                   "SELECT tasks_without_end, jobs_without_end, stages_without_end, bad_line_count, no_application_start, NOT complete, cut, compacted, missing_files "
-                   "FROM log_health",
+                   "SELECT tasks_without_end, jobs_without_end, stages_without_end, (SELECT count(*) FROM sql_execution WHERE start_seen AND NOT end_seen), bad_line_count, "
+                   "no_application_start, NOT complete, cut, compacted, missing_files FROM log_health",
                    err);
     if (rc)
         return rc;
@@ -486,10 +501,11 @@ enum err_code report_missing(struct report *self, enum lang lang, struct buf *ou
             if (db_i64(row, i) > 0)
                 add_missing(out, lang, counts[i], (double)db_i64(row, i), (double)self->app.task_count, STR_NONE);
         for (int i = 0; i < (int)ARRAY_LENGTH(facts); i++)
-            if (db_i64(row, 4 + i) > 0)
+            if (db_i64(row, (int)ARRAY_LENGTH(counts) + i) > 0)
                 add_missing(out, lang, facts[i], (double)NAN, (double)NAN, STR_NONE);
-        if (db_str(row, 8).len)
-            add_missing(out, lang, "missing_files", (double)NAN, (double)NAN, db_str(row, 8));
+        struct str files = db_str(row, (int)(ARRAY_LENGTH(counts) + ARRAY_LENGTH(facts)));
+        if (files.len)
+            add_missing(out, lang, "missing_files", (double)NAN, (double)NAN, files);
     }
     db_finalize(row);
     return rc == ERR_EOF ? ERR_OK : rc;

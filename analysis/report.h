@@ -31,6 +31,7 @@ struct report {
         int64_t start_ms;            /* epoch */
         bool complete;               /* ApplicationEnd was read */
         bool failed;                 /* exit code, or its last job */
+        bool is_shell;
         struct str failure;          /* failed_job.h; STR_NONE: the log does not say */
         int64_t job_count, task_count;
     } app;

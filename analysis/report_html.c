@@ -45,7 +45,6 @@ static void write_account(struct buf *out, struct buf *text, const struct report
 {
     enum bucket buckets[BUCKET_COUNT];
     size_t count = report_buckets(report, buckets);
-    const struct word_arg slots = report_number("slots", (double)report->slot_peak, "count");
     element(out, "<h2>", said(lang, "account"), "</h2>\n");
     element(out, "<table>\n<tr><th>", said(lang, "bucket"), "</th>");
     element(out, "<th class=\"number\">", said(lang, "time"), "</th>");
@@ -65,7 +64,7 @@ static void write_account(struct buf *out, struct buf *text, const struct report
                    MIN(MAX(share, 0.0), 1.0) * 100);
     }
     buf_text(out, "</table>\n");
-    report_say(text, lang, "account_note", &slots, 1);
+    report_account_note(text, report, lang);
     element_of(out, "<p class=\"note\">", text, "</p>\n");
 }
 
@@ -154,6 +153,10 @@ static enum err_code write_finding(struct buf *out, struct buf *text, struct rep
     if (item.saving.len)
         element(out, "<span class=\"saving\">", item.saving, "</span>");
     element(out, "</p>\n<p>", item.sentence, "</p>\n");
+    if (item.origin.len) {
+        element(out, "<p><strong>", said(lang, "origin"), "</strong> ");
+        element(out, "<code>", item.origin, "</code></p>\n");
+    }
     element(out, "<p><strong>", said(lang, "first"), "</strong> ");
     element(out, "", item.advice, "</p>\n");
     write_evidence(out, text, &item, lang);

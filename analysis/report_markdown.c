@@ -31,6 +31,7 @@ static void heading(struct buf *out, enum lang lang, const char *what)
 
 static void write_account(struct buf *out, const struct report *report, enum lang lang)
 {
+    CLEANUP(buf_dispose) struct buf note;
     enum bucket buckets[BUCKET_COUNT];
     size_t count = report_buckets(report, buckets);
     heading(out, lang, "account");
@@ -53,6 +54,11 @@ static void write_account(struct buf *out, const struct report *report, enum lan
         word_share(out, share);
         buf_text(out, " |\n");
     }
+    buf_init(&note, 4096);
+    report_account_note(&note, report, lang);
+    buf_char(out, '\n');
+    report_escape_markdown(out, buf_str(&note));
+    buf_char(out, '\n');
 }
 
 static void write_first_fix(struct buf *out, enum lang lang, const struct report_item *item)
@@ -104,6 +110,12 @@ static void write_finding(struct buf *out, enum lang lang, size_t number, const 
         say(out, lang, "evidence");
         buf_text(out, "**: ");
         report_escape_markdown(out, item->evidence.formula);
+    }
+    if (item->origin.len) {
+        buf_text(out, "\n\n**");
+        say(out, lang, "origin");
+        buf_text(out, "**: ");
+        report_escape_markdown(out, item->origin);
     }
     write_advice(out, lang, item, "\n\n");
     buf_char(out, '\n');

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/error_text.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 
@@ -94,7 +95,12 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     ret->sentence = report_keep(report, &text);
     report_advice(&text, lang, finding, ret->args, ret->arg_count);
     ret->advice = report_keep(report, &text);
-    if (known(finding->price.ms) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
+    for (size_t i = 0; i < ret->arg_count; i++)
+        if (str_is(ret->args[i].name, "origin") && str_known(ret->args[i].text)) {
+            word_text(&text, ret->args[i].text, ERROR_ORIGIN_BYTES);
+            ret->origin = report_keep(report, &text);
+        }
+    if (!finding_is_usual(finding) && known(finding->price.ms) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
         say_saving(&text, lang, finding);
         ret->saving = report_keep(report, &text);
     }
@@ -106,34 +112,50 @@ void report_together(struct buf *out, const struct report *report, enum lang lan
 {
     bool any = false;
     for (size_t i = 0; i < report->shown_count; i++)
-        any |= report->findings[i].grade >= GRADE_LOW && price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
-    if (!any || report->joint_count < 2)
+        any |= report->findings[i].grade >= GRADE_LOW && !finding_is_usual(&report->findings[i].finding) &&
+               price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
+    if (!any || report->joint_count < 2 || report->app.failed)
         return;
     const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
                                     report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
     report_say(out, lang, "together", args, ARRAY_LENGTH(args));
 }
 
+/* Causes before what they lead to, then notes, and last what is usual. */
+enum part { PART_CAUSES, PART_SYMPTOMS, PART_NOTES, PART_USUAL, PART_COUNT };
+static enum part part_of(const struct report_finding *f)
+{
+    if (finding_is_usual(&f->finding))
+        return PART_USUAL;
+    return f->grade < GRADE_LOW ? PART_NOTES : finding_is_symptom(&f->finding) ? PART_SYMPTOMS : PART_CAUSES;
+}
+
+static void add_to_group(const struct report *report, size_t position, struct report_groups *ret)
+{
+    const struct report_finding *f = &report->findings[position];
+    size_t at = 0;
+    while (at < ret->count && report->findings[ret->of[at].first].finding.rule != f->finding.rule)
+        at++;
+    if (at == ARRAY_LENGTH(ret->of))
+        return;
+    struct report_group *group = &ret->of[at];
+    if (at == ret->count) {
+        ret->count++;
+        group->first = position;
+        ret->full_count += part_of(f) <= PART_SYMPTOMS && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
+    } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
+        group->others[group->other_count++] = position;
+    }
+    group->count++;
+}
+
 void report_group(const struct report *report, struct report_groups *ret)
 {
     *ret = (struct report_groups){0};
-    for (size_t i = 0; i < report->shown_count; i++) {
-        const struct report_finding *f = &report->findings[i];
-        size_t at = 0;
-        while (at < ret->count && report->findings[ret->of[at].first].finding.rule != f->finding.rule)
-            at++;
-        if (at == ARRAY_LENGTH(ret->of))
-            continue;
-        struct report_group *group = &ret->of[at];
-        if (at == ret->count) {
-            ret->count++;
-            group->first = i;
-            ret->full_count += f->grade >= GRADE_LOW && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
-        } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
-            group->others[group->other_count++] = i;
-        }
-        group->count++;
-    }
+    for (int part = 0; part < PART_COUNT; part++)
+        for (size_t i = 0; i < report->shown_count; i++)
+            if ((int)part_of(&report->findings[i]) == part)
+                add_to_group(report, i, ret);
 }
 
 bool report_note_advises(const struct report_item *item)
@@ -148,6 +170,27 @@ enum err_code report_verdict(struct report *report, enum lang lang, struct str *
     enum err_code rc = verdict_app(report, lang, &text, err);
     *ret = report_keep(report, &text);
     return rc;
+}
+
+void report_account_note(struct buf *out, const struct report *report, enum lang lang)
+{
+    enum bucket buckets[BUCKET_COUNT];
+    size_t count = report_buckets(report, buckets);
+    bool any = false;
+    const struct word_arg slots = report_number("slots", (double)report->slot_peak, "count");
+    report_say(out, lang, "account_note", &slots, 1);
+    for (size_t i = 0; i < count && (double)report->account[buckets[i]].wall_ms >= REPORT_LARGE_BUCKET * (double)report->wall_ms; i++) {
+        const char *meaning = message(lang, "buckets", str_of(bucket_names[buckets[i]]), "meaning");
+        const struct word_arg args[] = {report_text("name", str_of(report_bucket_name(lang, buckets[i]))), report_text("meaning", str_of(meaning ? meaning : ""))};
+        if (i)
+            buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
+        else if (lang == LANG_EN)
+            buf_char(out, ' ');
+        report_say(out, lang, "account_meaning", args, ARRAY_LENGTH(args));
+        any = true;
+    }
+    if (any)
+        buf_text(out, lang == LANG_ZH_CN ? "。" : ".");
 }
 
 static void say_simulator(struct buf *out, const struct report *report, enum lang lang)

@@ -11,6 +11,7 @@
 #define REPORT_FULL_RULES 12
 #define REPORT_FURTHER_SUBJECTS 5
 #define REPORT_EVIDENCE_ROWS 5
+#define REPORT_LARGE_BUCKET 0.10     /* of the wall: buckets from there on are explained below the account */
 #define REPORT_SMALL_BUCKET 0.01     /* of the wall: buckets below it are one row */
 #define REPORT_CLOSEST 3
 
@@ -20,14 +21,15 @@ struct report_item {
     const struct finding *finding;
     const char *name;                /* static: of its rule */
     struct str subject, sentence, advice;
-    struct str saving;               /* "saves about 5.0 s (4.8 s to 5.3 s)"; STR_NONE: no price */
+    struct str origin;               /* where what failed was thrown (error_text.h); STR_NONE: it is about no failure, or the log does not say */
+    struct str saving;               /* "saves about 5.0 s (4.8 s to 5.3 s)"; STR_NONE: no price, or nothing to do about it */
     struct word_arg args[REPORT_ARGS];
     size_t arg_count;
     struct report_evidence evidence;
 };
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err) WARN_UNUSED;
 
-/* Shown findings by rule, in the order of the first of each. `at_least`: grade of the first. */
+/* Shown findings by rule, in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
 struct report_group {
     size_t first, count;             /* position of the first; how many there are */
     size_t others[REPORT_FURTHER_SUBJECTS];
@@ -35,7 +37,7 @@ struct report_group {
 };
 struct report_groups {
     struct report_group of[128];     /* more than there are rules */
-    size_t count, full_count;        /* full: from grade low on, at most REPORT_FULL_RULES; the rest are notes */
+    size_t count, full_count;        /* full: from grade low on and worth doing something about, at most REPORT_FULL_RULES; the rest are notes */
 };
 void report_group(const struct report *report, struct report_groups *ret);
 /* A note says what to do where there is something to mend, whatever its grade: the verdict may lead with it, and savings together count it. */
@@ -45,7 +47,7 @@ bool report_note_advises(const struct report_item *item);
 struct str report_keep(struct report *report, struct buf *text);
 /* A text of section "report" with placeholders; the next argument is the text of an arg, or NULL for a number. */
 void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count);
-/* What the largest savings come to together; nothing where there are none to speak of. */
+/* What the largest savings come to together; nothing where there are none to speak of, nor of a run that failed: it has to work first. */
 void report_together(struct buf *out, const struct report *report, enum lang lang);
 struct word_arg report_number(const char *name, double value, const char *unit);
 struct word_arg report_text(const char *name, struct str text);
@@ -56,6 +58,8 @@ const char *report_confidence_name(enum lang lang, int confidence);
 bool report_cell_is_news(const struct report_cell *cell);
 void report_cell_name(struct buf *out, enum lang lang, struct str name);     /* of a column of evidence */
 const char *report_bucket_name(enum lang lang, enum bucket bucket);
+/* Below the account: what a slot is, and what the largest parts mean. */
+void report_account_note(struct buf *out, const struct report *report, enum lang lang);
 
 /* "Healthy…", as text of the arena. */
 enum err_code report_verdict(struct report *report, enum lang lang, struct str *ret, struct err *err) WARN_UNUSED;

@@ -183,8 +183,7 @@ static void write_account(struct buf *out, const struct report *report, const st
     }
     CLEANUP(buf_dispose) struct buf note;
     buf_init(&note, 1024);
-    const struct word_arg slots = report_number("slots", (double)report->slot_peak, "count");
-    report_say(&note, style->lang, "account_note", &slots, 1);
+    report_account_note(&note, report, style->lang);
     colour(out, style, DIM);
     indented(out, buf_str(&note), 2);
     colour(out, style, PLAIN);
@@ -302,6 +301,8 @@ static enum err_code write_finding(struct buf *out, struct report *report, const
     }
     buf_char(out, '\n');
     indented(out, item.sentence, 4);
+    if (item.origin.len)
+        labelled(out, style, "origin", item.origin);
     labelled(out, style, "first", item.advice);
     write_evidence(out, report, style, &item);
     if ((rc = write_others(out, report, style, group, err)))

@@ -13,11 +13,23 @@
 #define MIB (1024.0 * KIB)
 #define GIB (1024.0 * MIB)
 #define TIB (1024.0 * GIB)
-#define NO ((double)NAN)            /* this step does not exist */
-#define ANY DBL_MIN                 /* anything above 0 */
+#define NO ((double)NAN) /* this step does not exist */
+#define ANY DBL_MIN      /* anything above 0 */
 
-#define UP(info, low, moderate, severe) {false, {info, low, moderate, severe}}
-#define DOWN(info, low, moderate, severe) {true, {info, low, moderate, severe}}
+#define UP(info, low, moderate, severe) \
+    {                                   \
+        false,                          \
+        {                               \
+            info, low, moderate, severe \
+        }                               \
+    }
+#define DOWN(info, low, moderate, severe) \
+    {                                     \
+        true,                             \
+        {                                 \
+            info, low, moderate, severe   \
+        }                                 \
+    }
 #define TIME RULE_TIME
 #define HEALTH RULE_HEALTH
 #define INFO GRADE_INFO
@@ -34,11 +46,11 @@ const struct rule rules[] = {
     {"APP.SQL_DRIVER", 1, TIME, "slow", SUBJECT_SQL, "share", UP(0.03, 0.05, 0.10, 0.25), SEVERE, "COALESCE_WRITE PARALLEL_READ"},/* own */
     {"APP.LOW_UTIL", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, 0.85), MODERATE, "STATIC"},                    /* YQ 20/50 %, DF 50, SA 60 */
     {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, ""},                                    /* own: 0.9 on hosts with more slots than processors */
-    {"APP.OVERALLOC", 1, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
+    {"APP.OVERALLOC", 2, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
     {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
     {"APP.DYN_ALLOC", 2, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
     {"JOB.MANY_SMALL", 2, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
-    {"JOB.FAILED", 1, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
+    {"JOB.FAILED", 2, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
 
     /* 7.2 how the tasks of a stage are spread */
     {"STAGE.SKEW_DATA", 2, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
@@ -66,7 +78,7 @@ const struct rule rules[] = {
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
     {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
-    {"STAGE.FEW_TASKS", 2, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
+    {"STAGE.FEW_TASKS", 3, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
     {"STAGE.SINGLE_TASK", 2, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
     {"STAGE.TINY_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */

@@ -8,6 +8,7 @@
 #include "analysis/conf_value.h"
 #include "analysis/error_text.h"
 #include "analysis/failed_job.h"
+#include "analysis/shell.h"
 #include "analysis/stage_view.h"
 #include "base/mem.h"
 
@@ -18,6 +19,8 @@
 #define GAP_LEAST_MS 1000
 #define GAP_TARGET_MS 1000.0
 #define SQL_GAP_LEAST_MS 2000.0
+/* APP.LOW_UTIL: what less than two minutes of a core cost is worth a word and no more (own). Waiting before the first job is APP.START_WAIT's, and most of a short run. */
+#define IDLE_LEAST_MS 120000.0
 /* APP.OFF_CPU */
 #define OFF_CPU_LEAST_RUN_MS 60000.0
 /* APP.OVERALLOC: executors that lived shorter say nothing. How many tasks ran at once is looked at in so many pieces of the run: what overlaps within one counts as at once. */
@@ -28,6 +31,7 @@
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
 #define SCALING_LEAST_SHARE 0.005 /* less of the run is nothing */
+#define TASKS_A_SLOT 2.0          /* advice where there are too few tasks: two or three a slot (S0) */
 #define SMALLER_PARTITIONS 2.0    /* advice where memory ran out: halves, to begin with */
 /* JOB.MANY_SMALL; so many of the small jobs, the first ones, are in its price. */
 #define SMALL_JOB_MS 1000
@@ -36,28 +40,13 @@
 
 /* ---- before the first job, and while executors are missing */
 
-/* Spark's shells wait for a person. The class that was started stands in the driver's own command line; real shells say deploy mode "client", which is all they can be. */
-static enum err_code is_shell(const struct facts *facts, bool *ret, struct err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    *ret = false;
-    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT value FROM environment WHERE section = 3 AND name = 'sun.java.command'", err);
-    if (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        struct str command = db_str(stmt, 0);
-        *ret = str_known(command) && (memmem(command.ptr, command.len, ".repl.", 6) || memmem(command.ptr, command.len, "Shell", 5)) &&
-               !str_is(facts_conf(facts, "spark.submit.deployMode"), "cluster");
-    }
-    db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
-}
-
 static enum err_code start_wait(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
     double startup = judged->accounts->app.wall_ms[BUCKET_STARTUP], before = judged->accounts->app.wall_ms[BUCKET_GAP_STARTUP];
     int64_t first = UNKNOWN;
     bool shell;
-    enum err_code rc = is_shell(facts, &shell, err);
+    enum err_code rc = app_is_shell(facts->db, &shell, err);
     for (size_t i = 0; i < facts->job_count; i++)
         first = min_known(first, facts->jobs[i].begin_ms);
     if (rc || !known(first))
@@ -149,8 +138,8 @@ static void evidence_gap(const struct facts *facts, struct findings *findings, c
     snprintf(key, sizeof key, "%lld", before ? (long long)before->job_id : after ? (long long)after->job_id : -1);
     struct evidence_cell cells[] = {{"from", (double)gap->from_ms, "time"},
                                     {"length", length_of(gap), "ms"},
-                                    {"before", before ? (double)before->job_id : (double)NAN, "job"},
-                                    {"after", after ? (double)after->job_id : (double)NAN, "job"}};
+                                    {"job_before", before ? (double)before->job_id : (double)NAN, "job"},
+                                    {"job_after", after ? (double)after->job_id : (double)NAN, "job"}};
     finding_evidence(findings, before || after ? SUBJECT_JOB : SUBJECT_APP, before || after ? str_of(key) : STR_LIT("-"), role, cells, ARRAY_LENGTH(cells));
 }
 
@@ -159,7 +148,7 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
     const struct facts *facts = judged->facts;
     const struct accounts *accounts = judged->accounts;
     bool shell;
-    enum err_code rc = is_shell(facts, &shell, err);
+    enum err_code rc = app_is_shell(facts->db, &shell, err);
     if (rc)
         return rc;
     size_t *places = arena_zalloc(findings->arena, accounts->gap_count + 1, sizeof *places), count = 0, longest = 0;
@@ -308,12 +297,17 @@ static enum err_code low_util(const struct judged *judged, struct findings *find
     bool shell;
     const struct account *app = &judged->accounts->app;
     double allocated = judged->accounts->allocated_ms, busy = busy_slot_ms(app);
-    enum err_code rc = is_shell(judged->facts, &shell, err);
+    enum err_code rc = app_is_shell(judged->facts->db, &shell, err);
     if (rc || !judged->facts->job_count || allocated <= 0)
         return rc;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
+    double idle = allocated - busy, later = idle - app->slot_ms[BUCKET_GAP_STARTUP];
     finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY); /* seconds of a toy are no waste, and a cut log hides work */
+    if (!finding->mute && app->slot_ms[BUCKET_GAP_STREAM] > later / 2)
+        finding->mute = MUTE_STREAMING; /* it waits for its next trigger */
+    if (later < IDLE_LEAST_MS)
+        finding->at_most = GRADE_LOW;
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
@@ -332,6 +326,7 @@ static enum err_code low_util(const struct judged *judged, struct findings *find
     finding->cause = shell && most.why == parts[0].why ? "shell" : most.why;
     finding_arg(findings, "most", most.ms, "ms");
     finding_arg_text(findings, "why", str_of(most.why));
+    finding_arg(findings, "partitions", TASKS_A_SLOT * (double)judged->facts->slot_peak, "count");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
                      (struct evidence_cell[]){{"busy", busy, "ms"},
                                               {"allocated", allocated, "ms"},
@@ -411,7 +406,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
         if (!executor->attempt_count)
             unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
     }
-    if (!count || !facts->slot_peak || !facts->job_count)
+    if (!count || !facts->slot_peak || !facts->job_count || !facts->attempt_count) /* a log that ends before the first task */
         return ERR_OK;
     at_once = MIN(at_once, facts->slot_peak);
     double never = (double)idle / (double)count, spare = 1 - (double)at_once / (double)facts->slot_peak;
@@ -424,6 +419,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     finding_arg(findings, "m", (double)count, "count");
     finding_arg(findings, "busy", (double)at_once, "slots");
     finding_arg(findings, "slots", (double)facts->slot_peak, "slots");
+    finding_arg(findings, "partitions", TASKS_A_SLOT * (double)facts->slot_peak, "count");
     finding_arg(findings, "executors", MAX(1.0, ceil((double)count * (1 - finding->measure))), "count");
     finding_measure(findings, "unused_core_hours", unused_ms / 3.6e6, "h");
     for (size_t i = 0; i < facts->executor_count; i++)
@@ -604,9 +600,9 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     enum err_code rc = facts_text(facts, job->failure_text_id, findings->arena, &failure, err);
     if (rc)
         return rc;
-    char key[24], signature[ERROR_SIGNATURE_BYTES], reason[ERROR_SUMMARY_BYTES];
+    char key[24], signature[ERROR_SIGNATURE_BYTES], reason[ERROR_SUMMARY_BYTES], origin[ERROR_ORIGIN_BYTES];
     const struct attempt *first = NULL;
-    double attempts = 0;
+    double attempts = 0, stopped = 0;
     uint32_t stage = NO_ENTITY;
     finding->local_saving_ms = (double)NAN;
     if (is_last)
@@ -615,7 +611,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         const struct stage_fact *fact = &facts->stages[job->stages[i]];
         for (size_t k = 0; fact->failed && k < fact->attempt_count; k++) {
             const struct attempt *attempt = &facts->attempts[fact->first_attempt + k];
-            if (attempt->success || attempt->kind == LOST_SPECULATIVE || attempt->kind == LOST_CANCELLED)
+            stopped += attempt->kind == LOST_CANCELLED || attempt->kind == LOST_UNFINISHED;
+            if (!(LOST_FAILURES >> attempt->kind & 1))
                 continue;
             attempts++;
             if (!first || attempt->finish_ms < first->finish_ms) {
@@ -631,6 +628,9 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     error_summary(failure, reason);
     finding_arg_text(findings, "class", error_class_of(failure));
     finding_arg_text(findings, "reason", str_of(reason));
+    error_origin(failure, origin);
+    if (origin[0])
+        finding_arg_text(findings, "origin", str_of(origin));
     finding_arg_text(findings, "signature", str_of(signature));
     finding->cause = error_kind_names[error_kind_of(failure)];
     finding_arg_text(findings, "kind", str_of(finding->cause));
@@ -646,7 +646,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_arg(findings, "t", (double)first->finish_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)attempt_launch(facts, first)->task_id);
         finding_evidence(findings, SUBJECT_TASK, str_of(key), "culprit", (struct evidence_cell[]){{"failed_at", (double)first->finish_ms, "time"}}, 1);
-        finding_evidence(findings, SUBJECT_STAGE, str_of(stage_key), "context", (struct evidence_cell[]){{"failed_attempts", attempts, "count"}}, 1);
+        finding_evidence(findings, SUBJECT_STAGE, str_of(stage_key), "context",
+                         (struct evidence_cell[]){{"failed_attempts", attempts, "count"}, {"stopped_attempts", stopped, "count"}}, 2);
         finding_filter(findings, "status", STR_LIT("failed"));
     }
     snprintf(key, sizeof key, "%lld", (long long)job->job_id);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audits.h"
 #include "analysis/error_text.h"
 #include "analysis/executor_loss.h"
 #include "analysis/stage_view.h"
@@ -24,19 +25,18 @@
 #define TEXT_BYTES ((size_t)256 << 20) /* of those together; a line of a log is 64 MiB at most */
 #define GROUPS_SHOWN 3
 
-#define FAILURE_KINDS (1U << LOST_FAILED | 1U << LOST_EXECUTOR | 1U << LOST_FETCH)
-#define RETRY_KINDS (FAILURE_KINDS | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
+#define RETRY_KINDS (LOST_FAILURES | 1U << LOST_CANCELLED | 1U << LOST_UNFINISHED | 1U << LOST_RECOMPUTED)
 
 static bool is_failure(const struct attempt *attempt)
 {
-    return (FAILURE_KINDS >> attempt->kind & 1) != 0;
+    return (LOST_FAILURES >> attempt->kind & 1) != 0;
 }
 
 /* ---- failed attempts of a stage, by what they say */
 
 struct group {
     char signature[ERROR_SIGNATURE_BYTES];
-    char error_class[120], message[200], host[64];
+    char error_class[120], message[200], origin[ERROR_ORIGIN_BYTES], host[64];
     enum error_kind kind;
     bool more_hosts;
     size_t count;
@@ -66,6 +66,7 @@ static enum err_code read_text(const struct facts *facts, int64_t text_id, struc
     error_signature(body, ret->signature);
     copy(ret->error_class, sizeof ret->error_class, error_class_of(body));
     copy(ret->message, sizeof ret->message, error_message_of(body));
+    error_origin(body, ret->origin);
     ret->kind = error_kind_of(body);
     return ERR_OK;
 }
@@ -150,6 +151,8 @@ static void say_failures(struct findings *findings, const struct facts *facts, c
             char what[sizeof group->error_class + sizeof group->message + 2];
             snprintf(what, sizeof what, "%s%s%s", group->error_class, group->error_class[0] && group->message[0] ? ": " : "", group->message);
             finding_arg_text(findings, "error", str_of(what[0] ? what : group->signature));
+            if (group->origin[0])
+                finding_arg_text(findings, "origin", str_of(group->origin));
             finding_arg_text(findings, "kind", str_of(error_kind_names[group->kind]));
             if (group->more_hosts || group->host[0])
                 finding_arg_text(findings, "hosts", group->more_hosts ? STR_LIT("several hosts") : str_of(group->host));
@@ -187,7 +190,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
     finding_filter(findings, "status", STR_LIT("failed"));
     if (failures->failed)
-        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* By the class of the error, where one class is all there is. */
@@ -227,7 +230,7 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     say_failures(findings, judged->facts, failures, true);
     filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
-    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = FAILURE_KINDS});
+    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* ---- executors that went */
@@ -358,6 +361,33 @@ static void executors_oom(const struct facts *facts, struct findings *findings)
         finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[i].id, "culprit", NULL, 0);
         finding_formula(findings, "executor", NULL, 0, finding->rule->ladder.step[0], "own");
     }
+}
+
+/* A query or job that failed for want of memory while no task and no executor did: it was the driver's. */
+static void driver_oom(const struct judged *judged, struct findings *findings, const struct rule *rule)
+{
+    const struct failure_row *first = NULL;
+    const struct failure_signatures *failures = &judged->audits->failures;
+    for (size_t i = 0; i < failures->count; i++) {
+        const struct failure_row *row = &failures->rows[i];
+        if (!error_is_oom(row->kind))
+            continue;
+        if (row->counts[FAILED_TASKS] || row->counts[FAILED_EXECUTORS])
+            return;
+        first = first ? first : row;
+    }
+    if (!first || judged->completeness < COMPLETE_FOR_PRICES)
+        return;
+    double count = (double)MAX(first->counts[FAILED_SQLS], first->counts[FAILED_JOBS]);
+    struct finding *finding =
+        findings_consider(findings, rule, MUTE_NONE, count, (double)NAN, first->first_kind, "%.*s", (int)MIN(first->first_key.len, (size_t)255), first->first_key.ptr);
+    if (!finding)
+        return;
+    finding->cause = "driver";
+    finding_arg_text(findings, "kind", str_of(error_kind_names[first->kind]));
+    finding_arg_text(findings, "error", str_known(first->error_class) ? first->error_class : first->message);
+    finding_evidence(findings, first->first_kind, first->first_key, "culprit", NULL, 0);
+    finding_formula(findings, "driver", NULL, 0, rule->ladder.step[0], "own");
 }
 
 /* ---- stages that ran again; copies; exclusions */
@@ -500,8 +530,10 @@ enum err_code rules_failure(const struct judged *judged, struct findings *findin
     arena_dispose(&texts);
     if (!rc)
         rc = executors_lost(judged, findings, err);
-    if (!rc)
+    if (!rc) {
         executors_oom(facts, findings);
+        driver_oom(judged, findings, memory);
+    }
     if (!rc)
         rc = retries(judged, findings, rule_find(STR_LIT("STAGE.RETRY_CHAIN")), err);
     return rc ? rc : excluded(judged, findings, rule_find(STR_LIT("EXEC.EXCLUDED")), err);

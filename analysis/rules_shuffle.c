@@ -148,11 +148,9 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
 {
     if (runs_what_was_missing(judged->facts, view))
         return;
-    double data = MAX(view->read_bytes, view->written_bytes);
-    enum mute mute = streaming                                                    ? MUTE_STREAMING
-                     : view->wall_ms < FEW_LEAST_WALL_MS                          ? MUTE_TINY_STAGE
-                     : data < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS ? MUTE_TINY_DATA
-                                                                                  : MUTE_NONE;
+    /* Of a stage that makes its data, or reads what Spark does not count, bytes say nothing: its seconds do. */
+    bool is_tiny = view->read_bytes > 0 && MAX(view->read_bytes, view->written_bytes) < FEW_LEAST_BYTES && view->wall_ms < FEW_SURE_WALL_MS;
+    enum mute mute = streaming ? MUTE_STREAMING : view->wall_ms < FEW_LEAST_WALL_MS ? MUTE_TINY_STAGE : is_tiny ? MUTE_TINY_DATA : MUTE_NONE;
     double f = split_factor(view), count = task_count(view);
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, count / view->slots, split_saving(view, f));
     if (!finding)

@@ -112,15 +112,8 @@ static bool was_retried(const struct judged *judged, const struct finding *winne
 static bool same_execution(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
     int64_t execution;
-    const char *slash = memchr(winner->subject_key.ptr, '/', winner->subject_key.len);
-    struct str key = {winner->subject_key.ptr, slash ? (size_t)(slash - winner->subject_key.ptr) : winner->subject_key.len};
-    return loser->stage != NO_ENTITY && str_to_i64(key, &execution) && judged->facts->stages[loser->stage].sql_execution_id == execution;
-}
-
-static bool advises_more(const struct judged *judged, const struct finding *winner, const struct finding *loser)
-{
-    (void)judged, (void)winner;
-    return loser->cause && strcmp(loser->cause, "raise") == 0;
+    struct str node;
+    return loser->stage != NO_ENTITY && subject_key_split(winner->subject_key, '/', &execution, &node) && judged->facts->stages[loser->stage].sql_execution_id == execution;
 }
 
 /* What is idle beside the driver's gaps is below the rule's first threshold. */
@@ -168,7 +161,7 @@ static const struct {
     {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.TINY_TASKS", "STAGE.SCHED_DELAY", same_stage},
     {"STAGE.TINY_TASKS", "STAGE.DESER", same_stage},
-    {"STAGE.TINY_TASKS", "CONF.SHUFFLE_PARTITIONS", advises_more},
+    {"STAGE.TINY_TASKS", "CONF.SHUFFLE_PARTITIONS", same_stage}, /* it names how many would do: two numbers for one setting would contradict each other */
     {"SQL.SMALL_FILES_READ", "STAGE.TINY_TASKS", same_stage},
     {"EXEC.STORAGE_FULL", "STAGE.GC_HIGH", storage_is_full},
     {"EXEC.STORAGE_FULL", "STAGE.SPILL", storage_is_full},

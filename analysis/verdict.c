@@ -55,8 +55,8 @@ static enum err_code say_finding(struct report *report, enum lang lang, size_t p
 /* ---- the finding that a verdict is about, and those beside it */
 
 /* How near a finding is to what is wrong; within one kind their order decides. What costs next to nothing, or is a mere setting, is no cause of a slow run while there is another;
- * what is a symptom is named where nothing else is. */
-enum telling { TELLS_CAUSE, TELLS_SETTING, TELLS_SYMPTOM, TELLS_NOTHING };
+ * what is a symptom is named where nothing else is, and what is usual, about which nothing need be done, last of all. */
+enum telling { TELLS_CAUSE, TELLS_SETTING, TELLS_SYMPTOM, TELLS_USUAL, TELLS_NOTHING };
 
 static enum telling telling_of(const struct report_finding *f)
 {
@@ -64,7 +64,7 @@ static enum telling telling_of(const struct report_finding *f)
     if (!f->is_shown || finding_is_no_fault(&f->finding))
         return TELLS_NOTHING;
     if (finding_is_symptom(&f->finding))
-        return f->grade >= GRADE_LOW ? TELLS_SYMPTOM : TELLS_NOTHING;
+        return f->grade < GRADE_LOW ? TELLS_NOTHING : finding_is_usual(&f->finding) ? TELLS_USUAL : TELLS_SYMPTOM;
     if (f->grade >= GRADE_MODERATE || (!is_setting && (f->grade >= GRADE_LOW || is_priced)))
         return TELLS_CAUSE;
     return f->grade >= GRADE_LOW ? TELLS_SETTING : TELLS_NOTHING;
@@ -93,36 +93,44 @@ static bool is_regression(const struct report_finding *f)
 /* A regression has a sentence of its own. */
 static bool is_named_beside(const struct report_finding *f)
 {
-    return !is_regression(f) && (telling_of(f) == TELLS_CAUSE || f->grade >= GRADE_MODERATE);
+    return !is_regression(f) && telling_of(f) < TELLS_USUAL && (telling_of(f) == TELLS_CAUSE || f->grade >= GRADE_MODERATE);
 }
 
-/* A rule is named once, with the first of its subjects. */
-static bool is_named_before(const struct report *report, size_t lead, size_t position)
+/* A rule is named once in a verdict, with the first of its subjects. Positions in the table of rules. */
+struct named {
+    bool rules[128];
+};
+_Static_assert(ARRAY_LENGTH(((struct named *)NULL)->rules) >= 100, "as many as there are rules");
+
+static bool name_once(struct named *self, const struct finding *finding)
 {
-    const struct rule *rule = report->findings[position].finding.rule;
-    bool is_named = rule == report->findings[lead].finding.rule;
-    for (size_t i = 0; i < position; i++)
-        is_named |= report->findings[i].finding.rule == rule && is_named_beside(&report->findings[i]);
-    return is_named;
+    bool *is_named = &self->rules[(size_t)(finding->rule - rules) % ARRAY_LENGTH(self->rules)], first = !*is_named;
+    *is_named = true;
+    return first;
+}
+
+/* "Rule (where), rule": one more name; the caller counts those beyond ALSO_NAMED. */
+static void add_name(struct buf *names, enum lang lang, const struct finding *finding)
+{
+    CLEANUP(buf_dispose) struct buf where;
+    buf_init(&where, 4096);
+    report_subject(&where, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, finding))), text("where", buf_str(&where))};
+    if (names->len)
+        buf_text(names, lang == LANG_ZH_CN ? "、" : ", ");
+    word_fill(names, message_of(lang, "verdict", finding->subject_kind == SUBJECT_APP ? "also_rule" : "also_rule_where"), args, ARRAY_LENGTH(args));
 }
 
 /* The other causes, by name and place: what was done wrong is not always what cost most. */
-static void say_also(const struct report *report, enum lang lang, size_t lead, struct buf *out)
+static void say_also(const struct report *report, enum lang lang, struct named *named, struct buf *out)
 {
     CLEANUP(buf_dispose) struct buf names;
     size_t count = 0;
     buf_init(&names, 4096);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct finding *finding = &report->findings[i].finding;
-        if (!is_named_beside(&report->findings[i]) || is_named_before(report, lead, i) || count++ >= ALSO_NAMED)
-            continue;
-        CLEANUP(buf_dispose) struct buf where;
-        buf_init(&where, 4096);
-        report_subject(&where, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
-        const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, finding))), text("where", buf_str(&where))};
-        if (names.len)
-            buf_text(&names, lang == LANG_ZH_CN ? "、" : ", ");
-        word_fill(&names, message_of(lang, "verdict", finding->subject_kind == SUBJECT_APP ? "also_rule" : "also_rule_where"), args, ARRAY_LENGTH(args));
+        if (is_named_beside(&report->findings[i]) && name_once(named, finding) && count++ < ALSO_NAMED)
+            add_name(&names, lang, finding);
     }
     const struct word_arg args[] = {text("names", buf_str(&names)), number("k", (double)count - ALSO_NAMED, "count")};
     if (count)
@@ -131,8 +139,10 @@ static void say_also(const struct report *report, enum lang lang, size_t lead, s
 
 static enum err_code say_lead(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
 {
+    struct named named = {{false}};
     enum err_code rc = say_finding(report, lang, lead, out, err);
-    say_also(report, lang, lead, out);
+    name_once(&named, &report->findings[lead].finding);
+    say_also(report, lang, &named, out);
     return rc;
 }
 
@@ -209,25 +219,54 @@ static int64_t waiting_ms(const struct report *report, enum bucket *ret_largest)
     return sum;
 }
 
+static bool is_most(const struct report *report, int64_t part_ms)
+{
+    return report->wall_ms > 0 && (double)part_ms >= WAITING_SHARE * (double)report->wall_ms;
+}
+
+/* Until the first job. */
+static int64_t starting_ms(const struct report *report)
+{
+    return known_or(report->account[BUCKET_STARTUP].wall_ms, 0) + known_or(report->account[BUCKET_GAP_STARTUP].wall_ms, 0);
+}
+
+/* The wait is most of the run only because that is short: it took no longer to start than runs do (APP.START_WAIT has nothing to say), and waited little behind that. A shell waits for people
+ * whatever it does, and a run without a job has nothing else to tell. */
+static bool is_usual_start(const struct report *report, int64_t waited_ms)
+{
+    return !report->app.is_shell && report->app.job_count > 0 && !is_most(report, waited_ms - starting_ms(report)) &&
+           (double)starting_ms(report) < 1000 * rule_find(STR_LIT("APP.START_WAIT"))->ladder.step[0];
+}
+
 static void say_waiting(const struct report *report, enum lang lang, int64_t waited_ms, enum bucket largest, struct buf *out)
 {
     const char *name = message(lang, "buckets", str_of(bucket_names[largest]), "name");
     const struct word_arg args[] = {number("pct", (double)waited_ms / (double)report->wall_ms, "share"), number("wall", ms(report->wall_ms), "ms"),
                                     text("bucket", str_of(name ? name : bucket_names[largest])), number("bucket_time", ms(report->account[largest].wall_ms), "ms")};
     say(out, lang, "waiting", args, ARRAY_LENGTH(args));
+    if (report->app.job_count == 0)
+        say(out, lang, "no_job", NULL, 0);
+    else if (report->app.is_shell)
+        say(out, lang, "waiting_shell", NULL, 0);
 }
 
 static void say_failed(const struct report *report, enum lang lang, struct buf *out)
 {
-    char why[ERROR_SUMMARY_BYTES];
+    char why[ERROR_SUMMARY_BYTES], origin[ERROR_ORIGIN_BYTES];
     error_summary(report->app.failure, why);
-    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", str_of(why))};
-    say(out, lang, why[0] ? "failed" : "failed_unknown", args, ARRAY_LENGTH(args));
+    error_origin(report->app.failure, origin);
+    const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), text("failure", str_of(why)), text("origin", str_of(origin))};
+    say(out, lang, !why[0] ? "failed_unknown" : origin[0] ? "failed_at" : "failed", args, ARRAY_LENGTH(args));
 }
 
-/* What the first few would save together: as few as make most of it. */
-static void say_saving(const struct report *report, enum lang lang, size_t lead, struct buf *out)
+/* What the first few would save together: as few as make most of it. The lead itself may save nothing, or have no price: what does is named. */
+static void say_saving(const struct report *report, enum lang lang, size_t lead, struct named *named, struct buf *out)
 {
+    CLEANUP(buf_dispose) struct buf names;
+    const struct rule *rule = report->findings[lead].finding.rule;
+    size_t places = 0, others = 0;
+    bool is_lead_priced = false;
+    buf_init(&names, 4096);
     if (report->joint_count == 0)
         return;
     int64_t all = report->joint[report->joint_count - 1].saving_ms;
@@ -236,15 +275,42 @@ static void say_saving(const struct report *report, enum lang lang, size_t lead,
         k++;
     if (report->joint[k].saving_ms <= 0)
         return;
-    const struct word_arg args[] = {number("k", (double)(k + 1), "count"), number("saving", ms(report->joint[k].saving_ms), "ms"), number("wall", ms(report->wall_ms), "ms")};
-    say(out, lang, k == 0 && report->joint[0].finding == lead ? "fix_one" : "fix", args, ARRAY_LENGTH(args));
+    for (size_t i = 0; i <= k; i++)
+        is_lead_priced |= report->joint[i].finding == lead;
+    for (size_t i = 0; i <= k; i++) {
+        const struct finding *finding = &report->findings[report->joint[i].finding].finding;
+        places += finding->rule == rule;
+        if ((finding->rule != rule || !is_lead_priced) && name_once(named, finding) && others++ < ALSO_NAMED)
+            add_name(&names, lang, finding);
+    }
+    const struct word_arg args[] = {number("k", (double)places, "count"), number("saving", ms(report->joint[k].saving_ms), "ms"), number("wall", ms(report->wall_ms), "ms"),
+                                    text("names", buf_str(&names)), number("more", (double)others - ALSO_NAMED, "count")};
+    const char *what = !is_lead_priced       ? others > ALSO_NAMED ? "fix_apart_more" : "fix_apart"
+                       : others > ALSO_NAMED ? "fix_more"
+                       : others              ? "fix"
+                       : places > 1          ? "fix_places"
+                                             : "fix_one";
+    say(out, lang, what, args, ARRAY_LENGTH(args));
+}
+
+/* Of what something could be done about. */
+static enum grade worst_grade(const struct report *report)
+{
+    enum grade worst = GRADE_OK;
+    for (size_t i = 0; i < report->shown_count; i++)
+        if (!finding_is_usual(&report->findings[i].finding))
+            worst = MAX(worst, report->findings[i].grade);
+    return worst;
 }
 
 static enum err_code say_healthy(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
 {
-    bool is_note = lead < report->finding_count && report->findings[0].grade >= GRADE_LOW;
     const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
-    if (is_note) {
+    if (lead < report->finding_count && telling_of(&report->findings[lead]) == TELLS_USUAL) {
+        say(out, lang, "healthy", &wall, 1);
+        return say_finding(report, lang, lead, out, err);
+    }
+    if (lead < report->finding_count && worst_grade(report) >= GRADE_LOW) {
         int64_t price_ms = report->findings[lead].finding.price.ms;
         const struct word_arg args[] = {number("saving", ms(price_ms), "ms"), wall};
         bool is_much = known(price_ms) && (double)price_ms >= MUCH_SHARE * (double)report->wall_ms;
@@ -289,8 +355,8 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
     enum bucket largest = BUCKET_STARTUP;
     int64_t waited_ms = waiting_ms(report, &largest);
     size_t lead = leading(report, NULL, 0);
-    bool is_lead_said = false;
-    bool is_worth_it = report->shown_count && report->findings[0].grade >= GRADE_MODERATE;
+    bool is_lead_said = false, has_lead = lead < report->finding_count && telling_of(&report->findings[lead]) < TELLS_USUAL;
+    bool is_worth_it = worst_grade(report) >= GRADE_MODERATE;
     enum err_code rc = ERR_OK;
     if (report->app.failed) {
         say_failed(report, lang, out);
@@ -307,22 +373,29 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
         say(out, lang, "at_least", &wall, 1);
     }
-    if (report->wall_ms > 0 && (double)waited_ms >= WAITING_SHARE * (double)report->wall_ms) {
+    bool is_failure = has_lead && is_worth_it && strcmp(report->findings[lead].finding.rule->question, "failure") == 0;
+    if (is_most(report, waited_ms) && !is_failure && !is_usual_start(report, waited_ms)) {
         say_waiting(report, lang, waited_ms, largest, out);
-        if ((is_lead_said = lead < report->finding_count))
+        if ((is_lead_said = has_lead))
             rc = say_lead(report, lang, lead, out, err);
         else if (report->shown_count)
             say(out, lang, "nothing_else_to_change", NULL, 0);
         else
             say_closest(report, lang, verdict_closest(report, NULL, 0), "nothing_else", "nothing_else_closest", out);
-    } else if (is_worth_it) {
+    } else if (is_worth_it && has_lead) {
+        struct named named = {{false}};
+        name_once(&named, &report->findings[lead].finding);
         rc = say_finding(report, lang, lead, out, err);
-        say_saving(report, lang, lead, out);
-        say_also(report, lang, lead, out);
+        say_saving(report, lang, lead, &named, out);
+        say_also(report, lang, &named, out);
         is_lead_said = true;
     } else {
         rc = say_healthy(report, lang, lead, out, err);
-        is_lead_said = report->shown_count && report->findings[0].grade >= GRADE_LOW;
+        is_lead_said = lead < report->finding_count && worst_grade(report) >= GRADE_LOW;
+    }
+    if (is_most(report, waited_ms) && is_usual_start(report, waited_ms) && !is_failure) {
+        const struct word_arg args[] = {number("start", (double)starting_ms(report), "ms"), number("wall", ms(report->wall_ms), "ms")};
+        say(out, lang, "usual_start", args, ARRAY_LENGTH(args));
     }
     return rc ? rc : say_regression(report, lang, is_lead_said ? lead : report->finding_count, out, err);
 }

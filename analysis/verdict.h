@@ -6,7 +6,8 @@
 
 #include "analysis/report.h"
 
-/* Of the whole run (8.3): the first that holds of failed, incomplete log, mostly waiting, something to change, healthy; further causes and a regression are added. */
+/* Of the whole run (8.3): the first that holds of failed, incomplete log, mostly waiting, something to change, healthy; further causes and a regression are added. A short run that waited
+ * for nothing but its usual start does not begin with that, nor one with something that failed. */
 enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err) WARN_UNUSED;
 
 /* Of a page (8.2): of the findings about its subjects, given as positions in report->findings in their order. Where none is shown, the one that came nearest. */

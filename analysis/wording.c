@@ -12,9 +12,6 @@
 
 #define TEXT_MAX 300
 
-/* To nothing, or next to it: digits mean nothing then. */
-#define RATIO_MAX 9999
-
 /* Beyond this a double is no longer an exact integer, and no log of ours has such a number. */
 #define NUMBER_MAX 9.0e15
 
@@ -130,8 +127,8 @@ void word_value(struct buf *out, double value, struct str unit)
         word_bytes(out, value); /* the sentence says "/s" */
     else if (str_is(unit, "share"))
         word_share(out, value);
-    else if (str_is(unit, "ratio") && value > RATIO_MAX)
-        buf_printf(out, "> %d", RATIO_MAX);
+    else if (str_is(unit, "ratio") && value > WORDING_RATIO_MAX)
+        buf_printf(out, "> %d", WORDING_RATIO_MAX);
     else
         plain_number(out, value);
 }

@@ -14,6 +14,9 @@
 
 #define WORDING_UNKNOWN "—"
 
+/* To nothing, or next to it: digits of a larger ratio mean nothing, and are not told. */
+#define WORDING_RATIO_MAX 9999
+
 /* One placeholder's value: `text` when it is known, else the number in its unit. */
 struct word_arg {
     struct str name, text, unit;

@@ -50,6 +50,10 @@ bool str_to_i64(struct str s, int64_t *ret);
 /* Length of the longest prefix of s that is valid UTF-8 (surrogates and over-long forms are not). */
 size_t utf8_valid_prefix(const char *ptr, size_t len);
 
+/* Writes a code point, at most 0x10FFFF, to `out`; returns how many bytes it takes, UTF8_BYTES at most. */
+#define UTF8_BYTES 4
+size_t utf8_put(char *out, uint32_t code);
+
 /* Copies `in` to `out`, each invalid byte replaced by U+FFFD; out needs 3 * in.len bytes. Returns the length written. */
 size_t utf8_repair(struct str in, char *out);
 

@@ -182,6 +182,20 @@ void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int en
     }
 }
 
+enum err_code api_rows(struct json_writer *json, const char *key, sqlite3_stmt *stmt, struct err *err)
+{
+    enum err_code rc;
+    json_key(json, key);
+    json_array_begin(json);
+    while ((rc = db_step(stmt, err)) == ERR_OK) {
+        json_object_begin(json);
+        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
+        json_object_end(json);
+    }
+    json_array_end(json);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static void each_word(struct json_writer *json, const char *key, struct str text, char separator, bool numbers)
 {
     json_key(json, key);

@@ -26,17 +26,11 @@ static const char places_sql[] = "SELECT uri, name, last_scan_ms, last_scan_dura
 static enum err_code write_places(struct json_writer *json, struct db *catalog, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    json_key(json, "places");
-    json_array_begin(json);
     enum err_code rc = db_prepare(catalog, &stmt, places_sql, err);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 0, 7);
-        json_object_end(json);
-    }
+    if (!rc)
+        rc = api_rows(json, "places", stmt, err);
     db_finalize(stmt);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 static const char trouble_counts_sql[] = "SELECT " LOG_TROUBLE_SQL " AS trouble, count(*) FROM log WHERE " LOG_TROUBLE_WHERE " GROUP BY 1";
@@ -46,21 +40,14 @@ static const char examples_sql[] = "SELECT log_id, path AS log_path, app_key AS 
 static enum err_code write_examples(struct json_writer *json, struct db *catalog, const char *trouble, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    json_key(json, "latest");
-    json_array_begin(json);
     enum err_code rc = db_prepare(catalog, &stmt, examples_sql, err);
     if (!rc) {
         db_bind_str(stmt, 1, str_of(trouble));
         db_bind_i64(stmt, 2, EXAMPLES);
-    }
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 0, 5);
-        json_object_end(json);
+        rc = api_rows(json, "latest", stmt, err);
     }
     db_finalize(stmt);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 static enum err_code write_troubles(struct json_writer *json, struct db *catalog, struct err *err)

@@ -51,16 +51,10 @@ static enum err_code write_services(struct json_writer *json, struct db *db, str
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(db, &stmt, "SELECT host, port, start_ms, end_ms FROM server_service ORDER BY service_ref LIMIT " MOST_SERVICES, err);
-    json_key(json, "services");
-    json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
-        json_object_end(json);
-    }
-    json_array_end(json);
+    if (!rc)
+        rc = api_rows(json, "services", stmt, err);
     db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 /* Of the whole run, whatever is filtered: what the log holds no end of. As on the History Server's page, but a statement that has its result is not running. */

@@ -252,17 +252,11 @@ static const char changes_sql[] =
 static enum err_code write_rows(struct json_writer *json, struct db *db, const char *key, struct query *query, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
-    json_key(json, key);
-    json_array_begin(json);
     enum err_code rc = query_prepare(query, db, &rows, err);
-    while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, rows, 0, sqlite3_column_count(rows));
-        json_object_end(json);
-    }
+    if (!rc)
+        rc = api_rows(json, key, rows, err);
     db_finalize(rows);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 /* Stage attempts that ran for it, and what their tasks took: what shares of operators are of. */

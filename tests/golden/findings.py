@@ -75,6 +75,8 @@ def check_rows(app, db, rules):
         if f["price_ms"] is not None:
             check(0 <= f["price_low_ms"] <= f["price_ms"] <= f["price_high_ms"], name, "has a price outside of its band")
     joint = [row["saving_ms"] for row in db.execute("SELECT * FROM joint_price ORDER BY k")]
+    usual = db.execute("SELECT f.rule_id FROM joint_price JOIN finding AS f USING (finding_no) WHERE f.rule_id = 'STAGE.WARMUP' OR f.cause = 'shell'").fetchall()
+    check(not usual, app, "counts as a saving what is usual:", [row[0] for row in usual])
     check(all(a <= b + 250 for a, b in zip(joint, joint[1:])), app, "saves less by doing more:", joint)
     check(all(saving <= wall for saving in joint), app, "saves more than there is:", joint)
     for scope, owner, slots, walls in db.execute("SELECT scope, owner, sum(slot_ms), sum(wall_ms) FROM account GROUP BY 1, 2"):

@@ -341,6 +341,7 @@ class Kdc:
             self.run("kadmin.local", "-q", f"addprinc -randkey {principal}")
         self.run("kadmin.local", "-q", f"ktadd -k {folder}/service.keytab HTTP/localhost hdfs/localhost")
         self.run("kadmin.local", "-q", f"ktadd -k {folder}/reader.keytab reader")
+        self.run("kadmin.local", "-q", f"ktadd -k {folder}/all.keytab -norandkey HTTP/localhost hdfs/localhost reader")
 
     def run(self, *command):
         done = run(command, env={**os.environ, **self.environment})
@@ -419,6 +420,20 @@ def kerberos_case(folder):
             pathlib.Path(folder, "token").write_text(token["Token"]["urlString"])
             count = same_as_from_disk(f"{folder}/token-store", place, names, {**nobody, "SPARK_HISTORY_OPTS": f"-Dafterglow.hdfs.tokenFile={folder}/token"})
             print(f"{count} logs are read with a delegation token")
+
+            def by_keytab(*more):
+                pairs = " ".join(f"-Dspark.history.kerberos.{pair}" for pair in ("enabled=true", f"keytab={folder}/all.keytab", *more))
+                return {**nobody, "KRB5CCNAME": f"FILE:{folder}/first", "SPARK_HISTORY_OPTS": pairs}
+
+            # Whose /logs that is alone may list it; the first of the keytab may not.
+            for path in ("/logs", *(f"/logs/{name}" for name in names)):
+                hdfs.ask(path, "op=SETPERMISSION&permission=700", "PUT")
+            status, rows = ingest(f"{folder}/first", place, environment=by_keytab())
+            assert status == 1, (status, rows)
+            count = same_as_from_disk(f"{folder}/named", place, names, by_keytab(f"principal=reader@{REALM}"))
+            status, _ = ingest(f"{folder}/stranger", place, environment=by_keytab("principal=stranger"))
+            assert status == 2, status
+            print(f"{count} logs are read as the principal that the settings name, where the keytab's first one is refused: {rows[0]['message']}")
 
             kdc.run("kadmin.local", "-q", "modprinc -maxlife 10sec reader")
             properties = pathlib.Path(folder, "spark-defaults.conf")

@@ -268,6 +268,16 @@ static void idle_slots_are_those_that_were_there(void **state)
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "44000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "why"), "driver");
     assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.LOW_UTIL'"), (double)GRADE_LOW); /* 44 s of a core */
+}
+
+/* A job has begun and no task yet: nobody knows how many executors it takes. */
+static void executors_without_a_task_to_run_are_not_too_many(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 50000, UNKNOWN, 0);
+    analyse_app();
+    assert_string_equal(mute_of_rule("APP.OVERALLOC"), "no_subject");
 }
 
 /* Of four slots one runs a task for all of the run but its first second: 57 s of work in 4 × 57 s, and three slots with nothing to do. */
@@ -279,7 +289,10 @@ static void idle_slots_without_a_task_are_told_as_that(void **state)
     analyse_app();
     assert_string_equal(cause_of("APP.LOW_UTIL"), "few_tasks");
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "171000");
+    assert_true(number_of("SELECT coalesce(at_most, 9) FROM finding WHERE rule_id = 'APP.LOW_UTIL'") > (double)GRADE_LOW);
     assert_near(measure("APP.OVERALLOC", "-"), 0.75);
+    assert_string_equal(cause_of("APP.OVERALLOC"), "few_tasks"); /* its stage is told: more tasks come before fewer executors */
+    assert_string_equal(arg_of("APP.OVERALLOC", "partitions"), "8");
     assert_string_equal(arg_of("APP.OVERALLOC", "busy"), "1");
     assert_string_equal(arg_of("APP.OVERALLOC", "n"), ""); /* the only executor did work: slots are to spare, not executors */
 }
@@ -443,6 +456,7 @@ int main(void)
         TEST(a_cancelled_job_is_not_why_a_run_failed),
         TEST(a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last),
         TEST(idle_slots_are_those_that_were_there),
+        TEST(executors_without_a_task_to_run_are_not_too_many),
         TEST(idle_slots_without_a_task_are_told_as_that),
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),

@@ -601,6 +601,38 @@ static void failures_are_told_by_what_they_say(void **state)
     assert_near(number_of("SELECT max(at_least) FROM finding WHERE rule_id = 'SQL.FAILED'"), 0.0); /* the last one went well */
 }
 
+static void run_out_of_memory(bool task)
+{
+    run_stage(0, 1, 4, 4000, 0);
+    app_sql(
+        "INSERT INTO text VALUES (1, 'java.lang.OutOfMemoryError: Java heap space\n\tat java.util.Arrays.copyOf(Arrays.java:3537)'), (2, 'java.lang.OutOfMemoryError: GC overhead limit exceeded')");
+    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen, outcome, error_text_id) VALUES"
+            " (0, 0, %lld, %lld, 2, 1, 1, 1, 1)",
+            (long long)T0 + 1000, (long long)T0 + 9000);
+    if (task) {
+        fail_task(&app_tasks[3], REASON_EXCEPTION);
+        app_tasks[3].error_text_id = 2;
+    }
+    analyse_app();
+}
+
+/* No task and no executor ran out of memory, and yet the query did: the driver, then. */
+static void a_query_without_memory_is_the_drivers(void **state)
+{
+    (void)state;
+    run_out_of_memory(false);
+    assert_near(measure("TASK.OOM", "0"), 1.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.OOM'"), "driver");
+}
+
+static void a_query_whose_task_lacked_memory_is_not(void **state)
+{
+    (void)state;
+    run_out_of_memory(true);
+    assert_near(measure("TASK.OOM", "0.0"), 1.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.OOM'"), "oom_heap");
+}
+
 /* A query that is stopped cancels its batch; that is no failed query. */
 static void a_stopped_stream_is_no_failed_query(void **state)
 {
@@ -676,6 +708,8 @@ int main(void)
         PLAN(a_query_does_not_repeat_itself),
         PLAN(operators_off_the_accelerator_are_counted),
         PLAN(failures_are_told_by_what_they_say),
+        PLAN(a_query_without_memory_is_the_drivers),
+        PLAN(a_query_whose_task_lacked_memory_is_not),
         PLAN(a_stopped_stream_is_no_failed_query),
         PLAN(odd_plans_do_no_harm),
         PLAN(any_allocation_may_fail),

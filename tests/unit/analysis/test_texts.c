@@ -27,6 +27,8 @@ static void kinds_of_errors(void **state)
          ERROR_OOM_CONTAINER},
         {"MemoryError\n  File \"a.py\"", ERROR_OOM_PYTHON},
         {"Command exited with code 137", ERROR_OTHER}, /* a kill is no proof of memory */
+        {"Command exited with code 52", ERROR_OOM_HEAP},
+        {"ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Command exited with code 53", ERROR_DISK_FULL},
         {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ERROR_FETCH},
         {"java.io.IOException: No space left on device", ERROR_DISK_FULL},
         {"org.apache.spark.api.python.PythonException: Traceback", ERROR_PYTHON},
@@ -57,6 +59,51 @@ static void classes_and_messages(void **state)
     assert_true(str_is(error_message_of(STR_LIT("nothing to see\nmore")), "nothing to see"));
     assert_false(str_known(error_class_of(STR_NONE)));
     assert_false(str_known(error_message_of(STR_NONE)));
+}
+
+/* Texts of real logs (failures of 4.3.0, and a write that failed), shortened. */
+static void origins(void **state)
+{
+    static const struct {
+        const char *text, *origin;
+    } cases[] = {
+        {"org.apache.spark.api.python.PythonException: [PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):\n"
+         "  File \"/opt/spark-4.3.0/python/lib/pyspark.zip/pyspark/worker.py\", line 4220, in process\n    out_iter = func(index, iterator)\n               ^^^^^^^^^^^^^^^^^^^^^\n"
+         "  File \"/home/spark/jobs/workloads.py\", line 171, in flaky\n    raise RuntimeError(\"planted\")\n    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+         "RuntimeError: planted\n SQLSTATE: 38000\n\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:1097)",
+         "workloads.py, line 171, in flaky: raise RuntimeError(\"planted\")"},
+        {"Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <lambda>\nZeroDivisionError: division by zero", "<stdin>, line 1, in <lambda>"},
+        {"org.apache.spark.SparkException: Task failed while writing rows.\n\tat org.apache.spark.sql.errors.X.y(X.scala:1)\n"
+         "Caused by: java.io.IOException: No space left on device\n\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)\n\tat com.acme.etl.Sink.flush(Sink.scala:88)\n"
+         "\tat com.acme.etl.Job.run(Job.scala:12)\n\nDriver stacktrace:\n\tat com.acme.Main.main(Main.scala:3)\nCaused by: a.B: of the driver",
+         "java.io.IOException: No space left on device, at com.acme.etl.Sink.flush(Sink.scala:88)"},
+        {"java.lang.IllegalStateException: bad\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:1)\n\tat scala.Option.get(Option.scala:2)", ""},
+        {"java.lang.RuntimeException: bad exec\n\tat $line14.$read$$iw.f(<console>:25)\n\tat org.apache.spark.scheduler.Task.run(Task.scala:99)",
+         "$line14.$read$$iw.f(<console>:25)"},
+        {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ""},
+        {"Traceback (most recent call last):", ""},
+        {"Traceback (most recent call last):\n  File \"", ""},
+        {"", ""},
+    };
+    char origin[ERROR_ORIGIN_BYTES];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        error_origin(str_of(cases[i].text), origin);
+        assert_string_equal(origin, cases[i].origin);
+    }
+    error_origin(STR_NONE, origin);
+    assert_string_equal(origin, "");
+    /* However long its cause is, where it was thrown is said. */
+    char *long_text = malloc(5000);
+    memset(long_text, 'x', 5000);
+    memcpy(long_text, "Caused by: ", 11);
+    memcpy(long_text + 4000, "\n\tat a.B.c(D.java:5)\n\xff", 23);
+    error_origin((struct str){long_text, 5000}, origin);
+    assert_non_null(strstr(origin, "xxx, at a.B.c(D.java:5)"));
+    memset(long_text + 14, '\xe4', 4000);
+    error_origin((struct str){long_text, 5000}, origin);
+    assert_int_equal(utf8_valid_prefix(origin, strlen(origin)), strlen(origin));
+    free(long_text);
 }
 
 static void signatures(void **state)
@@ -108,6 +155,7 @@ static void settings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds_of_errors), cmocka_unit_test(classes_and_messages), cmocka_unit_test(signatures), cmocka_unit_test(settings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds_of_errors), cmocka_unit_test(classes_and_messages), cmocka_unit_test(origins), cmocka_unit_test(signatures),
+                                       cmocka_unit_test(settings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether somebody typed a run: shells wait for people, and no wait of theirs is a fault. */
+#ifndef ANALYSIS_SHELL_H
+#define ANALYSIS_SHELL_H
+
+#include "base/db.h"
+
+/* By the class of the driver's command: real shells log deploy mode "client" as other programs do (Spark 2 to 4), and none runs in cluster mode. */
+enum err_code app_is_shell(struct db *app, bool *ret, struct err *err) WARN_UNUSED;
+
+#endif
