@@ -2,7 +2,7 @@
  *
  * Names and passwords (HTTP's Basic scheme) against a file of bcrypt hashes (htpasswd.h), which is read again when it changes.
  *
- * bcrypt is slow on purpose, so it runs in one thread of its own, at a lower priority, and who asks waits for it without holding a thread (http.c lays the connection aside). What it said is remembered in
+ * bcrypt is slow on purpose, so it runs in one thread of its own, at a lower priority, and who asks waits for it without holding a thread (http_head.c lays the connection aside). What it said is remembered in
  * memory for some minutes, under a keyed hash of name and password (keyed_hash.h): a page with thirty requests costs one check, and the same wrong password sent again costs none. Memory goes with the
  * process and with every change of the file, so that no session outlives either. Requests with the same words at the same time share one check.
  *

@@ -79,7 +79,7 @@ enum err_code server_start(struct server *self, struct err *err) WARN_UNUSED;
 const char *server_address(const struct server *self);
 const char *server_plain_address(const struct server *self);
 
-/* Files that may have changed are looked at: certificate, users, audit log. What changed or went wrong is logged. Called every few seconds by http.c, by one thread. */
+/* Files that may have changed are looked at: certificate, users, audit log. What changed or went wrong is logged. Called every few seconds by http_door.c, by one thread. */
 void server_refresh(struct server *self);
 /* Files that are written on are opened anew with the next server_refresh. */
 void server_reopen(struct server *self);
