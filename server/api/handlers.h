@@ -41,6 +41,9 @@ enum err_code stage_executors(struct json_writer *json, const struct server *ser
 /* The column of table task that a key of an answer, or of ?sort=, is made of: executorRunTimeMs gives executor_run_time_ms. False: too long for any of ours. */
 #define TASK_COLUMN_NAME_BYTES 96
 bool task_column_name(struct str key, char *out, size_t room);
+/* task.status, and the words of ?status= and of answers for it. In a log that has ended, what was running or fetching is unknown. */
+enum { TASK_STATUS_RUNNING, TASK_STATUS_SUCCESS, TASK_STATUS_FAILED, TASK_STATUS_KILLED, TASK_STATUS_FETCHING, TASK_STATUS_UNKNOWN, TASK_STATUS_COUNT };
+extern const char *const task_statuses[TASK_STATUS_COUNT];
 /* ms, ns, bytes or count, by a column's name. */
 const char *metric_unit(struct str column);
 

@@ -19,9 +19,6 @@
 #define OUTLIER_FACTOR 1.5           /* of the third quartile, where analysis has no limit of its own (spec/findings.md 5.2) */
 #define MAX_EXECUTORS ((size_t)1 << 24)
 
-static const char *const statuses[] = {"running", "success", "failed", "killed", "fetching", "unknown"};      /* by task.status */
-enum { STATUS_SUCCESS = 1 };
-
 struct scatter {
     const struct api_app *app;
     struct str x_key;
@@ -61,7 +58,7 @@ static enum err_code measure_speed(struct scatter *self, struct err *err)
     if (!rates)
         return err_nomem(err);
     for (size_t i = 0; i < self->count; i++)
-        if (known(self->duration_ms[i]) && self->x[i] > 0 && self->status[i] == STATUS_SUCCESS)
+        if (known(self->duration_ms[i]) && self->x[i] > 0 && self->status[i] == TASK_STATUS_SUCCESS)
             rates[n++] = order_key((double)MAX(self->duration_ms[i], 1) / (double)self->x[i]);
     if (n)
         select_nth(rates, n, n / 2);
@@ -132,7 +129,7 @@ static void write_points(struct json_writer *json, const struct scatter *self, c
     WRITE_EACH(json, self, "index", json_i64(json, self->index[i]));
     WRITE_EACH(json, self, "durationMs", json_i64(json, self->duration_ms[i]));
     WRITE_EACH(json, self, "x", json_i64(json, self->x[i]));
-    WRITE_EACH(json, self, "status", json_text(json, API_WORD(statuses, self->status[i])));
+    WRITE_EACH(json, self, "status", json_text(json, API_WORD(task_statuses, self->status[i])));
     WRITE_EACH(json, self, "executorId", json_text(json, known(self->executor_ref[i]) ? imap_get(executor_ids, self->executor_ref[i]) : NULL));
     json_object_end(json);
 }

@@ -33,9 +33,6 @@ static const char *const value_names[VALUE_COUNT] = {
     "attempt",        "speculative"};
 #define PHASE_VALUES TASK_ID
 
-static const char *const statuses[] = {"running", "success", "failed", "killed", "fetching", "unknown"};      /* by task.status */
-enum { STATUS_RUNNING, STATUS_SUCCESS, STATUS_FAILED, STATUS_KILLED, STATUS_FETCHING, STATUS_UNKNOWN };
-
 struct row {
     size_t first, count;             /* executors, by position among the picked */
     double slots;
@@ -177,8 +174,8 @@ static void phases_of(const int64_t *const *values, size_t i, double occupancy, 
     for (int p = 0; p < PHASE_COUNT; p++)
         ret[p] = 0;
     int64_t status = values[STATUS][i], fetched_ms = values[GETTING_RESULT][i];
-    if (status == STATUS_FAILED || status == STATUS_KILLED || values[HAS_METRICS][i] != 1) {
-        ret[status == STATUS_FAILED || status == STATUS_KILLED ? LOST : NOMETRICS] = occupancy;
+    if (status == TASK_STATUS_FAILED || status == TASK_STATUS_KILLED || values[HAS_METRICS][i] != 1) {
+        ret[status == TASK_STATUS_FAILED || status == TASK_STATUS_KILLED ? LOST : NOMETRICS] = occupancy;
         return;
     }
     struct task_times times = {.occupancy = occupancy,
@@ -294,7 +291,7 @@ static void write_tasks(struct json_writer *json, const struct timeline *self)
     WRITE_EACH(json, self, "launchOffsetMs", json_i64(json, t->launch_ms - from_ms));
     WRITE_EACH(json, self, "waitMs", json_i64(json, t->begin_ms - t->launch_ms));
     WRITE_EACH(json, self, "durationMs", json_i64(json, t->has_end ? t->end_ms - t->launch_ms : UNKNOWN));
-    WRITE_EACH(json, self, "status", json_text(json, API_WORD(statuses, self->app->ended && (t->status == STATUS_RUNNING || t->status == STATUS_FETCHING) ? STATUS_UNKNOWN : t->status)));
+    WRITE_EACH(json, self, "status", json_text(json, API_WORD(task_statuses, self->app->ended && (t->status == TASK_STATUS_RUNNING || t->status == TASK_STATUS_FETCHING) ? TASK_STATUS_UNKNOWN : t->status)));
     WRITE_EACH(json, self, "speculative", json_i64(json, t->speculative));
     json_key(json, "phases");
     json_array_begin(json);

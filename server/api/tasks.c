@@ -11,10 +11,10 @@
 #include "server/task_columns.h"
 #include "server/task_page.h"
 
+const char *const task_statuses[TASK_STATUS_COUNT] = {"running", "success", "failed", "killed", "fetching", "unknown"};
+
 #define MAX_TEXTS ((size_t)1 << 24)  /* executors, hosts or failure texts of one application */
 
-static const char *const statuses[] = {"running", "success", "failed", "killed", "fetching", "unknown"};      /* by task.status */
-enum { STATUS_RUNNING, STATUS_SUCCESS, STATUS_FAILED, STATUS_KILLED, STATUS_FETCHING, STATUS_UNKNOWN };
 static const char *const localities[] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
 static const char *const end_reasons[] = {"Success", "Resubmitted", "FetchFailed", "ExceptionFailure", "TaskResultLost", "TaskKilled", "TaskCommitDenied", "ExecutorLostFailure",
                                           "UnknownReason", "Other"};
@@ -68,7 +68,7 @@ static enum err_code read_filters(struct filters *self, const struct request *re
     self->host = request_param(request, "host");
     self->q = request_param(request, "q");
     enum err_code rc;
-    if ((rc = param_word(request, "status", statuses, ARRAY_LENGTH(statuses), &self->status, err)) ||
+    if ((rc = param_word(request, "status", task_statuses, ARRAY_LENGTH(task_statuses), &self->status, err)) ||
         (rc = param_word(request, "locality", localities, ARRAY_LENGTH(localities), &self->locality, err)))
         return rc;
     if ((rc = request_param_i64(request, "minDurationMs", UNKNOWN, 0, INT64_MAX, &self->least_duration_ms, err)) ||
@@ -153,8 +153,8 @@ static void keep_members(unsigned char *keep, const int64_t *values, size_t coun
 static void keep_status(unsigned char *keep, const int64_t *values, size_t count, int status, bool ended)
 {
     for (size_t i = 0; i < count; i++) {
-        int64_t shown = ended && (values[i] == STATUS_RUNNING || values[i] == STATUS_FETCHING) ? STATUS_UNKNOWN : values[i];
-        keep[i] = keep[i] && (shown == status || (status == STATUS_RUNNING && shown == STATUS_FETCHING));
+        int64_t shown = ended && (values[i] == TASK_STATUS_RUNNING || values[i] == TASK_STATUS_FETCHING) ? TASK_STATUS_UNKNOWN : values[i];
+        keep[i] = keep[i] && (shown == status || (status == TASK_STATUS_RUNNING && shown == TASK_STATUS_FETCHING));
     }
 }
 
@@ -292,7 +292,7 @@ static void write_row(struct json_writer *json, sqlite3_stmt *stmt, bool ended)
 {
     int64_t status = db_i64(stmt, 0);
     api_columns(json, stmt, ROW_FIRST_PLAIN, sqlite3_column_count(stmt));
-    json_kv_text(json, "status", API_WORD(statuses, ended && (status == STATUS_RUNNING || status == STATUS_FETCHING) ? STATUS_UNKNOWN : status));
+    json_kv_text(json, "status", API_WORD(task_statuses, ended && (status == TASK_STATUS_RUNNING || status == TASK_STATUS_FETCHING) ? TASK_STATUS_UNKNOWN : status));
     json_kv_text(json, "locality", API_WORD(localities, db_i64(stmt, 1)));
     json_key(json, "speculative");
     if (db_is_null(stmt, 2))
