@@ -384,8 +384,10 @@ static void driver_oom(const struct judged *judged, struct findings *findings, c
     if (!finding)
         return;
     finding->cause = "driver";
+    finding_arg_text(findings, "e", STR_NONE); /* said of executors */
+    finding_arg(findings, "k", count, "count");
     finding_arg_text(findings, "kind", str_of(error_kind_names[first->kind]));
-    finding_arg_text(findings, "error", str_known(first->error_class) ? first->error_class : first->message);
+    finding_arg_text(findings, "error", first->error_class.len ? first->error_class : first->message.len ? first->message : str_of(first->signature));
     finding_evidence(findings, first->first_kind, first->first_key, "culprit", NULL, 0);
     finding_formula(findings, "driver", NULL, 0, rule->ladder.step[0], "own");
 }
