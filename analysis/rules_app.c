@@ -646,7 +646,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     if (origin[0])
         finding_arg_text(findings, "origin", str_of(origin));
     finding_arg_text(findings, "signature", str_of(signature));
-    finding->cause = error_kind_names[error_kind_of(failure)];
+    finding->cause = error_is_shutdown(failure) ? "shut_down" : error_kind_names[error_kind_of(failure)];
     finding_arg_text(findings, "kind", str_of(finding->cause));
     if (first)
         finding_arg(findings, "attempts", attempts, "count");
