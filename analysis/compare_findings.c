@@ -67,8 +67,11 @@ static int by_news(const void *a, const void *b)
 /* "3/17" → "3/" and what the node is. */
 static enum err_code node_key(struct comparison *self, struct str key, uint64_t node, struct str *ret, struct err *err)
 {
-    const char *slash = key.len ? memchr(key.ptr, '/', key.len) : NULL;
-    const char *text = arena_printf(&self->arena, "%.*s/%016" PRIx64, slash ? (int)(slash - key.ptr) : 0, key.ptr, node);
+    int64_t execution_id;
+    struct str rest;
+    if (!subject_key_split(key, '/', &execution_id, &rest))
+        return ERR_OK;
+    const char *text = arena_printf(&self->arena, "%" PRId64 "/%016" PRIx64, execution_id, node);
     if (!text)
         return err_nomem(err);
     *ret = str_of(text);

@@ -46,6 +46,7 @@ static const struct {
     {"SQL.PYTHON_UDF", "arrow", ""},
     {"SQL.PYTHON_UDF", "rdd", ""},
     {"CONF.MEMORY_RATIO", "much overhead", "OVERHEAD"},
+    {"EXEC.LOST", "heap full", "MEMORY"},
     {"EXEC.LOST", "preempted", "SERVICE"},
     {"EXEC.LOST", "spot reclaimed", "SERVICE"},
     {"EXEC.LOST", "disk full", "SERVICE"},
@@ -58,7 +59,7 @@ static const struct {
     const char *kind, *fixes;
 } cures_of_failures[] = {
     {"oom_heap", "SHUFPART MEMORY"}, {"oom_container", "OVERHEAD MEMORY"}, {"oom_python", "OVERHEAD SHUFPART"}, {"fetch", "SERVICE"},
-    {"timeout", "TASK_RETRY"},       {"class_not_found", "JAR_EXCL"},
+    {"timeout", "TASK_RETRY"},       {"class_not_found", "JAR_EXCL"},      {"driver", "RESULT_FILE MEMORY"},
 };
 
 const char *finding_fixes(const struct finding *finding)

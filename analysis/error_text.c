@@ -4,11 +4,14 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/attributes.h"
+#include "base/units.h"
 
 #define LOOKED_AT_BYTES ((size_t)64 << 10)
 #define CAUSE_BYTES ((size_t)120) /* of the innermost cause, so that where it was thrown is not cut off */
+#define EXIT_LOOKED_AT_BYTES 8192
 
 const char *const error_kind_names[ERROR_KIND_COUNT] = {"cancelled",  "oom_heap", "oom_container", "oom_python",    "fetch",           "disk_full", "corrupt",
                                                         "permission", "timeout",  "python",        "commit_denied", "class_not_found", "assertion", "other"};
@@ -51,6 +54,27 @@ static const struct {
     {ERROR_ASSERTION, "requirement failed"},
 };
 
+int64_t exit_code_of(struct str text)
+{
+    static const char *const before[] = {"exit code", "exit status", "exitcode", "exited with code"};
+    size_t len = str_known(text) ? MIN(text.len, (size_t)EXIT_LOOKED_AT_BYTES) : 0;
+    for (size_t at = 0; at < len; at++)
+        for (size_t w = 0; w < ARRAY_LENGTH(before); w++) {
+            size_t word = strlen(before[w]), begin = at + word, end;
+            if (begin >= len || strncasecmp(text.ptr + at, before[w], word) != 0)
+                continue;
+            while (begin < len && (text.ptr[begin] == ' ' || text.ptr[begin] == ':' || text.ptr[begin] == '='))
+                begin++;
+            end = begin + (begin < len && text.ptr[begin] == '-');
+            while (end < len && isdigit((unsigned char)text.ptr[end]) && end - begin < 8)
+                end++;
+            int64_t code;
+            if (str_to_i64((struct str){text.ptr + begin, end - begin}, &code))
+                return code;
+        }
+    return UNKNOWN;
+}
+
 static bool contains(struct str text, const char *word)
 {
     return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
@@ -84,7 +108,11 @@ enum error_kind error_kind_of(struct str text)
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (contains(text, words[i].word))
             return words[i].kind;
-    return ERROR_OTHER;
+    switch (exit_code_of(text)) {
+    case EXIT_OUT_OF_MEMORY: return ERROR_OOM_HEAP;
+    case EXIT_NO_DIRECTORY: return ERROR_DISK_FULL;
+    default: return ERROR_OTHER;
+    }
 }
 
 bool error_is_oom(enum error_kind kind)

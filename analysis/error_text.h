@@ -9,6 +9,11 @@
 
 #include "base/str.h"
 
+/* What Spark's own processes end with (SparkExitCode, ExecutorExitCode). */
+enum { EXIT_OUT_OF_MEMORY = 52, EXIT_NO_DIRECTORY = 53, EXIT_NO_HEARTBEAT = 56 };
+/* The exit code that a text names ("exit code 137", "Exit status: 143", "exitCode=52"); UNKNOWN. */
+int64_t exit_code_of(struct str text);
+
 enum error_kind { ERROR_CANCELLED, ERROR_OOM_HEAP, ERROR_OOM_CONTAINER, ERROR_OOM_PYTHON, ERROR_FETCH, ERROR_DISK_FULL, ERROR_CORRUPT, ERROR_PERMISSION, ERROR_TIMEOUT, ERROR_PYTHON, ERROR_COMMIT_DENIED,
                   ERROR_CLASS_NOT_FOUND, ERROR_ASSERTION, ERROR_OTHER, ERROR_KIND_COUNT };
 extern const char *const error_kind_names[ERROR_KIND_COUNT];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/failure_signature.h"
+#include "analysis/error_text.h"
 #include "base/units.h"
 
 /* Why, as the sentences name it. Exit code 137 is a kill: a memory limit is likely on YARN and Kubernetes, and no proof. */
@@ -15,7 +15,7 @@ static const struct {
     {"exceeding physical memory", "memory limit"},
     {"exceeding virtual memory", "memory limit"},
     {"OOMKilled", "memory limit"},
-    {"OutOfMemory", "memory limit"},
+    {"OutOfMemory", "heap full"},
     {"preempt", "preempted"},
     {"spot", "spot reclaimed"},
     {"heartbeat", "heartbeat timed out"},
@@ -31,6 +31,9 @@ const char *executor_loss_reason(struct str text)
         if (memmem(text.ptr, text.len, loss_words[i].word, strlen(loss_words[i].word)))
             return loss_words[i].reason;
     switch (exit_code_of(text)) {
+    case EXIT_OUT_OF_MEMORY: return "heap full";
+    case EXIT_NO_DIRECTORY: return "disk full";
+    case EXIT_NO_HEARTBEAT: return "heartbeat timed out";
     case 137: return "killed (137)";
     case 143: return "terminated (143)";
     default: return "unknown";

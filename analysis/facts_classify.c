@@ -128,25 +128,45 @@ static bool has(const int64_t *sorted, size_t count, int64_t value)
     return low < count && sorted[low] == value;
 }
 
-/* Killed because another attempt of the index succeeded: the loser of a speculation. */
+static bool is_lost_so_far(const struct stage_fact *stage, const struct attempt *attempt)
+{
+    return attempt->kind == LOST_CANCELLED || (attempt->kind == LOST_UNFINISHED && stage->completed_seen && !stage->failed);
+}
+
+/* Indexes with a success, ascending. */
+static size_t list_successes(struct group *group, const struct stage_fact *stage, bool of_copies)
+{
+    const struct attempt *attempts = group->facts->attempts + stage->first_attempt;
+    const struct attempt_launch *launches = group->facts->launches + stage->first_attempt;
+    size_t count = 0;
+    for (size_t i = 0; i < stage->attempt_count; i++)
+        if (attempts[i].success && launches[i].index >= 0 && (attempts[i].speculative || !of_copies))
+            group->indexes[count++] = launches[i].index;
+    sort_times(group->indexes, group->indexes + count, count);
+    return count;
+}
+
+/* Killed because another attempt of the index succeeded: the loser of a speculation. So is one that had not ended when its stage was done, if one of the two was a copy: it is killed then, and
+ * where the application ends with the stage nobody logs that. */
 static enum err_code judge_killed(struct group *group, const struct stage_fact *stage, struct err *err)
 {
     struct attempt *attempts = group->facts->attempts + stage->first_attempt;
     const struct attempt_launch *launches = group->facts->launches + stage->first_attempt;
-    size_t killed = 0, count = 0;
+    size_t lost = 0;
     for (size_t i = 0; i < stage->attempt_count; i++)
-        killed += attempts[i].kind == LOST_CANCELLED;
-    if (!killed)
+        lost += is_lost_so_far(stage, &attempts[i]);
+    if (!lost)
         return ERR_OK;
     if (mem_grow((void **)&group->indexes, &group->index_room, 2 * stage->attempt_count, 2 * FACTS_MAX_ATTEMPTS, sizeof *group->indexes))
         return err_nomem(err);
-    for (size_t i = 0; i < stage->attempt_count; i++)
-        if (attempts[i].success && launches[i].index >= 0)
-            group->indexes[count++] = launches[i].index;
-    sort_times(group->indexes, group->indexes + count, count);
-    for (size_t i = 0; i < stage->attempt_count; i++)
-        if (attempts[i].kind == LOST_CANCELLED && has(group->indexes, count, launches[i].index))
-            attempts[i].kind = LOST_SPECULATIVE;
+    for (int of_copies = 0; of_copies < 2; of_copies++) {
+        size_t count = list_successes(group, stage, of_copies);
+        for (size_t i = 0; i < stage->attempt_count && count; i++) {
+            bool may = attempts[i].kind == LOST_CANCELLED || of_copies || attempts[i].speculative;
+            if (is_lost_so_far(stage, &attempts[i]) && may && has(group->indexes, count, launches[i].index))
+                attempts[i].kind = LOST_SPECULATIVE;
+        }
+    }
     return ERR_OK;
 }
 

@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/failure_signature.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "analysis/executor_loss.h"
 #include "base/mem.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
 #define MAX_TEXTS ((size_t)1 << 26)
-#define EXIT_LOOKED_AT 8192
 
 /* ---- exit codes */
-
-int64_t exit_code_of(struct str text)
-{
-    static const char *const words[] = {"exit code", "exit status", "exitcode", "exited with code"};
-    size_t len = str_known(text) ? MIN(text.len, (size_t)EXIT_LOOKED_AT) : 0;
-    for (size_t at = 0; at < len; at++)
-        for (size_t w = 0; w < ARRAY_LENGTH(words); w++) {
-            size_t word = strlen(words[w]), begin = at + word, end;
-            if (begin >= len || strncasecmp(text.ptr + at, words[w], word) != 0)
-                continue;
-            while (begin < len && (text.ptr[begin] == ' ' || text.ptr[begin] == ':' || text.ptr[begin] == '='))
-                begin++;
-            end = begin + (begin < len && text.ptr[begin] == '-');
-            while (end < len && isdigit((unsigned char)text.ptr[end]) && end - begin < 8)
-                end++;
-            int64_t code;
-            if (str_to_i64((struct str){text.ptr + begin, end - begin}, &code))
-                return code;
-        }
-    return UNKNOWN;
-}
 
 /* SparkExitCode and ExecutorExitCode, YARN's ContainerExitStatus, and 128 + signal. */
 const char *exit_code_meaning(int64_t code)

@@ -42,8 +42,6 @@ void failure_signatures_dispose(struct failure_signatures *self);
 uint32_t failure_of_text(const struct failure_signatures *self, int64_t text_id);
 enum err_code failure_signatures_store(const struct failure_signatures *self, struct db *db, struct err *err) WARN_UNUSED;
 
-/* The exit code that a text names ("exit code 137", "Exit status: 143", "exitCode=52"); UNKNOWN. */
-int64_t exit_code_of(struct str text);
 /* What Spark, YARN and the kernel mean by it; NULL: nothing special. Static. */
 const char *exit_code_meaning(int64_t code);
 

@@ -2,6 +2,7 @@
 #include "analysis/finding.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/attributes.h"
 
@@ -94,4 +95,18 @@ double finding_margin(const struct finding *finding, const struct profile *profi
     if (finding->rule->kind == RULE_TIME && known(finding->price.ms))
         margin = MIN(margin, (double)finding->price.ms / (double)price_steps[GRADE_INFO].least_ms);
     return margin;
+}
+
+bool subject_key_split(struct str key, char mark, int64_t *ret_first, struct str *ret_rest)
+{
+    const char *at = key.len ? memchr(key.ptr, mark, key.len) : NULL;
+    size_t n = at ? (size_t)(at - key.ptr) : key.len;
+    *ret_rest = (struct str){key.ptr + n, key.len - n};
+    return str_to_i64((struct str){key.ptr, n}, ret_first);
+}
+
+bool subject_key_pair(struct str key, char mark, int64_t *ret_first, int64_t *ret_second)
+{
+    struct str rest;
+    return subject_key_split(key, mark, ret_first, &rest) && rest.len && str_to_i64((struct str){rest.ptr + 1, rest.len - 1}, ret_second);
 }

@@ -92,6 +92,10 @@ struct finding {
 struct profile {
     const struct ladder *ladders;    /* by position in rules; NULL: the defaults */
 };
+/* Keys like "3.1" (a stage's attempt) and "3/17" (a node of an execution's plan): what stands before the first `mark`, and from it on (".1"; empty where there is none). False: the first is no number. */
+bool subject_key_split(struct str key, char mark, int64_t *ret_first, struct str *ret_rest);
+bool subject_key_pair(struct str key, char mark, int64_t *ret_first, int64_t *ret_second); /* both numbers; false: they are not */
+
 /* 1.3: min(gm, gp) of time rules, gm of health rules; then shift, floor and caps. A time rule that has a scenario and no price (2.3, 6.4, or too many subjects) gets low at most.
  * wall_ms: of the application. `profile` may be NULL: the defaults. Muted or suppressed findings keep their grade: showing them is the caller's. */
 enum grade finding_grade(const struct finding *finding, const struct profile *profile, int64_t wall_ms);

@@ -225,6 +225,9 @@ static enum err_code price_one(struct pricing *self, struct findings *findings, 
         return ERR_OK;
     }
     struct price price = price_of(&self->judged->calibration, saved, (enum band)finding->band);
+    bool told_anyway = finding->rule->kind == RULE_HEALTH || finding->at_least > GRADE_OK;
+    if (told_anyway && price.ms < OFF_PATH_PRICE_MS)
+        price.ms = price.low_ms = 0; /* no saving to speak of (1.3), and none to be ranked by */
     finding->price.ms = price.ms;
     finding->price.low_ms = price.low_ms;
     finding->price.high_ms = price.high_ms;

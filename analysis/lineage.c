@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/lineage.h"
 
+#include <stdlib.h>
+
 #include "analysis/sort.h"
 #include "base/mem.h"
 
@@ -10,6 +12,8 @@
 struct listed {
     uint32_t rdd;
     bool persisted;
+    bool walked;
+    bool from_data; /* from a source or a cache, not from what a shuffle kept alone */
 };
 
 struct walk {
@@ -21,7 +25,7 @@ struct walk {
     size_t list_count, list_capacity;
     uint32_t *stack;
     size_t stack_count, stack_capacity;
-    uint32_t *place; /* by RDD: its place in the list + 1; 0: it is not in it, or was walked */
+    uint32_t *place; /* by RDD: its place in the list + 1; 0: it is not in it */
 };
 
 static uint32_t rdd_position(const struct facts *facts, int64_t rdd_id)
@@ -53,37 +57,75 @@ static enum err_code push(struct walk *self, uint32_t rdd, struct err *err)
     return ERR_OK;
 }
 
+static int by_rdd(const void *a, const void *b)
+{
+    const struct listed *x = a, *y = b;
+    return (x->rdd > y->rdd) - (x->rdd < y->rdd);
+}
+
+/* NULL: behind a shuffle. */
+static struct listed *listed(const struct walk *self, uint32_t rdd)
+{
+    return rdd == NO_ENTITY || !self->place[rdd] ? NULL : &self->list[self->place[rdd] - 1];
+}
+
+/* From the stage's own RDD backwards, up to what was persisted. */
+static enum err_code walk_back(struct walk *self, uint32_t own, uint32_t stage, struct err *err)
+{
+    const struct facts *facts = self->facts;
+    struct lineage *lineage = self->lineage;
+    self->stack_count = 0;
+    enum err_code rc = push(self, own, err);
+    while (!rc && self->stack_count) {
+        struct listed *at = listed(self, self->stack[--self->stack_count]);
+        if (!at || at->walked)
+            continue;
+        at->walked = true;
+        if (at->persisted) {
+            rc = add_use(&lineage->met, &lineage->met_count, &self->met_capacity, at->rdd, stage, err);
+            continue;
+        }
+        const struct rdd_fact *fact = &facts->rdds[at->rdd];
+        for (size_t p = 0; p < fact->parent_count && !rc; p++)
+            rc = push(self, rdd_position(facts, fact->parents[p]), err);
+    }
+    return rc;
+}
+
+/* An RDD has a higher id than those it is made of: these are looked at first. */
+static enum err_code note_computed(struct walk *self, uint32_t stage, struct err *err)
+{
+    const struct facts *facts = self->facts;
+    struct lineage *lineage = self->lineage;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < self->list_count && !rc; i++) {
+        struct listed *at = &self->list[i];
+        const struct rdd_fact *fact = &facts->rdds[at->rdd];
+        at->from_data = at->persisted || !fact->parent_count;
+        if (!at->walked || at->from_data)
+            continue;
+        for (size_t p = 0; p < fact->parent_count; p++) {
+            const struct listed *parent = listed(self, rdd_position(facts, fact->parents[p]));
+            at->from_data |= parent && parent->from_data;
+        }
+        if (at->from_data)
+            rc = add_use(&lineage->computed, &lineage->computed_count, &self->computed_capacity, at->rdd, stage, err);
+    }
+    return rc;
+}
+
 /* The first of a list is the stage's own RDD (StageInfo.fromStage puts it there), the rest are what it comes from. */
 static enum err_code walk_stage(struct walk *self, uint32_t stage, struct err *err)
 {
-    const struct facts *facts = self->facts;
-    enum err_code rc = ERR_OK;
+    if (!self->list_count)
+        return ERR_OK;
+    uint32_t own = self->list[0].rdd;
+    qsort(self->list, self->list_count, sizeof *self->list, by_rdd);
     for (size_t i = 0; i < self->list_count; i++)
         self->place[self->list[i].rdd] = (uint32_t)i + 1;
-    self->stack_count = 0;
-    if (self->list_count)
-        rc = push(self, self->list[0].rdd, err);
-    while (!rc && self->stack_count) {
-        uint32_t rdd = self->stack[--self->stack_count], place = self->place[rdd];
-        if (!place)
-            continue;
-        self->place[rdd] = 0;
-        struct lineage *lineage = self->lineage;
-        if (self->list[place - 1].persisted) {
-            rc = add_use(&lineage->met, &lineage->met_count, &self->met_capacity, rdd, stage, err);
-            continue;
-        }
-        bool narrow = false;
-        for (size_t p = 0; p < facts->rdds[rdd].parent_count && !rc; p++) {
-            uint32_t parent = rdd_position(facts, facts->rdds[rdd].parents[p]);
-            if (parent == NO_ENTITY || !self->place[parent])
-                continue; /* behind a shuffle, or met on another way (then it has been counted) */
-            narrow = true;
-            rc = push(self, parent, err);
-        }
-        if (narrow && !rc)
-            rc = add_use(&lineage->computed, &lineage->computed_count, &self->computed_capacity, rdd, stage, err);
-    }
+    enum err_code rc = walk_back(self, own, stage, err);
+    if (!rc)
+        rc = note_computed(self, stage, err);
     for (size_t i = 0; i < self->list_count; i++)
         self->place[self->list[i].rdd] = 0;
     self->list_count = 0;
@@ -115,7 +157,7 @@ static enum err_code list_rdd(struct walk *self, uint32_t stage, uint32_t rdd, i
         return err_nomem(err);
     /* Without what a job said of the stage: it was persisted at some time, and not released before the stage began. */
     bool persisted = known(cached) ? cached == 1 : fact->persisted && !(known(unpersist_ms) && unpersist_ms < self->facts->stages[stage].first_launch_ms);
-    self->list[self->list_count++] = (struct listed){rdd, persisted};
+    self->list[self->list_count++] = (struct listed){.rdd = rdd, .persisted = persisted};
     return ERR_OK;
 }
 

@@ -13,7 +13,8 @@ struct lineage_use {
 };
 
 struct lineage {
-    struct lineage_use *computed; /* RDDs that are no source and no shuffle's first one and were not persisted, by (rdd, begin of the stage); owned, as `met` */
+    struct lineage_use *computed; /* RDDs made of a source or a cache, persisted neither: not those that come from shuffles alone, whose
+                                     files were kept; by (rdd, begin of the stage); owned, as `met` */
     struct lineage_use *met;      /* persisted ones: the first stage filled them, those behind read them or filled them again; likewise ordered */
     size_t computed_count, met_count;
 };

@@ -380,16 +380,6 @@ static bool put_query(const struct run_match *self, const struct run_record *bas
     return other != NO_MATCH;
 }
 
-/* "12.0" → 12 and ".0". */
-static bool split_key(struct str key, char separator, int64_t *ret_id, struct str *ret_rest)
-{
-    size_t n = 0;
-    while (n < key.len && key.ptr[n] != separator)
-        n++;
-    *ret_rest = (struct str){key.ptr + n, key.len - n};
-    return str_to_i64((struct str){key.ptr, n}, ret_id);
-}
-
 bool run_match_subject(const struct run_match *self, const struct run_record *base, const struct run_record *new_run, enum subject_kind kind, struct str key, struct buf *out)
 {
     int64_t id;
@@ -401,7 +391,7 @@ bool run_match_subject(const struct run_match *self, const struct run_record *ba
     case SUBJECT_CONF:
     case SUBJECT_LOG: buf_append(out, key.ptr, key.len); return true;
     case SUBJECT_STAGE: {
-        const struct run_stage *stage = split_key(key, '.', &id, &rest) ? counterpart(self, base, new_run, id) : NULL;
+        const struct run_stage *stage = subject_key_split(key, '.', &id, &rest) ? counterpart(self, base, new_run, id) : NULL;
         if (stage) {
             buf_printf(out, "%lld", (long long)stage->stage_id);
             buf_append(out, rest.ptr, rest.len);
@@ -411,7 +401,7 @@ bool run_match_subject(const struct run_match *self, const struct run_record *ba
     case SUBJECT_JOB: return str_to_i64(key, &id) && put_job(self, base, new_run, id, out);
     case SUBJECT_SQL: return str_to_i64(key, &id) && put_query(self, base, new_run, id, out);
     case SUBJECT_NODE:
-        if (!split_key(key, '/', &id, &rest) || !put_query(self, base, new_run, id, out))
+        if (!subject_key_split(key, '/', &id, &rest) || !put_query(self, base, new_run, id, out))
             return false;
         buf_append(out, rest.ptr, rest.len);
         return true;

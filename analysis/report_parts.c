@@ -41,12 +41,6 @@ const char *report_grade_name(enum lang lang, enum grade grade)
     return message_of(lang, "grades", grade_names[grade]);
 }
 
-const char *report_confidence_name(enum lang lang, int confidence)
-{
-    static const char *const names[] = {"low", "medium", "high"};
-    return message_of(lang, "confidence", names[confidence]);
-}
-
 bool report_cell_is_news(const struct report_cell *cell)
 {
     return str_known(cell->text) || cell->value > 0 || cell->value < 0;

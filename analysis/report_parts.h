@@ -56,7 +56,6 @@ double report_ms(int64_t ms);        /* UNKNOWN gives NaN */
 const char *report_colon(enum lang lang);
 const char *report_comma(enum lang lang);
 const char *report_grade_name(enum lang lang, enum grade grade);
-const char *report_confidence_name(enum lang lang, int confidence);
 /* A readable report leaves out cells that say nothing happened: nothing spilled, nothing read. */
 bool report_cell_is_news(const struct report_cell *cell);
 void report_cell_name(struct buf *out, enum lang lang, struct str name);     /* of a column of evidence */

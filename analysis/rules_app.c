@@ -19,6 +19,10 @@
 #define GAP_LEAST_MS 1000
 #define GAP_TARGET_MS 1000.0
 #define SQL_GAP_LEAST_MS 2000.0
+/* The first query of a run loads the optimiser's code: so much planning is no fault of its own (own, as what APP.START_WAIT allows). */
+#define SQL_FIRST_PLANNING_MS 15000.0
+/* APP.LOW_UTIL: what less than two minutes of a core cost is worth a word and no more (own). Waiting before the first job is APP.START_WAIT's, and most of a short run. */
+#define IDLE_LEAST_MS 120000.0
 /* APP.OFF_CPU */
 #define OFF_CPU_LEAST_RUN_MS 60000.0
 /* APP.OVERALLOC: executors that lived shorter say nothing. How many tasks ran at once is looked at in so many pieces of the run: what overlaps within one counts as at once. */
@@ -206,7 +210,7 @@ static int by_execution(const void *a, const void *b)
     return x->execution_id != y->execution_id ? (x->execution_id > y->execution_id) - (x->execution_id < y->execution_id) : (x->place > y->place) - (x->place < y->place);
 }
 
-static void sql_driver_of(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct sql_gap *gaps, size_t count)
+static void sql_driver_of(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct sql_gap *gaps, size_t count, bool is_first)
 {
     const struct accounts *accounts = judged->accounts;
     double sum = 0, saving = 0, planning = 0, commit = 0, between = 0;
@@ -236,6 +240,8 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     for (size_t i = 0; i < count; i++)
         places[i] = gaps[i].place;
     finding->cause = !has_jobs ? "command" : planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
+    if (is_first && sum - planning < SQL_GAP_LEAST_MS && planning < SQL_FIRST_PLANNING_MS)
+        finding->at_most = GRADE_LOW;
     finding_arg(findings, "id", (double)gaps->execution_id, "id");
     finding_arg(findings, "sec", sum, "ms");
     if (has_jobs) {
@@ -250,6 +256,15 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
 }
 
+static int64_t first_execution(const struct facts *facts)
+{
+    const struct sql_fact *first = NULL;
+    for (size_t i = 0; i < facts->sql_count; i++)
+        if (known(facts->sqls[i].begin_ms) && (!first || facts->sqls[i].begin_ms < first->begin_ms))
+            first = &facts->sqls[i];
+    return first ? first->execution_id : UNKNOWN;
+}
+
 static enum err_code sql_driver(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct accounts *accounts = judged->accounts;
@@ -261,11 +276,12 @@ static enum err_code sql_driver(const struct judged *judged, struct findings *fi
     for (size_t i = 0; i < accounts->gap_count; i++)
         if (accounts->gaps[i].kind == BUCKET_GAP_SQL && known(accounts->gaps[i].sql_execution_id))
             gaps[count++] = (struct sql_gap){accounts->gaps[i].sql_execution_id, i};
+    int64_t first = first_execution(judged->facts);
     qsort(gaps, count, sizeof *gaps, by_execution);
     for (size_t begin = 0, end; begin < count && judged->wall_ms > 0; begin = end) {
         for (end = begin; end < count && gaps[end].execution_id == gaps[begin].execution_id; end++)
             ;
-        sql_driver_of(judged, findings, rule, gaps + begin, end - begin);
+        sql_driver_of(judged, findings, rule, gaps + begin, end - begin, gaps[begin].execution_id == first);
     }
     return ERR_OK;
 }
@@ -300,7 +316,12 @@ static enum err_code low_util(const struct judged *judged, struct findings *find
         return rc;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
+    double idle = allocated - busy, later = idle - app->slot_ms[BUCKET_GAP_STARTUP];
     finding->mute = mute_of(judged, rule_find(STR_LIT("APP.DRIVER_GAP")), NO_ENTITY); /* seconds of a toy are no waste, and a cut log hides work */
+    if (!finding->mute && app->slot_ms[BUCKET_GAP_STREAM] > later / 2)
+        finding->mute = MUTE_STREAMING; /* it waits for its next trigger */
+    if (later < IDLE_LEAST_MS)
+        finding->at_most = GRADE_LOW;
     finding->grade_shift = dynamic_allocation(judged->facts) ? -1 : 0;
     finding_arg(findings, "busy", busy, "ms");
     finding_arg(findings, "alloc", allocated, "ms");
@@ -399,7 +420,7 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
         if (!executor->attempt_count)
             unused_ms += (double)(executor->to_ms - executor->from_ms) * (double)MAX(executor->slots, 1);
     }
-    if (!count || !facts->slot_peak || !facts->job_count)
+    if (!count || !facts->slot_peak || !facts->job_count || !facts->attempt_count) /* a log that ends before the first task */
         return ERR_OK;
     at_once = MIN(at_once, facts->slot_peak);
     double never = (double)idle / (double)count, spare = 1 - (double)at_once / (double)facts->slot_peak;

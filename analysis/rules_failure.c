@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audits.h"
 #include "analysis/error_text.h"
 #include "analysis/executor_loss.h"
 #include "analysis/stage_view.h"
@@ -362,6 +363,33 @@ static void executors_oom(const struct facts *facts, struct findings *findings)
     }
 }
 
+/* A query or job that failed for want of memory while no task and no executor did: it was the driver's. */
+static void driver_oom(const struct judged *judged, struct findings *findings, const struct rule *rule)
+{
+    const struct failure_row *first = NULL;
+    const struct failure_signatures *failures = &judged->audits->failures;
+    for (size_t i = 0; i < failures->count; i++) {
+        const struct failure_row *row = &failures->rows[i];
+        if (!error_is_oom(row->kind))
+            continue;
+        if (row->counts[FAILED_TASKS] || row->counts[FAILED_EXECUTORS])
+            return;
+        first = first ? first : row;
+    }
+    if (!first || judged->completeness < COMPLETE_FOR_PRICES)
+        return;
+    double count = (double)MAX(first->counts[FAILED_SQLS], first->counts[FAILED_JOBS]);
+    struct finding *finding =
+        findings_consider(findings, rule, MUTE_NONE, count, (double)NAN, first->first_kind, "%.*s", (int)MIN(first->first_key.len, (size_t)255), first->first_key.ptr);
+    if (!finding)
+        return;
+    finding->cause = "driver";
+    finding_arg_text(findings, "kind", str_of(error_kind_names[first->kind]));
+    finding_arg_text(findings, "error", str_known(first->error_class) ? first->error_class : first->message);
+    finding_evidence(findings, first->first_kind, first->first_key, "culprit", NULL, 0);
+    finding_formula(findings, "driver", NULL, 0, rule->ladder.step[0], "own");
+}
+
 /* ---- stages that ran again; copies; exclusions */
 
 /* Attempts of one stage id lie side by side, ascending. */
@@ -413,7 +441,8 @@ static enum err_code retries(const struct judged *judged, struct findings *findi
             for (size_t p = 0; p < fact->parent_count; p++)
                 finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = fact->parents[p], .lost_kinds = RETRY_KINDS});
         }
-        finding_arg_text(findings, "chain", (struct str){chain, utf8_valid_prefix(chain, strlen(chain))});
+        /* No attempt of it failed: what it had made was lost later. */
+        finding_arg_text(findings, "chain", chain[0] ? (struct str){chain, utf8_valid_prefix(chain, strlen(chain))} : STR_NONE);
         finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     }
     return rc;
@@ -502,8 +531,10 @@ enum err_code rules_failure(const struct judged *judged, struct findings *findin
     arena_dispose(&texts);
     if (!rc)
         rc = executors_lost(judged, findings, err);
-    if (!rc)
+    if (!rc) {
         executors_oom(facts, findings);
+        driver_oom(judged, findings, memory);
+    }
     if (!rc)
         rc = retries(judged, findings, rule_find(STR_LIT("STAGE.RETRY_CHAIN")), err);
     return rc ? rc : excluded(judged, findings, rule_find(STR_LIT("EXEC.EXCLUDED")), err);

@@ -16,6 +16,9 @@
 /* STAGE.GC_HIGH: collections that cost less than this of wall time are not worth a word. */
 #define GC_LEAST_WALL_MS 500.0
 #define GC_LEAST_WARM_TASKS 3.0
+/* … unless so much is collected that no starting JVM does it: stages of two tasks, a slot each, are all first wave (spec/findings.md 11.3 prices two of those). */
+#define GC_SURE_SHARE 0.2
+#define GC_SURE_WALL_MS 1000.0
 #define SMALLER_PARTITIONS 2.0 /* advice: halves, to begin with */
 /* EXEC.GC_LOW */
 #define GC_LOW_LEAST_RUN_MS 600000.0
@@ -43,7 +46,8 @@
 static void gc_high(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
     double gc = view->stats->of[STAT_GC].sum;
-    enum mute mute = gc / view->slots < GC_LEAST_WALL_MS ? MUTE_TINY_DATA : view->extra->warm_count < GC_LEAST_WARM_TASKS ? MUTE_FEW_TASKS : MUTE_NONE;
+    bool sure = view->stats->gc_share >= GC_SURE_SHARE && gc / view->slots >= GC_SURE_WALL_MS;
+    enum mute mute = gc / view->slots < GC_LEAST_WALL_MS ? MUTE_TINY_DATA : view->extra->warm_count < GC_LEAST_WARM_TASKS && !sure ? MUTE_FEW_TASKS : MUTE_NONE;
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, view->stats->gc_share, view->extra->gc_excess_ms / view->slots);
     if (!finding)
         return;
@@ -76,6 +80,9 @@ static void spill(const struct judged *judged, struct findings *findings, const 
         return;
     double share = view->extra->spilled_tasks / view->count;
     finding->cause = share < SPILL_FEW ? "few" : share > SPILL_MOST ? "most" : "some";
+    /* Where files of a spill stay in the page cache, or Python writes them, no time is seen that it cost: still nothing that was meant. */
+    if (finding->measure >= rule->ladder.step[1] && disk >= SPILL_LEAST_BYTES)
+        finding->at_least = GRADE_INFO;
     finding_arg(findings, "disk", disk, "bytes");
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
     finding_arg(findings, "q", finding->measure, "ratio");
@@ -137,7 +144,8 @@ static void gc_long(const struct judged *judged, struct findings *findings, cons
 /* What resource managers allow a container (ResourceProfile.calculateOverHeadMemory and its sum): memory outside of the heap and Python's own come on top where they are set. */
 static double total_limit(const struct facts *facts, double heap)
 {
-    int64_t overhead = conf_bytes(facts_conf(facts, "spark.executor.memoryOverhead"), BYTES_PER_MIB), python = conf_bytes(facts_conf(facts, "spark.executor.pyspark.memory"), BYTES_PER_MIB);
+    int64_t overhead = conf_bytes(facts_conf(facts, "spark.executor.memoryOverhead"), BYTES_PER_MIB),
+            python = conf_bytes(facts_conf(facts, "spark.executor.pyspark.memory"), BYTES_PER_MIB);
     int64_t off_heap = conf_true(facts_conf(facts, "spark.memory.offHeap.enabled"), false) ? conf_bytes(facts_conf(facts, "spark.memory.offHeap.size"), 1) : UNKNOWN;
     double factor = conf_number(facts_conf(facts, "spark.executor.memoryOverheadFactor")); /* since 3.3 */
     return heap + (known(overhead) ? (double)overhead : MAX(OVERHEAD_LEAST_BYTES, (factor > 0 ? factor : OVERHEAD_SHARE) * heap)) + (double)known_or(off_heap, 0) +

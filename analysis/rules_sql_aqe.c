@@ -157,7 +157,8 @@ enum err_code look_at_skew_unhandled(struct sql_pass *pass, const struct plan_no
         evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"ratio", skewed->ratio, "ratio"}, {"max", skewed->max_bytes, "bytes"}}, 2);
         evidence_stage_of(pass, reader, "context");
         finding_formula(pass->findings, NULL, NULL, 0, finding->rule->ladder.step[0], "S1");
-        finding_change(pass->findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = reader});
+        finding_change(pass->findings, "W2", BAND_NORMAL,
+                       (struct change){.kind = CHANGE_SPREAD, .stage = reader, .first_wave_apart = pass->judged->stages[reader]->outliers.beside_warmup});
     }
     return ERR_OK;
 }

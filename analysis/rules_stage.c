@@ -96,8 +96,9 @@ static void skew_of_data(const struct judged *judged, struct findings *findings,
     evidence_task(judged, findings, &extra->peer, "peer");
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
-    filter_outliers(findings, view);
-    finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position});
+    if (extra->data_task.duration_ms > outliers->cut_ms)
+        filter_outliers(findings, view);
+    finding_change(findings, "W2", BAND_NORMAL, (struct change){.kind = CHANGE_SPREAD, .stage = view->position, .first_wave_apart = outliers->beside_warmup});
 }
 
 static void skew_of_writes(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
@@ -120,6 +121,8 @@ static void straggler(const struct judged *judged, struct findings *findings, co
 {
     const struct outliers *outliers = &view->stats->outliers;
     double waiting = outliers->ms[CAUSE_WAITING], cpu = outliers->ms[CAUSE_CODE_CPU], own = waiting + cpu + outliers->ms[CAUSE_UNEXPLAINED];
+    if (!view->stats->slow_executor.slow)
+        own += outliers->ms[CAUSE_EXECUTOR]; /* its few tasks there take a little longer, too: no slow machine, and no other rule tells of them */
     if (!outliers->count || !is_cause(outliers, own) || view->extra->outlier_read_ratio >= STRAGGLER_READ_RATIO)
         return;
     enum mute mute = view->count < SKEW_LEAST_TASKS ? MUTE_FEW_TASKS : outliers->warmup_mutes ? MUTE_WARMUP : MUTE_NONE;
@@ -141,7 +144,7 @@ static void straggler(const struct judged *judged, struct findings *findings, co
     evidence_stage(findings, view, "context");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "S2");
     filter_outliers(findings, view);
-    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
+    finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position, .first_wave_apart = outliers->beside_warmup});
 }
 
 static void slow_storage(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)

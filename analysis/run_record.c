@@ -288,11 +288,9 @@ static const char *const query_identity_sql = "SELECT coalesce(query_id, name) F
 
 static enum err_code identify_node(struct db *app, struct run_finding *finding, struct err *err)
 {
-    const char *slash = finding->key.len ? memchr(finding->key.ptr, '/', finding->key.len) : NULL;
-    size_t n = slash ? (size_t)(slash - finding->key.ptr) : 0;
     int64_t execution_id, node_id;
     sqlite3_stmt *row = NULL;
-    if (!slash || !str_to_i64((struct str){finding->key.ptr, n}, &execution_id) || !str_to_i64((struct str){slash + 1, finding->key.len - n - 1}, &node_id))
+    if (!subject_key_pair(finding->key, '/', &execution_id, &node_id))
         return ERR_OK;
     CLEANUP(buf_dispose) struct buf cleaned;
     buf_init(&cleaned, RUN_RECORD_BYTES);

@@ -79,30 +79,34 @@ static enum err_code quantile(const double *values, size_t count, double q, doub
     return ERR_OK;
 }
 
-/* W1, W2: what winners do beyond 1.5 × p75 is cut off, and spread over them all. */
-static enum err_code cap(const struct simulation *sim, struct sim_work *work, bool spread_out, struct err *err)
+/* W1, W2: what winners do beyond 1.5 × p75 is cut off, and spread over them all. The first wave, where it is apart, beyond 1.5 × its own median. */
+static enum err_code cap(const struct simulation *sim, struct sim_work *work, const struct change *change, struct err *err)
 {
-    CLEANUP(mem_freep) double *costs = mem_alloc((work->count + 1) * sizeof *costs);
+    CLEANUP(mem_freep) double *costs = mem_alloc((2 * work->count + 1) * sizeof *costs);
     CLEANUP(mem_freep) bool *wins = mem_alloc(work->count + 1);
     if (!costs || !wins)
         return err_nomem(err);
-    size_t count = 0;
+    double *cold = costs + work->count, p75 = 0, first_p50 = 0;
+    size_t count = 0, cold_count = 0;
     for (size_t i = 0; i < work->count; i++) {
-        costs[count] = work->cost_ms[i];
+        costs[count] = cold[cold_count] = work->cost_ms[i];
         count += wins[i] = is_winner(sim, work, i);
+        cold_count += wins[i] && change->first_wave_apart && attempt_of(sim, work, i)->cold;
     }
-    double p75 = 0;
     enum err_code rc = quantile(costs, count, 0.75, &p75, err);
+    if (!rc && cold_count)
+        rc = quantile(cold, cold_count, 0.5, &first_p50, err);
     if (rc)
         return rc;
-    double limit = 1.5 * p75, cut = 0;
+    double cut = 0;
     for (size_t i = 0; i < work->count; i++) {
+        double limit = 1.5 * (cold_count && attempt_of(sim, work, i)->cold ? MAX(p75, first_p50) : p75);
         if (wins[i] && work->cost_ms[i] > limit) {
             cut += work->cost_ms[i] - limit;
             work->cost_ms[i] = limit;
         }
     }
-    for (size_t i = 0; spread_out && i < work->count; i++)
+    for (size_t i = 0; change->kind == CHANGE_SPREAD && i < work->count; i++)
         if (wins[i])
             work->cost_ms[i] += cut / (double)count;
     return ERR_OK;
@@ -338,8 +342,8 @@ static enum err_code no_lost(const struct simulation *sim, const struct sim_node
 /* What is done to an item depends on the item. */
 static bool of_single_items(enum change_kind kind)
 {
-    return kind == CHANGE_DROP || kind == CHANGE_HOST || kind == CHANGE_CAP || kind == CHANGE_SPREAD || kind == CHANGE_PART || kind == CHANGE_SPILL ||
-           kind == CHANGE_FACTOR || kind == CHANGE_SPLIT;
+    return kind == CHANGE_DROP || kind == CHANGE_HOST || kind == CHANGE_CAP || kind == CHANGE_SPREAD || kind == CHANGE_PART || kind == CHANGE_SPILL || kind == CHANGE_FACTOR ||
+           kind == CHANGE_SPLIT;
 }
 
 enum err_code sim_work_change(const struct simulation *sim, const struct sim_node *node, struct sim_work *work, const struct change *change, struct err *err)
@@ -363,8 +367,8 @@ enum err_code sim_work_change(const struct simulation *sim, const struct sim_nod
             if (attempt_of(sim, work, i)->executor == change->executor)
                 work->cost_ms[i] /= change->number;
         return ERR_OK;
-    case CHANGE_CAP: return cap(sim, work, false, err);
-    case CHANGE_SPREAD: return cap(sim, work, true, err);
+    case CHANGE_CAP:
+    case CHANGE_SPREAD: return cap(sim, work, change, err);
     case CHANGE_PART:
     case CHANGE_SPILL:
     case CHANGE_FACTOR: return part(sim, node, work, change, err);

@@ -18,6 +18,8 @@
 #define STORAGE_BUSY_SHARE 0.6
 /* STAGE.SKEW_DATA: a task with this share of all bytes. */
 #define BIG_READER_SHARE 0.2
+#define SLOW_RATIO 1.5 /* of three quarters of the tasks, as for outliers (5.2) */
+#define SLOW_LEAST_WARM_TASKS 3
 /* Levels as in the log. */
 #define LOCALITY_PROCESS 0
 #define LOCALITY_NODE 1
@@ -103,8 +105,23 @@ static void spill_regression(struct stage_extra *ret, const struct stage_sample 
     }
 }
 
+/* An outlier; or, where the first wave is so much of the stage that a quarter of its tasks are slow, a later task that is to the other later ones what outliers are to all. */
+static bool is_slow(const struct stage_sample *sample, const struct stage_stats *stats, size_t k, double *values, int64_t *scratch)
+{
+    double own = value(sample, STAT_OCCUPANCY, k);
+    size_t warm = 0;
+    if (own > stats->outliers.cut_ms)
+        return true;
+    if (!sample->cold || sample->cold[k])
+        return false;
+    for (size_t i = 0; i < sample->count; i++)
+        if (!sample->cold[i])
+            values[warm++] = value(sample, STAT_OCCUPANCY, i);
+    return warm >= SLOW_LEAST_WARM_TASKS && own > SLOW_RATIO * quantile_of(values, warm, 0.75, scratch);
+}
+
 /* STAGE.SKEW_DATA and STAGE.STRAGGLER: how uneven what tasks read is, and whether that concerns the slow ones. */
-static void sizes_read(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats)
+static void sizes_read(struct stage_extra *ret, const struct stage_sample *sample, const struct stage_stats *stats, double *values, int64_t *scratch)
 {
     size_t task = 0;
     for (size_t c = 0; c < ARRAY_LENGTH(read_columns); c++) {
@@ -117,10 +134,10 @@ static void sizes_read(struct stage_extra *ret, const struct stage_sample *sampl
         for (size_t i = 0; i < sample->count; i++) {
             if (x[i] > x[largest])
                 largest = i;
-            if (value(sample, STAT_OCCUPANCY, i) > stats->outliers.cut_ms)
+            if (value(sample, STAT_OCCUPANCY, i) > stats->outliers.cut_ms && (i == stats->outliers.worst || !sample->cold || !sample->cold[i]))
                 ret->outlier_read_ratio = MAX(ret->outlier_read_ratio, x[i] / MAX(d->p50, floor));
         }
-        if (!read_columns[c].records && x[largest] >= BIG_READER_SHARE * d->sum && value(sample, STAT_OCCUPANCY, largest) > stats->outliers.cut_ms)
+        if (!read_columns[c].records && x[largest] >= BIG_READER_SHARE * d->sum && is_slow(sample, stats, largest, values, scratch))
             ret->big_reader = true;
         if (ret->data_column == STAT_COLUMN_COUNT || d->ratio > ret->data_ratio) {
             ret->data_column = read_columns[c].column;
@@ -226,7 +243,7 @@ enum err_code stage_extra_make(struct stage_extra *ret, const struct stage_sampl
         return err_nomem(err);
     sums(ret, sample, stats);
     spill_regression(ret, sample, stats);
-    sizes_read(ret, sample, stats);
+    sizes_read(ret, sample, stats, values, scratch);
     sizes_written(ret, stats);
     locality(ret, sample, stats, values, scratch);
     storage(ret, sample, stats, values, scratch);

@@ -35,8 +35,8 @@ struct stage_extra {
     enum stat_column data_column;    /* STAGE.SKEW_DATA: which size read is most uneven; STAT_COLUMN_COUNT: nothing of weight is read */
     double data_ratio, data_max, data_median;
     struct extra_task data_task;     /* with data_max */
-    bool big_reader;                 /* an outlier reads a fifth of the stage's bytes or more */
-    double outlier_read_ratio;       /* largest size read by an outlier ÷ median; 0: nothing of weight is read */
+    bool big_reader;                 /* an outlier, or a task that is one among those after the first wave, reads a fifth of the stage's bytes or more */
+    double outlier_read_ratio;       /* largest size read by an outlier ÷ median, of the first wave by the longest task alone; 0: nothing of weight is read */
     double write_ratio, write_max, write_median;   /* shuffle write or output, whichever has the larger task */
     double largest_bytes;            /* max of input, shuffle read, output, shuffle write over tasks */
     double away_count, near_count, away_ms;        /* tasks at RACK_LOCAL or ANY, at PROCESS_LOCAL or NODE_LOCAL; what the former lost */

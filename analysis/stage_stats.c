@@ -52,9 +52,9 @@ static double at(const struct stage_sample *sample, enum stat_column column, siz
 /* A list schedule while it is made: a tree of losers over when each slot is free. The path of the slot that takes a task has a fixed length and its places follow from the slot alone, so
  * that nothing is guessed and several schedules go side by side. Times are compared as whole numbers (order_key). */
 struct schedule {
-    int64_t first_at, *loser_at;  /* when the slot that is free first is; by node, from 1 on, when the one that lost there is. NULL: more slots than tasks */
-    uint32_t first, *loser;       /* which they are */
-    size_t leaves;                /* a power of two; what is behind the slots is never free */
+    int64_t first_at, *loser_at; /* when the slot that is free first is; by node, from 1 on, when the one that lost there is. NULL: more slots than tasks */
+    uint32_t first, *loser;      /* which they are */
+    size_t leaves;               /* a power of two; what is behind the slots is never free */
     double last;
 };
 
@@ -209,21 +209,21 @@ static void find_outliers(struct outliers *self, const struct stage_sample *samp
 static void add_causes(struct outliers *self, const struct stage_sample *sample, const struct stage_medians *medians)
 {
     double of_data[STAT_COLUMN_COUNT + 1] = {0};
-    bool data_counts = false;
     for (size_t i = 0; i < self->member_count; i++) {
         size_t k = self->members[i];
         struct slow_task task = why_slow(sample, medians, k);
         if (task.excess_ms <= 0)
             return; /* too few winners to say why */
         double weight = (sample->of[STAT_OCCUPANCY][k] - self->cut_ms) / task.excess_ms;
+        self->warming[i] = task.ms[CAUSE_WARMUP] >= WARMUP_MUTES * task.excess_ms;
         for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
             self->ms[cause] += weight * task.ms[cause];
         of_data[task.data] += weight * task.ms[CAUSE_DATA];
-        data_counts |= task.data_counts;
+        self->data_counts |= task.data_counts;
     }
     for (size_t cause = 0; cause < CAUSE_COUNT; cause++)
         self->total_ms += self->ms[cause];
-    self->cause = largest_cause(self->ms, data_counts);
+    self->cause = largest_cause(self->ms, self->data_counts);
     for (size_t column = 0; column < STAT_COLUMN_COUNT; column++)
         if (of_data[column] > (self->data == STAT_COLUMN_COUNT ? 0 : of_data[self->data]))
             self->data = (enum stat_column)column;
@@ -242,6 +242,41 @@ static enum err_code find_causes(struct outliers *self, const struct stage_sampl
         return rc;
     add_causes(self, sample, medians);
     stage_medians_free(medians);
+    return ERR_OK;
+}
+
+/* What a fault must cost to be one (5.3 step 2). */
+static double worth_ms(double wall_ms)
+{
+    return fmax(MIN_COST_MS, MIN_COST_SHARE * wall_ms);
+}
+
+/* 1.6: warm-up mutes what it explains. Where many slots warm up at once, a slow task of another kind is few seconds among theirs, and may still be what all wait for: if normal work of
+ * the others alone would save enough, they are told beside it. `scratch`: a place for each task. */
+static enum err_code look_beside_warmup(struct stage_stats *self, const struct stage_sample *sample, double wall_ms, int64_t *scratch)
+{
+    struct outliers *outliers = &self->outliers;
+    const double *w = sample->of[STAT_OCCUPANCY];
+    if (!outliers->warmup_mutes || outliers->total_ms - outliers->ms[CAUSE_WARMUP] < worth_ms(wall_ms))
+        return ERR_OK;
+    struct schedule capped = {0};
+    enum err_code rc = schedule_begin(&capped, sample->count, sample->slots);
+    if (rc)
+        return rc;
+    memset(scratch, 0, sample->count * sizeof *scratch);
+    for (size_t i = 0; i < outliers->member_count; i++)
+        scratch[outliers->members[i]] = !outliers->warming[i];
+    for (size_t i = 0; i < sample->count; i++)
+        schedule_add(&capped, scratch[i] ? MIN(w[i], outliers->cut_ms) : w[i]);
+    if (self->base_ms - schedule_end(&capped) < worth_ms(wall_ms))
+        return ERR_OK;
+    outliers->beside_warmup = true;
+    outliers->warmup_mutes = false;
+    double others[CAUSE_COUNT];
+    memcpy(others, outliers->ms, sizeof others);
+    others[CAUSE_WARMUP] = 0;
+    outliers->cause = largest_cause(others, outliers->data_counts);
+    outliers->cause_share = outliers->cause == CAUSE_NONE ? 0 : outliers->ms[outliers->cause] / outliers->total_ms;
     return ERR_OK;
 }
 
@@ -349,10 +384,10 @@ static enum stage_verdict verdict_of(const struct stage_stats *self, const struc
     } parts[] = {{STAT_FETCH, VERDICT_FETCH}, {STAT_DELAY, VERDICT_DELAY}, {STAT_DESER, VERDICT_DESER}, {STAT_SHWRITE, VERDICT_SHWRITE}};
 
     const struct distribution *of = self->of;
-    double count = (double)sample->count, worth_ms = fmax(MIN_COST_MS, MIN_COST_SHARE * wall_ms);
-    if (self->slow_executor.slow && self->slow_executor.cost_ms >= worth_ms)
+    double count = (double)sample->count, worth = worth_ms(wall_ms);
+    if (self->slow_executor.slow && self->slow_executor.cost_ms >= worth)
         return VERDICT_SLOW_HOST;
-    if (self->rec_cap_ms >= worth_ms)
+    if (self->rec_cap_ms >= worth)
         return VERDICT_FEW_SLOW;
     if (count <= FEW_TASKS_SHARE * sample->slots && wall_ms >= FEW_TASKS_WALL_MS)
         return VERDICT_FEW_TASKS;
@@ -402,9 +437,11 @@ enum err_code stage_stats_end(struct stats_making *self, struct err *err)
     if (!rc && judged)
         rc = find_executors(self->stats, self->sample, self->scratch, err);
     beside_join(&self->recovering);
+    if (!rc && (self->recovered || (judged && look_beside_warmup(self->stats, self->sample, self->wall_ms, self->scratch))))
+        rc = err_nomem(err);
     mem_free(TAKE(self->scratch));
-    if (rc || self->recovered)
-        return rc ? rc : err_nomem(err);
+    if (rc)
+        return rc;
     if (judged)
         self->stats->verdict = verdict_of(self->stats, self->sample, self->wall_ms);
     return ERR_OK;

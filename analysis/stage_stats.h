@@ -94,11 +94,14 @@ struct outliers {
     enum cause cause;                /* largest that may be named; CAUSE_NONE without outliers */
     double cause_share;              /* of total_ms */
     double warmup_share;
-    bool warmup_mutes;               /* ≥ 50 % */
+    bool warmup_mutes;               /* ≥ 50 %, and the others cost too little by themselves */
+    bool beside_warmup;              /* ≥ 50 %, and the others cost enough: `cause` is theirs */
     bool any_retried;
     size_t worst;                    /* position of the largest task (ties: smaller task id), outlier or not; SIZE_MAX: no tasks */
     enum stat_column data;           /* the size that explains most of CAUSE_DATA; STAT_COLUMN_COUNT: none */
+    bool data_counts;                /* as in slow_task, of any of them */
     size_t members[200];             /* positions, largest first; at most 200 are looked at */
+    bool warming[200];               /* by member: warm-up is half of its excess or more */
     size_t member_count;
 };
 

@@ -112,9 +112,8 @@ static bool was_retried(const struct judged *judged, const struct finding *winne
 static bool same_execution(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
     int64_t execution;
-    const char *slash = memchr(winner->subject_key.ptr, '/', winner->subject_key.len);
-    struct str key = {winner->subject_key.ptr, slash ? (size_t)(slash - winner->subject_key.ptr) : winner->subject_key.len};
-    return loser->stage != NO_ENTITY && str_to_i64(key, &execution) && judged->facts->stages[loser->stage].sql_execution_id == execution;
+    struct str node;
+    return loser->stage != NO_ENTITY && subject_key_split(winner->subject_key, '/', &execution, &node) && judged->facts->stages[loser->stage].sql_execution_id == execution;
 }
 
 /* A task that waits takes no less time when it is cut into pieces. */

@@ -41,21 +41,8 @@ void buf_char(struct buf *self, char c)
 
 void buf_utf8(struct buf *self, uint32_t code)
 {
-    if (code < 0x80) {
-        buf_char(self, (char)code);
-    } else if (code < 0x800) {
-        buf_char(self, (char)(0xC0 | code >> 6));
-        buf_char(self, (char)(0x80 | (code & 0x3F)));
-    } else if (code < 0x10000) {
-        buf_char(self, (char)(0xE0 | code >> 12));
-        buf_char(self, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(self, (char)(0x80 | (code & 0x3F)));
-    } else {
-        buf_char(self, (char)(0xF0 | code >> 18));
-        buf_char(self, (char)(0x80 | (code >> 12 & 0x3F)));
-        buf_char(self, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(self, (char)(0x80 | (code & 0x3F)));
-    }
+    char bytes[UTF8_BYTES];
+    buf_append(self, bytes, utf8_put(bytes, code));
 }
 
 void buf_text(struct buf *self, const char *text)

@@ -24,7 +24,7 @@ void buf_init(struct buf *self, size_t max_bytes);
 bool buf_reserve(struct buf *self, size_t more) WARN_UNUSED;   /* room for `more` bytes after len (and a NUL) */
 void buf_append(struct buf *self, const void *bytes, size_t len);
 void buf_char(struct buf *self, char c);
-void buf_utf8(struct buf *self, uint32_t code);                         /* a code point, at most 0x10FFFF */
+void buf_utf8(struct buf *self, uint32_t code);                         /* a code point: utf8_put */
 void buf_text(struct buf *self, const char *text);
 void buf_printf(struct buf *self, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_consume(struct buf *self, size_t len);                /* drop from the front */

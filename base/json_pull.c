@@ -127,26 +127,6 @@ static unsigned hex4(const char *p)
     return value;
 }
 
-static char *put_utf8(char *out, unsigned c)
-{
-    if (c < 0x80) {
-        *out++ = (char)c;
-    } else if (c < 0x800) {
-        *out++ = (char)(0xC0 | c >> 6);
-        *out++ = (char)(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        *out++ = (char)(0xE0 | c >> 12);
-        *out++ = (char)(0x80 | (c >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (c & 0x3F));
-    } else {
-        *out++ = (char)(0xF0 | c >> 18);
-        *out++ = (char)(0x80 | (c >> 12 & 0x3F));
-        *out++ = (char)(0x80 | (c >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (c & 0x3F));
-    }
-    return out;
-}
-
 /* Resolves escapes that string_end has checked. Never longer than the input. *ret_replaced: a lone surrogate or NUL became U+FFFD. */
 static size_t unescape(struct str in, char *out, bool *ret_replaced)
 {
@@ -180,7 +160,7 @@ static size_t unescape(struct str in, char *out, bool *ret_replaced)
                 *ret_replaced = true;
                 c = 0xFFFD;
             }
-            o = put_utf8(o, c);
+            o += utf8_put(o, c);
             break;
         }
         default: *o++ = escape[1]; break;     /* quote, backslash, slash */

@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 
+struct str str_word(struct str *rest, char separator)
+{
+    const char *end = rest->len ? memchr(rest->ptr, separator, rest->len) : NULL;
+    struct str word = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t used = word.len + (end ? 1 : 0);
+    if (used)
+        *rest = (struct str){rest->ptr + used, rest->len - used};
+    return word;
+}
+
+struct str str_base_name(struct str path)
+{
+    size_t at = path.len;
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return at ? (struct str){path.ptr + at, path.len - at} : path;
+}
+
 bool str_starts(struct str s, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -82,6 +100,30 @@ size_t utf8_valid_prefix(const char *ptr, size_t len)
         i += n;
     }
     return i;
+}
+
+size_t utf8_put(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
 }
 
 size_t utf8_repair(struct str in, char *out)

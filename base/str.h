@@ -44,11 +44,19 @@ bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 int str_compare(struct str a, struct str b);                 /* bytes, as unsigned */
 
+/* Takes off *rest what is before the first separator, and that separator; where there is none, all of it. To be asked again while rest->len. Parts of *rest may be empty. */
+struct str str_word(struct str *rest, char separator);
+struct str str_base_name(struct str path);                   /* what is behind the last slash */
+
 /* Whole text as a decimal integer, an optional sign, nothing else. False on junk and overflow. */
 bool str_to_i64(struct str s, int64_t *ret);
 
 /* Length of the longest prefix of s that is valid UTF-8 (surrogates and over-long forms are not). */
 size_t utf8_valid_prefix(const char *ptr, size_t len);
+
+/* Writes a code point, at most 0x10FFFF, to `out`; returns how many bytes it takes, UTF8_BYTES at most. */
+#define UTF8_BYTES 4
+size_t utf8_put(char *out, uint32_t code);
 
 /* Copies `in` to `out`, each invalid byte replaced by U+FFFD; out needs 3 * in.len bytes. Returns the length written. */
 size_t utf8_repair(struct str in, char *out);

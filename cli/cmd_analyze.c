@@ -17,6 +17,7 @@
 #include "cli/format.h"
 #include "cli/run_lookup.h"
 #include "ingest/app_lock.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/summarise.h"
 
 #define PATH_BYTES 4600
@@ -84,6 +85,19 @@ static enum err_code tell_catalogue(const char *store, const char *key, struct e
     return rc;
 }
 
+/* A worker that followed the run and died may have left its last commits beside the file; a copy of the file alone would lack them. */
+static enum err_code make_whole(const char *path, struct err *err)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    char beside[PATH_BYTES + 10];
+    bool whole = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
+        snprintf(beside, sizeof beside, "%s%s", path, endings[i]);
+        whole &= access(beside, F_OK) != 0;
+    }
+    return whole ? ERR_OK : run_file_settle(path, err);
+}
+
 /* The copy has the name of a load that is going on, so that the next load clears it away if this program is killed. */
 static enum err_code analyse_locked(const char *store, const char *key, struct err *err)
 {
@@ -91,9 +105,13 @@ static enum err_code analyse_locked(const char *store, const char *key, struct e
     snprintf(copy_key, sizeof copy_key, "%s.loading", key);
     snprintf(path, sizeof path, "%s/apps/%s.db", store, key);
     snprintf(copy, sizeof copy, "%s/apps/%s.db", store, copy_key);
-    enum err_code rc = file_copy(path, copy, false, err);
+    enum err_code rc = make_whole(path, err);
+    if (!rc)
+        rc = file_copy(path, copy, false, err);
     if (!rc)
         rc = judge_copy(store, copy_key, err);
+    if (!rc)
+        db_remove_beside(path); /* must not meet the new file */
     if (!rc && rename(copy, path))
         rc = err_set_errno(err, errno, "%s", path);
     if (rc) {

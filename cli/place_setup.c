@@ -2,11 +2,11 @@
 #include "cli/place_setup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "place/config.h"
+#include "place/kerberos.h"
 
 /* One that is not there says nothing; one that cannot be read is told. */
 static enum err_code read_site(const char *dir, const char *name, struct err *err)
@@ -16,14 +16,6 @@ static enum err_code read_site(const char *dir, const char *name, struct err *er
     snprintf(path, sizeof path, "%s/%s", dir, name);
     enum err_code rc = place_config_read_site(path, &why);
     return !rc || rc == ERR_NOT_FOUND ? ERR_OK : err_set(err, rc, "%.150s: %.90s", path, why.message);
-}
-
-/* Kerberos's library looks for the keytab of a client in its environment. */
-static void name_keytab(const char *path)
-{
-    if (strncmp(path, "file:", 5) == 0)
-        path += 5;
-    setenv("KRB5_CLIENT_KTNAME", path, 0);
 }
 
 enum err_code place_setup(const struct settings *settings, struct err *err)
@@ -45,7 +37,7 @@ enum err_code place_setup(const struct settings *settings, struct err *err)
     snprintf(timeout, sizeof timeout, "%lld", (long long)settings_i64(settings, SETTING_PLACES_TIMEOUT));
     if (!rc)
         rc = place_config_set(STR_LIT("afterglow.places.timeoutMs"), str_of(timeout), err);
-    if (keytab && *keytab)
-        name_keytab(keytab);
+    if (!rc && keytab && *keytab && (rc = kerberos_use(keytab, kerberos_is_on() ? settings_text(settings, SETTING_KERBEROS_PRINCIPAL) : NULL, err)))
+        err_prefix(err, "%s", setting_table[SETTING_KERBEROS_PRINCIPAL].key);
     return rc;
 }

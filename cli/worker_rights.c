@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "ingest/store/catalog_arrivals.h"
 #include "place/config.h"
+#include "place/kerberos.h"
 #include "place/place.h"
 
 #define PATH_BYTES 4096
@@ -81,8 +82,7 @@ static void allow_identity(struct confine *confine)
         allow_around(confine, place_config(settings[i]), CONFINE_READ);
     if (home && snprintf(path, sizeof path, "%s/.aws", home) < (int)sizeof path)
         confine_allow(confine, path, CONFINE_READ);
-    const char *hadoop = place_config("hadoop.security.authentication");
-    if (place_config_true("spark.history.kerberos.enabled", false) || (hadoop && strcasecmp(hadoop, "kerberos") == 0))
+    if (kerberos_is_on())
         allow_tickets(confine);
 }
 

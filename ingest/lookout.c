@@ -19,6 +19,7 @@
 #define QUEUE_LENGTH ((size_t)1024)
 #define KNOWN_MAX ((size_t)100 << 20)
 #define FINDS 16
+#define GLANCES 10 /* in an interval */
 
 struct lane {
     struct lookout *lookout;
@@ -34,9 +35,13 @@ struct watched {
     const char *address; /* borrowed */
     size_t lane;
     bool wanted;             /* at once; under the lock */
+    bool anew;               /* nothing counts as told; under the lock */
     struct place_view *view; /* owned; made by its lane */
     bool has_view;
+    int64_t modified_ms;         /* of a local directory, right before the last look; UNKNOWN: it is none, or was not there */
+    int64_t ended_ns, took_ns;   /* the last look */
     struct imap seen[2]; /* of the last look and of this one: keys → a_log, or why it is none */
+    struct imap told[2]; /* the same: stamps of logs in one file → their keys */
 };
 
 struct lookout {
@@ -62,6 +67,7 @@ void seen_dispose(struct seen *self)
     log_entry_dispose(&self->entry);
     mem_free(self->path);
     mem_free(self->reason);
+    mem_free(self->same);
     *self = (struct seen){0};
 }
 
@@ -210,6 +216,8 @@ struct look {
     struct watched *place;
     size_t index;
     int64_t began_ms;
+    int64_t *same; /* owned; keys that go with the next SEEN_SAME */
+    size_t same_count;
 };
 
 static const char a_log[] = ""; /* what a key of a log leads to; one of a reject leads to its reason, which is static */
@@ -236,11 +244,37 @@ static enum err_code go_on(struct look *look)
     return look->lookout->ending ? ERR_CANCELLED : ERR_OK;
 }
 
+static enum err_code tell_same(struct look *look)
+{
+    struct seen seen = {.kind = SEEN_SAME, .place = look->index, .looked_ms = look->began_ms, .same = look->same, .same_count = look->same_count};
+    look->same = NULL;
+    look->same_count = 0;
+    return seen.same_count ? put(look->lookout, &seen) : ERR_OK;
+}
+
+static enum err_code pass_over(void *context, int64_t stamp, bool *ret_passed)
+{
+    struct look *look = context;
+    void *key = imap_get(&look->place->told[0], stamp);
+    *ret_passed = key != NULL;
+    if (!key)
+        return ERR_OK;
+    if (imap_put(&look->place->told[1], stamp, key) || imap_put(&look->place->seen[1], (int64_t)(intptr_t)key, (void *)(uintptr_t)a_log) ||
+        (!look->same && !(look->same = mem_array(LOOKOUT_SAME_COUNT, sizeof *look->same))))
+        return ERR_NOMEM;
+    look->same[look->same_count++] = (int64_t)(intptr_t)key;
+    if (look->same_count < LOOKOUT_SAME_COUNT)
+        return ERR_OK;
+    enum err_code rc = tell_same(look);
+    return rc ? rc : go_on(look);
+}
+
 static enum err_code on_entry(void *context, struct log_entry *entry)
 {
     struct look *look = context;
     struct seen seen = {.kind = SEEN_LOG, .place = look->index, .looked_ms = look->began_ms, .entry = *entry};
-    if (remember(look, entry->path, entry->fingerprint, a_log)) {
+    if (remember(look, entry->path, entry->fingerprint, a_log) ||
+        (entry->stamp && imap_put(&look->place->told[1], entry->stamp, (void *)(intptr_t)lookout_key(entry->path, entry->fingerprint)))) {
         seen_dispose(&seen);
         return ERR_NOMEM;
     }
@@ -267,6 +301,16 @@ static enum err_code on_reject(void *context, const struct log_reject *reject)
     return rc ? rc : go_on(look);
 }
 
+/* Whether all is to be told as if nothing had been; whoever takes it does so. */
+static bool take_wish_for_all(struct lookout *self, size_t place)
+{
+    pthread_mutex_lock(&self->lock);
+    bool anew = self->places[place].anew;
+    self->places[place].anew = false;
+    pthread_mutex_unlock(&self->lock);
+    return anew;
+}
+
 static enum err_code look_at(struct lookout *self, size_t index)
 {
     struct watched *place = &self->places[index];
@@ -275,11 +319,16 @@ static enum err_code look_at(struct lookout *self, size_t index)
     struct seen end = {.kind = SEEN_END, .place = index, .looked_ms = look.began_ms};
     int64_t began_ns = time_monotonic_ns();
     struct place_child child;
+    if (take_wish_for_all(self, index))
+        imap_clear(&place->told[0]);
+    place->modified_ms = UNKNOWN;
     if (place_is_remote(place->address)) { /* what lies in it will show what it is; to ask now would be to wait twice */
         begin.is_there = begin.is_directory = self->options.again;
     } else if ((begin.is_there = place_stat(place->address, &child, NULL) == ERR_OK)) {
         begin.is_directory = child.kind == CHILD_DIRECTORY;
         begin.is_hidden = begin.is_directory && confine_hides(place->address);
+        if (begin.is_directory)
+            place->modified_ms = child.modified_ms;
         place_child_dispose(&child);
     }
     enum err_code rc = put(self, &begin);
@@ -288,26 +337,45 @@ static enum err_code look_at(struct lookout *self, size_t index)
     if (!place->has_view)
         end.rc = place_view_new(place->address, &place->view, &end.err);
     place->has_view = !end.rc;
-    const struct log_scan scan = {.context = &look, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known, .view = place->view};
+    const struct log_scan scan = {.context = &look, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known, .pass_over = pass_over, .view = place->view};
     if (!end.rc)
         end.rc = log_scan(place->address, &scan, &end.err);
+    if (!end.rc)
+        end.rc = tell_same(&look);
+    mem_free(look.same);
     if (end.rc && !end.err.message[0])
         err_set(&end.err, end.rc, "%s", err_code_name(end.rc));
     if (!end.rc) { /* of a look that broke off the earlier one still tells */
         imap_dispose(&place->seen[0]);
         place->seen[0] = place->seen[1];
         imap_init(&place->seen[1], KNOWN_MAX);
+        imap_dispose(&place->told[0]);
+        place->told[0] = place->told[1];
+        imap_init(&place->told[1], KNOWN_MAX);
     }
-    end.duration_ms = (time_monotonic_ns() - began_ns) / NS_PER_MS;
+    place->ended_ns = time_monotonic_ns();
+    place->took_ns = place->ended_ns - began_ns;
+    end.duration_ms = place->took_ns / NS_PER_MS;
     return put(self, &end);
 }
 
-/* With the lock held. False: the lane ends. */
-static bool wait_for_work(struct lane *lane, int64_t due_ns)
+/* What lies in it may be another by its directory's time, and to look now is cheap. */
+static bool has_stirred(const struct watched *place)
+{
+    struct place_child child;
+    if (!known(place->modified_ms) || time_monotonic_ns() - place->ended_ns < place->took_ns * (LOOKOUT_EARLY_SHARE - 1) || place_stat(place->address, &child, NULL))
+        return false;
+    bool stirred = child.modified_ms != place->modified_ms;
+    place_child_dispose(&child);
+    return stirred;
+}
+
+/* Until `until_ns` at most; with the lock held. False: the lane ends. */
+static bool wait_for_work(struct lane *lane, int64_t until_ns)
 {
     struct lookout *self = lane->lookout;
-    struct timespec until = {.tv_sec = (time_t)(due_ns / 1000000000), .tv_nsec = (long)(due_ns % 1000000000)};
-    while (!self->ending && !lane->poked && lane->find_count == 0 && time_monotonic_ns() < due_ns)
+    struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
+    while (!self->ending && !lane->poked && lane->find_count == 0 && time_monotonic_ns() < until_ns)
         pthread_cond_timedwait(&self->news, &self->lock, &until);
     return !self->ending;
 }
@@ -326,10 +394,10 @@ static void *keep_looking(void *context)
 {
     struct lane *lane = context;
     struct lookout *self = lane->lookout;
-    int64_t due_ns = 0;
+    int64_t due_ns = 0, glance_ns = INT64_MAX;
     pthread_setname_np(pthread_self(), "lookout");
     pthread_mutex_lock(&self->lock);
-    while (wait_for_work(lane, due_ns)) {
+    while (wait_for_work(lane, MIN(due_ns, glance_ns))) {
         bool due = time_monotonic_ns() >= due_ns;
         lane->looking = due || lane->poked;
         lane->poked = false;
@@ -337,8 +405,9 @@ static void *keep_looking(void *context)
         find_logs(lane);
         enum err_code rc = ERR_OK;
         for (size_t i = 0; i < self->options.place_count && !rc; i++)
-            if (&self->lanes[self->places[i].lane] == lane && (take_wish(self, i) || due))
+            if (&self->lanes[self->places[i].lane] == lane && (take_wish(self, i) || due || has_stirred(&self->places[i])))
                 rc = look_at(self, i);
+        glance_ns = time_monotonic_ns() + self->options.interval_ms * NS_PER_MS / GLANCES;
         pthread_mutex_lock(&self->lock);
         lane->looking = false;
         lane->done = true;
@@ -362,6 +431,13 @@ void lookout_poke(struct lookout *self, size_t place)
             self->lanes[self->places[i].lane].poked = true;
         }
     pthread_cond_broadcast(&self->news);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void lookout_tell_anew(struct lookout *self, size_t place)
+{
+    pthread_mutex_lock(&self->lock);
+    self->places[place].anew = true;
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -400,8 +476,11 @@ enum err_code lookout_start(struct lookout **ret, const struct lookout_options *
     }
     for (size_t i = 0; i < options->place_count; i++) {
         self->places[i].address = options->places[i];
-        for (int g = 0; g < 2; g++)
+        self->places[i].modified_ms = UNKNOWN;
+        for (int g = 0; g < 2; g++) {
             imap_init(&self->places[i].seen[g], KNOWN_MAX);
+            imap_init(&self->places[i].told[g], KNOWN_MAX);
+        }
     }
     assign_lanes(self);
     int failed = 0;
@@ -434,8 +513,10 @@ void lookout_stop(struct lookout *self)
         seen_dispose(&seen);
     for (size_t i = 0; i < self->options.place_count; i++) {
         place_view_free(self->places[i].view);
-        for (int g = 0; g < 2; g++)
+        for (int g = 0; g < 2; g++) {
             imap_dispose(&self->places[i].seen[g]);
+            imap_dispose(&self->places[i].told[g]);
+        }
     }
     imap_dispose(&self->known);
     mem_free(self->places);

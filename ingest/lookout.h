@@ -4,7 +4,9 @@
  * LOOKOUT_REMOTE_LANES they share), so that a place that is slow or away keeps no other waiting, and none keeps the worker. What they see comes out of one bounded queue, in the
  * order in which it was seen, each place's between its BEGIN and its END: whoever looks faster than the worker takes waits.
  *
- * A lane looks once, or again `interval_ms` after it ended, or at once when it is poked. A log whose path and fingerprint it, or the catalogue, has seen before is not opened.
+ * A lane looks once, or again `interval_ms` after it ended, or at once when it is poked. In between it glances at its local places, ten times in an interval: one whose own directory has
+ * another time than the last look found, because something in it was made, renamed or deleted, is looked at now, as long as that takes no more than LOOKOUT_EARLY_SHARE of the time. A log whose path and fingerprint it, or the catalogue, has seen before is not opened. A log in one
+ * file that is as the last look told it is told by its key alone (SEEN_SAME), many at a time, so that 100,000 logs that did not change cost little more than their stat.
  *
  * Threads: all functions are the worker's, but for what the lanes do inside. */
 #ifndef INGEST_LOOKOUT_H
@@ -18,11 +20,14 @@
 #include "ingest/source/log_entry.h"
 
 #define LOOKOUT_REMOTE_LANES 16
+#define LOOKOUT_EARLY_SHARE 20 /* a twentieth */
+#define LOOKOUT_SAME_COUNT 1024
 #define LOOKOUT_FIND_BYTES 256 /* of an application's id; no scheduler's is longer */
 
 enum seen_kind {
     SEEN_BEGIN,  /* a place is looked at from now on */
     SEEN_LOG,    /* `entry` */
+    SEEN_SAME,   /* `same`: logs that are there as they were told before */
     SEEN_REJECT, /* `path`, `reject`, `reason`, `bytes`, `modified_ms` */
     SEEN_END,    /* `rc`, `err`, `duration_ms` */
     SEEN_FOUND,  /* `entry`: a log that was asked for by name, outside a look at the whole place */
@@ -34,6 +39,8 @@ struct seen {
     int64_t looked_ms;      /* when the look began that saw it */
     struct log_entry entry; /* owned */
     char *path, *reason;    /* owned */
+    int64_t *same;          /* owned; lookout_key of each */
+    size_t same_count;      /* at most LOOKOUT_SAME_COUNT */
     enum reject_kind reject;
     int64_t bytes, modified_ms;
     bool is_directory, is_there; /* BEGIN; of a remote place both are taken for granted while watching, else neither */
@@ -48,7 +55,7 @@ struct lookout;
 struct lookout_options {
     const char *const *places; /* addresses (place.h); borrowed */
     size_t place_count;
-    bool again; /* look again and again */
+    bool again; /* look again and again; only then are there glances */
     int64_t interval_ms;
     int wake_fd; /* a byte is written when there is something to take */
 };
@@ -64,6 +71,8 @@ bool lookout_has_news(struct lookout *self); /* something is to be taken */
 bool lookout_is_busy(struct lookout *self);  /* a lane looks, or something is to be taken */
 #define LOOKOUT_ALL SIZE_MAX
 void lookout_poke(struct lookout *self, size_t place); /* look at that place now, or at all; when the next look is due stays as it is */
+/* From the next look on nothing of that place counts as told: for who does not know any more what a key was. */
+void lookout_tell_anew(struct lookout *self, size_t place);
 /* Logs of that application by the names that Spark gives them, in all places; they come as SEEN_FOUND. Too many at a time: dropped, the next scan finds them as well. */
 void lookout_find(struct lookout *self, const char *app_id);
 void lookout_stop(struct lookout *self); /* ends all looking, waits, frees; NULL is fine */

@@ -164,9 +164,10 @@ static void obey(struct worker *self, char *line)
     struct err err = {0};
     if (strcmp(line, "scan") == 0)
         lookout_poke(self->lookout, LOOKOUT_ALL);
-    else if (strncmp(line, "scan ", 5) == 0 && str_to_i64(str_of(line + 5), &place) && place >= 0 && (size_t)place < self->options->place_count)
+    else if (strncmp(line, "scan ", 5) == 0 && str_to_i64(str_of(line + 5), &place) && place >= 0 && (size_t)place < self->options->place_count) {
         lookout_poke(self->lookout, (size_t)place);
-    else if (strncmp(line, "find ", 5) == 0 && line[5])
+        self->places[place].asked = true;
+    } else if (strncmp(line, "find ", 5) == 0 && line[5])
         lookout_find(self->lookout, line + 5);
     else if (strncmp(line, "want ", 5) == 0 && str_to_i64(str_of(line + 5), &log_id)) {
         if (want(self, log_id, &err))

@@ -11,6 +11,7 @@
 #include "ingest/cleaner.h"
 #include "ingest/store_budget.h"
 #include "ingest/worker_outcome.h"
+#include "ingest/worker_scan.h"
 
 #define ROUND_NS (NS_PER_S / 10)             /* deleting and putting away: finished loads wait no longer than that for the worker's thread */
 #define BUDGET_PAUSE_NS (2 * NS_PER_S)       /* between two looks at the store while loads end */
@@ -65,7 +66,7 @@ static enum err_code delete_log(struct worker *self, const struct clean_item *it
 static void end_of_logs(struct worker *self)
 {
     if (self->policy.logs.deleted_count)
-        imap_clear(&self->settled);  /* a log that comes back by one of these names must be seen to */
+        worker_unsettle_all(self);
     if (self->policy.logs.deleted_count || self->policy.logs.stuck_count)
         log_info("the cleaner deleted %zu of %zu logs, %lld bytes; %zu could not be deleted", self->policy.logs.deleted_count, self->policy.logs.plan.log_count,
             (long long)self->policy.logs.deleted_bytes, self->policy.logs.stuck_count);

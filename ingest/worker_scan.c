@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/worker_scan.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,17 +31,32 @@ static enum err_code note_seen(struct place_state *place, int64_t log_id, struct
     return ERR_OK;
 }
 
-/* Remembers a log that is loaded, or was found unreadable. Copies that are skipped may be wanted without having changed: they are asked for each time. */
-static enum err_code note_settled(struct worker *self, const struct catalog_row *row, struct err *err)
+/* Remembers which log has this key, and whether something may still become of it as it is. Copies that are skipped may be wanted without having changed: they are asked for each time. */
+static enum err_code note_settled(struct worker *self, int64_t key, const struct catalog_row *row, struct err *err)
 {
-    if (row->state != LOG_LOADED && row->state != LOG_PARTIAL && row->state != LOG_LISTED && row->state != LOG_FAILED)
-        return ERR_OK;
+    bool settled = !worker_stage_of(self, row->log_id) && (row->state == LOG_LOADED || row->state == LOG_PARTIAL || row->state == LOG_LISTED || row->state == LOG_FAILED);
     size_t seen_count = 0;
     for (size_t i = 0; i < self->options->place_count; i++)
         seen_count += self->places[i].seen_count;
     if (self->settled.count > 4 * seen_count + 10000)
         imap_clear(&self->settled);          /* old fingerprints of growing logs; the next scan fills it again */
-    return imap_put(&self->settled, lookout_key(row->path, row->fingerprint), (void *)(intptr_t)row->log_id) ? err_nomem(err) : ERR_OK;
+    return imap_put(&self->settled, key, (void *)(intptr_t)(settled ? row->log_id : -row->log_id)) ? err_nomem(err) : ERR_OK;
+}
+
+/* The next scan that sees it asks the catalogue, although it did not change. */
+static void unsettle(struct worker *self, const struct catalog_row *row)
+{
+    int64_t key = lookout_key(row->path, row->fingerprint);
+    if (imap_put(&self->settled, key, (void *)(intptr_t)-row->log_id))
+        imap_remove(&self->settled, key);
+}
+
+void worker_unsettle_all(struct worker *self)
+{
+    for (size_t i = 0; i < self->settled.count; i++) {
+        struct imap_entry *entry = &self->settled.entries[i];
+        entry->value = (void *)(intptr_t)-imaxabs((intptr_t)entry->value);
+    }
 }
 
 /* *ret_log_id: of its row. */
@@ -57,7 +74,7 @@ static enum err_code see(struct worker *self, const struct catalog_sighting *sig
         return rc;
     if (!rc && worker_stage_of(self, row.log_id)) {
         *ret_log_id = row.log_id;            /* on its way; compared again by the next scan */
-        return ERR_OK;
+        return note_settled(self, key, &row, err);
     }
     if ((rc = catalog_see(self->catalog, sighting, check_file, &news, &renamed_from, &row, err)))
         return rc;
@@ -73,13 +90,33 @@ static enum err_code see(struct worker *self, const struct catalog_sighting *sig
         row.state = LOG_WAITING;
     if (rc)
         return rc;
+    if ((rc = note_settled(self, key, &row, err)))
+        return rc;
     if (row.state == LOG_WAITING)
-        return imap_put(&self->settled, key, (void *)(intptr_t)-row.log_id) ? err_nomem(err) : worker_take_waiting(self, &row, err);
+        return worker_take_waiting(self, &row, err);
     if (row.state == LOG_LOADING)
         return worker_take_foreign(self, &row, err);
     if (!self->options->watch)
         worker_tell_row(self, &row, false, false);
-    return note_settled(self, &row, err);
+    return ERR_OK;
+}
+
+/* A log of which the scan says only that it is as it was told: the row has what it said then. *ret_is_that: else the row was written by somebody else, or is gone from the catalogue. */
+static enum err_code see_again(struct worker *self, int64_t key, int64_t log_id, int64_t looked_ms, bool check_file, bool *ret_is_that, struct err *err)
+{
+    struct catalog_row row;
+    char fingerprint[LOG_FINGERPRINT_BYTES];
+    enum err_code rc = catalog_get(self->catalog, log_id, &row, err);
+    *ret_is_that = !rc && lookout_key(row.path, row.fingerprint) == key;
+    if (!*ret_is_that)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    CLEANUP(mem_freep) char *path = mem_strndup(row.path, strlen(row.path));
+    if (!path)
+        return err_nomem(err);
+    snprintf(fingerprint, sizeof fingerprint, "%s", row.fingerprint);
+    const struct catalog_sighting sighting = {.place_id = row.place_id, .path = path, .fingerprint = fingerprint, .layout = row.layout, .bytes = row.bytes, .modified_ms = row.modified_ms,
+        .looked_ms = looked_ms, .finished_name = row.finished_name};
+    return see(self, &sighting, check_file, &log_id, err);
 }
 
 enum err_code worker_see(struct worker *self, const struct catalog_sighting *sighting, struct err *err)
@@ -109,6 +146,22 @@ static enum err_code take_log(struct worker *self, struct place_state *place, co
     sighting.looked_ms = seen->looked_ms;
     rc = see(self, &sighting, place->check_files, &log_id, err);
     return rc ? rc : note_seen(place, log_id, err);
+}
+
+static enum err_code take_same(struct worker *self, struct place_state *place, const struct seen *seen, struct err *err)
+{
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < seen->same_count && !rc; i++) {
+        int64_t remembered = (int64_t)(intptr_t)imap_get(&self->settled, seen->same[i]), log_id = imaxabs(remembered);
+        bool is_that = remembered != 0;
+        if (remembered < 0 && !worker_stage_of(self, log_id))
+            rc = see_again(self, seen->same[i], log_id, seen->looked_ms, place->check_files, &is_that, err);
+        place->entry_count++;
+        place->forgotten |= !is_that;
+        if (!rc && is_that)
+            rc = note_seen(place, log_id, err);
+    }
+    return rc;
 }
 
 /* Somebody asked for it by name: it goes before all others. */
@@ -202,17 +255,36 @@ static enum err_code find_missing(void *context, int64_t log_id, const char *pat
 
 enum err_code worker_log_gone(struct worker *self, int64_t log_id, struct err *err)
 {
+    struct catalog_row row;
+    enum err_code rc = catalog_get(self->catalog, log_id, &row, err);
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     kept_loads_drop(&self->kept, log_id);
-    imap_clear(&self->settled);              /* one that comes back must be seen to */
+    unsettle(self, &row);                    /* one that comes back must be seen to */
     return worker_stage_of(self, log_id) == STAGE_AT_WORK ? ERR_OK : catalog_gone(self->catalog, log_id, err);
+}
+
+/* Its logs are of no other place. */
+static bool stands_alone(const struct worker *self, const struct place_state *place)
+{
+    for (size_t i = 0; i < self->options->place_count; i++) {
+        const struct place_state *other = &self->places[i];
+        if (other != place && (lies_below(other->path, place->path) || lies_below(place->path, other->path)))
+            return false;
+    }
+    return true;
 }
 
 static enum err_code mark_missing(struct worker *self, struct place_state *place, struct err *err)
 {
     struct missing missing = {.place = place};
+    int64_t present_count;
+    enum err_code rc = catalog_count_present(self->catalog, place->place_id, &present_count, err);
+    if (rc || (present_count == (int64_t)place->seen_count && stands_alone(self, place)))
+        return rc;                           /* all that were seen are there, so nothing else is */
     if (place->seen_count)
         qsort(place->seen, place->seen_count, sizeof *place->seen, compare_ids);
-    enum err_code rc = catalog_each_present(self->catalog, place->place_id, find_missing, &missing, err);
+    rc = catalog_each_present(self->catalog, place->place_id, find_missing, &missing, err);
     for (size_t i = 0; i < missing.count && !rc; i++)
         rc = worker_log_gone(self, missing.ids[i], err);
     mem_free(missing.ids);
@@ -225,7 +297,7 @@ static void forget_look(struct place_state *place)
         mem_free(place->closed[i]);
     place->closed_count = place->seen_count = 0;
     place->entry_count = 0;
-    place->is_log = place->spoiled = false;
+    place->is_log = place->spoiled = place->forgotten = false;
 }
 
 static enum err_code begin_look(struct worker *self, size_t index, const struct seen *seen, struct err *err)
@@ -276,6 +348,10 @@ static enum err_code end_look(struct worker *self, struct place_state *place, co
     place->failing = false;
     if (place->spoiled)
         return ERR_OK;
+    if (place->forgotten) {                  /* what it was cannot be told from its key any more */
+        lookout_tell_anew(self->lookout, (size_t)(place - self->places));
+        return ERR_OK;
+    }
     place->scanned = true;
     if (!known(place->place_id))
         return ERR_OK;
@@ -291,11 +367,12 @@ static enum err_code end_look(struct worker *self, struct place_state *place, co
 static enum err_code take(struct worker *self, const struct seen *seen, struct err *err)
 {
     struct place_state *place = &self->places[seen->place];
-    if (place->spoiled && (seen->kind == SEEN_LOG || seen->kind == SEEN_REJECT))
+    if (place->spoiled && (seen->kind == SEEN_LOG || seen->kind == SEEN_SAME || seen->kind == SEEN_REJECT))
         return ERR_OK;
     switch (seen->kind) {
     case SEEN_BEGIN: return begin_look(self, seen->place, seen, err);
     case SEEN_LOG: return take_log(self, place, seen, err);
+    case SEEN_SAME: return take_same(self, place, seen, err);
     case SEEN_REJECT: return take_reject(self, place, seen, err);
     case SEEN_END: return end_look(self, place, seen, err);
     case SEEN_FOUND: return take_found(self, place, seen, err);
@@ -368,7 +445,7 @@ void worker_scan_end(struct worker *self)
 
 void worker_look_again(struct worker *self, const struct catalog_row *row)
 {
-    imap_remove(&self->settled, lookout_key(row->path, row->fingerprint));
+    unsettle(self, row);
     for (size_t i = 0; i < self->options->place_count; i++)
         self->places[i].scanned = false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the lookout saw, in the catalogue: what is new, has changed, has another name, is no log, or is gone. What is found to wait is handed to worker_schedule.h. Unchanged logs cost a
- * stat: `settled` remembers their fingerprints. */
+ * stat: `settled` remembers their keys. */
 #ifndef INGEST_WORKER_SCAN_H
 #define INGEST_WORKER_SCAN_H
 
@@ -15,6 +15,9 @@ enum err_code worker_take_sightings(struct worker *self, struct err *err) WARN_U
 void worker_scan_end(struct worker *self);
 /* The database of a loaded log was found missing or unreadable: the next scan looks at the file, once for each scan however often it is asked for. */
 void worker_look_again(struct worker *self, const struct catalog_row *row);
+
+/* Logs that come back by the names they had are seen to, whichever they are. */
+void worker_unsettle_all(struct worker *self);
 
 struct catalog_sighting worker_sighting_of(const struct log_entry *entry, int64_t place_id);      /* texts are the entry's */
 /* A log was seen, in a scan or under another name by a job. */

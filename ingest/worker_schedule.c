@@ -49,6 +49,12 @@ void worker_finish(struct worker *self, const struct load_item *item)
     imap_remove(&self->under_way, item->log_id);
     self->done_bytes += item->bytes;
     self->done_count++;
+    /* A look lets logs be that are on their way. What came meanwhile is not left to the next one, which may be an hour away: the rest of a log that somebody adds. */
+    for (size_t i = 0; i < self->options->place_count; i++)
+        if (self->places[i].asked) {
+            self->places[i].asked = false;
+            lookout_poke(self->lookout, i);
+        }
 }
 
 static void begin(struct worker *self, const struct catalog_row *row)

@@ -49,7 +49,7 @@ struct worker {
     size_t total_count, done_count;
 
     /* worker_scan.c */
-    struct imap settled; /* hash of path and fingerprint → log_id of logs with which nothing is to be done, -log_id of those that were on their way; spares a scan the catalogue */
+    struct imap settled; /* lookout_key → log_id of logs with which nothing is to be done, -log_id of those that the catalogue is asked for when they are seen and not on their way */
     struct lookout *lookout;                 /* owned */
     struct place_state {
         char *path;                          /* owned; the address */
@@ -57,10 +57,12 @@ struct worker {
         bool scanned;                        /* once, in this process */
         bool looked_at;                      /* once, in this process, and be it in vain */
         bool failing;                        /* the last look found it away */
+        bool asked;                          /* a look at it was asked for since a log was done with last */
         bool told_stuck;                     /* the cleaner said, this time, why a log of it cannot be deleted */
         /* the look that is going on */
         bool check_files, is_log;
         bool spoiled;                        /* what was seen could not be written down: nothing is known to be gone */
+        bool forgotten;                      /* something was told by a key that `settled` does not have any more: the next look tells all, and what is gone shows then */
         int64_t entry_count;
         int64_t *seen;                       /* owned; log ids */
         size_t seen_count, seen_capacity;

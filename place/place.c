@@ -386,13 +386,13 @@ static void make_harmless(struct place_child *child)
 }
 
 /* What a server said: hidden names are nobody's log, and names that cannot be any are made so that they can be told. */
-static void check_names(struct place_children *children)
+static void check_names(struct place_children *children, bool with_hidden)
 {
     size_t kept = 0;
     for (size_t i = 0; i < children->count; i++) {
         struct place_child *child = &children->items[i];
         bool good = is_name(child->name);
-        if (good && child->name[0] == '.') {
+        if (good && child->name[0] == '.' && !with_hidden) {
             place_child_dispose(child);
             continue;
         }
@@ -403,7 +403,7 @@ static void check_names(struct place_children *children)
     children->count = kept;
 }
 
-static enum err_code remote_list(struct place_view *view, const char *dir, const struct place_child *status, struct place_children *ret, struct err *err)
+static enum err_code remote_list(struct place_view *view, const char *dir, const struct place_child *status, bool with_hidden, struct place_children *ret, struct err *err)
 {
     const struct place_driver *driver = driver_of(dir);
     struct place_uri uri = place_uri_of(dir);
@@ -415,19 +415,29 @@ static enum err_code remote_list(struct place_view *view, const char *dir, const
     note_answer(&uri, rc, &why);
     if (rc)
         return err_set(err, rc, "%s", why.message);
-    check_names(ret);
+    check_names(ret, with_hidden);
     return ERR_OK;
 }
 
-enum err_code place_list(struct place_view *view, const char *dir, const struct place_child *status, struct place_children *ret, struct err *err)
+static enum err_code listed(enum err_code rc, struct place_children *ret)
 {
-    *ret = (struct place_children){0};
-    enum err_code rc = place_is_remote(dir) ? remote_list(view, dir, status, ret, err) : place_local_list(dir, ret, err);
     if (rc)
         place_children_dispose(ret);
     else
         place_children_sort(ret);
     return rc;
+}
+
+enum err_code place_list(struct place_view *view, const char *dir, const struct place_child *status, struct place_children *ret, struct err *err)
+{
+    *ret = (struct place_children){0};
+    return listed(place_is_remote(dir) ? remote_list(view, dir, status, false, ret, err) : place_local_list(dir, ret, err), ret);
+}
+
+enum err_code place_list_all(const char *dir, struct place_children *ret, struct err *err)
+{
+    *ret = (struct place_children){0};
+    return listed(place_is_remote(dir) ? remote_list(NULL, dir, NULL, true, ret, err) : err_set(err, ERR_UNSUPPORTED, "a directory of this machine"), ret);
 }
 
 enum err_code place_remove(const char *address, enum child_kind kind, struct err *err)

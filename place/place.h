@@ -87,6 +87,9 @@ void place_view_free(struct place_view *self);                                  
  * NULL, and so may `status`, what is known of the directory itself. */
 enum err_code place_list(struct place_view *view, const char *dir, const struct place_child *status, struct place_children *ret, struct err *err) WARN_UNUSED;
 
+/* The same of a remote directory with its hidden names: for who deletes what is in it. ERR_UNSUPPORTED: it is one of this machine. */
+enum err_code place_list_all(const char *dir, struct place_children *ret, struct err *err) WARN_UNUSED;
+
 /* Deletes a file (CHILD_FILE) or a directory in which nothing is (CHILD_DIRECTORY) of a remote place, and never more; the directory around it stays, also in S3, where it would go with its
  * last key. ERR_NOT_FOUND: it is not there, which S3 does not say of a file. ERR_BUSY: something is in the directory. ERR_AWAY: no answer came, and it may be gone all the same.
  * ERR_UNSUPPORTED: a directory of this machine, where ingest/source/log_remove.h deletes logs itself, looking closely. */

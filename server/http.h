@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * HTTP/1.1 over a listening socket: the only file that knows libmicrohttpd. One thread lets clients in and deals them out to a pool of
+ * HTTP/1.1 over a listening socket (http_listen.h), by libmicrohttpd, which only this and its parts know (http_parts.h). One thread lets clients in and deals them out to a pool of
  * threads, each with an epoll set; a handler runs in the thread of its connection.
- * Only GET and HEAD, no request bodies but logs that are added (uploads.h); everything a client can send or hold has a limit (http.c, top). Speaks to the rest through struct request, struct response and
- * dispatch.h. */
+ * Only GET and HEAD, no request bodies but logs that are added (uploads.h); everything a client can send or hold has a limit (http.c, top; connections.h). Speaks to the rest through struct request,
+ * struct response and dispatch.h. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
@@ -23,11 +23,6 @@ struct http_settings {
     const char *proxy_base;          /* borrowed; NULL: none */
     const char *framing_from, *transport_security;       /* borrowed; NULL: none */
 };
-
-/* To a bound, listening socket. host: a name, an IPv4 or a bare IPv6 address, "" for all; port 0: a free one. Text of the real address to `ret_address`
- * ("127.0.0.1:18080"). ERR_BUSY: the port is taken. */
-#define HTTP_ADDRESS_BYTES 128
-enum err_code http_listen(const char *host, int port, int *ret_fd, char *ret_address, struct err *err) WARN_UNUSED;
 
 enum err_code http_start(struct http **ret, const struct http_settings *settings, struct server *server, struct err *err) WARN_UNUSED;
 

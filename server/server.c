@@ -28,6 +28,7 @@
 #include "server/db_pool.h"
 #include "server/exposure.h"
 #include "server/http.h"
+#include "server/http_listen.h"
 #include "server/login.h"
 #include "server/network.h"
 #include "server/route_times.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/tls.h"
 
+#include <errno.h>
 #include <gnutls/pkcs12.h>
 #include <gnutls/x509.h>
 #include <stdatomic.h>
@@ -83,12 +84,21 @@ static void datum_dispose(gnutls_datum_t *self)
     gnutls_free(self->data);
 }
 
+static enum err_code load_file(const char *path, gnutls_datum_t *ret, struct err *err)
+{
+    errno = 0; /* gnutls says only that it was a file's fault; why is what an administrator needs, who gave the key to another user */
+    if (gnutls_load_file(path, ret))
+        return err_set_errno(err, errno ? errno : EIO, "%s: cannot be read", path);
+    return ERR_OK;
+}
+
 static enum err_code read_key(struct parsed *parsed, const struct tls_settings *s, struct err *err)
 {
     CLEANUP(datum_dispose) gnutls_datum_t text = {0};
     const char *path = s->key ? s->key : s->certificate;
-    if (gnutls_load_file(path, &text))
-        return err_set(err, ERR_INVALID, "%s: cannot be read", path);
+    enum err_code rc = load_file(path, &text, err);
+    if (rc)
+        return rc;
     if (gnutls_x509_privkey_init(&parsed->key))
         return err_nomem(err);
     int code = gnutls_x509_privkey_import2(parsed->key, &text, GNUTLS_X509_FMT_PEM, s->key_password, 0);
@@ -100,8 +110,9 @@ static enum err_code read_key(struct parsed *parsed, const struct tls_settings *
 static enum err_code read_pem(struct parsed *parsed, const struct tls_settings *s, struct err *err)
 {
     CLEANUP(datum_dispose) gnutls_datum_t text = {0};
-    if (gnutls_load_file(s->certificate, &text))
-        return err_set(err, ERR_INVALID, "%s: cannot be read", s->certificate);
+    enum err_code rc = load_file(s->certificate, &text, err);
+    if (rc)
+        return rc;
     int code = gnutls_x509_crt_list_import2(&parsed->chain, &parsed->count, &text, GNUTLS_X509_FMT_PEM, GNUTLS_X509_CRT_LIST_FAIL_IF_UNSORTED);
     if (code == GNUTLS_E_CERTIFICATE_LIST_UNSORTED)
         return err_set(err, ERR_INVALID, "%s: the certificates are not in order: the server's first, each followed by the one that signed it", s->certificate);
@@ -113,8 +124,9 @@ static enum err_code read_keystore(struct parsed *parsed, const struct tls_setti
     static const unsigned char java[] = {0xFE, 0xED, 0xFE, 0xED}, java_crypto[] = {0xCE, 0xCE, 0xCE, 0xCE};
     CLEANUP(datum_dispose) gnutls_datum_t bytes = {0};
     gnutls_pkcs12_t store;
-    if (gnutls_load_file(s->keystore, &bytes))
-        return err_set(err, ERR_INVALID, "%s: cannot be read", s->keystore);
+    enum err_code rc = load_file(s->keystore, &bytes, err);
+    if (rc)
+        return rc;
     if (bytes.size >= sizeof java && (memcmp(bytes.data, java, sizeof java) == 0 || memcmp(bytes.data, java_crypto, sizeof java_crypto) == 0))
         return err_set(err, ERR_UNSUPPORTED, "%.80s is a Java keystore (JKS), which only Java reads; convert it: keytool -importkeystore -srckeystore OLD -destkeystore NEW.p12 -deststoretype PKCS12",
                        s->keystore);

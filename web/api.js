@@ -10,13 +10,14 @@ export { apiHref, apiPath };
 
 /** A call that failed: which, with what status, and the server's own sentence. */
 export class ApiError extends Error {
-  /** @param {string} path @param {number} status 0: no answer at all @param {string} code @param {string} detail */
-  constructor(path, status, code, detail) {
+  /** @param {string} path @param {number} status 0: no answer at all @param {string} code @param {string} detail @param {number | null} [retrySeconds] when the server wants to be asked again */
+  constructor(path, status, code, detail, retrySeconds = null) {
     super(detail);
     this.detail = detail;
     this.path = path;
     this.status = status;
     this.code = code;
+    this.retrySeconds = retrySeconds;
   }
 }
 
@@ -102,7 +103,7 @@ export function send(path, body, onProgress, signal) {
     x.onload = () =>
       x.status < 300
         ? resolve(x.response)
-        : reject(new ApiError(path, x.status, String(x.response?.error ?? x.statusText), String(x.response?.detail ?? "")));
+        : reject(new ApiError(path, x.status, String(x.response?.error ?? x.statusText), String(x.response?.detail ?? ""), Number(x.getResponseHeader("Retry-After")) || null));
     x.onerror = () => reject(new ApiError(path, 0, "unreachable", ""));
     x.onabort = () => reject(new ApiError(path, 0, "aborted", ""));
     signal.addEventListener("abort", () => x.abort());

@@ -58,6 +58,7 @@ struct log_entry {
     int64_t bytes;               /* of all files */
     int64_t modified_ms;         /* newest file */
     unsigned remarks;
+    int64_t stamp;               /* of a single file: equal stamp, equal fingerprint, found without making an entry (log_scan.pass_over); 0: none */
     char fingerprint[LOG_FINGERPRINT_BYTES];   /* equal fingerprint: nothing changed (path, inode, size, mtime of every file, markers) */
 };
 
@@ -79,6 +80,8 @@ struct log_scan {
     /* May be NULL. True: a file of this path and fingerprint was looked at before, so its first bytes need no look (a scan of 100,000 known logs then opens none of them). *ret_reason:
      * NULL where it was a log, else why it is none, as log_reject told it. */
     bool (*is_known)(void *context, const char *path, const char *fingerprint, const char **ret_reason);
+    /* May be NULL. *ret_passed: a scan before told the log of this stamp, and that it is still there is all there is to say: no entry is made of it. */
+    enum err_code (*pass_over)(void *context, int64_t stamp, bool *ret_passed);
     struct place_view *view;         /* borrowed: what earlier scans of this place remember; may be NULL */
 };
 

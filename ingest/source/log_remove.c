@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,6 +71,18 @@ static bool belongs_to_rolling(const char *name)
     return str_starts(s, "events_") || str_starts(s, "appstatus_") || ((str_starts(s, ".events_") || str_starts(s, ".appstatus_")) && str_ends(s, ".crc"));
 }
 
+/* With Hadoop's check sum of it, as its local file system does; HDFS and S3 have none, and leave one that was copied there. */
+static enum err_code remove_single(int parent, const char *name, bool *ret_begun, struct err *err)
+{
+    char sum[NAME_MAX + 1];
+    bool ignored;
+    enum err_code rc = remove_file(parent, name, ret_begun, err);
+    if (!rc && (size_t)snprintf(sum, sizeof sum, ".%s.crc", name) < sizeof sum && remove_file(parent, sum, &ignored, NULL)) {
+        /* something else has that name: it stays */
+    }
+    return rc;
+}
+
 static enum err_code remove_rolling(int parent, const char *name, bool *ret_begun, struct err *err)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -119,7 +132,7 @@ static enum err_code remove_remote_rolling(const char *address, bool *ret_begun,
 {
     struct place_children children;
     struct err why = {0};
-    enum err_code rc = place_list(NULL, address, NULL, &children, &why);
+    enum err_code rc = place_list_all(address, &children, &why);
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : err_set(err, rc, "%s", why.message);
     for (size_t i = 0; i < children.count && !rc; i++) {
@@ -159,5 +172,5 @@ enum err_code log_remove(const char *place, const char *path, enum log_layout la
     enum err_code rc = open_parent(place, below, &parent, err);
     if (rc)
         return rc;
-    return layout == LAYOUT_FILE ? remove_file(parent, name, ret_begun, err) : remove_rolling(parent, name, ret_begun, err);
+    return layout == LAYOUT_FILE ? remove_single(parent, name, ret_begun, err) : remove_rolling(parent, name, ret_begun, err);
 }

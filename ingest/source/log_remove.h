@@ -12,7 +12,7 @@
 
 /* Deletes the log at `path` (as log_entry.path), which lies somewhere below the directory `place`, an address as it. Links are never followed, except where `place` itself is one: a log that is a
  * link, or lies behind one, is refused. Of a rolling directory what belongs to its log goes (events_*, appstatus_* and their .crc files), then the directory, unless something else
- * is in it (in a remote place also a hidden file). What is not there any more counts as deleted, so that an interrupted call can be made again.
+ * is in it; with a file its .crc, where it lies in a directory of this machine. What is not there any more counts as deleted, so that an interrupted call can be made again.
  *
  * ERR_UNSUPPORTED: such logs are not deleted (archives, the layouts that a History Server does not know); ERR_INVALID: not below the place, or a link, or no longer what it was. Nothing
  * was deleted then. Other errors: *ret_begun says whether a part of the log is gone already, or may be (a place that did not answer). */

@@ -17,11 +17,24 @@
 
 /* ---- what callbacks get */
 
-enum err_code scanner_begin(struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err)
+/* Where the directory really is; NULL: out of memory. */
+static const char *resolve(struct scanner *self, const char *dir)
 {
     char resolved[PATH_MAX];
-    const char *dir = !place_is_remote(dir_to_resolve) && realpath(dir_to_resolve, resolved) ? resolved : dir_to_resolve;
-    *ret = (struct log_entry){.layout = layout, .path = mem_strndup(path, strlen(path)), .dir = mem_strndup(dir, strlen(dir))};
+    if (self->dir && self->real_dir && strcmp(self->dir, dir) == 0)
+        return self->real_dir;
+    const char *real = !place_is_remote(dir) && realpath(dir, resolved) ? resolved : dir;
+    mem_free(self->dir);
+    mem_free(self->real_dir);
+    self->real_dir = mem_strndup(real, strlen(real));
+    self->dir = mem_strndup(dir, strlen(dir));
+    return self->dir ? self->real_dir : NULL;
+}
+
+enum err_code scanner_begin(struct scanner *self, struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err)
+{
+    const char *dir = resolve(self, dir_to_resolve);
+    *ret = (struct log_entry){.layout = layout, .path = mem_strndup(path, strlen(path)), .dir = dir ? mem_strndup(dir, strlen(dir)) : NULL};
     if (ret->path && ret->dir)
         return ERR_OK;
     log_entry_dispose(ret);
@@ -72,6 +85,14 @@ static enum err_code reject_content(struct scanner *self, const struct log_entry
     return self->scan->on_reject(self->scan->context, &reject);
 }
 
+/* All that the fingerprint of a single file is made of, but for what its path says. Never 0. */
+static int64_t stamp_of(const char *path, const struct place_child *child, unsigned remarks)
+{
+    const int64_t facts[] = {child->bytes, child->modified_ms, (int64_t)child->device, (int64_t)child->inode, remarks};
+    int64_t stamp = (int64_t)(hash_bytes(path, strlen(path)) * 31 + hash_bytes(facts, sizeof facts));
+    return stamp ? stamp : 1;
+}
+
 /* Of the place, not of one log: it does not answer, or we are to stop. Ends the scan. */
 static bool is_place_failure(enum err_code rc)
 {
@@ -91,9 +112,12 @@ static enum err_code scan_file(struct scanner *self, const char *dir, const char
     enum err_code rc = note_seen(self, child, &fresh, err);
     if (rc != ERR_OK || !fresh)
         return rc;
+    int64_t stamp = stamp_of(path, child, remarks);
+    if (self->scan->pass_over && ((rc = self->scan->pass_over(self->scan->context, stamp, &child->is_log)) || child->is_log))
+        return rc;
     if (child->bytes == 0)
         return reject_child(self, path, child, child->name[0] == '_' ? REJECT_NOT_A_LOG : REJECT_EMPTY, child->name[0] == '_' ? "a marker file" : "empty");
-    rc = scanner_begin(&entry, LAYOUT_FILE, path, dir, err);
+    rc = scanner_begin(self, &entry, LAYOUT_FILE, path, dir, err);
     if (rc == ERR_OK)
         rc = log_entry_reserve(&entry, 1, err);
     if (rc == ERR_OK)
@@ -104,6 +128,7 @@ static enum err_code scan_file(struct scanner *self, const char *dir, const char
         goto done;
     entry.finished_name = !name.in_progress;
     entry.remarks = remarks;
+    entry.stamp = stamp;
     log_entry_finish(&entry, 0, 0);
     /* Elsewhere a look is two or three questions, and the name is good enough to begin with: the lister reads the head anyway, and says what is no log. */
     bool trusted = place_is_remote(path) && log_name_looks_like_log(child->name);
@@ -147,7 +172,7 @@ static enum err_code scan_layout(struct scanner *self, enum log_layout layout, c
 {
     struct log_entry entry;
     const char *empty = NULL;
-    enum err_code rc = scanner_begin(&entry, layout, path, parent, err);
+    enum err_code rc = scanner_begin(self, &entry, layout, path, parent, err);
     if (rc != ERR_OK)
         return rc;
     struct err why = {0};
@@ -186,6 +211,9 @@ static bool is_superseded(const struct place_children *children, const struct pl
 static bool has_in_progress(const struct place_children *children, const struct place_child *child)
 {
     char name[NAME_MAX + sizeof IN_PROGRESS];
+    const struct place_child *next = child + 1, *end = children->items + children->count;
+    if (next == end || strncmp(next->name, child->name, strlen(child->name)) != 0)
+        return false;                /* the usual case, and far cheaper than a search: it would follow, with others that begin like it */
     snprintf(name, sizeof name, "%s%s", child->name, IN_PROGRESS);
     const struct place_child *other = place_children_find(children, name);
     return other && other->kind == CHILD_FILE;
@@ -291,6 +319,13 @@ static enum err_code scan_root(struct scanner *self, const char *path, bool one_
     return rc;
 }
 
+static void scanner_end(struct scanner *self)
+{
+    imap_dispose(&self->seen);
+    mem_free(self->dir);
+    mem_free(self->real_dir);
+}
+
 enum err_code log_scan(const char *path, const struct log_scan *scan, struct err *err)
 {
     struct scanner self = {.scan = scan};
@@ -300,7 +335,7 @@ enum err_code log_scan(const char *path, const struct log_scan *scan, struct err
         return rc;
     imap_init(&self.seen, SEEN_MAX);
     rc = scan_root(&self, absolute, false, err);
-    imap_dispose(&self.seen);
+    scanner_end(&self);
     mem_free(absolute);
     return rc;
 }
@@ -341,7 +376,7 @@ static enum err_code probe_path(const char *path, const char *zip_entry, struct 
     struct scanner self = {.scan = &scan, .only = zip_entry};
     imap_init(&self.seen, SEEN_MAX);
     enum err_code rc = scan_root(&self, path, true, err);
-    imap_dispose(&self.seen);
+    scanner_end(&self);
     return rc;
 }
 

@@ -13,10 +13,11 @@ struct scanner {
     struct imap seen;            /* inode → device + 1 of each file looked at */
     bool walking;                /* a directory: what is looked at was not named itself */
     const char *only;            /* zip: report just the entry with this path; NULL: all */
+    char *dir, *real_dir;        /* owned; the directory that was resolved last, and where it really is: its logs come one after another */
 };
 
 /* An entry with its path and its real directory set. `path` is copied. */
-enum err_code scanner_begin(struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err) WARN_UNUSED;
+enum err_code scanner_begin(struct scanner *self, struct log_entry *ret, enum log_layout layout, const char *path, const char *dir_to_resolve, struct err *err) WARN_UNUSED;
 
 /* Hands the entry over (it is empty afterwards, whatever comes back). */
 enum err_code scanner_emit(struct scanner *self, struct log_entry *entry);

@@ -123,7 +123,7 @@ static enum err_code single_file(struct zip_scan *self, const struct zip_member 
     }
     if (rc == ERR_OK && wanted) {
         struct log_name name = log_name_split(child.name);
-        rc = scanner_begin(&entry, LAYOUT_ZIP, path, self->dir, err);
+        rc = scanner_begin(self->scanner, &entry, LAYOUT_ZIP, path, self->dir, err);
         if (rc == ERR_OK)
             rc = log_entry_reserve(&entry, 1, err);
         if (rc == ERR_OK)
@@ -173,7 +173,7 @@ static enum err_code emit_folder(struct zip_scan *self, struct folder *folder, s
     enum err_code rc = ERR_OK;
     if (is_wanted(self, path)) {
         place_children_sort(&folder->children);
-        rc = scanner_begin(&entry, LAYOUT_ZIP, path, self->dir, err);
+        rc = scanner_begin(self->scanner, &entry, LAYOUT_ZIP, path, self->dir, err);
         if (rc == ERR_OK)
             rc = log_layout_collect(&entry, LAYOUT_ROLLING, self->path, last_component(folder->name), &folder->children, &empty, err);
         if (rc == ERR_OK || rc == ERR_LIMIT)

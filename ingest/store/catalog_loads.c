@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "ingest/store/app_writer.h"
 #include "ingest/store/catalog_statements.h"
+#include "ingest/store/run_file_state.h"
 #include "ingest/store/run_history.h"
 #include "ingest/store/run_summary.h"
 
@@ -149,17 +150,6 @@ static bool is_leftover(const char *name)
            str_ends(s, ".loading.db" APP_WRITER_NEW);
 }
 
-/* The file of a run whose log is followed is written in place, in WAL, and has a -journal while it gets there. With nobody there to go on, its commits are made part of the file and what was
- * not committed goes: then it is read where nothing may be written, too. What cannot be opened, or has a reader just now, stays as it is: it is read with its -wal. */
-static void settle(const char *path)
-{
-    struct db db;
-    if (db_open(&db, path, DB_WRITE, schema_app_sql, DB_APP_ID, DB_APP_VERSION, NULL))
-        return;
-    enum err_code rc = db_seal(&db, NULL);
-    (void)rc;
-}
-
 static enum err_code remove_leftovers(const char *store_dir, int64_t *ret_count, struct err *err)
 {
     char path[4400];
@@ -173,7 +163,8 @@ static enum err_code remove_leftovers(const char *store_dir, int64_t *ret_count,
             *ret_count += unlink(path) == 0;
         } else if (str_ends(str_of(entry->d_name), ".db-wal") || str_ends(str_of(entry->d_name), ".db-journal")) {
             snprintf(path, sizeof path, "%s/apps/%.*s", store_dir, (int)(strrchr(entry->d_name, '-') - entry->d_name), entry->d_name);
-            settle(path);
+            if (run_file_settle(path, NULL))
+                continue; /* what cannot be opened, or has a reader just now, stays as it is: it is read with its -wal */
         }
     closedir(dir);
     return ERR_OK;

@@ -255,6 +255,19 @@ enum err_code catalog_each_present(struct catalog *self, int64_t place_id, catal
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+enum err_code catalog_count_present(struct catalog *self, int64_t place_id, int64_t *ret, struct err *err)
+{
+    sqlite3_stmt *stmt;
+    enum err_code rc = catalog_statement(self, SQL_PRESENT_COUNT, &stmt, err);
+    if (rc)
+        return rc;
+    db_bind_i64(stmt, 1, place_id);
+    if (!(rc = db_step(stmt, err)))
+        *ret = db_i64(stmt, 0);
+    db_reset(stmt);
+    return rc;
+}
+
 enum err_code catalog_each_fingerprint(struct catalog *self, catalog_fingerprint_fn *each, void *context, struct err *err)
 {
     sqlite3_stmt *stmt;

@@ -36,6 +36,7 @@ static const char *const statement_sql[CATALOG_STATEMENT_COUNT] = {
     [SQL_PLACE_SCANNED] = "UPDATE place SET last_scan_ms = ?2, last_scan_duration_ms = ?3, entry_count = ?4, last_error = ?5, "
         "failing_since_ms = CASE WHEN ?5 IS NULL THEN NULL ELSE coalesce(failing_since_ms, ?2) END WHERE place_id = ?1",
     [SQL_FINGERPRINTS] = "SELECT path, fingerprint FROM log WHERE state <> 'gone' AND fingerprint <> ''",
+    [SQL_PRESENT_COUNT] = "SELECT count(*) FROM log WHERE place_id = ?1 AND state <> 'gone'",
     [SQL_PRESENT] = "SELECT log_id, path FROM log WHERE place_id = ?1 AND state <> 'gone'",
     /* The reason stays: it is that of the load, and of use when the log comes back. */
     [SQL_GONE] = "UPDATE log SET state = 'gone', changed_ms = ?2, wanted_ms = NULL WHERE log_id = ?1",

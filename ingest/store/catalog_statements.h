@@ -29,6 +29,7 @@ enum catalog_statement {
     SQL_PLACE_SCANNED,
     SQL_FINGERPRINTS,
     SQL_PRESENT,
+    SQL_PRESENT_COUNT,
     SQL_GONE,
     SQL_BACK,
     SQL_RELEASE_COPIES,

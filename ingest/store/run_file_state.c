@@ -67,3 +67,10 @@ enum err_code run_file_set_aside(const char *store_dir, const char *app_key, str
     }
     return ERR_OK;
 }
+
+enum err_code run_file_settle(const char *path, struct err *err)
+{
+    struct db db;
+    enum err_code rc = db_open(&db, path, DB_WRITE, schema_app_sql, DB_APP_ID, DB_APP_VERSION, err);
+    return rc ? rc : db_seal(&db, err);
+}

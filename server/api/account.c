@@ -114,17 +114,9 @@ static const char gap_holders_sql[] = GAP_COLUMNS " WHERE kind = ?1 ORDER BY to_
 
 static enum err_code write_list(struct json_writer *json, const char *key, sqlite3_stmt *stmt, struct err *err)
 {
-    enum err_code rc;
-    json_key(json, key);
-    json_array_begin(json);
-    while ((rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
-        json_object_end(json);
-    }
-    json_array_end(json);
+    enum err_code rc = api_rows(json, key, NULL, stmt, err);
     db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 static enum err_code write_gaps(struct json_writer *json, struct db *db, int64_t most, struct err *err)

@@ -46,18 +46,9 @@ static enum err_code write_sections(struct json_writer *json, struct db *db, str
 
 static enum err_code write_requests(struct json_writer *json, sqlite3_stmt *stmt, const char *key, int64_t profile_id, int64_t kind, struct err *err)
 {
-    json_key(json, key);
-    json_array_begin(json);
     db_bind_i64(stmt, 1, profile_id);
     db_bind_i64(stmt, 2, kind);
-    enum err_code rc;
-    while ((rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 0, 5);
-        json_object_end(json);
-    }
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return api_rows(json, key, NULL, stmt, err);
 }
 
 static enum err_code write_profiles(struct json_writer *json, struct db *db, struct err *err)

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/sql_findings.h"
 
-#include <string.h>
-
 #include "analysis/report.h"
-
-/* "6", and of "6/5" what is before the bar. */
-static int64_t first_number(struct str key, char end)
-{
-    const char *at = key.len ? memchr(key.ptr, end, key.len) : NULL;
-    struct str word = {key.ptr, at ? (size_t)(at - key.ptr) : key.len};
-    int64_t number;
-    return str_to_i64(word, &number) ? number : UNKNOWN;
-}
 
 static enum err_code execution_of(struct db *db, const char *sql, int64_t first, int64_t second, int64_t *ret, struct err *err)
 {
@@ -32,18 +21,20 @@ static enum err_code execution_of(struct db *db, const char *sql, int64_t first,
 enum err_code sql_of_finding(struct db *db, const struct finding *finding, int64_t *ret_execution_id, struct err *err)
 {
     struct str key = finding->subject_key;
-    int64_t attempt;
+    struct str rest;
+    int64_t first, attempt;
     *ret_execution_id = UNKNOWN;
     switch (finding->subject_kind) {
     case SUBJECT_SQL:
-    case SUBJECT_NODE: *ret_execution_id = first_number(key, '/'); return ERR_OK;
-    case SUBJECT_JOB: return execution_of(db, "SELECT sql_execution_id FROM job WHERE job_id = ?1", first_number(key, '/'), UNKNOWN, ret_execution_id, err);
-    case SUBJECT_STAGE: {
-        const char *dot = key.len ? memchr(key.ptr, '.', key.len) : NULL;
-        if (!dot || !str_to_i64((struct str){dot + 1, key.len - (size_t)(dot + 1 - key.ptr)}, &attempt))
+    case SUBJECT_NODE:
+        if (subject_key_split(key, '/', &first, &rest))
+            *ret_execution_id = first;
+        return ERR_OK;
+    case SUBJECT_JOB: return str_to_i64(key, &first) ? execution_of(db, "SELECT sql_execution_id FROM job WHERE job_id = ?1", first, UNKNOWN, ret_execution_id, err) : ERR_OK;
+    case SUBJECT_STAGE:
+        if (!subject_key_pair(key, '.', &first, &attempt))
             return ERR_OK;
-        return execution_of(db, "SELECT sql_execution_id FROM stage WHERE stage_id = ?1 AND attempt = ?2", first_number(key, '.'), attempt, ret_execution_id, err);
-    }
+        return execution_of(db, "SELECT sql_execution_id FROM stage WHERE stage_id = ?1 AND attempt = ?2", first, attempt, ret_execution_id, err);
     default: return ERR_OK;
     }
 }

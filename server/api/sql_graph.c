@@ -159,11 +159,8 @@ static enum err_code write_metrics(struct graph *self, struct str ids, struct er
     json_key(self->json, "metrics");
     json_array_begin(self->json);
     for (; ids.len && !rc && count < NODE_METRICS; count++) {
-        const char *blank = memchr(ids.ptr, ' ', ids.len);
-        struct str word = {ids.ptr, blank ? (size_t)(blank - ids.ptr) : ids.len};
-        ids = blank ? (struct str){blank + 1, ids.len - word.len - 1} : STR_NONE;
         int64_t id;
-        if (str_to_i64(word, &id) && !(rc = write_metric(self, id, err)))
+        if (str_to_i64(str_word(&ids, ' '), &id) && !(rc = write_metric(self, id, err)))
             rc = add_uses(self, id, err);
     }
     json_array_end(self->json);
@@ -238,19 +235,13 @@ static enum err_code write_node_count(struct json_writer *json, struct db *db, i
 static enum err_code write_edges(struct json_writer *json, struct db *db, int64_t graph_plan_id, struct err *err)
 {
     sqlite3_stmt *rows = NULL;
-    json_key(json, "edges");
-    json_array_begin(json);
     enum err_code rc = db_prepare(db, &rows, "SELECT from_id, to_id FROM sql_edge WHERE plan_id = ?1 ORDER BY ordinal", err);
-    if (!rc)
+    if (!rc) {
         db_bind_i64(rows, 1, graph_plan_id);
-    while (!rc && (rc = db_step(rows, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, rows, 0, 2);
-        json_object_end(json);
+        rc = api_rows(json, "edges", NULL, rows, err);
     }
     db_finalize(rows);
-    json_array_end(json);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 enum err_code sql_graph(struct json_writer *json, struct db *db, int64_t execution_id, int64_t graph_plan_id, int64_t first_node, struct err *err)

@@ -35,18 +35,12 @@ static enum err_code write_distributions(struct json_writer *json, struct db *db
     enum err_code rc =
         db_prepare(db, &stmt, "SELECT name, task_count, sum, min, p25, p50, p75, p95, p99, max, mean, sigma, ratio FROM stage_distribution WHERE stage_ref = ?1 ORDER BY name",
                    err);
-    if (!rc)
+    if (!rc) {
         db_bind_i64(stmt, 1, stage_ref);
-    json_key(json, "distributions");
-    json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        api_columns(json, stmt, 0, 13);
-        json_object_end(json);
+        rc = api_rows(json, "distributions", NULL, stmt, err);
     }
-    json_array_end(json);
     db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 static enum err_code write_row(struct json_writer *json, struct db *db, sqlite3_stmt *stmt, enum lang lang, struct err *err)

@@ -218,6 +218,7 @@ test("clean: logs in HDFS go by the same rules, and a place that refuses holds u
     put(far, `eventlog_v2_${id}/events_1_${id}`, smallLog({ id }));
     put(far, `eventlog_v2_${id}/appstatus_${id}`, "");
   }
+  put(far, "eventlog_v2_app-3/.events_1_app-3.crc", "crc"); // Hadoop's check sum, copied there from a local directory
   put(far, "eventlog_v2_app-4/notes", "no log");
   put(closed, "app-5", smallLog({ id: "app-5" }));
   const places = [await start(far, true), await start(closed, false)];

@@ -19,7 +19,7 @@ const idleKeys = () => {
   const [, table] = /<!-- idle keys -->([\s\S]*?)<!-- end -->/.exec(readFileSync(join(ROOT, "docker/README.md"), "utf8"));
   return [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, keys]) => [...keys.matchAll(/`(spark\.[^`]+)`/g)].map(([, key]) => key));
 };
-/** What a History Server 4.3.0 reads of its spark-defaults.conf: the keys in its classes internal/config/History, SSLOptions, SecurityManager and ui/*. (Old names of keys: test_settings.c; keys of Kerberos: real_places.py.) */
+/** What a History Server 4.3.0 reads of its spark-defaults.conf: the keys in its classes internal/config/History, SSLOptions, SecurityManager and ui/*. (Old names of keys: test_settings.c; Kerberos against a KDC: real_places.py.) All that 3.5.7 reads are among them. */
 const KEYS_OF_4_3 = [
   ...[
     "provider", "retainedApplications", "custom.executor.log.url", "custom.executor.log.url.applyIncompleteApplication", "store.maxDiskUsage", "store.path", "store.serializer",
@@ -36,7 +36,8 @@ const KEYS_OF_4_3 = [
   ].map((key) => `spark.ssl.historyServer.${key}`),
   ...[
     "filters", "allowFramingFrom", "strictTransportSecurity", "proxyBase", "proxyRedirectUri", "xXssProtection", "xContentTypeOptions.enabled", "contentSecurityPolicy.enabled",
-    "contentSecurityPolicy.frameAncestors.enabled", "requestHeaderSize", "jetty.stopTimeout", "jetty.sniHostCheckEnabled", "showErrorStacks", "view.acls", "view.acls.groups",
+    "contentSecurityPolicy.frameAncestors.enabled", "timelineEnabled", "timeline.jobs.maximum", "timeline.stages.maximum", "timeline.executors.maximum", "timeline.tasks.maximum",
+    "groupSQLSubExecutionEnabled", "requestHeaderSize", "jetty.stopTimeout", "jetty.sniHostCheckEnabled", "showErrorStacks", "view.acls", "view.acls.groups",
   ].map((key) => `spark.ui.${key}`),
   "spark.acls.enable", "spark.admin.acls", "spark.admin.acls.groups", "spark.modify.acls", "spark.modify.acls.groups", "spark.user.groups.mapping", "spark.redaction.regex",
 ];
@@ -119,6 +120,7 @@ test("a History Server's spark-defaults.conf, with https and everything else tha
     "spark.ui.proxyBase                          /history",
     "spark.history.kerberos.enabled              true",
     "spark.history.kerberos.keytab               /etc/security/keytabs/spark.keytab",
+    "spark.history.kerberos.principal            spark/history.example@EXAMPLE",
     "spark.redaction.regex                       (?i)secret|password|token|pin",
     "spark.ssl.historyServer.enabled             true",
     `spark.ssl.historyServer.port                ${securePort}`,
@@ -262,6 +264,17 @@ test("a client's certificate that is asked for keeps the server from starting, a
   const logs = makeFolder(t);
   const lines = [`spark.history.fs.logDirectory ${logs}`, "spark.history.ui.port 0", "spark.ssl.historyServer.enabled true", "spark.ssl.historyServer.port 0", "spark.ssl.historyServer.needClientAuth true"];
   await assert.rejects(start(t, [...lines, `spark.ssl.historyServer.certChain ${certificate}`, `spark.ssl.historyServer.privateKey ${key}`, "spark.ssl.historyServer.privateKeyPassword none"]), /needClientAuth/);
+});
+
+test("the principal of Kerberos has a key in its keytab, or the server does not start", async (t) => {
+  // One key, as ktutil writes it: of sp@R, type 1, no time, version 2, encryption type 18, four bytes.
+  const keytab = join(makeFolder(t), "spark.keytab");
+  writeFileSync(keytab, Buffer.from("0502" + "0000001e" + "0001" + "000152" + "00027370" + "00000001" + "00000000" + "02" + "0012" + "00046b6b6b6b" + "00000002", "hex"));
+  const lines = (principal, on = true) => [
+    `spark.history.fs.logDirectory ${makeFolder(t)}`, "spark.history.ui.port 0", `spark.history.kerberos.enabled ${on}`, `spark.history.kerberos.keytab ${keytab}`, `spark.history.kerberos.principal ${principal}`,
+  ];
+  await assert.rejects(start(t, lines("sq@R")), /spark\.history\.kerberos\.principal: .*spark\.keytab has no key of sq@R/);
+  for (const server of [await start(t, lines("sp@R")), await start(t, lines("sq@R", false))]) assert.equal((await server.get("/healthz")).status, 200);
 });
 
 test("no key of 4.3.0 is left out above", { skip }, (t) => {

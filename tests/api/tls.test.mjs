@@ -129,13 +129,13 @@ test("what cannot be shown is said when the server starts", { skip }, async (t) 
     [[on, `spark.ssl.historyServer.keyStore ${jks}`], /is a Java keystore \(JKS\).*keytool -importkeystore -srckeystore OLD -destkeystore NEW\.p12 -deststoretype PKCS12/],
     [[on, `spark.ssl.historyServer.keyStore ${keystore}`, "spark.ssl.historyServer.keyStorePassword wrong"], /the password \(spark\.ssl\.historyServer\.keyStorePassword\) is not its/],
     [[on, `spark.ssl.historyServer.keyStore ${text}`], /is no PKCS#12 keystore/],
-    [[on, `spark.ssl.historyServer.keyStore ${join(folder, "none")}`], /cannot be read/],
+    [[on, `spark.ssl.historyServer.keyStore ${join(folder, "none")}`], /cannot be read: No such file or directory/],
     [[on], /there is no certificate: set afterglow\.tls\.certificate, or spark\.ssl\.historyServer\.keyStore/],
     [[on, `spark.ssl.historyServer.keyStore ${keystore}`, "spark.ssl.historyServer.needClientAuth true"], /clients cannot be asked for certificates here/],
     [[`afterglow.tls.certificate ${text}`], /is no certificate in PEM/],
     [[`afterglow.tls.certificate ${first.certificate}`], /is no private key in PEM/],
     [[`afterglow.tls.certificate ${first.certificate}`, `afterglow.tls.key ${second.key}`], /the key is not that of the certificate/],
-    [[`afterglow.tls.certificate ${first.certificate}`, `afterglow.tls.key ${join(folder, "none")}`], /cannot be read/],
+    [[`afterglow.tls.certificate ${first.certificate}`, `afterglow.tls.key ${join(folder, "none")}`], /cannot be read: No such file or directory/],
   ]) {
     const { said: all, code } = await tryServe(["--store", store, "--listen", "127.0.0.1:0", "--properties-file", settingsFile(t, lines)]);
     assert.match(all, said);

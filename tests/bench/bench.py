@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the budgets of Afterglow and prints them as a table. Called by tools/bench, which builds the program first.
 
-    bench.py [--tasks N] [--apps N] [--runs N] [--only WORD[,WORD]]
+    bench.py [--tasks N] [--apps N] [--runs N] [--giant-tasks N] [--only WORD[,WORD]]
 
 --tasks  tasks of the log that memory and the stage page are measured with (default 1,000,000, all in one stage); the log for the load time has three tenths of
          them in 100 stages, about 1 GB
 --apps   rows of the application list (default 100,000)
 --runs   how often each time is taken; medians are shown (default 5)
---only   parts to run: load memory store simulate open stage api list scan server script pages
+--giant-tasks  tasks of the log that is loaded while others arrive (default 3,000,000: 10 GB)
+--only   parts to run: load memory store simulate open stage api list scan arrivals server script pages
 
 Times are ratios within one run, or answers of a warm server on loopback. Logs are made by ../shared/tools/make_big_log.py ($AFTERGLOW_SHARED) and kept in build/bench.
 """
@@ -19,6 +20,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -30,13 +32,15 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import mixed_load
 import tree
 
 WORK = tree.ROOT / "build/bench"
 API = "/api/afterglow/v1"
 HISTORY_SERVER_BYTES_A_SECOND = 85e6  # raw log, Spark 4.3 on 2 cores, measured once; its 1.2 GB of memory for 900 MB of log aside
 MIB = 1 << 20
-PARTS = "load memory store simulate open stage api list scan server script pages".split()
+ARRIVALS = 20
+PARTS = "load memory store simulate open stage api list scan arrivals server script pages".split()
 BINARY = tree.binary()
 
 
@@ -429,6 +433,48 @@ def part_scan(table, options):
         table.add(f"a page of it while scans go on, worst of {len(times)} ({worst})", times[worst], "ms", 50, 10)
 
 
+def part_arrivals(table, options):
+    """New logs in a directory whose giant is being loaded, with the settings as they come: until a run is in the list, and until its pages answer."""
+    giant, logs, store = make_log(f"many-stages-{options.giant_tasks}", "--tasks", options.giant_tasks), WORK / "arrivals", WORK / "store-arrivals"
+    for folder in (logs, store):
+        shutil.rmtree(folder, ignore_errors=True)
+    logs.mkdir()
+    os.link(giant, logs / giant.name)
+    chance, templates, listed, loaded, late = random.Random(7), mixed_load.templates(), [], [], 0
+    with Server(store, logs) as server:
+        def states():
+            return {item["appId"]: item["state"] for item in json.loads(server.get(f"{API}/apps?limit=50")[1])["items"]}
+
+        def in_history_server():
+            return {item["id"] for item in json.loads(server.get("/api/v1/applications")[1])}
+
+        while "loading" not in states().values():
+            time.sleep(0.1)
+        giant_id, begun = next(iter(states())), time.monotonic()
+        for number in range(ARRIVALS):
+            time.sleep(chance.uniform(0, 3))
+            name = f"app-20261130{number:06}-0000"
+            (logs / f".{name}").write_bytes(mixed_load.renamed(chance.choice(templates), name))
+            os.rename(logs / f".{name}", logs / name)  # whole at once, as a copy should be
+            came = time.monotonic()
+            while name not in in_history_server():
+                time.sleep(0.02)
+            seen = time.monotonic() - came
+            while states()[name] != "loaded":
+                time.sleep(0.02)
+            whole = time.monotonic() - came
+            if states()[giant_id] != "loading":
+                late += 1
+                break
+            listed.append(seen)
+            loaded.append(whole)
+        while states()[giant_id] == "loading":
+            time.sleep(0.1)
+        table.note(f"{len(loaded)} logs came while {raw_bytes(giant) / 1e9:.1f} GB were loaded, which took {time.monotonic() - begun:.0f} s{'; the rest would have come later' if late else ''}; medians: listed {statistics.median(listed):.1f} s, loaded {statistics.median(loaded):.1f} s")
+    table.add(f"a new log in the list while a giant is loaded, worst of {len(listed)}", max(listed), "s", 10, 5)
+    table.add("the same until its pages have all of it", max(loaded), "s", 10, 5)
+
+
 def part_server(table, options):
     store = WORK / "store-fleet-50"
     logs = WORK / "fleet"
@@ -528,6 +574,7 @@ def main():
     parser.add_argument("--tasks", type=int, default=1000000)
     parser.add_argument("--apps", type=int, default=100000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--giant-tasks", type=int, default=3000000)
     parser.add_argument("--only", default=",".join(PARTS))
     options = parser.parse_args()
     parts = options.only.split(",")

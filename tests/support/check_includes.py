@@ -27,7 +27,7 @@ BELOW = {
 # Header: the files that may include it.
 HOMES = {
     "sqlite3.h": ["base/db.h"],
-    "microhttpd.h": ["server/http.c"],
+    "microhttpd.h": ["server/http_parts.h"],
     "gnutls/abstract.h": ["server/tls.h"],
     "gnutls/x509.h": ["server/tls.c"],
     "gnutls/pkcs12.h": ["server/tls.c"],

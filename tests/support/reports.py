@@ -158,6 +158,12 @@ def forms():
                 check(f"{path}: nothing is missing in {sentences}", not sentences)
 
 
+def left_behind(path, change):
+    """Commits as a worker does that dies before it closes the file."""
+    script = "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA journal_mode = WAL'); c.execute(sys.argv[2]); c.commit(); os._exit(0)"
+    subprocess.run([sys.executable, "-c", script, path, change], check=True)
+
+
 def analyze():
     with tempfile.TemporaryDirectory() as store:
         (row,) = runs.ingest(tree.binary(), store, log("straggler_even_bytes")).rows
@@ -166,6 +172,12 @@ def analyze():
         check(f"analyze: {done.returncode} {done.stderr}", done.returncode == 0 and "analysed" in done.stdout)
         check("the same facts give the same judgements", before and before == run("report", "--store", store, row["key"], "--format", "json").stdout)
         check("no trace of the copy", sorted(os.listdir(f"{store}/apps")) == [f"{row['key']}.db"])
+        left_behind(f"{store}/apps/{row['key']}.db", "UPDATE application SET name = 'said last'")
+        check("a worker's last commits are beside the file", os.path.getsize(f"{store}/apps/{row['key']}.db-wal") > 0)
+        done = run("analyze", "--store", store)
+        check(f"analyze: {done.returncode} {done.stderr}", done.returncode == 0)
+        check("nothing stays beside the new file", sorted(os.listdir(f"{store}/apps")) == [f"{row['key']}.db"])
+        check("what was committed beside the old file is in the new one", "said last" in run("dump", "--store", store, row["key"], "application").stdout)
         check("an unknown run", run("analyze", "--store", store, "nobody").returncode == 1)
         unknown = run("dump", "--store", store, row["key"], "job", "no_such")
         check("dump names the table that is not there", unknown.returncode == 1 and unknown.stdout == "" and "'no_such'" in unknown.stderr)

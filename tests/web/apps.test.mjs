@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The list of applications, the search over everything, and logs that are added. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -305,6 +305,70 @@ describe("adding a log", () => {
       // A run that is not read yet is asked for again; Chromium has its own word on the answer.
       assert.deepEqual(other.wrong.filter((each) => !each.includes("409")), []);
       await other.page.close();
+    } finally {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("folders", () => {
+  /** Writes a log as Spark rolls it, in `parts` files, with what a file manager and Hadoop leave beside them. @param {string} folder where its own comes @param {string} log @param {string} id @param {number} parts */
+  function roll(folder, log, id, parts) {
+    const own = join(folder, `eventlog_v2_${id}`);
+    mkdirSync(join(own, "below"), { recursive: true });
+    const lines = readFileSync(log, "utf8").trimEnd().split("\n"),
+      each = Math.ceil(lines.length / parts);
+    for (let i = 0; i < parts; i++) writeFileSync(join(own, `events_${i + 1}_${id}`), lines.slice(i * each, (i + 1) * each).map((line) => line + "\n").join(""));
+    writeFileSync(join(own, `appstatus_${id}`), "");
+    for (const stray of [".DS_Store", `.events_1_${id}.crc`, "below/notes.txt"]) writeFileSync(join(own, stray), "no log");
+    return own;
+  }
+
+  /** As a file manager drops them. @param {import("playwright-core").Page} at @param {string[]} files */
+  async function dropPaths(at, files) {
+    const browserSays = await browser.context.newCDPSession(at);
+    for (const type of /** @type {const} */ (["dragEnter", "dragOver", "drop"])) await browserSays.send("Input.dispatchDragEvent", { type, x: 600, y: 400, data: { items: [], files, dragOperationsMask: 1 } });
+    await browserSays.detach();
+  }
+
+  it("that is a rolling log opens as one run; of those that hold several each comes into the list; an empty one is told", async (t) => {
+    if (!BINARY) return t.skip("no program to start");
+    const folder = mkdtempSync(join(tmpdir(), "afterglow-web-folder-"));
+    const logs = writeLogs(join(folder, "logs"));
+    const ofId = (/** @type {string} */ id) => join(logs, readdirSync(logs).find((f) => f.includes(id)) ?? "");
+    const other = readdirSync(logs).find((f) => !f.includes(SKEWED) && !f.includes(".") && f.startsWith("app-")) ?? "";
+    const server = await startTaking(folder);
+    const known = async () => (await (await fetch(`${server.url}api/afterglow/v1/apps`)).json()).items;
+    try {
+      const { page: at, wrong } = await openPage(browser.context);
+      await arrive(at, server.url);
+      await at.waitForSelector("button:has-text('Add a log')");
+      await dropPaths(at, [roll(join(folder, "one"), ofId(SKEWED), SKEWED, 9)]);
+      await at.waitForURL(/\/a\//);
+      await at.waitForSelector(".head-meta:has-text('complete')"); // all of its files, though they came faster than they were read
+      await at.waitForSelector(".uploads", { state: "detached" });
+      const [run, ...more] = await known();
+      assert.deepEqual([run.appId, run.layout, run.complete, more.length], [SKEWED, "rolling", true, 0]);
+
+      await arrive(at, server.url);
+      const many = join(folder, "many");
+      roll(join(many, "2026"), ofId(SKEWED), SKEWED, 3);
+      mkdirSync(join(many, ".trash"), { recursive: true });
+      writeFileSync(join(many, ".trash", "app-old"), "no log");
+      copyFileSync(join(logs, other), join(many, other));
+      mkdirSync(join(folder, "empty"));
+      await at.click("button:has-text('Add a log')");
+      await at.setInputFiles(".add input[webkitdirectory]", many);
+      await at.waitForSelector(`main tbody .name-link:has-text('${other.replace(/\..*/, "")}')`);
+      await at.waitForSelector(".uploads", { state: "detached" });
+      assert.equal((await address(at)).pathname, new URL(server.url).pathname, "with several none opens");
+
+      await at.waitForSelector("main tbody tr");
+      await dropPaths(at, [join(folder, "empty")]);
+      await at.waitForSelector(".uploads [role=alert]:has-text('no file in this folder')");
+      assert.deepEqual(wrong.filter((each) => !each.includes("409")), []);
+      await at.close();
     } finally {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Adding a log: a file, or the folder of a rolling log, from a button or dropped anywhere on the list. It is read while it is sent, and opens on its overview as soon as it has one; what is
- * on its way is shown above every page.
+ * Adding a log: a file, or a folder, from a button or dropped anywhere on the list. It is read while it is sent, and opens on its overview as soon as it has one; what is on its way is shown above
+ * every page. Several are sent one after the other, and none of them opens: they come into the list.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, apiPath, get, send } from "../api.js";
@@ -9,13 +9,14 @@ import { bytes, percent } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current, go } from "../lib/router.js";
+import { inOrder, logsOf } from "../model/added.js";
 import { Progress } from "./app-head.jsx";
 import { Popover } from "./column-choice.jsx";
 import { useData } from "./use-data.js";
 
-/** One log. @typedef {{ name: string, folder: string | null, files: File[] }} Log */
+/** @typedef {import("../model/added.js").Log<File>} Log */
 /**
- * @typedef {{ id: number, name: string, bytes: number, sent: number, state: "sending" | "waiting" | "failed", why: string | null, stop: () => void }} Upload
+ * @typedef {{ id: number, name: string, bytes: number, sent: number, state: "queued" | "sending" | "waiting" | "failed", why: string | null, stop: () => void }} Upload
  * @typedef {{ list: Upload[], add: (logs: Log[], maxBytes: number | null) => void, drop: (id: number) => void }} Uploads
  * @typedef {{ allowed: boolean | null, enabled: boolean, maxBytes: number | null, add: (logs: Log[]) => void }} Adding allowed: null while it is not known
  */
@@ -29,7 +30,9 @@ const drawId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) 
 export function useUploads() {
   const [list, setList] = useState(/** @type {Upload[]} */ ([]));
   const last = useRef(0);
-  const sends = list.some((u) => u.state === "sending");
+  /** Ends with what was sent last. */
+  const turn = useRef(Promise.resolve());
+  const sends = list.some((u) => u.state === "queued" || u.state === "sending");
   useEffect(() => {
     if (!sends) return undefined;
     /** A page that goes takes what it sends with it: the browser asks. @param {BeforeUnloadEvent} e */
@@ -39,8 +42,8 @@ export function useUploads() {
   }, [sends]);
   /** @param {number} id @param {Partial<Upload>} change */
   const change = (id, change) => setList((l) => l.map((u) => (u.id === id ? { ...u, ...change } : u)));
-  /** @param {Log} log @param {number | null} maxBytes */
-  const begin = async (log, maxBytes) => {
+  /** @param {Log} log @param {number | null} maxBytes @param {boolean} opens its page, when it has one */
+  const begin = async (log, maxBytes, opens) => {
     const id = ++last.current;
     const size = log.files.reduce((n, f) => n + f.size, 0);
     const [abort, looking] = [new AbortController(), new AbortController()];
@@ -51,16 +54,29 @@ export function useUploads() {
       looking.abort();
       drop();
     };
-    setList((l) => [...l, { id, name: log.name, bytes: size, sent: 0, state: "sending", why: null, stop }]);
+    setList((l) => [...l, { id, name: log.name, bytes: size, sent: 0, state: "queued", why: null, stop }]);
     try {
+      if (!log.files.length) throw new Error(t("add.empty"));
       if (maxBytes && size > maxBytes) throw new Error(t("add.tooLarge", bytes(maxBytes)));
-      const key = drawId();
-      // Somebody who has gone elsewhere meanwhile stays there.
-      const opened = until(key, looking.signal).then((ref) => {
-        if (!looking.signal.aborted && !current().parts.length) go(paths.app(ref));
-      });
-      opened.catch(() => {}); // told below, once all was sent
-      await transfer(log, key, abort.signal, (n) => change(id, { sent: (sent = n) }));
+      const before = turn.current;
+      const whole = (async () => {
+        await before;
+        abort.signal.throwIfAborted();
+        change(id, { state: "sending" });
+        const key = drawId();
+        // Somebody who has gone elsewhere meanwhile stays there.
+        const opened = until(key, looking.signal).then((ref) => {
+          if (opens && !looking.signal.aborted && !current().parts.length) go(paths.app(ref));
+        });
+        opened.catch(() => {}); // told below, once all was sent
+        await transfer(log, key, abort.signal, (n) => change(id, { sent: (sent = n) }));
+        return { opened };
+      })();
+      turn.current = whole.then(
+        () => {},
+        () => {},
+      );
+      const { opened } = await whole;
       change(id, { state: "waiting", sent: size });
       await opened;
       drop();
@@ -71,7 +87,7 @@ export function useUploads() {
       change(id, { state: "failed", why, stop: drop });
     }
   };
-  return { list, add: (logs, maxBytes) => logs.forEach((log) => void begin(log, maxBytes)), drop: (id) => list.find((u) => u.id === id)?.stop() };
+  return { list, add: (logs, maxBytes) => logs.forEach((log) => void begin(log, maxBytes, logs.length === 1)), drop: (id) => list.find((u) => u.id === id)?.stop() };
 }
 
 /** May logs be added, and how large? @param {Uploads} uploads @returns {Adding} */
@@ -82,17 +98,28 @@ export function useAdding(uploads) {
   return { allowed: may ? may.allowed : null, enabled: Boolean(may?.enabled), maxBytes, add: (logs) => uploads.add(logs, maxBytes) };
 }
 
-/** Place of a file in its folder: what was written first comes first, so that it can be read as it comes, and the file that says "complete" last. @param {File} f */
-const place = (f) => (f.name.startsWith("appstatus_") ? Infinity : Number(/^events_(\d+)_/.exec(f.name)?.[1] ?? 0));
-
 /** Sends the files of a log, one after the other. @param {Log} log @param {string} upload its key @param {AbortSignal} signal @param {(sent: number) => void} onProgress */
 async function transfer(log, upload, signal, onProgress) {
   let before = 0;
-  const files = [...log.files].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+  const files = inOrder(log.files);
   for (const [i, file] of files.entries()) {
-    const last = i === files.length - 1;
-    await send(apiPath(["uploads"], { upload, name: file.name, folder: log.folder, last: log.folder ? String(last) : null }), file, (sent) => onProgress(before + Math.min(sent, file.size)), signal);
+    const path = apiPath(["uploads"], { upload, name: file.name, folder: log.folder, last: log.folder ? String(i === files.length - 1) : null });
+    await patiently(() => send(path, file, (sent) => onProgress(before + Math.min(sent, file.size)), signal), signal);
     before += file.size;
+  }
+}
+
+/** A server that takes no more at the moment says when it will. @param {() => Promise<unknown>} ask @param {AbortSignal} signal */
+async function patiently(ask, signal) {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (e) {
+      const seconds = e instanceof ApiError ? e.retrySeconds : null;
+      if (seconds === null || signal.aborted) throw e;
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      signal.throwIfAborted();
+    }
   }
 }
 
@@ -111,28 +138,24 @@ async function until(key, signal) {
 
 /* ---- what was chosen or dropped ---- */
 
-/** Hidden files (.crc beside an event log, .DS_Store) are no part of a log. @param {File} f */
-const isVisible = (f) => !f.name.startsWith(".");
+/** @typedef {{ path: string, file: File }} Found */
 
-/** Of a file field: files are a log each, a folder is one. @param {FileList | null} files @returns {Log[]} */
-function chosen(files) {
-  const list = [...(files ?? [])].filter(isVisible);
-  const folder = list[0]?.webkitRelativePath.split("/")[0];
-  return folder ? [{ name: folder, folder, files: list }] : list.map((f) => ({ name: f.name, folder: null, files: [f] }));
-}
+/** Of a file field. @param {FileList | null} files @returns {Log[]} */
+const chosen = (files) => logsOf([...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
 
-/** The files of a dropped folder, those below it too. @param {FileSystemDirectoryEntry} folder @returns {Promise<File[]>} */
-async function filesOf(folder) {
+/** What lies in a dropped folder, and below it. @param {FileSystemDirectoryEntry} folder @param {string} path @returns {Promise<Found[]>} */
+async function below(folder, path) {
   const reader = folder.createReader();
-  /** @type {File[]} */
-  const files = [];
+  /** @type {Found[]} */
+  const found = [];
   for (;;) {
     /** @type {FileSystemEntry[]} */
     const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-    if (!some.length) return files.filter(isVisible);
+    if (!some.length) return found;
     for (const e of some) {
-      if (e.isDirectory) files.push(...(await filesOf(/** @type {FileSystemDirectoryEntry} */ (e))));
-      else files.push(await new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (e).file(resolve, reject)));
+      const at = `${path}/${e.name}`;
+      if (e.isDirectory) found.push(...(await below(/** @type {FileSystemDirectoryEntry} */ (e), at)));
+      else found.push({ path: at, file: await new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (e).file(resolve, reject)) });
     }
   }
 }
@@ -144,10 +167,15 @@ async function dropped(data) {
   /** @type {Log[]} */
   const logs = [];
   for (const { entry, file } of entries) {
-    if (entry?.isDirectory) logs.push({ name: entry.name, folder: entry.name, files: await filesOf(/** @type {FileSystemDirectoryEntry} */ (entry)) });
-    else if (file) logs.push({ name: file.name, folder: null, files: [file] });
+    if (!entry?.isDirectory) {
+      if (file) logs.push(...logsOf([{ path: file.name, file }]));
+      continue;
+    }
+    // What cannot be read holds nothing to send either.
+    const found = logsOf(await below(/** @type {FileSystemDirectoryEntry} */ (entry), entry.name).catch(() => []));
+    logs.push(...(found.length ? found : [{ name: entry.name, folder: entry.name, files: [] }]));
   }
-  return logs.filter((log) => log.files.length);
+  return logs;
 }
 
 /* ---- the page's parts ---- */
@@ -200,7 +228,7 @@ export function UploadList({ uploads }) {
           ) : (
             <>
               <Progress done={u.bytes ? u.sent / u.bytes : null} label={t("add.sent")} />
-              <span class="nowrap">{u.state === "waiting" ? t("add.waiting") : t("add.sending", percent(u.bytes ? u.sent / u.bytes : 0), bytes(u.bytes))}</span>
+              <span class="nowrap">{u.state === "queued" ? t("add.queued") : u.state === "waiting" ? t("add.waiting") : t("add.sending", percent(u.bytes ? u.sent / u.bytes : 0), bytes(u.bytes))}</span>
             </>
           )}
           <span class="grow" />

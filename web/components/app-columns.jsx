@@ -2,7 +2,7 @@
 /** The columns of the list of applications. */
 import { useState } from "preact/hooks";
 import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoned, zoneName } from "../lib/format.js";
-import { language, t, word } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
 import { BARS_HEIGHT, barAt, bars, barsWidth, trend, usual } from "../model/history.js";
@@ -11,6 +11,7 @@ import { CompareText } from "./app-tools.jsx";
 import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
 import { Outcome } from "./chips.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
+import { ServerSays, damageOf } from "./reason.jsx";
 import { Severity } from "./severity.jsx";
 import { hideTip, showTip } from "./tip.jsx";
 
@@ -166,6 +167,17 @@ function Runs({ app: a }) {
   const h = a.history;
   if (!h || h.total < 2) return DASH;
   const r = over === null ? null : h.runs[over];
+  const all = t("apps.runsAll", h.total);
+  const look = (/** @type {PointerEvent} */ e) => {
+    const i = barAt(h.runs.length, e.offsetX),
+      at = h.runs[i];
+    setOver(i);
+    if (e.pointerType === "mouse") showTip(e, `${zoned(at.startMs)}\n${duration(at.durationMs)}${at.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`);
+  };
+  const leave = () => {
+    setOver(null);
+    hideTip();
+  };
   return (
     <span class="runs">
       <a
@@ -173,13 +185,7 @@ function Runs({ app: a }) {
         aria-hidden="true"
         tabIndex={-1}
         href={r ? paths.app(r.key) : undefined}
-        onPointerMove={(e) => setOver(barAt(h.runs.length, e.offsetX))}
-        onPointerDown={(e) => setOver(barAt(h.runs.length, e.offsetX))}
-        onMouseMove={(e) => r && showTip(e, `${zoned(r.startMs)}\n${duration(r.durationMs)}${r.outcome === "failed" ? `\n${t("outcome.failed")}` : ""}`)}
-        onMouseLeave={() => {
-          setOver(null);
-          hideTip();
-        }}
+        {...(r ? { onPointerMove: look, onPointerDown: look, onMouseLeave: leave } : { onPointerEnter: look })}
       >
         <svg width={barsWidth(h.runs.length)} height={BARS_HEIGHT}>
           {bars(h.runs, a.key, over).map(({ kind, d }) => (
@@ -187,7 +193,7 @@ function Runs({ app: a }) {
           ))}
         </svg>
       </a>
-      <a class="runs-all" href={paths.apps({ job: a.key })} title={t("apps.runsAll", h.total)} aria-label={t("apps.runsAll", h.total)}>
+      <a class="runs-all" href={paths.apps({ job: a.key })} title={all} aria-label={all}>
         {count(h.total)}
       </a>
     </span>
@@ -201,15 +207,6 @@ function Trend({ app: a }) {
   return <span class={Math.abs(change) < 0.01 ? "dim3" : ""}>{shareChange(change)}</span>;
 }
 
-/** Kinds of damage with a name here (ingest/flags.c). */
-const DAMAGE = new Set(["cut", "lines", "gap", "name", "empty", "unreadable", "not-a-log"]);
-
-/** What is wrong with a log. The server's text is English, and may hold a line's own error: in other languages the kinds of damage are named. @param {AppItem} a */
-function damageOf(a) {
-  const kinds = language() === "en" ? [] : a.flags.filter((flag) => DAMAGE.has(flag));
-  return kinds.length ? kinds.map((flag) => word("apps.damage", flag)).join(", ") : a.reason;
-}
-
 /** The dearest rules with their seconds, or what else is to be said of it in a line. @param {{ app: AppItem }} props */
 function Costs({ app: a }) {
   const damage = a.state === "partial" && a.complete !== false ? damageOf(a) : null;
@@ -220,8 +217,8 @@ function Costs({ app: a }) {
       {a.costs.length
         ? a.costs.map((c, i) => (
             <>
-              {i ? ", " : ""}
-              <span class={i ? "" : "strong"}>{c.name}</span>
+              {i ? t("list.comma") : ""}
+              {i ? c.name : <span class="strong">{c.name}</span>}
               {c.priceMs ? <span class="dim"> {seconds(c.priceMs)}</span> : null}
             </>
           ))
@@ -258,7 +255,12 @@ export function UnderWay({ app: a }) {
     return (
       <span class="dim">
         {t("apps.waiting", bytes(a.totalBytes))}
-        {a.reason ? ` · ${a.reason}` : ""}
+        {a.reason ? (
+          <>
+            {" · "}
+            <ServerSays text={a.reason} />
+          </>
+        ) : null}
       </span>
     );
   const done = a.readBytes !== null && a.totalBytes ? a.readBytes / a.totalBytes : null;

@@ -11,8 +11,7 @@ export function Bar({ value, max, text, hot, title }) {
   if (value === null || value === undefined) return <span class="dim3">{DASH}</span>;
   return (
     <span class={"ibar" + (hot ? " is-hot" : "")} style={{ "--v": max > 0 ? Math.max(0, Math.min(1, value / max)) : 0 }} title={title}>
-      <u aria-hidden="true" />
-      <b>{text}</b>
+      {text}
     </span>
   );
 }
@@ -47,7 +46,7 @@ export const Duration = ({ ms }) => <Measured value={ms} text={duration} exact={
 /** @param {{ value: number | null | undefined }} props */
 export const Bytes = ({ value }) => <Measured value={value} text={bytes} exact={exactBytes} />;
 /** @param {{ value: number | null | undefined }} props */
-export const Count = ({ value }) => <span class={value ? "" : "dim3"}>{count(value)}</span>;
+export const Count = ({ value }) => (value ? count(value) : <span class="dim3">{count(value)}</span>);
 /** A count that is bad news unless it is zero. @param {{ value: number | null | undefined }} props */
 export const BadCount = ({ value }) => (value ? <b class="bad">{count(value)}</b> : <span class="dim3">{count(value)}</span>);
 
@@ -117,7 +116,7 @@ export const Joined = ({ items, most = items.length, children }) => (
   <>
     {items.slice(0, most).map((item, i) => (
       <>
-        {i ? ", " : ""}
+        {i ? t("list.comma") : ""}
         {children(item)}
       </>
     ))}

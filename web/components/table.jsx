@@ -38,16 +38,25 @@ export function Table({ id = "", caption, columns, rows: given, rowKey, sort, wh
   const max = shown.map((c) => (c.bar ? columnMax(given, c.value) : 0));
   const rows = whole ? sorted(given, sort ?? "", sortKeys(columns)).slice(0, most) : given;
   const [key, down] = [sort?.replace(/^-/, ""), sort?.startsWith("-")];
-  const [wrap, wide] = useWide();
+  const wrap = useRef(/** @type {HTMLDivElement | null} */ (null));
   const sorts = (/** @type {Column<T>} */ c) => sort !== undefined && c.sort !== undefined;
   /** @param {Column<T>} c */
   const sortBy = (c) => {
     const descend = c.sort === key ? !down : Boolean(c.num) && !c.ascending;
     patchQuery({ [id + "sort"]: (descend ? "-" : "") + c.sort, [id + "page"]: null });
   };
+  /** One listener for all rows: a list has many. @param {MouseEvent & { currentTarget: HTMLTableSectionElement }} e */
+  const open = (e) => {
+    if (!link || !(e.target instanceof Element) || e.target.closest("a, button, input, summary, label") || String(getSelection() ?? "")) return;
+    const row = [...e.currentTarget.rows].findIndex((tr) => tr.contains(/** @type {Element} */ (e.target)));
+    const to = row < 0 ? null : link(rows[row]);
+    if (!to) return;
+    if (e.metaKey || e.ctrlKey) window.open(to, "_blank", "noopener");
+    else go(to);
+  };
   return (
     <div class={"tbl-box " + (extra ?? "")}>
-      <div class={"tbl-wrap" + (wide ? " is-wide" : "")} ref={wrap} {...(wide ? { tabIndex: 0, role: "region", "aria-label": caption } : {})}>
+      <Wide box={wrap} caption={caption}>
         <table class="tbl">
           <caption class="sr">{caption}</caption>
           <thead>
@@ -74,14 +83,14 @@ export function Table({ id = "", caption, columns, rows: given, rowKey, sort, wh
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody onClick={open}>
             {rows.map((row) => (
               <Row
                 key={rowKey(row)}
                 row={row}
                 columns={shown}
                 max={max}
-                to={link?.(row) ?? null}
+                opens={Boolean(link?.(row))}
                 class={rowClass?.(row) ?? ""}
                 selected={selected?.(row) ?? false}
                 span={span?.(row) ?? null}
@@ -89,7 +98,7 @@ export function Table({ id = "", caption, columns, rows: given, rowKey, sort, wh
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
       {page || rows.length >= WORTH_COPYING ? (
         <div class="tbl-foot no-print">
           {page ? <Pager id={id} {...page} /> : null}
@@ -102,19 +111,13 @@ export function Table({ id = "", caption, columns, rows: given, rowKey, sort, wh
 
 /**
  * @template T
- * @param {{ row: T, columns: Column<T>[], max: number[], to: string | null, class: string, selected: boolean, span: Span }} props
+ * @param {{ row: T, columns: Column<T>[], max: number[], opens: boolean, class: string, selected: boolean, span: Span }} props
  */
-function Row({ row, columns, max, to, class: c, selected, span }) {
+function Row({ row, columns, max, opens, class: c, selected, span }) {
   const cut = span ? columns.findIndex((x) => x.id === span.from) : -1;
   const cells = cut < 0 ? columns : columns.slice(0, cut);
-  /** @param {MouseEvent} e */
-  const open = (e) => {
-    if (!to || !(e.target instanceof Element) || e.target.closest("a, button, input, summary, label") || String(getSelection() ?? "")) return;
-    if (e.metaKey || e.ctrlKey) window.open(to, "_blank", "noopener");
-    else go(to);
-  };
   return (
-    <tr class={[c, to ? "is-link" : "", selected ? "is-sel" : ""].join(" ").trim() || undefined} aria-selected={selected || undefined} onClick={open}>
+    <tr class={[c, opens ? "is-link" : "", selected ? "is-sel" : ""].join(" ").trim() || undefined} aria-selected={selected || undefined}>
       {cells.map((x, i) => (
         <td key={x.id} class={((x.num ? "num " : "") + (x.class ?? "")).trim() || undefined}>
           {x.cell(row, max[i])}
@@ -131,9 +134,11 @@ const columnMax = (rows, value) => rows.reduce((m, r) => Math.max(m, Number(valu
 /** @template T @param {Column<T>[]} columns */
 const sortKeys = (columns) => Object.fromEntries(columns.flatMap((c) => (c.sort !== undefined && c.value !== undefined ? [[c.sort, c.value]] : [])));
 
-/** A table wider than its place scrolls inside it, with its own sticky head; one that fits leaves scrolling, and the head, to the page. */
-function useWide() {
-  const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
+/**
+ * A table wider than its place scrolls inside it, with its own sticky head; one that fits leaves scrolling, and the head, to the page. A part of its own, so that rows are not drawn anew for that.
+ * @param {{ box: import("preact").RefObject<HTMLDivElement | null>, caption: string, children: import("preact").ComponentChildren }} props
+ */
+function Wide({ box: ref, caption, children }) {
   const [wide, setWide] = useState(false);
   useLayoutEffect(() => {
     const box = ref.current,
@@ -146,7 +151,11 @@ function useWide() {
     look();
     return () => o.disconnect();
   }, []);
-  return /** @type {const} */ ([ref, wide]);
+  return (
+    <div class={"tbl-wrap" + (wide ? " is-wide" : "")} ref={ref} {...(wide ? { tabIndex: 0, role: "region", "aria-label": caption } : {})}>
+      {children}
+    </div>
+  );
 }
 
 const LIMITS = [25, 50, 100, 500];

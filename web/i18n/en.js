@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** English. Functions get numbers as numbers and put them into words themselves; arguments named `…Text` come formatted, those of `say.*` may be elements. */
+import { bookOf } from "./book.js";
 import { apps } from "./en/apps.js";
 import { columns } from "./en/columns.js";
 import { compare } from "./en/compare.js";
@@ -23,27 +24,27 @@ import { streaming } from "./en/streaming.js";
 import { timeline } from "./en/timeline.js";
 import { words } from "./en/words.js";
 
-export const en = {
-  ...apps,
-  ...columns,
-  ...compare,
-  ...environment,
-  ...executors,
-  ...findings,
-  ...frame,
-  ...jobs,
-  ...log,
-  ...metrics,
-  ...overview,
-  ...palette,
-  ...server,
-  ...servers,
-  ...share,
-  ...sql,
-  ...stage,
-  ...stages,
-  ...storage,
-  ...streaming,
-  ...timeline,
-  ...words,
-};
+export const en = bookOf(
+  apps,
+  columns,
+  compare,
+  environment,
+  executors,
+  findings,
+  frame,
+  jobs,
+  log,
+  metrics,
+  overview,
+  palette,
+  server,
+  servers,
+  share,
+  sql,
+  stage,
+  stages,
+  storage,
+  streaming,
+  timeline,
+  words,
+);

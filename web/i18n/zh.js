@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** 简体中文。Spark 自己的名词（Job、Stage、Task、Executor、Storage、Environment、SQL）保留英文。键与 en 相同，类型检查会发现缺失。 */
+import { bookOf } from "./book.js";
 import { apps } from "./zh/apps.js";
 import { columns } from "./zh/columns.js";
 import { compare } from "./zh/compare.js";
@@ -23,27 +24,27 @@ import { streaming } from "./zh/streaming.js";
 import { timeline } from "./zh/timeline.js";
 import { words } from "./zh/words.js";
 
-export const zh = {
-  ...apps,
-  ...columns,
-  ...compare,
-  ...environment,
-  ...executors,
-  ...findings,
-  ...frame,
-  ...jobs,
-  ...log,
-  ...metrics,
-  ...overview,
-  ...palette,
-  ...server,
-  ...servers,
-  ...share,
-  ...sql,
-  ...stage,
-  ...stages,
-  ...storage,
-  ...streaming,
-  ...timeline,
-  ...words,
-};
+export const zh = bookOf(
+  apps,
+  columns,
+  compare,
+  environment,
+  executors,
+  findings,
+  frame,
+  jobs,
+  log,
+  metrics,
+  overview,
+  palette,
+  server,
+  servers,
+  share,
+  sql,
+  stage,
+  stages,
+  storage,
+  streaming,
+  timeline,
+  words,
+);

@@ -7,8 +7,10 @@
 /** @typedef {{ path: string, parts: string[], query: URLSearchParams, search: string }} Route */
 /** @typedef {Record<string, string | number | null | undefined>} Query */
 
-/** Prefix with a slash at the end. */
-export const base = () => new URL(document.baseURI).pathname.replace(/[^/]*$/, "");
+/** @type {string | null} */
+let prefix = null;
+/** Prefix with a slash at the end: that of the document, which stays the same. A list asks for it with each of its links. */
+export const base = () => (prefix ??= new URL(document.baseURI).pathname.replace(/[^/]*$/, ""));
 
 /** A malformed escape in a pasted link is no reason to fail. @param {string} part */
 function decode(part) {
@@ -25,7 +27,15 @@ export function parse(pathname, search, prefix) {
   return { path, parts: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(search), search };
 }
 
-export const current = () => parse(location.pathname, location.search, base());
+/** @type {Route | null} */
+let parsed = null;
+let parsedFrom = "";
+/** Parsed once an address: every link inside a run asks for it. */
+export function current() {
+  const from = location.pathname + location.search;
+  if (!parsed || from !== parsedFrom) [parsed, parsedFrom] = [parse(location.pathname, location.search, base()), from];
+  return parsed;
+}
 
 /** @param {URLSearchParams} old @param {Query} patch null and "" remove a key */
 export function patched(old, patch) {
@@ -39,7 +49,7 @@ export function patched(old, patch) {
 
 /** Address of a page: href(["a", ref, "jobs"], { sort: "-id" }). @param {(string | number)[]} parts @param {Query} [query] */
 export function href(parts, query) {
-  const q = query && Object.keys(query).length ? patched(new URLSearchParams(), query).toString() : "";
+  const q = Object.entries(query ?? {}).flatMap(([key, value]) => (value === null || value === undefined || value === "" ? [] : [`${encodeURIComponent(key)}=${encodeURIComponent(value)}`])).join("&");
   return base() + parts.map((p) => encodeURIComponent(p)).join("/") + (q ? "?" + q : "");
 }
 

@@ -44,7 +44,7 @@ export function bars(runs, key, over) {
   const outlines = new Map();
   runs.forEach((r, i) => {
     const height = Math.max(1, Math.round(((r.durationMs ?? 0) / max) * BARS_HEIGHT * 10) / 10);
-    const kind = [r.key === key ? "is-this" : "", r.outcome === "failed" ? "is-bad" : "", i === over ? "is-over" : ""].filter(Boolean).join(" ");
+    const kind = ((r.key === key ? "is-this " : "") + (r.outcome === "failed" ? "is-bad " : "") + (i === over ? "is-over" : "")).trimEnd();
     outlines.set(kind, `${outlines.get(kind) ?? ""}M${i * STEP} ${BARS_HEIGHT}v${-height}h${BAR}v${height}z`);
   });
   return [...outlines].map(([kind, d]) => ({ kind, d }));

@@ -27,15 +27,16 @@ function remove(file) {
 }
 
 /**
- * @param {{ root: string, port?: number, status?: (name: string, st: object) => object, names?: string[], mayDelete?: boolean, tls?: {certificate: string, key: string}, nodes?: string }} how  status: what else, or other, it says of a file; names: more that are in every folder;
- *   tls: files of a certificate and its key, https then; nodes: where data nodes are, instead of here
+ * @param {{ root: string, port?: number, status?: (name: string, st: object) => object, names?: string[], mayDelete?: boolean, tls?: {certificate: string, key: string}, nodes?: string, held?: (path: string, offset: number) => Promise<void> | undefined }} how  status: what else, or other, it says of a file; names: more that are in every folder;
+ *   tls: files of a certificate and its key, https then; nodes: where data nodes are, instead of here;
+ *   held: what bytes of a file from an offset on wait for
  * @returns {Promise<{ port: number, asked: string[], tokens: string[], standby: (on: boolean) => void, stop: () => Promise<void> }>}
  */
-export async function startWebhdfs({ root, port = 0, status, names = [], mayDelete = true, tls, nodes }) {
+export async function startWebhdfs({ root, port = 0, status, names = [], mayDelete = true, tls, nodes, held }) {
   const asked = [];
   const tokens = []; // a delegation token, or the user, of each question
   let isStandby = false;
-  const respond = (request, answer) => {
+  const respond = async (request, answer) => {
     const url = new URL(request.url, "http://x");
     const op = url.searchParams.get("op");
     const path = decodeURIComponent(url.pathname).replace(/^\/webhdfs\/v1/, "");
@@ -61,6 +62,7 @@ export async function startWebhdfs({ root, port = 0, status, names = [], mayDele
         return answer.end(JSON.stringify({ boolean: remove(join(root, path)) }));
       }
       const offset = Number(url.searchParams.get("offset") ?? 0);
+      await held?.(path, offset);
       const { size } = statSync(join(root, path));
       const bytes = Buffer.alloc(Math.max(0, Math.min(size - offset, Number(url.searchParams.get("length") ?? Infinity))));
       const fd = openSync(join(root, path));

@@ -258,6 +258,29 @@ static void kinds_of_lost_work(void **state)
     assert_float_equal(facts.stages[0].completeness, 1.0 / 8, 0);
 }
 
+/* The application ends with the stage: that the original of index 0 and the copy of index 1 are killed is not logged. Of index 2 an end is missing, and no copy ran. */
+static void losers_of_copies_need_no_end(void **state)
+{
+    (void)state;
+    add_application(0, 5000);
+    add_executor(1, "1", 8, 0, UNKNOWN);
+    add_stage(1, 0, 0, 3, 900, 4100, 2);
+    add_task(1, 0, 0, 1, 1000, UNKNOWN);
+    add_task(1, 1, 0, 1, 3000, 4000)->speculative = 1;
+    add_task(1, 2, 1, 1, 1000, 4100);
+    add_task(1, 3, 1, 1, 3500, UNKNOWN)->speculative = 1;
+    add_task(1, 4, 2, 1, 1000, UNKNOWN);
+    add_task(1, 5, 2, 1, 2000, 3000);
+    load();
+    assert_kind(0, LOST_SPECULATIVE);
+    assert_kind(1, WINNER);
+    assert_kind(2, WINNER);
+    assert_kind(3, LOST_SPECULATIVE);
+    assert_kind(4, LOST_UNFINISHED);
+    assert_kind(5, WINNER);
+    assert_int_equal(attempt_of(0)->finish_ms, 4100);
+}
+
 static void tasks_of_a_failed_stage_run_on(void **state)
 {
     (void)state;
@@ -619,6 +642,7 @@ int main(void)
         TEST(little_overlap_infers_no_slots),
         TEST(tasks_without_an_executor_share_one),
         TEST(kinds_of_lost_work),
+        TEST(losers_of_copies_need_no_end),
         TEST(tasks_of_a_failed_stage_run_on),
         TEST(the_first_success_wins_but_for_recomputed_ones),
         TEST(without_partition_ids_later_attempts_are_other_work),

@@ -166,6 +166,21 @@ static void every_rule_is_whole(void **state)
     assert_null(rule_find(STR_LIT("STAGE.NOTHING")));
 }
 
+static void keys_come_apart(void **state)
+{
+    (void)state;
+    int64_t first, second;
+    struct str rest;
+    assert_true(subject_key_split(STR_LIT("12.3"), '.', &first, &rest) && first == 12 && str_is(rest, ".3"));
+    assert_true(subject_key_split(STR_LIT("12"), '.', &first, &rest) && first == 12 && rest.len == 0);
+    assert_false(subject_key_split(STR_LIT("driver"), '.', &first, &rest));
+    assert_false(subject_key_split(STR_NONE, '.', &first, &rest));
+    assert_true(subject_key_pair(STR_LIT("3/17"), '/', &first, &second) && first == 3 && second == 17);
+    assert_false(subject_key_pair(STR_LIT("3"), '/', &first, &second));
+    assert_false(subject_key_pair(STR_LIT("3/"), '/', &first, &second));
+    assert_false(subject_key_pair(STR_LIT("3/a"), '/', &first, &second));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ladders),
@@ -174,6 +189,7 @@ int main(void)
                                        cmocka_unit_test(shifts_and_caps),
                                        cmocka_unit_test(regrade),
                                        cmocka_unit_test(margins),
-                                       cmocka_unit_test(every_rule_is_whole)};
+                                       cmocka_unit_test(every_rule_is_whole),
+                                       cmocka_unit_test(keys_come_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

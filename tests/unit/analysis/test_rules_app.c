@@ -268,6 +268,16 @@ static void idle_slots_are_those_that_were_there(void **state)
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "44000");
     assert_string_equal(arg_of("APP.LOW_UTIL", "why"), "driver");
     assert_string_equal(cause_of("APP.LOW_UTIL"), "driver");
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.LOW_UTIL'"), (double)GRADE_LOW); /* 44 s of a core */
+}
+
+/* A job has begun and no task yet: nobody knows how many executors it takes. */
+static void executors_without_a_task_to_run_are_not_too_many(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 50000, UNKNOWN, 0);
+    analyse_app();
+    assert_string_equal(mute_of_rule("APP.OVERALLOC"), "no_subject");
 }
 
 /* Of four slots one runs a task for all of the run but its first second: 57 s of work in 4 × 57 s, and three slots with nothing to do. */
@@ -279,6 +289,7 @@ static void idle_slots_without_a_task_are_told_as_that(void **state)
     analyse_app();
     assert_string_equal(cause_of("APP.LOW_UTIL"), "few_tasks");
     assert_string_equal(arg_of("APP.LOW_UTIL", "most"), "171000");
+    assert_true(number_of("SELECT coalesce(at_most, 9) FROM finding WHERE rule_id = 'APP.LOW_UTIL'") > (double)GRADE_LOW);
     assert_near(measure("APP.OVERALLOC", "-"), 0.75);
     assert_string_equal(cause_of("APP.OVERALLOC"), "few_tasks"); /* its stage is told: more tasks come before fewer executors */
     assert_string_equal(arg_of("APP.OVERALLOC", "partitions"), "8");
@@ -313,6 +324,21 @@ static void a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last(void *
     analyse_app();
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '0'"), (double)GRADE_OK);
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '1'"), (double)GRADE_SEVERE);
+}
+
+/* Two queries of 8 s of planning each: the first one loads the optimiser, which is no fault of its own. */
+static void the_first_query_may_take_its_time(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < 2; i++) {
+        run_stage(i, 13 + 25 * i, 4, 3000, i);
+        add_execution(i, i, T0 + 5000 + 25000 * i, T0 + 19000 + 25000 * i);
+    }
+    analyse_app();
+    assert_near(measure("APP.SQL_DRIVER", "0"), 8000.0 / 60000);
+    assert_near(measure("APP.SQL_DRIVER", "1"), 8000.0 / 60000);
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '0'"), (double)GRADE_LOW);
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '1'"), (double)GRADE_SEVERE);
 }
 
 /* From 20 s to 40 s a command of the driver alone. */
@@ -445,6 +471,8 @@ int main(void)
         TEST(a_cancelled_job_is_not_why_a_run_failed),
         TEST(a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last),
         TEST(idle_slots_are_those_that_were_there),
+        TEST(executors_without_a_task_to_run_are_not_too_many),
+        TEST(the_first_query_may_take_its_time),
         TEST(idle_slots_without_a_task_are_told_as_that),
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),

@@ -99,6 +99,34 @@ static void what_is_cached_is_not_computed_again(void **state)
     assert_near(number_of("SELECT read_count FROM cache_audit"), 2.0);
 }
 
+/* RDD 2 is the shuffle's: what three jobs make of it again is cheap, and the stage before it was skipped, which is good. */
+static void what_a_shuffle_kept_is_not_computed_again(void **state)
+{
+    (void)state;
+    add_chain(5);
+    for (int64_t i = 0; i < 3; i++) {
+        run_stage(i, 1 + 10 * i, 4, 3000, UNKNOWN);
+        app_sql("INSERT INTO stage_rdd VALUES (%lld, 0, 4, 0), (%lld, 1, 2, 0), (%lld, 2, 3, 0)", (long long)i, (long long)i, (long long)i);
+    }
+    analyse_app();
+    assert_false(fires("RDD.RECOMPUTE"));
+}
+
+/* RDD 3 is made of the shuffle's RDD 2 and of RDD 1, and that comes from a source. */
+static void what_a_shuffle_kept_in_part_is_computed_again(void **state)
+{
+    (void)state;
+    add_chain(4);
+    app_sql("INSERT INTO rdd_parent VALUES (3, 1, 1)");
+    app_sql("UPDATE rdd_parent SET parent_id = 9 WHERE rdd_id = 2");
+    for (int64_t i = 0; i < 2; i++) {
+        run_stage(i, 1 + 10 * i, 4, 3000, UNKNOWN);
+        list_rdds(i, 3, -1);
+    }
+    analyse_app();
+    assert_near(measure("RDD.RECOMPUTE", "3"), 2.0);
+}
+
 /* A sort looks for its bounds in a job of its own, by the same name each time; two jobs of one query are one action. */
 static void sampling_and_one_query_are_one_action(void **state)
 {
@@ -207,6 +235,8 @@ int main(void)
         TEST(what_three_jobs_compute_is_computed_again),
         TEST(what_lacks_memory_is_not_told_to_cache),
         TEST(what_is_cached_is_not_computed_again),
+        TEST(what_a_shuffle_kept_is_not_computed_again),
+        TEST(what_a_shuffle_kept_in_part_is_computed_again),
         TEST(sampling_and_one_query_are_one_action),
         TEST(half_of_a_cache_is_missing),
         TEST(readers_tell_what_is_missing),

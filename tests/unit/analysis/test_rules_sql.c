@@ -97,6 +97,20 @@ static void a_small_side_fits_a_broadcast(void **state)
     assert_true(fabs(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'") - 2500) < 10);
 }
 
+/* The sorts of stage 2 also waited 2 s a task for what they wrote to disk: 8 s more on two slots. */
+static void what_the_sorts_spilled_goes_with_them(void **state)
+{
+    (void)state;
+    shuffled_join("SortMergeJoin [k#1], [k#2], Inner", 100 * MIB, MIB);
+    for (size_t i = 0; i < app_task_count; i++)
+        if (app_tasks[i].stage_ref == 2) {
+            app_tasks[i].disk_spilled_bytes = app_tasks[i].memory_spilled_bytes = MIB;
+            app_tasks[i].executor_cpu_time_ns = 1000000000;
+        }
+    analyse_app();
+    assert_true(fabs(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'") - 6500) < 10);
+}
+
 /* A scalar subquery made into a join (Spark 4): its right side may be sent around. Twice 1 MiB is less than Spark's default of 10 MiB, to which nobody should lower it. */
 static void a_single_row_side_fits_a_broadcast(void **state)
 {
@@ -601,6 +615,38 @@ static void failures_are_told_by_what_they_say(void **state)
     assert_near(number_of("SELECT max(at_least) FROM finding WHERE rule_id = 'SQL.FAILED'"), 0.0); /* the last one went well */
 }
 
+static void run_out_of_memory(bool task)
+{
+    run_stage(0, 1, 4, 4000, 0);
+    app_sql(
+        "INSERT INTO text VALUES (1, 'java.lang.OutOfMemoryError: Java heap space\n\tat java.util.Arrays.copyOf(Arrays.java:3537)'), (2, 'java.lang.OutOfMemoryError: GC overhead limit exceeded')");
+    app_sql("INSERT INTO sql_execution (execution_id, root_execution_id, submission_ms, completion_ms, status, start_seen, end_seen, outcome, error_text_id) VALUES"
+            " (0, 0, %lld, %lld, 2, 1, 1, 1, 1)",
+            (long long)T0 + 1000, (long long)T0 + 9000);
+    if (task) {
+        fail_task(&app_tasks[3], REASON_EXCEPTION);
+        app_tasks[3].error_text_id = 2;
+    }
+    analyse_app();
+}
+
+/* No task and no executor ran out of memory, and yet the query did: the driver, then. */
+static void a_query_without_memory_is_the_drivers(void **state)
+{
+    (void)state;
+    run_out_of_memory(false);
+    assert_near(measure("TASK.OOM", "0"), 1.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.OOM'"), "driver");
+}
+
+static void a_query_whose_task_lacked_memory_is_not(void **state)
+{
+    (void)state;
+    run_out_of_memory(true);
+    assert_near(measure("TASK.OOM", "0.0"), 1.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.OOM'"), "oom_heap");
+}
+
 /* A query that is stopped cancels its batch; that is no failed query. */
 static void a_stopped_stream_is_no_failed_query(void **state)
 {
@@ -640,6 +686,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAN(a_small_side_fits_a_broadcast),
+        PLAN(what_the_sorts_spilled_goes_with_them),
         PLAN(a_single_row_side_fits_a_broadcast),
         PLAN(two_large_sides_do_not),
         PLAN(the_outer_side_is_not_broadcast),
@@ -676,6 +723,8 @@ int main(void)
         PLAN(a_query_does_not_repeat_itself),
         PLAN(operators_off_the_accelerator_are_counted),
         PLAN(failures_are_told_by_what_they_say),
+        PLAN(a_query_without_memory_is_the_drivers),
+        PLAN(a_query_whose_task_lacked_memory_is_not),
         PLAN(a_stopped_stream_is_no_failed_query),
         PLAN(odd_plans_do_no_harm),
         PLAN(any_allocation_may_fail),

@@ -106,6 +106,31 @@ static void two_stages_with_a_straggler_take_one_and_the_longest(void **state)
     app_dispose(&app);
 }
 
+/* Two slots: their first tasks take 8 s each, thirteen of 1 s follow, and one of 9 s from 14 s on. */
+static void a_first_wave_is_normal_by_its_own_measure(void **state)
+{
+    (void)state;
+    static const int64_t costs[] = {8000, 8000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 9000};
+    struct app app;
+    app_init(&app, 23000);
+    app_executor(&app, 2, 0, 23000);
+    uint32_t job = app_job(&app, 0, 23000);
+    assert_int_equal(app_run_stage(&app, job, 0, NO_ENTITY, costs, ARRAY_LENGTH(costs), 2), 23000);
+    for (size_t i = 0; i < app.facts.attempt_count; i++)
+        app.facts.attempts[i].cold = costs[i] == 8000;
+    struct calibration calibration;
+    struct simulation *sim = make(&app, &calibration);
+    assert_int_equal(calibration.as_observed_ms, 23000);
+    /* p75 is 1 s: 1.5 s stay of the last, which ends at 15.5 s; 12 s would be too long for the first wave */
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_CAP, .stage = 0, .first_wave_apart = true}), 15500);
+    /* 1.5 s each of all three: seven more on the one, six and the last on the other */
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_CAP, .stage = 0}), 9000);
+    /* 7.5 s over sixteen tasks, 468.75 ms each: eight on the one slot, eight on the other with the last */
+    assert_int_equal(run_one(sim, (struct change){.kind = CHANGE_SPREAD, .stage = 0, .first_wave_apart = true}), 15500 + 8 * 469 - 2);
+    simulation_free(sim);
+    app_dispose(&app);
+}
+
 /* Two seconds, 10 s of work, a gap of 6 s, 10 s, another of 0.4 s, 10 s, and 5 s at the end. */
 static void gaps_shrink_where_they_are_chosen(void **state)
 {
@@ -525,6 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_tasks_take_the_waves_they_need),
         cmocka_unit_test(two_stages_with_a_straggler_take_one_and_the_longest),
+        cmocka_unit_test(a_first_wave_is_normal_by_its_own_measure),
         cmocka_unit_test(gaps_shrink_where_they_are_chosen),
         cmocka_unit_test(a_job_follows_on_one_that_ended_a_millisecond_later),
         cmocka_unit_test(executors_may_come_sooner),

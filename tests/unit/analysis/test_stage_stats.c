@@ -276,6 +276,28 @@ static void a_first_wave_of_warming_up_is_muted(void **state)
     assert_true(stats.outliers.warmup_mutes && stats.outliers.warmup_share > 0.95);
 }
 
+/* Twenty tasks that warm up are four fifths of the outliers' seconds, and the one that waits at the end is what everybody waits for. */
+static void a_straggler_is_told_beside_a_first_wave(void **state)
+{
+    (void)state;
+    new_stage(250, 20, 1000);
+    for (size_t i = 0; i < 20; i++) {
+        stage.cold[i] = true;
+        set_run(i, 6000);
+    }
+    set_run(249, 20000);
+    stage.of[STAT_CPU][249] = 800;
+    struct stage_stats stats = judged();
+    assert_true(stats.outliers.warmup_share > 0.5 && stats.outliers.beside_warmup && !stats.outliers.warmup_mutes);
+    assert_int_equal(stats.outliers.cause, CAUSE_WAITING);
+    /* In the middle of the stage others work meanwhile: 2.5 s more is nothing that anybody waits for. */
+    set_run(249, 1000);
+    set_run(100, 2500);
+    stats = judged();
+    assert_true(stats.outliers.warmup_mutes && !stats.outliers.beside_warmup);
+    assert_int_equal(stats.outliers.cause, CAUSE_WARMUP);
+}
+
 /* The rows of 5.3 that the seven stages leave out. */
 static void whole_stages_are_slow_by_their_largest_part(void **state)
 {
@@ -550,6 +572,7 @@ int main(void)
         cmocka_unit_test(one_task_that_waits_is_a_straggler),
         cmocka_unit_test(one_task_that_computes_is_a_straggler_of_its_own_kind),
         cmocka_unit_test(a_first_wave_of_warming_up_is_muted),
+        cmocka_unit_test(a_straggler_is_told_beside_a_first_wave),
         cmocka_unit_test(whole_stages_are_slow_by_their_largest_part),
         cmocka_unit_test(little_spill_is_no_lack_of_memory),
         cmocka_unit_test(run_times_that_vary_everywhere_are_uneven),

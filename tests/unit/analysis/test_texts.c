@@ -27,6 +27,8 @@ static void kinds_of_errors(void **state)
          ERROR_OOM_CONTAINER},
         {"MemoryError\n  File \"a.py\"", ERROR_OOM_PYTHON},
         {"Command exited with code 137", ERROR_OTHER}, /* a kill is no proof of memory */
+        {"Command exited with code 52", ERROR_OOM_HEAP},
+        {"ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Command exited with code 53", ERROR_DISK_FULL},
         {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ERROR_FETCH},
         {"java.io.IOException: No space left on device", ERROR_DISK_FULL},
         {"org.apache.spark.api.python.PythonException: Traceback", ERROR_PYTHON},

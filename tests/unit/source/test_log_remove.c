@@ -74,8 +74,12 @@ static void a_file_goes_and_nothing_beside_it(void **state)
     (void)state;
     put("logs/app-1");
     put("logs/app-1.inprogress");
+    put("logs/.app-1.crc"); /* Hadoop's check sum, which its local file system deletes as well */
+    put("logs/.app-1.inprogress.crc");
     expect("logs/app-1", LAYOUT_FILE, ERR_OK, true);
     assert_false(there("logs/app-1"));
+    assert_false(there("logs/.app-1.crc"));
+    assert_true(there("logs/.app-1.inprogress.crc"));
     assert_true(there("logs/app-1.inprogress"));
     expect("logs/app-1", LAYOUT_FILE, ERR_OK, false);                /* again: it is gone already */
     assert_int_equal(mkdir(at("logs/below"), 0777), 0);
@@ -258,6 +262,8 @@ static void a_remote_log_goes_by_the_same_rules(void **state)
     expect_remote("closed", LAYOUT_FILE, ERR_PERMISSION, false, "");
     expect_remote("eventlog_v2_a", LAYOUT_ROLLING, ERR_OK, true, "/logs/eventlog_v2_a/appstatus_a;/logs/eventlog_v2_a/events_1_a;/logs/eventlog_v2_a;");
     expect_remote("eventlog_v2_none", LAYOUT_ROLLING, ERR_OK, false, "");
+    foreign = ".events_1_a.crc"; /* Hadoop's check sum, copied there from a local directory */
+    expect_remote("eventlog_v2_a", LAYOUT_ROLLING, ERR_OK, true, "/logs/eventlog_v2_a/.events_1_a.crc;/logs/eventlog_v2_a/appstatus_a;/logs/eventlog_v2_a/events_1_a;");
     foreign = "notes.txt";
     expect_remote("eventlog_v2_a", LAYOUT_ROLLING, ERR_OK, true, "/logs/eventlog_v2_a/appstatus_a;/logs/eventlog_v2_a/events_1_a;");
     foreign = "events_2_directory";

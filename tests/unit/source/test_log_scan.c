@@ -61,6 +61,23 @@ static bool is_known(void *context, const char *path, const char *fingerprint, c
     return seen->known && strcmp(seen->known, fingerprint) == 0;
 }
 
+/* What a scan passed over: single files by their stamps, as the scan before told them. */
+struct passing {
+    struct seen seen;                /* first: what the other callbacks take it for */
+    struct seen *before;
+    size_t passed_count;
+};
+
+static enum err_code pass_over(void *context, int64_t stamp, bool *ret_passed)
+{
+    struct passing *passing = context;
+    assert_true(stamp != 0);
+    for (size_t i = 0; i < passing->before->count; i++)
+        *ret_passed |= passing->before->entries[i].stamp == stamp;
+    passing->passed_count += *ret_passed;
+    return ERR_OK;
+}
+
 static struct seen scan(const char *path)
 {
     struct seen seen = {.lines = buf_new(), .root = path};
@@ -551,6 +568,31 @@ static void fingerprints_change_with_the_log_and_known_ones_need_no_look(void **
     seen_dispose(&first);
 }
 
+static void single_files_that_are_as_before_are_passed_over(void **state)
+{
+    (void)state;
+    put("app-1", EVENT);
+    put("app-2.inprogress", EVENT);
+    put("app-3", EVENT);
+    put("app-3.inprogress", EVENT);
+    put("README", "no log\n");
+    make_directory("eventlog_v2_app-4");
+    put("eventlog_v2_app-4/events_1_app-4", EVENT);
+    put("eventlog_v2_app-4/appstatus_app-4", "");
+    struct seen first = scan(dir);
+    expect_seen(&first, "- README not-a-log\n+ app-1 file 1\n+ app-2.inprogress file 1\n+ app-3 file 1\n+ eventlog_v2_app-4 rolling 1\n");
+    put_bytes(in_dir(dir, "app-2.inprogress"), EVENT, sizeof EVENT - 1, "ab");
+    assert_int_equal(unlink(in_dir(dir, "app-3.inprogress")), 0);
+    struct passing passing = {.seen = {.lines = buf_new(), .root = dir}, .before = &first};
+    struct log_scan what = {.context = &passing, .on_entry = on_entry, .on_reject = on_reject, .pass_over = pass_over};
+    assert_int_equal(log_scan(dir, &what, NULL), ERR_OK);
+    /* What grew, what lost the file beside it, and what are several files is told again. */
+    expect_seen(&passing.seen, "- README not-a-log\n+ app-2.inprogress file 1\n+ app-3 file 1\n+ eventlog_v2_app-4 rolling 1\n");
+    assert_int_equal(passing.passed_count, 1);
+    seen_dispose(&passing.seen);
+    seen_dispose(&first);
+}
+
 static void paths_are_absolute_and_as_the_user_wrote_them(void **state)
 {
     (void)state;
@@ -720,6 +762,7 @@ int main(void)
         TEST_IN_DIR(a_known_log_is_looked_at_again_by_its_path),
         TEST_IN_DIR(what_was_found_to_be_no_log_needs_no_look_either),
         TEST_IN_DIR(fingerprints_change_with_the_log_and_known_ones_need_no_look),
+        TEST_IN_DIR(single_files_that_are_as_before_are_passed_over),
         TEST_IN_DIR(paths_are_absolute_and_as_the_user_wrote_them),
         TEST_IN_DIR(a_callback_can_stop_the_scan),
         cmocka_unit_test(names_are_split_into_id_codec_and_state),

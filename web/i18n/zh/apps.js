@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { count } from "../../lib/format.js";
+import { parts } from "../../lib/parts.js";
 
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/apps.js").apps>} */
 export const apps = {
@@ -69,19 +70,22 @@ export const apps = {
   "apps.shown": (n, all) => `${n} / ${all}`,
   "apps.none": "没有匹配的应用",
   "apps.noneText": (n) => `已知 ${count(n)} 份日志，没有一份符合这些筛选。`,
+  "apps.serverSays": (text) => parts`服务器报告（英文）：${text}`,
   "apps.noReason": "没有记录原因",
   "apps.waiting": (b) => `等待读取，${b}`,
   "apps.atLeastSo": "至少：日志没有结尾",
   "add.title": "添加日志",
-  "add.text": (most) => `任意 Spark 事件日志，压缩与否均可，最大 ${most}；也可直接拖到本页。日志会发送到服务器并留在那里。`,
+  "add.text": (most) => `任意 Spark 事件日志，压缩与否均可，最大 ${most}；也可直接拖到本页。文件夹可以是一个滚动日志，也可以包含多个日志。所选内容会发送到服务器并留在那里。`,
   "add.files": "选择文件",
-  "add.folder": "选择滚动日志的文件夹",
+  "add.folder": "选择文件夹",
+  "add.queued": "排队等待发送",
+  "add.empty": "此文件夹中没有文件",
   "add.sent": "日志已发送的部分",
   "add.sending": (p, b) => `已发送 ${b} 的 ${p}`,
   "add.waiting": "已发送，等待读取",
   "add.failed": (why) => `未添加：${why}`,
   "add.stop": "停止",
-  "add.drop": "放下日志或滚动日志的文件夹即可读取",
+  "add.drop": "放下日志或日志文件夹即可读取",
   "add.off": "此处不能添加日志。管理员可通过设置 afterglow.uploads.dir 开启。",
   "add.notYou": "您不能在此添加日志。管理员可通过设置 afterglow.uploads.users 允许。",
   "add.tooLarge": (most) => `日志最大 ${most}（afterglow.uploads.maxBytes）`,

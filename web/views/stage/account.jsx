@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { AccountBar } from "../../components/account.jsx";
+import { Bar } from "../../components/cells.jsx";
 import { Section } from "../../components/facts.jsx";
 import { Sentences } from "../../components/sentences.jsx";
 import { Table } from "../../components/table.jsx";
@@ -52,12 +53,7 @@ export function Causes({ stage: s, analysis: a }) {
             label: t("col.excess"),
             num: true,
             class: "is-bar",
-            cell: (c) => (
-              <span class={"ibar" + (c.cause === a.cause ? " is-hot" : "")} style={{ "--v": (c.ms ?? 0) / most }} title={exactMs(c.ms)}>
-                <u aria-hidden="true" />
-                <b>{duration(c.ms)}</b>
-              </span>
-            ),
+            cell: (c) => <Bar value={c.ms} max={most} text={duration(c.ms)} hot={c.cause === a.cause} title={exactMs(c.ms)} />,
           },
           { id: "share", label: t("col.share"), num: true, class: "is-small", cell: (c) => percent((c.ms ?? 0) / total) },
         ]}
