@@ -2,7 +2,7 @@
 /** The columns of the list of applications. */
 import { useState } from "preact/hooks";
 import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, zoned, zoneName } from "../lib/format.js";
-import { language, t, word } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
 import { BARS_HEIGHT, barAt, bars, barsWidth, trend, usual } from "../model/history.js";
@@ -11,6 +11,7 @@ import { CompareText } from "./app-tools.jsx";
 import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
 import { Outcome } from "./chips.jsx";
 import { badColumn, barColumn, bytesColumn, countColumn, durationColumn } from "./columns.jsx";
+import { ServerSays, damageOf } from "./reason.jsx";
 import { Severity } from "./severity.jsx";
 import { hideTip, showTip } from "./tip.jsx";
 
@@ -206,15 +207,6 @@ function Trend({ app: a }) {
   return <span class={Math.abs(change) < 0.01 ? "dim3" : ""}>{shareChange(change)}</span>;
 }
 
-/** Kinds of damage with a name here (ingest/flags.c). */
-const DAMAGE = new Set(["cut", "lines", "gap", "name", "empty", "unreadable", "not-a-log"]);
-
-/** What is wrong with a log. The server's text is English, and may hold a line's own error: in other languages the kinds of damage are named. @param {AppItem} a */
-function damageOf(a) {
-  const kinds = language() === "en" ? [] : a.flags.filter((flag) => DAMAGE.has(flag));
-  return kinds.length ? kinds.map((flag) => word("apps.damage", flag)).join(", ") : a.reason;
-}
-
 /** The dearest rules with their seconds, or what else is to be said of it in a line. @param {{ app: AppItem }} props */
 function Costs({ app: a }) {
   const damage = a.state === "partial" && a.complete !== false ? damageOf(a) : null;
@@ -225,7 +217,7 @@ function Costs({ app: a }) {
       {a.costs.length
         ? a.costs.map((c, i) => (
             <>
-              {i ? ", " : ""}
+              {i ? t("list.comma") : ""}
               {i ? c.name : <span class="strong">{c.name}</span>}
               {c.priceMs ? <span class="dim"> {seconds(c.priceMs)}</span> : null}
             </>
@@ -263,7 +255,12 @@ export function UnderWay({ app: a }) {
     return (
       <span class="dim">
         {t("apps.waiting", bytes(a.totalBytes))}
-        {a.reason ? ` · ${a.reason}` : ""}
+        {a.reason ? (
+          <>
+            {" · "}
+            <ServerSays text={a.reason} />
+          </>
+        ) : null}
       </span>
     );
   const done = a.readBytes !== null && a.totalBytes ? a.readBytes / a.totalBytes : null;

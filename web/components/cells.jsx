@@ -116,7 +116,7 @@ export const Joined = ({ items, most = items.length, children }) => (
   <>
     {items.slice(0, most).map((item, i) => (
       <>
-        {i ? ", " : ""}
+        {i ? t("list.comma") : ""}
         {children(item)}
       </>
     ))}

@@ -137,7 +137,7 @@ function Relations({ finding: f, all }) {
       ) : null}
       {of.length ? (
         <p>
-          {t("find.holds")} {of.map((x, i) => [i ? ", " : "", link(x)])}
+          {t("find.holds")} {of.map((x, i) => [i ? t("list.comma") : "", link(x)])}
         </p>
       ) : null}
     </>

@@ -198,7 +198,7 @@ const FoldRow = ({ text, names, open, to }) => (
 const SmallRow = ({ small, wallMs, open }) => (
   <FoldRow
     text={t("find.smaller", small.length, seconds(wallMs / 100))}
-    names={[...new Set(small.map((f) => f.name))].join(", ")}
+    names={[...new Set(small.map((f) => f.name))].join(t("list.comma"))}
     open={open}
     to={hrefWith({ small: open ? null : 1 })}
   />

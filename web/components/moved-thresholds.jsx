@@ -10,7 +10,7 @@ export function MovedThresholds() {
   if (!moved.length) return null;
   return (
     <p class="find-moved" role="note">
-      <span class="chip is-warn">{t("find.movedChip")}</span> {t("find.moved", moved.map(ruleOfKey).join(", "))}{" "}
+      <span class="chip is-warn">{t("find.movedChip")}</span> {t("find.moved", moved.map(ruleOfKey).join(t("list.comma")))}{" "}
       <button type="button" class="btn is-small" onClick={() => patchQuery(Object.fromEntries(moved.map((key) => [key, null])))}>
         {t("find.reset")}
       </button>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
@@ -85,8 +86,14 @@ function marks(own, mark) {
 
 /** @param {{ entries: Entry[], here: string, foot: string | null }} props */
 export function Rail({ entries: list, here, foot }) {
+  const rail = useRef(/** @type {HTMLElement | null} */ (null));
+  // On a phone it is one line, longer than the screen: the page that is shown is in sight. Not by scrollIntoView, which would move the page too.
+  useLayoutEffect(() => {
+    const [box, at] = [rail.current, rail.current?.querySelector("[aria-current]")];
+    if (box && at instanceof HTMLElement && box.scrollWidth > box.clientWidth) box.scrollLeft = at.offsetLeft - (box.clientWidth - at.offsetWidth) / 2;
+  }, [here, list.length]);
   return (
-    <nav class="rail" aria-label={t("nav.order")}>
+    <nav class="rail" ref={rail} aria-label={t("nav.order")}>
       <div class="rail-title" aria-hidden="true">
         {t("nav.order")}
       </div>

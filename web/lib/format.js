@@ -126,8 +126,8 @@ export function percent(share) {
 /** A change by a share: +26 %, −0.4 %, ±0 %. @param {unknown} share */
 export const shareChange = (share) => (known(share) ? (share > 0 ? "+" : share < 0 ? "" : "±") + percent(share) : DASH);
 
-/** A ratio: 15.9×, 136×. @param {unknown} ratio */
-export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 ? 0 : 1) + "×" : DASH);
+/** A ratio: 15.9×, 136×, 0.03×, which is not none. @param {unknown} ratio */
+export const times = (ratio) => (known(ratio) ? decimal(ratio, 0, ratio >= 99.5 ? 0 : ratio > 0 && ratio < 0.095 ? 2 : 1) + "×" : DASH);
 
 /** Offset from the start of the application: +62.1 s. @param {unknown} ms */
 export const offset = (ms) => (known(ms) ? (ms >= 0 ? "+" : "") + duration(ms) : DASH);

@@ -120,7 +120,7 @@ function Summary({ app, list, line }) {
         [t("col.busy"), percent(line ? busyShare(line.busyMs, line.aliveMs) : null), t("executors.busyNote")],
         [t("executors.firstReady"), line && first >= 0 ? offset(first * line.binMs) : "—"],
         durationFact("col.taskTime", app.taskTimeMs),
-        app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), t("fact.ofTaskTime")] : null,
+        app.taskTimeMs ? [t("fact.gcShare"), percent(share(app.gcTimeMs, app.taskTimeMs)), app.gcTimeMs === null ? null : t("fact.ofTaskTime")] : null,
       ]}
     />
   );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiPath } from "../api.js";
 import { Progress } from "../components/app-head.jsx";
+import { ServerSays, damageOf } from "../components/reason.jsx";
 import { useData } from "../components/use-data.js";
 import { bytes, percent, time, zoneName } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
@@ -36,7 +37,7 @@ export function NotLoaded({ appRef, detail, version }) {
       <div class="state" role="status">
         <h2>{t(app?.state === "failed" ? "notLoaded.failed" : app?.state === "gone" ? "notLoaded.gone" : "notLoaded.title")}</h2>
         {app?.state === "failed" || app?.state === "gone" ? (
-          <p>{app.state === "gone" ? t("notLoaded.goneText") : (app.reason ?? detail)}</p>
+          <p>{app.state === "gone" ? t("notLoaded.goneText") : (damageOf(app) ?? <ServerSays text={detail} />)}</p>
         ) : (
           <>
             <p>

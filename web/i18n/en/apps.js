@@ -70,6 +70,7 @@ export const apps = {
   "apps.shown": (/** @type {string} */ n, /** @type {string} */ all) => `${n} of ${all}`,
   "apps.none": "No application matches",
   "apps.noneText": (/** @type {number} */ n) => `${some(n, "log is", "logs are")} known; none passes these filters.`,
+  "apps.serverSays": (/** @type {any} */ text) => text,
   "apps.noReason": "no reason was recorded",
   "apps.waiting": (/** @type {string} */ b) => `waits to be read, ${b}`,
   "apps.atLeastSo": "At least: the log has no end",

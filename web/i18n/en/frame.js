@@ -56,6 +56,7 @@ export const frame = {
   "sev.3": "moderate",
   "sev.4": "severe",
   "sev.none": "none",
+  "list.comma": ", ",
   "list.more": (/** @type {number} */ n) => `and ${count(n)} more`,
 
   "loading.label": "Loading",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { count } from "../../lib/format.js";
+import { parts } from "../../lib/parts.js";
 
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/apps.js").apps>} */
 export const apps = {
@@ -69,6 +70,7 @@ export const apps = {
   "apps.shown": (n, all) => `${n} / ${all}`,
   "apps.none": "没有匹配的应用",
   "apps.noneText": (n) => `已知 ${count(n)} 份日志，没有一份符合这些筛选。`,
+  "apps.serverSays": (text) => parts`服务器报告（英文）：${text}`,
   "apps.noReason": "没有记录原因",
   "apps.waiting": (b) => `等待读取，${b}`,
   "apps.atLeastSo": "至少：日志没有结尾",

@@ -46,7 +46,7 @@ export const log = {
   "check.appStart.effect": "名称、用户和开始时间由文件名和第一个事件推测。",
   "check.appStart.say": () => "没有应用开始记录。",
   "check.environment": "缺少环境记录",
-  "check.environment.effect": "Environment 页面为空。",
+  "check.environment.effect": "“环境”页面为空。",
   "check.jobsOpen": "没有结束的作业",
   "check.jobsOpen.effect": "其结果和时长未知。",
   "check.jobsOpen.say": (n) => `${count(n)} 个作业没有结束记录。`,

@@ -3,7 +3,7 @@ import { count } from "../../lib/format.js";
 
 /** @type {import("../../lib/i18n.js").Same<typeof import("../en/streaming.js").streaming>} */
 export const streaming = {
-  "nav.streaming": "Streaming",
+  "nav.streaming": "流处理",
   "nav.streaming.ask": "跟得上吗？",
   "nav.dstreams": "DStreams",
   "nav.dstreams.ask": "批次跟得上吗？",
