@@ -90,12 +90,15 @@ static bool find_principal(struct str keytab, struct str wanted, char ret[PRINCI
 
 typedef void opaque;
 
-/* What libkrb5's ABI has had under these names since 1.0; 0: done. */
+/* What libkrb5's ABI has had under these names since 1.0; an int32_t of 0: done. */
 static struct {
     int32_t (*init_context)(opaque **ret);
+    void (*free_context)(opaque *context);
     int32_t (*parse_name)(opaque *context, const char *name, opaque **ret);
+    void (*free_principal)(opaque *context, opaque *principal);
     int32_t (*cc_resolve)(opaque *context, const char *name, opaque **ret);
     int32_t (*cc_initialize)(opaque *context, opaque *cache, opaque *principal);
+    int32_t (*cc_close)(opaque *context, opaque *cache);
 } krb5;
 
 static bool find_library(void)
@@ -104,10 +107,12 @@ static bool find_library(void)
     const struct {
         const char *name;
         void *function;
-    } wanted[] = {{"krb5_init_context", &krb5.init_context},
-                  {"krb5_parse_name", &krb5.parse_name},
-                  {"krb5_cc_resolve", &krb5.cc_resolve},
-                  {"krb5_cc_initialize", &krb5.cc_initialize}};
+    } wanted[] = {
+        {"krb5_init_context", &krb5.init_context}, {"krb5_free_context", &krb5.free_context},
+        {"krb5_parse_name", &krb5.parse_name},     {"krb5_free_principal", &krb5.free_principal},
+        {"krb5_cc_resolve", &krb5.cc_resolve},     {"krb5_cc_initialize", &krb5.cc_initialize},
+        {"krb5_cc_close", &krb5.cc_close},
+    };
     for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
         void *found = library ? dlsym(library, wanted[i].name) : NULL;
         if (!found)
@@ -117,13 +122,19 @@ static bool find_library(void)
     return true;
 }
 
-/* The cache stays for the life of the process, and what it was made with. */
-static bool make_cache(const char *principal)
+/* The cache is in a table of the library's until the process ends. */
+static bool make_cache(const char *name)
 {
-    static opaque *context, *name, *cache;
-    if ((!context && krb5.init_context(&context)) || krb5.parse_name(context, principal, &name))
+    opaque *context, *principal = NULL, *cache = NULL;
+    if (krb5.init_context(&context))
         return false;
-    return !krb5.cc_resolve(context, KERBEROS_CACHE, &cache) && !krb5.cc_initialize(context, cache, name);
+    bool made = !krb5.parse_name(context, name, &principal) && !krb5.cc_resolve(context, KERBEROS_CACHE, &cache) && !krb5.cc_initialize(context, cache, principal);
+    if (cache)
+        made &= !krb5.cc_close(context, cache);
+    if (principal)
+        krb5.free_principal(context, principal);
+    krb5.free_context(context);
+    return made;
 }
 
 /* As far as a keytab may be large. */

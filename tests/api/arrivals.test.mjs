@@ -48,7 +48,7 @@ test("a directory in which something was made or deleted is looked at before its
   const still = makeFolder(t);
   const stirred = makeFolder(t);
   put(stirred, "app-old", smallLog({ id: "app-old" }));
-  const server = await startServer(t, ["--store", join(makeFolder(t), "store"), "--logs", still, stirred], { AFTERGLOW_UPDATE_INTERVAL: "30s" });
+  const server = await startServer(t, ["--store", join(makeFolder(t), "store"), "--logs", still, stirred], { AFTERGLOW_UPDATE_INTERVAL: "2min" });
   const lastScan = async (folder) => (await server.json("status")).places.find((place) => place.uri === folder)?.lastScanMs;
   await eventually(async () => (await lastScan(still)) && (await lastScan(stirred)) && (await server.json("apps?q=app-old")).items[0]?.loaded);
   // Where both were looked at in between, which a busy machine may bring about, it says nothing: once more.

@@ -446,7 +446,8 @@ def kerberos_case(folder):
             properties.write_text(f"""spark.history.fs.logDirectory {place}
 spark.history.fs.update.interval 500ms
 spark.history.kerberos.enabled true
-spark.history.kerberos.keytab {folder}/reader.keytab
+spark.history.kerberos.keytab {folder}/all.keytab
+spark.history.kerberos.principal reader
 """)
             with serving.Server(tree.binary(), [], ["--properties-file", properties], env={**os.environ, **nobody}) as serve:
                 eventually(lambda: len(json_of(serve.base, "/api/v1/applications") or []) > 0, 60, "its runs are listed")
@@ -456,7 +457,7 @@ spark.history.kerberos.keytab {folder}/reader.keytab
                     time.sleep(0.5)
                 assert not failed, failed
                 eventually(lambda: not [p for p in json_of(serve.base, "/api/afterglow/v1/status")["places"] if p["failingSinceMs"]], 60, "the place answers")
-                print("a confined server follows with a keytab alone, over three lives of a ticket")
+                print("a confined server follows with a keytab and a principal alone, over three lives of a ticket")
             print(f"Kerberos: {cleaned(f'{folder}/ticket', place, {**nobody, 'SPARK_HISTORY_OPTS': f'{by_kerberos} -Dspark.history.kerberos.keytab={folder}/reader.keytab'})}")
 
 

@@ -302,6 +302,37 @@ static void a_replaced_log_is_read_anew_and_a_deleted_one_leaves_its_run(void **
     close(control);
 }
 
+/* A scan tells such logs by their keys alone (lookout.h). */
+static void logs_that_did_not_change_are_seen_to_when_something_else_did(void **state)
+{
+    (void)state;
+    int control;
+    pid_t pid = start_watch(&control);
+    write_text("larger", "w", HEAD START("a") TASK("0") TASK("1") END);
+    write_text("b", "w", HEAD START("b") TASK("0") END);
+    wait_for("SELECT count(*) FROM log WHERE state = 'loaded'", 2);
+    write_text("smaller", "w", HEAD START("a") TASK("0") END);
+    wait_for("SELECT count(*) FROM log WHERE state = 'skipped' AND path LIKE '%/smaller' AND reason IS NOT NULL", 1);
+    int64_t last_scan_ms = query("SELECT last_scan_ms FROM place");
+    char text[200], away[200];
+    snprintf(text, sizeof text, "SELECT last_scan_ms > %lld FROM place", (long long)last_scan_ms);
+    wait_for(text, 1);                                                      /* all were told once, and are the same */
+    assert_int_equal(unlink(path_of("larger")), 0);
+    wait_for("SELECT count(*) FROM log WHERE path LIKE '%/smaller' AND reason LIKE '%is gone now%'", 1);
+    wait_for("SELECT count(*) FROM log WHERE state = 'gone'", 1);
+
+    int64_t generation = query("SELECT generation FROM app WHERE app_id = 'b'");
+    snprintf(away, sizeof away, "%s/b", root);
+    assert_int_equal(rename(path_of("b"), away), 0);
+    wait_for("SELECT count(*) FROM log WHERE state = 'gone' AND path LIKE '%/b'", 1);
+    assert_int_equal(rename(away, path_of("b")), 0);
+    wait_for("SELECT count(*) FROM log WHERE state = 'loaded' AND path LIKE '%/b'", 1);
+    assert_int_equal(query("SELECT generation FROM app WHERE app_id = 'b'"), generation);
+    kill(pid, SIGTERM);
+    assert_int_equal(end_of(pid), 0);
+    close(control);
+}
+
 static void a_database_that_is_gone_is_loaded_again_when_somebody_opens_it(void **state)
 {
     (void)state;
@@ -506,6 +537,7 @@ int main(void)
         TEST(a_store_that_cannot_be_written_is_an_error_with_a_reason),
         TEST(a_growing_log_is_followed_through_its_rename),
         TEST(a_replaced_log_is_read_anew_and_a_deleted_one_leaves_its_run),
+        TEST(logs_that_did_not_change_are_seen_to_when_something_else_did),
         TEST(a_database_that_is_gone_is_loaded_again_when_somebody_opens_it),
         TEST(a_worker_whose_catalogue_was_removed_ends),
         TEST(the_end_of_control_ends_the_worker),
