@@ -273,7 +273,7 @@ static void say_saving(const struct report *report, enum lang lang, size_t lead,
     size_t k = 0;
     while (k + 1 < report->joint_count && (double)report->joint[k].saving_ms < MOST_OF_IT * (double)all)
         k++;
-    if (report->joint[k].saving_ms <= 0)
+    if (price_grade(report->joint[k].saving_ms, report->wall_ms) == GRADE_OK)
         return;
     for (size_t i = 0; i <= k; i++)
         is_lead_priced |= report->joint[i].finding == lead;

@@ -372,6 +372,8 @@ static void names_what_saves(void **state)
     assert_non_null(strstr(verdict(LANG_EN), " Fixing that and the following saves about 7.2 s of 1 m 40 s in all: Much garbage collection (stage 2.0)."));
     exec("UPDATE finding SET rule_id = 'STAGE.UNEVEN', measure = 2, price_ms = 5500 WHERE rule_id = 'STAGE.GC_HIGH'");
     assert_non_null(strstr(verdict(LANG_EN), " Fixing that in 2 places saves about 7.2 s of 1 m 40 s."));
+    exec("UPDATE joint_price SET saving_ms = 199"); /* no saving to speak of */
+    assert_null(strstr(verdict(LANG_EN), "Fixing that"));
 }
 
 /* A run of a quarter of a minute always starts up for half of it: what is wrong comes first. */
