@@ -75,6 +75,7 @@ set(SIMULATION ${CMAKE_COMMAND} -E env AFTERGLOW_PRINT_SIMULATION=$<TARGET_FILE:
 script_test(golden_simulation golden ${SIMULATION} own)
 script_test(golden_simulation_shared shared ${SIMULATION} shared)
 script_test(golden_findings golden ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/findings.py)
+script_test(golden_planted golden ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/planted.py)
 script_test(golden_sentences golden ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/sentences.py)
 script_test(golden_recount golden ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/golden/recount.py)
 

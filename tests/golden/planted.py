@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of tests/data/planted: the fault that was planted stands first or second by what it costs (or anywhere, where it has no price), what is not in a run is not told of it, and a healthy run has
+nothing above low. Warm-up is left out of the order: it is large in every short run."""
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/support")
+import tree
+
+GRADES = ["ok", "info", "low", "moderate", "severe"]
+# folder: rules of which one must be told, rules that must not (at low or above)
+PLANTED = {
+    "cache_evicted": (["RDD.CACHE_PARTIAL"], ["RDD.RECOMPUTE", "RDD.CACHE_UNUSED"]),
+    "driver_out_of_memory": (["TASK.OOM"], ["EXEC.LOST"]),
+    "executor_killed": (["EXEC.LOST", "STAGE.RETRY_CHAIN"], ["TASK.OOM", "STAGE.STRAGGLER", "JOB.FAILED"]),
+    "nested_loop_join": (["SQL.ROW_EXPLOSION"], ["STAGE.SKEW_DATA"]),
+    "retries": (["TASK.FAILURES"], ["JOB.FAILED", "EXEC.LOST"]),
+    "skew_many_slots": (["STAGE.SKEW_DATA"], ["STAGE.STRAGGLER", "STAGE.SLOW_HOST"]),
+    "slow_host": (["STAGE.SLOW_HOST"], ["STAGE.SKEW_DATA"]),
+    "speculation_copy_wins": (["TASK.SPECULATION"], ["TASK.FAILURES", "STAGE.SKEW_DATA"]),
+    "spill_aggregate": (["STAGE.SPILL"], ["STAGE.SKEW_DATA"]),
+    "straggler_beside_warmup": (["STAGE.STRAGGLER"], ["STAGE.SKEW_DATA", "STAGE.SLOW_HOST"]),
+    "two_tasks": (["STAGE.FEW_TASKS"], ["STAGE.SKEW_DATA", "STAGE.STRAGGLER"]),
+    "udf_fails": (["TASK.FAILURES", "JOB.FAILED"], ["TASK.OOM", "EXEC.LOST"]),
+}
+HEALTHY = ["healthy_iterations", "healthy_slow_start", "healthy_word_count"]
+
+
+def findings_of(folder):
+    (path,) = (tree.ROOT / "tests/data/planted" / folder).iterdir()
+    done = subprocess.run([tree.binary(), "report", str(path), "--format", "json"], capture_output=True, text=True, timeout=900)
+    return [f for f in json.loads(done.stdout)["findings"] if GRADES.index(f["grade"]) >= GRADES.index("info")]
+
+
+def price(finding):
+    return (finding["price"] or {}).get("ms") or 0
+
+
+def faults_of_planted(folder, rules, strangers):
+    found = findings_of(folder)
+    priced = sorted((f for f in found if price(f) and f["rule"] != "STAGE.WARMUP"), key=price, reverse=True)
+    hits = [f for f in found if f["rule"] in rules]
+    if not hits:
+        yield f"none of {rules}"
+    elif any(price(f) for f in hits) and not any(f in hits for f in priced[:2]):
+        yield f"{rules} are behind {[(f['rule'], price(f)) for f in priced[:2]]}"
+    for f in found:
+        if f["rule"] in strangers and GRADES.index(f["grade"]) >= GRADES.index("low"):
+            yield f"{f['rule']} {f['grade']}: {f['sentence']}"
+
+
+def faults_of_healthy(folder):
+    for f in findings_of(folder):
+        if GRADES.index(f["grade"]) > GRADES.index("low") or f["rule"] == "RDD.RECOMPUTE":
+            yield f"{f['rule']} {f['grade']}: {f['sentence']}"
+
+
+def main():
+    kept = {p.name for p in pathlib.Path(tree.ROOT / "tests/data/planted").iterdir() if p.is_dir()}
+    bad = [f"{name}: expected and kept are different" for name in kept ^ (set(PLANTED) | set(HEALTHY))]
+    for folder, (rules, strangers) in PLANTED.items():
+        bad += [f"{folder}: {fault}" for fault in faults_of_planted(folder, rules, strangers)]
+    for folder in HEALTHY:
+        bad += [f"{folder}: {fault}" for fault in faults_of_healthy(folder)]
+    print("\n".join(bad + [f"{len(kept)} logs, {len(bad)} faults"]))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
