@@ -438,7 +438,10 @@ static int within(int64_t value, int low, int high)
 static int copy_text(struct arena *arena, sqlite3_stmt *stmt, int column, struct str *ret)
 {
     *ret = STR_NONE;
-    return db_is_null(stmt, column) ? 0 : arena_str(arena, db_str(stmt, column), ret);
+    if (db_is_null(stmt, column))
+        return 0;
+    struct str text = db_str(stmt, column);
+    return text.ptr ? arena_str(arena, text, ret) : -1; /* SQLite had no memory for it: not to be taken for a text that is not there */
 }
 
 static int copy_word(struct arena *arena, sqlite3_stmt *stmt, int column, const char **ret)

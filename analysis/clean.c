@@ -322,14 +322,6 @@ struct str call_site_verb(struct str name)
     return split_name(name, &verb, &file) ? verb : name;
 }
 
-static struct str base_name(struct str path)
-{
-    size_t at = path.len;
-    while (at > 0 && path.ptr[at - 1] != '/')
-        at--;
-    return (struct str){path.ptr + at, path.len - at};
-}
-
 /* Frames of Spark, of its languages and of the bridge to Python. */
 static bool is_foreign_frame(struct str frame)
 {
@@ -373,7 +365,7 @@ void clean_call_site(struct buf *out, struct str name, struct str details)
         i += n + 1;
     }
     if (!str_known(place) && split && !str_ends(file, ".java") && !str_ends(file, ".scala"))
-        place = base_name(file);
+        place = str_base_name(file);
     clean_plan(out, place);
     buf_char(out, '|');
     clean_plan(out, verb);

@@ -80,6 +80,12 @@ static bool contains(struct str text, const char *word)
     return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 }
 
+bool error_is_shutdown(struct str text)
+{
+    text.len = str_known(text) ? MIN(text.len, LOOKED_AT_BYTES) : 0;
+    return text.len && contains(text, "SparkContext was shut down");
+}
+
 /* Somebody asked for it: "Job 6 cancelled" and why (DAGScheduler, all versions), or a query whose thread was interrupted. A context that was shut down takes its jobs along, and nobody asked. */
 static bool is_cancelled(struct str text)
 {
@@ -88,7 +94,7 @@ static bool is_cancelled(struct str text)
     while (end < text.len && isdigit((unsigned char)text.ptr[end]))
         end++;
     if (end > at && str_starts((struct str){text.ptr + end, text.len - end}, " cancelled"))
-        return !contains(text, "SparkContext was shut down");
+        return !error_is_shutdown(text);
     return str_is(error_class_of(text), "java.lang.InterruptedException");
 }
 

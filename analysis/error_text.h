@@ -21,6 +21,8 @@ extern const char *const error_kind_names[ERROR_KIND_COUNT];
 /* First match wins, in the order of the enum. Only the first 64 KiB are looked at. */
 enum error_kind error_kind_of(struct str text);
 bool error_is_oom(enum error_kind kind);
+/* The application ended under a job: not why it ended, nor anybody's wish that the job did. */
+bool error_is_shutdown(struct str text);
 
 /* Of a Python traceback, class and message are those of its last line ("ValueError: no such key"), not of the exception that Spark wraps it in. */
 

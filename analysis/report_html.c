@@ -80,14 +80,14 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
     for (size_t i = 0; i < evidence->count;) {
         size_t row = evidence->cells[i].row;
         report_subject(text, lang, evidence->cells[i].kind, evidence->cells[i].key);
-        element_of(out, "<li>", text, ": ");
+        element_of(out, "<li>", text, report_colon(lang));
         const char *separator = "";
         for (; i < evidence->count && evidence->cells[i].row == row; i++) {
             const struct report_cell *cell = &evidence->cells[i];
             if (!report_cell_is_news(cell))
                 continue;
             buf_text(text, separator);
-            separator = ", ";
+            separator = report_comma(lang);
             report_cell_name(text, lang, cell->name);
             buf_char(text, ' ');
             if (str_known(cell->text))

@@ -150,7 +150,7 @@ static enum err_code write_findings(struct buf *out, struct report *report, enum
             buf_text(out, " · ");
             report_escape_markdown(out, item.saving);
         }
-        buf_text(out, ": ");
+        buf_text(out, report_colon(lang));
         report_escape_markdown(out, item.sentence);
         if (report_note_advises(&item))
             write_advice(out, lang, &item, " ");

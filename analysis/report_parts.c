@@ -26,15 +26,19 @@ double report_ms(int64_t ms)
     return known(ms) ? (double)ms : (double)NAN;
 }
 
+const char *report_colon(enum lang lang)
+{
+    return lang == LANG_ZH_CN ? "：" : ": ";
+}
+
+const char *report_comma(enum lang lang)
+{
+    return lang == LANG_ZH_CN ? "，" : ", ";
+}
+
 const char *report_grade_name(enum lang lang, enum grade grade)
 {
     return message_of(lang, "grades", grade_names[grade]);
-}
-
-const char *report_confidence_name(enum lang lang, int confidence)
-{
-    static const char *const names[] = {"low", "medium", "high"};
-    return message_of(lang, "confidence", names[confidence]);
 }
 
 bool report_cell_is_news(const struct report_cell *cell)
@@ -229,7 +233,7 @@ static void say_closest(struct buf *out, const struct report *report, enum lang 
             continue;
         said[count++] = f->finding.rule;
         if (count == 1)
-            buf_printf(out, "%s%s", message_of(lang, "report", "closest"), lang == LANG_ZH_CN ? "：" : ": ");
+            buf_printf(out, "%s%s", message_of(lang, "report", "closest"), report_colon(lang));
         else
             buf_text(out, lang == LANG_ZH_CN ? "；" : "; ");
         const struct word_arg args[] = {report_text("rule", str_of(report_rule_name(lang, &f->finding))), report_number("margin", f->margin, "share")};

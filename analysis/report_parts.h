@@ -52,8 +52,10 @@ void report_together(struct buf *out, const struct report *report, enum lang lan
 struct word_arg report_number(const char *name, double value, const char *unit);
 struct word_arg report_text(const char *name, struct str text);
 double report_ms(int64_t ms);        /* UNKNOWN gives NaN */
+/* Punctuation of the language: ": " and ", ", or those of Chinese. */
+const char *report_colon(enum lang lang);
+const char *report_comma(enum lang lang);
 const char *report_grade_name(enum lang lang, enum grade grade);
-const char *report_confidence_name(enum lang lang, int confidence);
 /* A readable report leaves out cells that say nothing happened: nothing spilled, nothing read. */
 bool report_cell_is_news(const struct report_cell *cell);
 void report_cell_name(struct buf *out, enum lang lang, struct str name);     /* of a column of evidence */

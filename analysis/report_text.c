@@ -52,6 +52,13 @@ static void blanks(struct buf *out, int count)
         buf_char(out, ' ');
 }
 
+/* A blank inside of "1 m 05 s". */
+static bool is_within_duration(struct str text, size_t at)
+{
+    return at >= 3 && at + 1 < text.len && text.ptr[at] == ' ' && strchr("mhd", text.ptr[at - 1]) && text.ptr[at - 2] == ' ' && isdigit((unsigned char)text.ptr[at - 3]) &&
+           isdigit((unsigned char)text.ptr[at + 1]);
+}
+
 /* A blank between a number and its unit. */
 static bool is_before_unit(struct str text, size_t at)
 {
@@ -67,12 +74,12 @@ static bool is_before_unit(struct str text, size_t at)
     return false;
 }
 
-/* The longest piece from `at` on that must not be broken: a word, a number with its unit, or one wide character with the punctuation behind it. */
+/* The longest piece from `at` on that must not be broken: a word, a number with its unit, a length of time, or one wide character with the punctuation behind it. */
 static size_t piece_at(struct str text, size_t at, int *ret_width)
 {
     size_t begin = at;
     *ret_width = 0;
-    while (at < text.len && (text.ptr[at] != ' ' || is_before_unit(text, at))) {
+    while (at < text.len && (text.ptr[at] != ' ' || is_before_unit(text, at) || is_within_duration(text, at))) {
         int columns, next = 0;
         at += character(text.ptr + at, &columns);
         *ret_width += columns;
@@ -196,7 +203,7 @@ static void labelled(struct buf *out, const struct report_style *style, const ch
     colour(out, style, BLUE);
     buf_append(out, name.ptr, name.len);
     colour(out, style, PLAIN);
-    buf_text(out, style->lang == LANG_ZH_CN ? "：" : ": ");
+    buf_text(out, report_colon(style->lang));
     report_paragraph(out, text, 6, 4 + report_width(name) + 2);
 }
 
@@ -211,13 +218,13 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     for (size_t i = 0; i < evidence->count && rows < REPORT_EVIDENCE_ROWS; rows++) {
         size_t row = evidence->cells[i].row;
         report_subject(&line, style->lang, evidence->cells[i].kind, evidence->cells[i].key);
-        const char *separator = ": ";
+        const char *separator = report_colon(style->lang);
         for (; i < evidence->count && evidence->cells[i].row == row; i++) {
             const struct report_cell *cell = &evidence->cells[i];
             if (!report_cell_is_news(cell))
                 continue;
             buf_text(&line, separator);
-            separator = ", ";
+            separator = report_comma(style->lang);
             report_cell_name(&line, style->lang, cell->name);
             buf_char(&line, ' ');
             if (str_known(cell->text))
@@ -330,7 +337,7 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
             buf_printf(out, " · %.*s", (int)item.saving.len, item.saving.ptr);
             width += 3 + report_width(item.saving);
         }
-        buf_text(out, ": ");
+        buf_text(out, report_colon(style->lang));
         report_paragraph(out, item.sentence, 4, width);
         if (report_note_advises(&item))
             labelled(out, style, "first", item.advice);

@@ -19,6 +19,8 @@
 #define GAP_LEAST_MS 1000
 #define GAP_TARGET_MS 1000.0
 #define SQL_GAP_LEAST_MS 2000.0
+/* The first query of a run loads the optimiser's code: so much planning is no fault of its own (own, as what APP.START_WAIT allows). */
+#define SQL_FIRST_PLANNING_MS 15000.0
 /* APP.LOW_UTIL: what less than two minutes of a core cost is worth a word and no more (own). Waiting before the first job is APP.START_WAIT's, and most of a short run. */
 #define IDLE_LEAST_MS 120000.0
 /* APP.OFF_CPU */
@@ -208,7 +210,7 @@ static int by_execution(const void *a, const void *b)
     return x->execution_id != y->execution_id ? (x->execution_id > y->execution_id) - (x->execution_id < y->execution_id) : (x->place > y->place) - (x->place < y->place);
 }
 
-static void sql_driver_of(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct sql_gap *gaps, size_t count)
+static void sql_driver_of(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct sql_gap *gaps, size_t count, bool is_first)
 {
     const struct accounts *accounts = judged->accounts;
     double sum = 0, saving = 0, planning = 0, commit = 0, between = 0;
@@ -238,6 +240,8 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     for (size_t i = 0; i < count; i++)
         places[i] = gaps[i].place;
     finding->cause = !has_jobs ? "command" : planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
+    if (is_first && sum - planning < SQL_GAP_LEAST_MS && planning < SQL_FIRST_PLANNING_MS)
+        finding->at_most = GRADE_LOW;
     finding_arg(findings, "id", (double)gaps->execution_id, "id");
     finding_arg(findings, "sec", sum, "ms");
     if (has_jobs) {
@@ -252,6 +256,15 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     finding_change(findings, "W5", BAND_NORMAL, (struct change){.kind = CHANGE_GAPS, .stage = NO_ENTITY, .number = GAP_TARGET_MS, .gaps = places, .gap_count = count});
 }
 
+static int64_t first_execution(const struct facts *facts)
+{
+    const struct sql_fact *first = NULL;
+    for (size_t i = 0; i < facts->sql_count; i++)
+        if (known(facts->sqls[i].begin_ms) && (!first || facts->sqls[i].begin_ms < first->begin_ms))
+            first = &facts->sqls[i];
+    return first ? first->execution_id : UNKNOWN;
+}
+
 static enum err_code sql_driver(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct accounts *accounts = judged->accounts;
@@ -263,11 +276,12 @@ static enum err_code sql_driver(const struct judged *judged, struct findings *fi
     for (size_t i = 0; i < accounts->gap_count; i++)
         if (accounts->gaps[i].kind == BUCKET_GAP_SQL && known(accounts->gaps[i].sql_execution_id))
             gaps[count++] = (struct sql_gap){accounts->gaps[i].sql_execution_id, i};
+    int64_t first = first_execution(judged->facts);
     qsort(gaps, count, sizeof *gaps, by_execution);
     for (size_t begin = 0, end; begin < count && judged->wall_ms > 0; begin = end) {
         for (end = begin; end < count && gaps[end].execution_id == gaps[begin].execution_id; end++)
             ;
-        sql_driver_of(judged, findings, rule, gaps + begin, end - begin);
+        sql_driver_of(judged, findings, rule, gaps + begin, end - begin, gaps[begin].execution_id == first);
     }
     return ERR_OK;
 }
@@ -632,7 +646,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     if (origin[0])
         finding_arg_text(findings, "origin", str_of(origin));
     finding_arg_text(findings, "signature", str_of(signature));
-    finding->cause = error_kind_names[error_kind_of(failure)];
+    finding->cause = error_is_shutdown(failure) ? "shut_down" : error_kind_names[error_kind_of(failure)];
     finding_arg_text(findings, "kind", str_of(finding->cause));
     if (first)
         finding_arg(findings, "attempts", attempts, "count");

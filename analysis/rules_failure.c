@@ -441,7 +441,8 @@ static enum err_code retries(const struct judged *judged, struct findings *findi
             for (size_t p = 0; p < fact->parent_count; p++)
                 finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = fact->parents[p], .lost_kinds = RETRY_KINDS});
         }
-        finding_arg_text(findings, "chain", (struct str){chain, utf8_valid_prefix(chain, strlen(chain))});
+        /* No attempt of it failed: what it had made was lost later. */
+        finding_arg_text(findings, "chain", chain[0] ? (struct str){chain, utf8_valid_prefix(chain, strlen(chain))} : STR_NONE);
         finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
     }
     return rc;

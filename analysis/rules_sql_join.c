@@ -103,10 +103,11 @@ static double write_ms(const struct sql_pass *pass, const struct plan_node *shuf
     return MIN(work, MAX(isnan(written) ? 0 : written, isnan(beyond) ? 0 : beyond));
 }
 
+/* Reading the shuffles, and what their sorts wrote to disk. */
 static double read_ms(const struct sql_pass *pass, uint32_t reader)
 {
     const double *parts = pass->judged->accounts->stages[reader].winner_ms;
-    return parts[BUCKET_FETCH] + parts[BUCKET_DELAY] + parts[BUCKET_DESER];
+    return parts[BUCKET_FETCH] + parts[BUCKET_DELAY] + parts[BUCKET_DESER] + parts[BUCKET_SPILL_IO];
 }
 
 static enum err_code price_missed(struct sql_pass *pass, const struct side *large, double sorts_ms, uint32_t writer, uint32_t reader)

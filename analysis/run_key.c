@@ -75,14 +75,6 @@ static struct str next_word(struct str text, size_t *at)
     return (struct str){text.ptr + begin, *at - begin};
 }
 
-static struct str base_name(struct str path)
-{
-    size_t at = path.len;
-    while (at > 0 && path.ptr[at - 1] != '/')
-        at--;
-    return (struct str){path.ptr + at, path.len - at};
-}
-
 struct str run_key_program(struct str command)
 {
     static const char *const endings[] = {".py", ".jar", ".R", ".r", ".sql"};
@@ -103,7 +95,7 @@ struct str run_key_program(struct str command)
         }
         for (size_t i = 0; i < ARRAY_LENGTH(endings); i++)
             if (!first && str_ends(word, endings[i]))
-                return base_name(word);
+                return str_base_name(word);
     }
     return STR_NONE;
 }

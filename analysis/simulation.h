@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the simulator share; others use simulate.h. simulation_make.c calibrates a log into nodes, items, jobs and slots (spec/findings.md 6.2), simulation_costs.c
+ * What the parts of the simulator share; others use simulate.h. simulation_make.c with its steps (simulation_make.h) calibrates a log into nodes, items, jobs and slots (spec/findings.md 6.2), simulation_costs.c
  * makes and changes the items of a node (6.5), simulation_engine.c runs them (6.3), simulate.c puts scenarios, bounds and bands together (6.4–6.6).
  *
  * Times are µs from the begin of the application's interval, for what lies between two short tasks is less than a ms. Positions of jobs are those of facts; nodes are in the order in which Spark's FIFO takes stages: (job, stage, attempt).

@@ -116,6 +116,13 @@ static bool same_execution(const struct judged *judged, const struct finding *wi
     return loser->stage != NO_ENTITY && subject_key_split(winner->subject_key, '/', &execution, &node) && judged->facts->stages[loser->stage].sql_execution_id == execution;
 }
 
+/* A task that waits takes no less time when it is cut into pieces. */
+static bool waits(const struct judged *judged, const struct finding *winner, const struct finding *loser)
+{
+    (void)judged;
+    return touches(winner, loser->stage) && winner->cause && strcmp(winner->cause, "waiting") == 0;
+}
+
 /* What is idle beside the driver's gaps is below the rule's first threshold. */
 static bool gaps_explain(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
@@ -157,6 +164,7 @@ static const struct {
     {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS", not_weaker},
     {"STAGE.FEW_TASKS", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.SINGLE_TASK", "STAGE.BIG_PARTITION", same_stage},
+    {"STAGE.STRAGGLER", "STAGE.FEW_TASKS", waits},
     {"SQL.AQE_OVERCOALESCED", "STAGE.FEW_TASKS", same_stage},
     {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.TINY_TASKS", "STAGE.SCHED_DELAY", same_stage},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A directory with all those above it. */
+ * A directory with all those above it, as the store and its parts are made. */
 #ifndef BASE_DIRECTORIES_H
 #define BASE_DIRECTORIES_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines on standard error for the person who runs the program, or for what collects them. Only cli/, ingest/worker*.c, server/server.c and server/http*.c log; all else returns an error.
+ * Lines on standard error for the person who runs the program, or for what collects them. Only cli/, ingest/worker*.c and ingest/cleaner.c log, and in server/ server.c,
+ * http*.c and those that go on without what failed (uploads.c, response.c, page_head.c); all else returns an error.
  * One line a call, in one of two forms (afterglow.log.format):
  *
  *     2026-11-29T20:56:36.123Z info http method=GET path="/a/x y" status=200 request=5f1c09aa-2a

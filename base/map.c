@@ -74,6 +74,22 @@ static uint32_t *make_slots(size_t slot_count)
     return mem_array(slot_count, sizeof(uint32_t));
 }
 
+/* Room for one entry more: three quarters of the slots are used at most. *ret_moved: the slots are new and empty. */
+static int more_slots(uint32_t **slots, size_t *slot_count, size_t count, bool *ret_moved)
+{
+    *ret_moved = (count + 1) * 4 > *slot_count * 3;
+    if (!*ret_moved)
+        return 0;
+    size_t wanted = *slot_count ? *slot_count * 2 : MIN_SLOTS;
+    uint32_t *more = make_slots(wanted);
+    if (!more)
+        return -1;
+    mem_free(*slots);
+    *slots = more;
+    *slot_count = wanted;
+    return 0;
+}
+
 /* The slot that holds `key`, or the free one where it would go. */
 static size_t imap_slot(const struct imap *self, int64_t key)
 {
@@ -99,17 +115,11 @@ void *imap_get(const struct imap *self, int64_t key)
 
 static int imap_grow(struct imap *self)
 {
-    if ((self->count + 1) * 4 <= self->slot_count * 3)
-        return 0;
-    size_t wanted = self->slot_count ? self->slot_count * 2 : MIN_SLOTS;
-    uint32_t *slots = make_slots(wanted);
-    if (!slots)
+    bool moved;
+    if (more_slots(&self->slots, &self->slot_count, self->count, &moved))
         return -1;
-    mem_free(self->slots);
-    self->slots = slots;
-    self->slot_count = wanted;
-    for (size_t i = 0; i < self->count; i++)
-        slots[imap_slot(self, self->entries[i].key)] = (uint32_t)i + 1;
+    for (size_t i = 0; moved && i < self->count; i++)
+        self->slots[imap_slot(self, self->entries[i].key)] = (uint32_t)i + 1;
     return 0;
 }
 
@@ -207,17 +217,11 @@ void *smap_get(const struct smap *self, struct str key)
 
 static int smap_grow(struct smap *self)
 {
-    if ((self->count + 1) * 4 <= self->slot_count * 3)
-        return 0;
-    size_t wanted = self->slot_count ? self->slot_count * 2 : MIN_SLOTS;
-    uint32_t *slots = make_slots(wanted);
-    if (!slots)
+    bool moved;
+    if (more_slots(&self->slots, &self->slot_count, self->count, &moved))
         return -1;
-    mem_free(self->slots);
-    self->slots = slots;
-    self->slot_count = wanted;
-    for (size_t i = 0; i < self->count; i++)
-        slots[smap_slot(self, self->entries[i].key, self->entries[i].hash)] = (uint32_t)i + 1;
+    for (size_t i = 0; moved && i < self->count; i++)
+        self->slots[smap_slot(self, self->entries[i].key, self->entries[i].hash)] = (uint32_t)i + 1;
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Hash maps with open addressing: a 64-bit integer, or a text, to one pointer-sized value. Values are never owned. Text keys are copied
- * into the map's own arena. A map is made with a maximum of entries. Insertion order is kept for iteration: map_at(i), 0 ≤ i < count,
+ * into the map's own arena. A map is made with a maximum of entries. Insertion order is kept for iteration: entries[i], 0 ≤ i < count,
  * unless something was removed. Where a key goes is secret (another place in each process), so that hostile keys do not meet. One thread. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

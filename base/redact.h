@@ -28,7 +28,7 @@
  * operator's REDACT_PROPERTIES finds. */
 bool redact_is_secret(struct str text);
 
-/* A property's value as it may be shown: REDACTED where its key or itself is_secret. For those in the store, which may be older than the operator's pattern. */
+/* A property's value as it may be shown: REDACTED where its key or itself is a secret (redact_is_secret). For those in the store, which may be older than the operator's pattern. */
 struct str redact_shown(struct str key, struct str value);
 
 /* The next secret value by the rules above at or after *position: true, *ret within text, *position behind it. False: there is none. Begin with *position 0. */

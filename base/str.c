@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 
+struct str str_word(struct str *rest, char separator)
+{
+    const char *end = rest->len ? memchr(rest->ptr, separator, rest->len) : NULL;
+    struct str word = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t used = word.len + (end ? 1 : 0);
+    if (used)
+        *rest = (struct str){rest->ptr + used, rest->len - used};
+    return word;
+}
+
+struct str str_base_name(struct str path)
+{
+    size_t at = path.len;
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return at ? (struct str){path.ptr + at, path.len - at} : path;
+}
+
 bool str_starts(struct str s, const char *prefix)
 {
     size_t len = strlen(prefix);

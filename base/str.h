@@ -44,6 +44,10 @@ bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 int str_compare(struct str a, struct str b);                 /* bytes, as unsigned */
 
+/* Takes off *rest what is before the first separator, and that separator; where there is none, all of it. To be asked again while rest->len. Parts of *rest may be empty. */
+struct str str_word(struct str *rest, char separator);
+struct str str_base_name(struct str path);                   /* what is behind the last slash */
+
 /* Whole text as a decimal integer, an optional sign, nothing else. False on junk and overflow. */
 bool str_to_i64(struct str s, int64_t *ret);
 

@@ -72,9 +72,7 @@ char *listing_join_lists(struct str first, struct str second, char *out)
     out[0] = '\0';
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
         for (struct str rest = lists[i]; rest.len;) {
-            const char *comma = memchr(rest.ptr, ',', rest.len);
-            struct str item = {rest.ptr, comma ? (size_t)(comma - rest.ptr) : rest.len};
-            rest = comma ? (struct str){comma + 1, rest.len - item.len - 1} : STR_LIT("");
+            struct str item = str_word(&rest, ',');
             if (!item.len || memchr(item.ptr, '\0', item.len) || len + item.len + 2 > LISTING_ACCESS_BYTES)
                 continue;
             if (len)

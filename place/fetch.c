@@ -254,20 +254,6 @@ void fetch_close(struct fetch_stream *self)
         free_stream(self);
 }
 
-void fetch_forget_connections(void)
-{
-    pthread_mutex_lock(&pool_lock);
-    struct fetch_stream *all = pool;
-    pool = NULL;
-    pool_count = 0;
-    pthread_mutex_unlock(&pool_lock);
-    while (all) {
-        struct fetch_stream *next = all->next;
-        free_stream(all);
-        all = next;
-    }
-}
-
 static int64_t timeout_ms(void)
 {
     int64_t ms;

@@ -60,9 +60,6 @@ enum err_code fetch_take(struct fetch_stream *self, struct buf *body, struct err
 /* Both in one. */
 enum err_code fetch_whole(const struct fetch_request *request, struct fetch_head *ret, struct buf *body, struct err *err) WARN_UNUSED;
 
-/* Closes the kept connections, for the end of a program. */
-void fetch_forget_connections(void);
-
 /* For this thread, from now on: another time-out, and no second try (place_wait). */
 void fetch_be_brief(int64_t ms);
 bool fetch_is_brief(void);

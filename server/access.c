@@ -56,9 +56,8 @@ static struct str trimmed(const char *begin, const char *end)
 static bool next_item(struct str *list, struct str *ret)
 {
     while (list->len) {
-        const char *end = list->ptr + list->len, *comma = memchr(list->ptr, ',', list->len);
-        *ret = trimmed(list->ptr, comma ? comma : end);
-        *list = comma ? (struct str){comma + 1, (size_t)(end - comma - 1)} : STR_LIT("");
+        struct str item = str_word(list, ',');
+        *ret = trimmed(item.ptr, item.ptr + item.len);
         if (ret->len)
             return true;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sockets that clients come to. */
+ * Sockets that clients come to: one address, one family or both. Knows nothing of HTTP. */
 #ifndef SERVER_HTTP_LISTEN_H
 #define SERVER_HTTP_LISTEN_H
 

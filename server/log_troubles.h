@@ -13,8 +13,20 @@
 #ifndef SERVER_LOG_TROUBLES_H
 #define SERVER_LOG_TROUBLES_H
 
+#include "base/db.h"
+
 #define LOG_TROUBLE_COUNT 8
 extern const char *const log_troubles[LOG_TROUBLE_COUNT];
+
+#define LOG_STATE_COUNT 8
+extern const char *const log_states[LOG_STATE_COUNT];        /* log.state of the catalogue */
+
+/* How many logs the catalogue has of each. */
+struct log_counts {
+    int64_t states[LOG_STATE_COUNT], troubles[LOG_TROUBLE_COUNT];
+    int64_t waiting_bytes;                                   /* of those that wait to be loaded or are being loaded */
+};
+enum err_code log_counts_read(struct log_counts *ret, struct db *catalog, struct err *err) WARN_UNUSED;
 
 /* For a SELECT on log: the word, NULL for logs without trouble, copies of a run among them; and a condition that leaves out most of those by an index. */
 #define LOG_TROUBLE_SQL \

@@ -184,31 +184,17 @@ static void tell_worker(struct server *server, const struct ingest_status *inges
 
 static enum err_code tell_states(struct db *catalog, struct buf *out, struct err *err)
 {
-    static const char *const states[] = {"waiting", "loading", "loaded", "partial", "listed", "failed", "skipped", "gone"};
-    int64_t counts[ARRAY_LENGTH(states)] = {0}, troubles[LOG_TROUBLE_COUNT] = {0}, waiting_bytes = UNKNOWN;
-    sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(catalog, &stmt, "SELECT state, count(*) FROM log GROUP BY state", err);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
-        for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
-            if (str_is(db_str(stmt, 0), states[i]))
-                counts[i] = db_i64(stmt, 1);
-    db_finalize(stmt);
-    if (rc == ERR_EOF)
-        rc = db_prepare(catalog, &stmt, "SELECT " LOG_TROUBLE_SQL " AS trouble, count(*) FROM log WHERE " LOG_TROUBLE_WHERE " GROUP BY 1", err);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
-        for (size_t i = 0; i < LOG_TROUBLE_COUNT; i++)
-            if (str_is(db_str(stmt, 0), log_troubles[i]))
-                troubles[i] = db_i64(stmt, 1);
-    db_finalize(stmt);
-    if (rc != ERR_EOF || (rc = db_query_i64(catalog, "SELECT ifnull(sum(bytes), 0) FROM log WHERE state IN ('waiting', 'loading')", &waiting_bytes, err)))
+    struct log_counts logs;
+    enum err_code rc = log_counts_read(&logs, catalog, err);
+    if (rc)
         return rc;
     family(out, "logs", "gauge", "Logs in the catalogue, by state.");
-    for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
-        sample(out, "logs", "state", states[i], counts[i]);
+    for (size_t i = 0; i < LOG_STATE_COUNT; i++)
+        sample(out, "logs", "state", log_states[i], logs.states[i]);
     family(out, "log_troubles", "gauge", "Logs that are not, or not wholly, in the list, by reason.");
     for (size_t i = 0; i < LOG_TROUBLE_COUNT; i++)
-        sample(out, "log_troubles", "reason", log_troubles[i], troubles[i]);
-    one(out, "waiting_log_bytes", "gauge", "Stored bytes of logs that wait to be loaded, or are being loaded.", waiting_bytes);
+        sample(out, "log_troubles", "reason", log_troubles[i], logs.troubles[i]);
+    one(out, "waiting_log_bytes", "gauge", "Stored bytes of logs that wait to be loaded, or are being loaded.", logs.waiting_bytes);
     return ERR_OK;
 }
 

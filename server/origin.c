@@ -12,18 +12,12 @@ static bool is_of(struct str origin, struct str host, bool secure)
     return slashes && (!secure || str_starts(origin, "https://")) && host.len && named.len == host.len && strncasecmp(named.ptr, host.ptr, host.len) == 0;
 }
 
-/* Of "a, b", which a chain of proxies makes, that of the first one: the browser's. */
-static struct str first_item(struct str list)
-{
-    const char *comma = list.len ? memchr(list.ptr, ',', list.len) : NULL;
-    return comma ? (struct str){list.ptr, (size_t)(comma - list.ptr)} : list;
-}
-
 bool origin_may_change(const struct request *request, struct str marker)
 {
     if (!marker.len)
         return false;
     if (str_known(request->site))
         return str_is(request->site, "same-origin");
-    return !str_known(request->origin) || is_of(request->origin, request->host, request->secure) || is_of(request->origin, first_item(request->forwarded_host), request->secure);
+    struct str hosts = request->forwarded_host; /* "a, b", which a chain of proxies makes: the first is the browser's */
+    return !str_known(request->origin) || is_of(request->origin, request->host, request->secure) || is_of(request->origin, str_word(&hosts, ','), request->secure);
 }

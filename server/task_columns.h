@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tasks of one stage attempt by column (table task_column): what makes sorting, filtering and quantiles of a million tasks fast. Loads only the columns asked for,
- * derives durations and delays, and picks a page without sorting everything. A stage whose columns are not written yet (its log is still being loaded) is read from table
+ * and derives durations and delays. A stage whose columns are not written yet (its log is still being loaded) is read from table
  * task instead: slower, the same values. Memory: 8 bytes a task and column, freed with the set. One thread. */
 #ifndef SERVER_TASK_COLUMNS_H
 #define SERVER_TASK_COLUMNS_H
@@ -41,11 +41,5 @@ void task_columns_free(struct task_columns *self);
 int64_t task_getting_result_time_ms(int64_t finish_ms, int64_t getting_result_ms);
 int64_t task_scheduler_delay_ms(int64_t finish_ms, int64_t launch_ms, int64_t getting_result_ms, int64_t run_time_ms, int64_t deserialize_time_ms,
                                 int64_t result_serialization_time_ms);
-
-/* Positions of a page: of those i with keep[i] (NULL: all), ordered by key (UNKNOWN last either way, ties by `tie` and then by position, ascending, the reverse when
- * descending), the ones from `offset`, at most `limit`. ret_positions has room for `limit`; *ret_count is how many were written, *ret_total how many were kept.
- * Linear in the count. count < 2^32. */
-enum err_code task_columns_page(const int64_t *key, const int64_t *tie, const unsigned char *keep, size_t count, bool descending, size_t offset, size_t limit,
-                                size_t *ret_positions, size_t *ret_count, size_t *ret_total, struct err *err) WARN_UNUSED;
 
 #endif

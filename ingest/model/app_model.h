@@ -276,7 +276,7 @@ enum err_code model_id(struct app_model *self, struct str *to, struct str from, 
 enum err_code model_str(struct app_model *self, struct str *to, struct str from, struct err *err) WARN_UNUSED;     /* the same for what people write: without its secrets */
 enum err_code model_kv_copy(struct app_model *self, struct kv_list *to, const struct kv_list *from, struct err *err) WARN_UNUSED;
 struct str kv_find(const struct kv_list *list, const char *name);
-void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first/last_event */
+void model_time(struct app_model *self, int64_t time_ms);                                                          /* widens first_event_ms, last_event_ms */
 bool peaks_measured(const int64_t *peaks);                                                                         /* false: written without a measurement (spec/core.md §1.8) */
 bool peaks_raise(int64_t *peaks, const int64_t *with);                                                             /* element-wise maximum; true when one grew */
 

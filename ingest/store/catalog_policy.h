@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the catalogue knows of use and age, and what it is told when a log is deleted or a run is put away. Which ones that are is decided elsewhere (ingest/clean_rules.h,
- * ingest/store_rules.h).
+ * ingest/store_budget.h).
  *
  * Kill-safe by order: a log is `gone` with removing_ms before its first file is deleted, and a scan passes over what is left of it until catalog_removed; a run is
  * not `loaded` any more before its file is removed. What a killed process left is found by catalog_each_removing and catalog_each_put_away. */

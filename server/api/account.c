@@ -114,7 +114,7 @@ static const char gap_holders_sql[] = GAP_COLUMNS " WHERE kind = ?1 ORDER BY to_
 
 static enum err_code write_list(struct json_writer *json, const char *key, sqlite3_stmt *stmt, struct err *err)
 {
-    enum err_code rc = api_rows(json, key, stmt, err);
+    enum err_code rc = api_rows(json, key, NULL, stmt, err);
     db_finalize(stmt);
     return rc;
 }

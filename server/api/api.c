@@ -182,14 +182,16 @@ void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int en
     }
 }
 
-enum err_code api_rows(struct json_writer *json, const char *key, sqlite3_stmt *stmt, struct err *err)
+enum err_code api_rows(struct json_writer *json, const char *key, const char *switch_key, sqlite3_stmt *stmt, struct err *err)
 {
     enum err_code rc;
     json_key(json, key);
     json_array_begin(json);
     while ((rc = db_step(stmt, err)) == ERR_OK) {
         json_object_begin(json);
-        api_columns(json, stmt, 0, sqlite3_column_count(stmt));
+        if (switch_key)
+            json_kv_bool(json, switch_key, db_i64(stmt, 0) == 1);
+        api_columns(json, stmt, switch_key ? 1 : 0, sqlite3_column_count(stmt));
         json_object_end(json);
     }
     json_array_end(json);
@@ -201,9 +203,7 @@ static void each_word(struct json_writer *json, const char *key, struct str text
     json_key(json, key);
     json_array_begin(json);
     while (text.len) {
-        const char *p = memchr(text.ptr, separator, text.len);
-        struct str word = {text.ptr, p ? (size_t)(p - text.ptr) : text.len};
-        text = p ? (struct str){p + 1, text.len - word.len - 1} : (struct str){NULL, 0};
+        struct str word = str_word(&text, separator);
         int64_t number;
         if (numbers && str_to_i64(word, &number))
             json_i64(json, number);

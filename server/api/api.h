@@ -34,8 +34,8 @@ void api_bad_parameter(struct response *response, const struct err *err);
 /* Columns [first, end) of the row as keys and values: integers, reals, texts, null. */
 void api_columns(struct json_writer *json, sqlite3_stmt *stmt, int first, int end);
 
-/* Under the key an array of what is left of a statement with its values bound: each row an object of all its columns. */
-enum err_code api_rows(struct json_writer *json, const char *key, sqlite3_stmt *stmt, struct err *err) WARN_UNUSED;
+/* Under the key an array of what is left of a statement with its values bound: each row an object of all its columns. With a switch_key (NULL: none) the first is a switch of that name. */
+enum err_code api_rows(struct json_writer *json, const char *key, const char *switch_key, sqlite3_stmt *stmt, struct err *err) WARN_UNUSED;
 
 /* A column's name as a key. */
 void api_key(struct json_writer *json, const char *column_name);

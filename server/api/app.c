@@ -70,23 +70,14 @@ enum err_code health_object(struct json_writer *json, const struct api_app *app,
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-/* A list element for each row; the columns are the keys. */
-static enum err_code write_rows(struct json_writer *json, struct db *db, const char *key, const char *sql, const char *switch_key, struct err *err)
+static enum err_code write_rows(struct json_writer *json, struct db *db, const char *key, const char *switch_key, const char *sql, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(db, &stmt, sql, err);
-    json_key(json, key);
-    json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        if (switch_key)
-            json_kv_bool(json, switch_key, db_i64(stmt, 0) == 1);
-        api_columns(json, stmt, switch_key ? 1 : 0, sqlite3_column_count(stmt));
-        json_object_end(json);
-    }
-    json_array_end(json);
+    if (!rc)
+        rc = api_rows(json, key, switch_key, stmt, err);
     db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 static const char files_sql[] = "SELECT compact, file_no, name, roll_index, codec, stored_bytes, text_bytes, line_count, problem FROM log_file ORDER BY file_no";
@@ -101,9 +92,9 @@ enum err_code api_health(struct api_ctx *ctx, const struct request *request, str
         return rc;
     struct json_writer *json = response_json(response, false);
     json_object_begin(json);
-    if (!(rc = health_object(json, &app, err)) && !(rc = write_rows(json, app.db, "files", files_sql, "compact", err)) &&
-        !(rc = write_rows(json, app.db, "problems", problems_sql, NULL, err)))
-        rc = write_rows(json, app.db, "events", events_sql, "handled", err);
+    if (!(rc = health_object(json, &app, err)) && !(rc = write_rows(json, app.db, "files", "compact", files_sql, err)) &&
+        !(rc = write_rows(json, app.db, "problems", NULL, problems_sql, err)))
+        rc = write_rows(json, app.db, "events", "handled", events_sql, err);
     json_object_end(json);
     api_app_close(ctx, &app);
     return rc;

@@ -65,14 +65,8 @@ static void write_costs(struct json_writer *json, struct str costs, enum lang la
 {
     json_key(json, "costs");
     json_array_begin(json);
-    for (size_t begin = 0, end; begin < costs.len; begin = end + 1) {
-        struct str cost = {costs.ptr + begin, costs.len - begin};
-        const char *blank = memchr(cost.ptr, ' ', cost.len);
-        cost.len = blank ? (size_t)(blank - cost.ptr) : cost.len;
-        end = begin + cost.len;
-        const char *colon = memchr(cost.ptr, ':', cost.len);
-        struct str rule = {cost.ptr, colon ? (size_t)(colon - cost.ptr) : cost.len};
-        struct str price = {cost.ptr + rule.len + 1, cost.len - MIN(rule.len + 1, cost.len)};
+    while (costs.len) {
+        struct str price = str_word(&costs, ' '), rule = str_word(&price, ':');
         const char *name = message(lang, "rules", rule, "name");
         int64_t price_ms;
         json_object_begin(json);

@@ -75,8 +75,7 @@ static enum err_code write_batches(struct json_writer *json, const struct api_ap
     if (known(batch_ms))
         query_number(&query, " AND batch_ms = ?", batch_ms);
     query_order(&query, list, "batch_ms");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     sqlite3_stmt *stmt = NULL, *ops = NULL;
     enum err_code rc = query_prepare(&query, app->db, &stmt, err);
     if (!rc)
@@ -134,15 +133,13 @@ static enum err_code write_receivers(struct json_writer *json, struct db *db, bo
 static enum err_code write_answer(const struct api_app *app, struct list *list, int64_t batch_ms, const struct request *request, struct response *response, struct err *err)
 {
     CLEANUP(query_dispose) struct query count;
-    int64_t total;
     query_init(&count, request->arena);
     query_add(&count, "SELECT count(DISTINCT batch_ms) FROM job WHERE batch_ms IS NOT NULL");
     if (known(batch_ms))
         query_number(&count, " AND batch_ms = ?", batch_ms);
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(list, total);
     struct json_writer *json = list_begin(list, response);
     rc = write_batches(json, app, list, batch_ms, request->arena, err);
     list_end(list, json);

@@ -48,7 +48,7 @@ static enum err_code write_requests(struct json_writer *json, sqlite3_stmt *stmt
 {
     db_bind_i64(stmt, 1, profile_id);
     db_bind_i64(stmt, 2, kind);
-    return api_rows(json, key, stmt, err);
+    return api_rows(json, key, NULL, stmt, err);
 }
 
 static enum err_code write_profiles(struct json_writer *json, struct db *db, struct err *err)

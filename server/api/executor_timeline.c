@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * Not timeline.c, which shows what analysis stored of a whole run: this reads tasks, of those executors that are asked for, of a run that nobody judged, too.
+ *
  * Slots over time: how many were there and how many had a task, of all executors and of a page of them one by one, in equal bins over the run or a part of it. Every task that was
  * logged counts: a million of them are read by column and cost two additions each, however many bins they fill. A task without an end runs until its executor goes. */
 #include "analysis/executor_bounds.h"

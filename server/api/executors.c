@@ -255,22 +255,14 @@ static const char totals_sql[] =
 
 static const char exclusions_sql[] = "SELECT lifted, time_ms, executor_id, host, stage_id, stage_attempt, failures FROM exclusion ORDER BY exclusion_no LIMIT " MOST_EXCLUSIONS;
 
-/* A row an object; its first column is a switch of that name. */
 static enum err_code write_rows(struct json_writer *json, struct db *db, const char *key, const char *switch_key, const char *sql, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(db, &stmt, sql, err);
-    json_key(json, key);
-    json_array_begin(json);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
-        json_object_begin(json);
-        json_kv_bool(json, switch_key, db_i64(stmt, 0) == 1);
-        api_columns(json, stmt, 1, sqlite3_column_count(stmt));
-        json_object_end(json);
-    }
-    json_array_end(json);
+    if (!rc)
+        rc = api_rows(json, key, switch_key, stmt, err);
     db_finalize(stmt);
-    return rc == ERR_EOF ? ERR_OK : rc;
+    return rc;
 }
 
 static enum err_code write_items(struct item_writer *self, struct query *query, struct db *db, struct err *err)
@@ -297,17 +289,14 @@ static enum err_code write_list(struct api_ctx *ctx, const struct api_app *app, 
     query_add(&query, ITEM_COLUMNS " FROM executor e LEFT JOIN (SELECT last_event_ms FROM application LIMIT 1) a" WORK_FROM);
     executor_filter_where(&count, filter);
     executor_filter_where(&query, filter);
-    int64_t total;
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(list, total);
     if (list->sort->sql)
         query_order(&query, list, "e.executor_ref");
     else
         executor_order(&query, list->descending);
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     struct json_writer *json = list_begin(list, response);
     struct item_writer items = {.json = json, .lang = lang, .arena = request->arena};
     if (!(rc = executor_logs_init(&items.logs, ctx->server, app->db, err)) && !(rc = read_limits(&items.limits, app->db, err)))

@@ -60,7 +60,7 @@ bool usual_tag(struct api_ctx *ctx, const struct request *request, const struct 
 /* Language of texts, from parameter lang: en where it is absent. ERR_INVALID: another one. */
 enum err_code request_lang(const struct request *request, enum lang *ret, struct err *err) WARN_UNUSED;
 
-struct ladder; /* analysis/rules.h */
+struct ladder; /* analysis/finding.h */
 /* The default ladders with those of parameters threshold.RULE, as many as there are rules, in the request's arena. *ret NULL: no parameter names one. ERR_INVALID: not a ladder, or no such rule. */
 enum err_code request_ladders(const struct request *request, struct ladder **ret, struct err *err) WARN_UNUSED;
 

@@ -35,8 +35,7 @@ static enum err_code write_hosts(const struct api_app *app, struct list *list, c
     list_total(list, total);
     query_add(&query, "SELECT task_time_ms, gc_time_ms, * FROM " HOSTS);
     query_order(&query, list, "host");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {

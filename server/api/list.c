@@ -169,6 +169,12 @@ void query_order(struct query *self, const struct list *list, const char *tie)
     buf_printf(&self->sql, " ORDER BY %s %s NULLS LAST, %s %s", list->sort->sql, direction, tie, direction);
 }
 
+void query_page(struct query *self, const struct list *list)
+{
+    query_number(self, " LIMIT ?", list->limit);
+    query_number(self, " OFFSET ?", list->offset);
+}
+
 enum err_code query_prepare(struct query *self, struct db *db, sqlite3_stmt **ret, struct err *err)
 {
     *ret = NULL;
@@ -195,6 +201,15 @@ enum err_code query_i64(struct query *self, struct db *db, int64_t *ret, struct 
         *ret = db_i64(stmt, 0);
     db_finalize(stmt);
     return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+enum err_code list_count(struct list *self, struct query *count, struct db *db, struct err *err)
+{
+    int64_t total;
+    enum err_code rc = query_i64(count, db, &total, err);
+    if (!rc)
+        list_total(self, total);
+    return rc;
 }
 
 void query_dispose(struct query *self)

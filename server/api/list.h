@@ -74,6 +74,9 @@ void query_contains(struct query *self, const char *sql, struct str value);
 /* Appends the pieces of another query with its values. */
 void query_append(struct query *self, const struct query *other);
 
+/* Once the total is known: " LIMIT … OFFSET …", the page. */
+void query_page(struct query *self, const struct list *list);
+
 /* " ORDER BY <sort> ASC|DESC NULLS LAST, <tie> ASC|DESC" */
 void query_order(struct query *self, const struct list *list, const char *tie);
 
@@ -81,6 +84,8 @@ enum err_code query_prepare(struct query *self, struct db *db, sqlite3_stmt **re
 
 /* First column of the first row. */
 enum err_code query_i64(struct query *self, struct db *db, int64_t *ret, struct err *err) WARN_UNUSED;
+/* Its answer is how many rows the list has: list_total. */
+enum err_code list_count(struct list *self, struct query *count, struct db *db, struct err *err) WARN_UNUSED;
 void query_dispose(struct query *self);
 
 /* For enumerated parameters: the index of the word, -1 when absent. ERR_INVALID: another word. */

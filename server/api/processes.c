@@ -17,8 +17,7 @@ static enum err_code write_processes(const struct api_app *app, struct list *lis
     list_total(list, total);
     query_add(&query, "SELECT p.rowid, p.process_id, p.host_port, p.add_ms, p.total_cores FROM process p");
     query_order(&query, list, "p.process_id");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);
     while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {

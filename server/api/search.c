@@ -47,11 +47,7 @@ static enum err_code write_kind(struct json_writer *json, const struct api_app *
     query_add(&query, kinds[kind].sql);
     query_add(&query, ") WHERE 1");
     for (int i = 0; i < MOST_WORDS && rest.len; i++) {
-        const char *blank = i + 1 < MOST_WORDS ? memchr(rest.ptr, ' ', rest.len) : NULL;
-        struct str word = {rest.ptr, blank ? (size_t)(blank - rest.ptr) : rest.len};
-        query_contains(&query, " AND said LIKE ? ESCAPE '\\'", word);
-        size_t used = MIN(word.len + 1, rest.len);
-        rest = (struct str){rest.ptr + used, rest.len - used};
+        query_contains(&query, " AND said LIKE ? ESCAPE '\\'", i + 1 < MOST_WORDS ? str_word(&rest, ' ') : rest);
     }
     query_text(&query, " ORDER BY lower(id) = lower(?) DESC, instr(lower(said) || ' ', lower(?) || ' ') = 1 DESC, ", q);
     query_add(&query, kinds[kind].order);

@@ -28,12 +28,11 @@ static enum err_code write_places(struct json_writer *json, struct db *catalog, 
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(catalog, &stmt, places_sql, err);
     if (!rc)
-        rc = api_rows(json, "places", stmt, err);
+        rc = api_rows(json, "places", NULL, stmt, err);
     db_finalize(stmt);
     return rc;
 }
 
-static const char trouble_counts_sql[] = "SELECT " LOG_TROUBLE_SQL " AS trouble, count(*) FROM log WHERE " LOG_TROUBLE_WHERE " GROUP BY 1";
 static const char examples_sql[] = "SELECT log_id, path AS log_path, app_key AS key, reason, changed_ms FROM log WHERE " LOG_TROUBLE_WHERE " AND " LOG_TROUBLE_SQL
                                    " = ?1 ORDER BY changed_ms DESC, log_id LIMIT ?2";
 
@@ -44,23 +43,15 @@ static enum err_code write_examples(struct json_writer *json, struct db *catalog
     if (!rc) {
         db_bind_str(stmt, 1, str_of(trouble));
         db_bind_i64(stmt, 2, EXAMPLES);
-        rc = api_rows(json, "latest", stmt, err);
+        rc = api_rows(json, "latest", NULL, stmt, err);
     }
     db_finalize(stmt);
     return rc;
 }
 
-static enum err_code write_troubles(struct json_writer *json, struct db *catalog, struct err *err)
+static enum err_code write_troubles(struct json_writer *json, struct db *catalog, const int64_t counts[LOG_TROUBLE_COUNT], struct err *err)
 {
-    int64_t counts[LOG_TROUBLE_COUNT] = {0};
-    sqlite3_stmt *stmt = NULL;
-    enum err_code rc = db_prepare(catalog, &stmt, trouble_counts_sql, err);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
-        for (size_t i = 0; i < LOG_TROUBLE_COUNT; i++)
-            if (str_is(db_str(stmt, 0), log_troubles[i]))
-                counts[i] = db_i64(stmt, 1);
-    db_finalize(stmt);
-    rc = rc == ERR_EOF ? ERR_OK : rc;
+    enum err_code rc = ERR_OK;
     json_key(json, "troubles");
     json_array_begin(json);
     for (size_t i = 0; i < LOG_TROUBLE_COUNT && !rc; i++) {
@@ -78,25 +69,17 @@ static enum err_code write_troubles(struct json_writer *json, struct db *catalog
 
 static enum err_code write_logs(struct json_writer *json, struct db *catalog, struct err *err)
 {
-    int64_t waiting_bytes = UNKNOWN;
-    sqlite3_stmt *stmt = NULL;
+    struct log_counts counts;
+    enum err_code rc = log_counts_read(&counts, catalog, err);
+    if (rc)
+        return rc;
     json_key(json, "logs");
     json_object_begin(json);
-    static const char *const states[] = {"waiting", "loading", "loaded", "partial", "listed", "failed", "skipped", "gone"};
-    int64_t counts[ARRAY_LENGTH(states)] = {0};
-    enum err_code rc = db_prepare(catalog, &stmt, "SELECT state, count(*) FROM log GROUP BY state", err);
-    while (!rc && (rc = db_step(stmt, err)) == ERR_OK)
-        for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
-            if (str_is(db_str(stmt, 0), states[i]))
-                counts[i] = db_i64(stmt, 1);
-    db_finalize(stmt);
-    for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
-        json_kv_i64(json, states[i], counts[i]);
+    for (size_t i = 0; i < LOG_STATE_COUNT; i++)
+        json_kv_i64(json, log_states[i], counts.states[i]);
     json_object_end(json);
-    if (rc == ERR_EOF)
-        rc = db_query_i64(catalog, "SELECT ifnull(sum(bytes), 0) FROM log WHERE state IN ('waiting', 'loading')", &waiting_bytes, err);
-    json_kv_i64(json, "waitingBytes", waiting_bytes);
-    return rc;
+    json_kv_i64(json, "waitingBytes", counts.waiting_bytes);
+    return write_troubles(json, catalog, counts.troubles, err);
 }
 
 /* ---- disk ---- */
@@ -240,9 +223,7 @@ static void write_settings(struct json_writer *json, const struct settings *sett
 static enum err_code write_catalog(struct json_writer *json, struct db *catalog, struct err *err)
 {
     enum err_code rc = write_places(json, catalog, err);
-    if (!rc)
-        rc = write_logs(json, catalog, err);
-    return rc ? rc : write_troubles(json, catalog, err);
+    return rc ? rc : write_logs(json, catalog, err);
 }
 
 enum err_code api_server(struct api_ctx *ctx, const struct request *request, struct response *response, struct err *err)

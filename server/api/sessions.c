@@ -52,7 +52,7 @@ static enum err_code write_services(struct json_writer *json, struct db *db, str
     sqlite3_stmt *stmt = NULL;
     enum err_code rc = db_prepare(db, &stmt, "SELECT host, port, start_ms, end_ms FROM server_service ORDER BY service_ref LIMIT " MOST_SERVICES, err);
     if (!rc)
-        rc = api_rows(json, "services", stmt, err);
+        rc = api_rows(json, "services", NULL, stmt, err);
     db_finalize(stmt);
     return rc;
 }
@@ -91,18 +91,15 @@ static enum err_code write_sessions(const struct api_app *app, struct list *list
     query_init(&query, request->arena);
     query_add(&count, "SELECT count(*) FROM server_session s");
     where_sessions(&count, server, request);
-    int64_t total;
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(list, total);
     query_add(&query, "SELECT s.server, s.end_seen, s.start_seen, s.session_id, s.user, s.ip, s.start_ms, s.finish_ms, " SESSION_DURATION " AS duration_ms,"
                       "       (SELECT count(*) " OPERATIONS_OF ") AS operation_count, (SELECT count(*) " OPERATIONS_OF " AND o.outcome = 4) AS failed_operation_count"
                       " FROM server_session s");
     where_sessions(&query, server, request);
     query_order(&query, list, "s.session_ref");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     struct json_writer *json = list_begin(list, response);
     rc = each_session(json, app, &query, err);
     list_end(list, json);
@@ -217,16 +214,13 @@ static enum err_code write_operations(const struct api_app *app, struct list *li
     query_init(&query, request->arena);
     query_add(&count, "SELECT count(*)" ITEM_FROM);
     where_operations(&count, filters);
-    int64_t total;
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(list, total);
     query_add(&query, ITEM_COLUMNS " substr(t.body, 1, " TEXT_CHARS ") AS statement, length(t.body) AS statement_length, substr(e.body, 1, " TEXT_CHARS ") AS error" ITEM_FROM);
     where_operations(&query, filters);
     query_order(&query, list, "o.operation_ref");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     sqlite3_stmt *stmt = NULL;
     struct json_writer *json = list_begin(list, response);
     rc = query_prepare(&query, app->db, &stmt, err);

@@ -155,11 +155,9 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
     query_add(&count, "SELECT count(*)");
     query_add(&count, from);
     query_append(&count, &where);
-    int64_t total;
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(&self->list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(&self->list, total);
     /* First which rows, then what is in them: counts and texts of 100,000 executions would be read for one page. */
     with_judged(&items, self);
     query_number(&items, LIST_COLUMNS, self->judged);
@@ -168,8 +166,7 @@ static enum err_code write_list(const struct api_app *app, struct sql_list *self
     query_add(&items, from);
     query_append(&items, &where);
     query_order(&items, &self->list, "e.execution_id");
-    query_number(&items, " LIMIT ?", self->list.limit);
-    query_number(&items, " OFFSET ?", self->list.offset);
+    query_page(&items, &self->list);
     query_add(&items, ")");
     query_order(&items, &self->list, "e.execution_id");
     struct json_writer *json = list_begin(&self->list, response);
@@ -254,7 +251,7 @@ static enum err_code write_rows(struct json_writer *json, struct db *db, const c
     sqlite3_stmt *rows = NULL;
     enum err_code rc = query_prepare(query, db, &rows, err);
     if (!rc)
-        rc = api_rows(json, key, rows, err);
+        rc = api_rows(json, key, NULL, rows, err);
     db_finalize(rows);
     return rc;
 }

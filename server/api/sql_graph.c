@@ -159,11 +159,8 @@ static enum err_code write_metrics(struct graph *self, struct str ids, struct er
     json_key(self->json, "metrics");
     json_array_begin(self->json);
     for (; ids.len && !rc && count < NODE_METRICS; count++) {
-        const char *blank = memchr(ids.ptr, ' ', ids.len);
-        struct str word = {ids.ptr, blank ? (size_t)(blank - ids.ptr) : ids.len};
-        ids = blank ? (struct str){blank + 1, ids.len - word.len - 1} : STR_NONE;
         int64_t id;
-        if (str_to_i64(word, &id) && !(rc = write_metric(self, id, err)))
+        if (str_to_i64(str_word(&ids, ' '), &id) && !(rc = write_metric(self, id, err)))
             rc = add_uses(self, id, err);
     }
     json_array_end(self->json);
@@ -241,7 +238,7 @@ static enum err_code write_edges(struct json_writer *json, struct db *db, int64_
     enum err_code rc = db_prepare(db, &rows, "SELECT from_id, to_id FROM sql_edge WHERE plan_id = ?1 ORDER BY ordinal", err);
     if (!rc) {
         db_bind_i64(rows, 1, graph_plan_id);
-        rc = api_rows(json, "edges", rows, err);
+        rc = api_rows(json, "edges", NULL, rows, err);
     }
     db_finalize(rows);
     return rc;

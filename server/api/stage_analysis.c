@@ -37,7 +37,7 @@ static enum err_code write_distributions(struct json_writer *json, struct db *db
                    err);
     if (!rc) {
         db_bind_i64(stmt, 1, stage_ref);
-        rc = api_rows(json, "distributions", stmt, err);
+        rc = api_rows(json, "distributions", NULL, stmt, err);
     }
     db_finalize(stmt);
     return rc;

@@ -38,12 +38,9 @@ static enum err_code add_node(struct stage_operators *self, sqlite3_stmt *row, s
     node->node_id = db_i64(row, 0);
     struct str rest = db_str(row, 2);
     while (rest.len) {
-        const char *blank = memchr(rest.ptr, ' ', rest.len);
-        struct str word = {rest.ptr, blank ? (size_t)(blank - rest.ptr) : rest.len};
         int64_t id;
-        if (str_to_i64(word, &id) && imap_put(&self->nodes, id, node))
+        if (str_to_i64(str_word(&rest, ' '), &id) && imap_put(&self->nodes, id, node))
             return err_set(err, ERR_LIMIT, "the plans of these stages have more than a million metrics");
-        rest = blank ? (struct str){blank + 1, rest.len - word.len - 1} : STR_LIT("");
     }
     return ERR_OK;
 }

@@ -213,15 +213,12 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
     else
         query_add(&count, "SELECT count(*) FROM stage s");
     query_append(&count, &where);
-    int64_t total;
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(list, total);
     query_order(&where, list, "s.stage_id");
     query_add(&where, list->descending ? ", s.attempt DESC" : ", s.attempt");
-    query_number(&where, " LIMIT ?", list->limit);
-    query_number(&where, " OFFSET ?", list->offset);
+    query_page(&where, list);
     struct json_writer *json = list_begin(list, response);
     rc = stage_items(json, app, request->arena, &where, err);
     list_end(list, json);

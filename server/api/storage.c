@@ -95,8 +95,7 @@ static enum err_code write_list(const struct api_app *app, struct list *list, co
     list_total(list, total);
     query_add(&query, RDD_COLUMNS RDD_FROM);
     query_order(&query, list, "r.rdd_id");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     struct json_writer *json = list_begin(list, response);
     rc = each_row(json, app->db, &query, write_rdd, err);
     list_end(list, json);

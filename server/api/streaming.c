@@ -91,16 +91,13 @@ static enum err_code write_list(const struct api_app *app, struct list *list, in
     query_init(&query, request->arena);
     query_add(&count, "SELECT count(*) FROM streaming_query q");
     where_queries(&count, request, status, app->ended);
-    int64_t total;
-    enum err_code rc = query_i64(&count, app->db, &total, err);
+    enum err_code rc = list_count(list, &count, app->db, err);
     if (rc)
         return rc;
-    list_total(list, total);
     query_add(&query, "WITH page (run_ref) AS MATERIALIZED (SELECT q.run_ref FROM streaming_query q");
     where_queries(&query, request, status, app->ended);
     query_order(&query, list, "q.run_ref");
-    query_number(&query, " LIMIT ?", list->limit);
-    query_number(&query, " OFFSET ?", list->offset);
+    query_page(&query, list);
     query_add(&query, ") " ITEM_COLUMNS ", substr(t.body, 1, min(instr(t.body || char(10), char(10)) - 1, " FIRST_LINE_CHARS ")) AS error" ITEM_FROM);
     query_order(&query, list, "q.run_ref");
     sqlite3_stmt *stmt = NULL;
@@ -351,12 +348,8 @@ static enum err_code phase_take(struct phase **phase, size_t *phase_count, const
 /* Takes the next phase_id:ms off the text. False: there is none. */
 static bool next_duration(struct str *text, int64_t *ret_id, int64_t *ret_ms)
 {
-    const char *blank = text->len ? memchr(text->ptr, ' ', text->len) : NULL;
-    struct str item = {text->ptr, blank ? (size_t)(blank - text->ptr) : text->len};
-    const char *colon = item.len ? memchr(item.ptr, ':', item.len) : NULL;
-    *text = blank ? (struct str){blank + 1, text->len - item.len - 1} : (struct str){NULL, 0};
-    size_t id_len = colon ? (size_t)(colon - item.ptr) : 0;
-    return colon && str_to_i64((struct str){item.ptr, id_len}, ret_id) && str_to_i64((struct str){colon + 1, item.len - id_len - 1}, ret_ms);
+    struct str ms = str_word(text, ' '), id = str_word(&ms, ':');
+    return str_to_i64(id, ret_id) && str_to_i64(ms, ret_ms);
 }
 
 /* Durations by phase id; NULL where the run had none of that phase. */

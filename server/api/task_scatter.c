@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "server/api/handlers.h"
 #include "server/task_columns.h"
+#include "server/task_page.h"
 
 #define MOST_POINTS 20000
 #define MOST_OUTLIERS 2000
@@ -93,7 +94,7 @@ static enum err_code pick_points(struct scatter *self, struct err *err)
     size_t most = self->known_count <= MOST_POINTS ? self->known_count : MIN(self->outlier_count, (size_t)MOST_OUTLIERS), kept;
     if (!(self->points = mem_array(most + 1, sizeof *self->points)))
         return err_nomem(err);
-    return most ? task_columns_page(self->duration_ms, self->task_id, NULL, self->count, true, 0, most, self->points, &self->point_count, &kept, err) : ERR_OK;
+    return most ? task_page(self->duration_ms, self->task_id, NULL, self->count, true, 0, most, self->points, &self->point_count, &kept, err) : ERR_OK;
 }
 
 /* ---- answer ---- */

@@ -9,6 +9,7 @@
 #include "server/api/handlers.h"
 #include "server/db_pool.h"
 #include "server/task_columns.h"
+#include "server/task_page.h"
 
 #define MAX_TEXTS ((size_t)1 << 24)  /* executors, hosts or failure texts of one application */
 
@@ -398,7 +399,7 @@ static enum err_code write_page(struct api_app *app, struct task_columns *column
     CLEANUP(mem_freep) int64_t *seqs = mem_array((size_t)self->list.limit, sizeof *seqs);
     if (!positions || !seqs)
         return err_nomem(err);
-    enum err_code rc = task_columns_page(key, tie, keep, count, self->list.descending, (size_t)self->list.offset, (size_t)self->list.limit, positions, &found, &kept, err);
+    enum err_code rc = task_page(key, tie, keep, count, self->list.descending, (size_t)self->list.offset, (size_t)self->list.limit, positions, &found, &kept, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < found; i++)

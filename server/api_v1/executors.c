@@ -119,13 +119,9 @@ static void write_stage_ids(struct json_writer *w, const char *key, struct str i
     json_key(w, key);
     json_array_begin(w);
     while (ids.len) {
-        const char *blank = memchr(ids.ptr, ' ', ids.len);
-        struct str word = {ids.ptr, blank ? (size_t)(blank - ids.ptr) : ids.len};
         int64_t id;
-        if (str_to_i64(word, &id))
+        if (str_to_i64(str_word(&ids, ' '), &id))
             json_i64(w, id);
-        size_t used = word.len + (blank ? 1 : 0);
-        ids = (struct str){ids.ptr + used, ids.len - used};
     }
     json_array_end(w);
 }

@@ -49,12 +49,9 @@ static void write_tags(struct json_writer *w, struct str tags)
     json_key(w, "jobTags");
     json_array_begin(w);
     while (tags.len) {
-        const char *comma = memchr(tags.ptr, ',', tags.len);
-        struct str tag = {tags.ptr, comma ? (size_t)(comma - tags.ptr) : tags.len};
+        struct str tag = str_word(&tags, ',');
         if (tag.len)
             json_str(w, tag);
-        size_t used = tag.len + (comma ? 1 : 0);
-        tags = (struct str){tags.ptr + used, tags.len - used};
     }
     json_array_end(w);
 }

@@ -246,12 +246,8 @@ static enum err_code write_node(struct execution_writer *self, int64_t execution
     struct str ids = db_str(row, 3);
     enum err_code rc = ERR_OK;
     while (ids.len && !rc) {
-        const char *blank = memchr(ids.ptr, ' ', ids.len);
-        struct str id = {ids.ptr, blank ? (size_t)(blank - ids.ptr) : ids.len};
-        if (str_to_i64(id, &accumulator_id))
+        if (str_to_i64(str_word(&ids, ' '), &accumulator_id))
             rc = write_metric(self, execution_id, accumulator_id, err);
-        size_t used = id.len + (blank ? 1 : 0);
-        ids = (struct str){ids.ptr + used, ids.len - used};
     }
     json_array_end(w);
     v1_text_if(w, "desc", db_str(row, 2));

@@ -76,12 +76,9 @@ static void write_words(struct json_writer *w, const char *key, struct str words
     json_key(w, key);
     json_array_begin(w);
     while (words.len) {
-        const char *blank = memchr(words.ptr, ' ', words.len);
-        struct str word = {words.ptr, blank ? (size_t)(blank - words.ptr) : words.len};
+        struct str word = str_word(&words, ' ');
         if (word.len)
             json_str(w, word);
-        size_t used = word.len + (blank ? 1 : 0);
-        words = (struct str){words.ptr + used, words.len - used};
     }
     json_array_end(w);
 }

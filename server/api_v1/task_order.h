@@ -14,7 +14,7 @@ struct v1_task_order;                /* static */
 /* The column of the stage page's table with this title, any case for "Logs", which stands for "Index"; NULL: none has it. */
 const struct v1_task_order *v1_task_order_of(struct str title);
 
-/* The keys in the order of the columns, for task_columns_page; the caller frees them with mem_free. None is UNKNOWN. The column that they are made of is
+/* The keys in the order of the columns, for task_page; the caller frees them with mem_free. None is UNKNOWN. The column that they are made of is
  * forgotten. */
 enum err_code v1_task_order_keys(const struct v1_task_order *self, struct db *db, struct task_columns *columns, int64_t **ret, struct err *err) WARN_UNUSED;
 

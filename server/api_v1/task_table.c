@@ -10,6 +10,7 @@
 #include "server/api_v1/tasks.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
+#include "server/task_page.h"
 
 struct table {
     const struct v1_task_order *order;
@@ -76,7 +77,7 @@ static enum err_code find(struct v1_scope *scope, struct task_columns *columns, 
         CLEANUP(mem_freep) size_t *positions = mem_alloc((first ? first : 1) * sizeof *positions);
         if (!positions)
             return err_nomem(err);
-        enum err_code rc = task_columns_page(keys, ids, NULL, count, table->descending, 0, first, positions, &written, &total, err);
+        enum err_code rc = task_page(keys, ids, NULL, count, table->descending, 0, first, positions, &written, &total, err);
         if (rc)
             return rc;
         for (size_t i = 0; i < written; i++)
@@ -97,7 +98,7 @@ static enum err_code write_table(struct v1_scope *scope, struct task_columns *co
         return err_nomem(err);
     if ((rc = v1_task_order_keys(table->order, scope->db, columns, &keys, err)) || (rc = task_columns_get(columns, "task_id", &ids, err)) ||
         (table->search.len && (rc = find(scope, columns, table, keys, ids, &keep, err))) || (rc = task_columns_get(columns, "task_id", &ids, err)) ||
-        (rc = task_columns_page(keys, ids, keep, count, table->descending, table->offset, room, positions, &written, &found, err)) ||
+        (rc = task_page(keys, ids, keep, count, table->descending, table->offset, room, positions, &written, &found, err)) ||
         (rc = task_columns_get(columns, "task_seq", &seqs, err)))
         return rc;
 

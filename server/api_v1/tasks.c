@@ -11,6 +11,7 @@
 #include "server/api_v1/task_times.h"
 #include "server/api_v1/v1.h"
 #include "server/task_columns.h"
+#include "server/task_page.h"
 
 const char *const v1_task_statuses[V1_TASK_STATUS_COUNT] = {"RUNNING", "SUCCESS", "FAILED", "KILLED", "UNKNOWN"};
 
@@ -193,7 +194,7 @@ static enum err_code write_page(struct v1_scope *scope, struct task_columns *col
     CLEANUP(mem_freep) size_t *positions = mem_alloc((room ? room : 1) * sizeof *positions);
     if (!positions)
         return err_nomem(err);
-    if ((rc = task_columns_page(coded ? coded : ids, ids, keep, count, page->sort == SORT_DECREASING_RUNTIME, page->offset, room, positions, &written, &total, err)))
+    if ((rc = task_page(coded ? coded : ids, ids, keep, count, page->sort == SORT_DECREASING_RUNTIME, page->offset, room, positions, &written, &total, err)))
         return rc;
 
     return v1_write_tasks(scope, response_json(scope->response, true), seqs, positions, written, err);

@@ -37,7 +37,7 @@ def get(server, path, **headers):
 
 
 def set_state(server, loaded, state):
-    with contextlib.closing(sqlite3.connect(f"{server.folder.name}/store/catalog.db", timeout=30)) as catalog, catalog:
+    with contextlib.closing(sqlite3.connect(f"{server.folder.name}/store/catalog.db", timeout=300)) as catalog, catalog:
         catalog.execute("UPDATE log SET state = ?", (state,))
         catalog.execute("UPDATE app SET loaded = ?", (loaded,))
 

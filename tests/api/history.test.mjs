@@ -2,12 +2,11 @@
 // Old addresses: spec/files.md §6.1, §6.2, §6.7; attempts (pain.md P091); redirects behind proxies (P097).
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { smallLog } from "./support/log.mjs";
-import { ROOT, makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { ROOT, makeFolder, makeStore, sendBytes, startServer } from "./support/server.mjs";
 
 const ODD = `a/b%25'"<x>`;
 
@@ -26,19 +25,6 @@ function makeLogs(t) {
     writeFileSync(join(folder, place, "same"), smallLog({ id: "same" }));
   }
   return folder;
-}
-
-/** The head of the answer to bytes over a bare socket. */
-function raw(port, text) {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(text));
-    let answer = "";
-    socket.setEncoding("latin1").on("data", (piece) => {
-      answer += piece;
-      if (answer.includes("\r\n\r\n")) socket.end();
-    });
-    socket.on("close", () => resolve(answer)).on("error", reject);
-  });
 }
 
 test("history", async (t) => {
@@ -182,7 +168,7 @@ test("history", async (t) => {
       "//evil.example/history",
       "/history/../../etc/passwd",
     ]) {
-      const head = (await raw(server.port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).split("\r\n\r\n")[0];
+      const head = (await sendBytes(server.port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).split("\r\n\r\n")[0];
       assert.doesNotMatch(head, /set-cookie/i, path);
       const location = /\r\nLocation: (.*)/i.exec(head);
       if (location) assert.match(location[1], /^\/(a\/application_1_0001(\/jobs(\?status=succeeded)?)?)?\r?$/, path);

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 
 import { smallLog } from "./support/log.mjs";
-import { BINARY, LOGS, PATIENCE_MS, eventually, makeFolder, makeStore, startServer } from "./support/server.mjs";
+import { BINARY, LOGS, PATIENCE_MS, eventually, makeFolder, makeStore, sendBytes, startServer } from "./support/server.mjs";
 
 const APP = "/api/afterglow/v1/apps/app-1";
 
@@ -20,19 +20,6 @@ function makePages(t) {
   writeFileSync(join(pages, "assets", "app-ABCDEFGH.js"), "export {};\n");
   writeFileSync(join(pages, ".secret"), "no");
   return pages;
-}
-
-/** Bytes over a bare socket, for requests that no client library would send. */
-function raw(port, text) {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(text));
-    let answer = "";
-    socket.setEncoding("latin1").on("data", (piece) => {
-      answer += piece;
-      if (answer.includes("\r\n\r\n")) socket.end();
-    });
-    socket.on("close", () => resolve(answer)).on("error", reject);
-  });
 }
 
 test("http", async (t) => {
@@ -150,7 +137,7 @@ test("http", async (t) => {
       assert.deepEqual([answer.status, answer.headers.allow], [405, "GET, HEAD, OPTIONS"], method);
       assert.equal(JSON.parse(answer.text).error, "method_not_allowed");
     }
-    assert.match(await raw(server.port, "BREW / HTTP/1.1\r\nHost: x\r\n\r\n"), /^HTTP\/1\.1 405 /);
+    assert.match(await sendBytes(server.port, "BREW / HTTP/1.1\r\nHost: x\r\n\r\n"), /^HTTP\/1\.1 405 /);
     for (const path of ["/", "/nothing", APP, "/api/v1/applications/nope/jobs", "/history/x/"]) {
       const answer = await server.get(path, { method: "OPTIONS" });
       assert.deepEqual([answer.status, answer.headers.allow, answer.text], [200, "GET, HEAD, OPTIONS", ""], path);
@@ -164,13 +151,13 @@ test("http", async (t) => {
       const answer = await server.get(APP, { method: "GET", headers: { "Content-Length": String(body.length) }, body });
       assert.deepEqual([answer.status, answer.text], [200, plain.text]);
     }
-    const chunked = await raw(server.port, "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const chunked = await sendBytes(server.port, "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert.equal(chunked.match(/HTTP\/1\.1 200 /g)?.length, 2, chunked);
     for (const length of ["65537", "9999999999999", "99999999999999999999", "-1", "x"])
-      assert.match(await raw(server.port, `GET / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`), /^HTTP\/1\.1 (413|400) |^$/, length);
+      assert.match(await sendBytes(server.port, `GET / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`), /^HTTP\/1\.1 (413|400) |^$/, length);
     const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
-    assert.doesNotMatch(await raw(server.port, `GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(6)}0\r\n\r\n`).catch(() => ""), / 200 /);
-    assert.match(await raw(server.port, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999\r\n\r\n"), /^HTTP\/1\.1 405 /);
+    assert.doesNotMatch(await sendBytes(server.port, `GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(6)}0\r\n\r\n`).catch(() => ""), / 200 /);
+    assert.match(await sendBytes(server.port, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999\r\n\r\n"), /^HTTP\/1\.1 405 /);
     assert.equal((await server.get(APP, { headers: { "Content-Length": "0" } })).status, 200);
   });
 
@@ -184,8 +171,8 @@ test("http", async (t) => {
     /* More than fit into the library's memory of a connection, which then answered nothing and let the request lie. */
     assert.equal((await server.get(`${APP}/jobs?${"a=1&".repeat(2000)}`)).status, 400);
     for (const path of [`${APP}/%`, `${APP}/%zz`, `${APP}?q=%0`, `${APP}/%00`]) assert.equal((await server.get(path)).status, 400, path);
-    assert.match(await raw(server.port, `GET / HTTP/1.1\r\nHost: x\r\n${"A: b\r\n".repeat(20000)}\r\n`), /^HTTP\/1\.1 4\d\d /);
-    assert.match(await raw(server.port, `GET /${"x".repeat(100000)} HTTP/1.1\r\nHost: x\r\n\r\n`), /^HTTP\/1\.1 4\d\d /);
+    assert.match(await sendBytes(server.port, `GET / HTTP/1.1\r\nHost: x\r\n${"A: b\r\n".repeat(20000)}\r\n`), /^HTTP\/1\.1 4\d\d /);
+    assert.match(await sendBytes(server.port, `GET /${"x".repeat(100000)} HTTP/1.1\r\nHost: x\r\n\r\n`), /^HTTP\/1\.1 4\d\d /);
     assert.equal((await server.get("/healthz")).status, 200);
   });
 
@@ -273,9 +260,7 @@ test("http", async (t) => {
     idle.on("error", () => {});
     await new Promise((resolve) => idle.once("connect", resolve));
     idle.write("GET / HT");
-    const begin = Date.now();
     assert.equal(await server.stop("SIGTERM"), 0);
-    assert.ok(Date.now() - begin < 25_000, "nor is the end of an idle connection awaited, which comes after 30 s");
     idle.destroy();
   });
 });

@@ -32,6 +32,7 @@ test("a pinned view", async (t) => {
   const server = await watch(t, ["afterglow.pins.max 3"]);
   await eventually(async () => (await server.get("/api/afterglow/v1/apps/app-1/findings")).status === 200 && (await server.get("/api/afterglow/v1/apps/app-2/findings")).status === 200);
   const { key } = await server.json("apps/app-1");
+  const before = Date.now();
   const { status, token } = await pinTo(server, "app-1", VIEW);
   assert.equal(status, 202);
   assert.match(token, /^[a-z2-9]{12}$/);
@@ -42,7 +43,7 @@ test("a pinned view", async (t) => {
     assert.equal(await to({}), `/a/${key}${VIEW}&pinned=${token}`);
     assert.equal(await to({ "X-Forwarded-Prefix": "/gateway" }), `/gateway/a/${key}${VIEW}&pinned=${token}`);
     const said = await server.json(`pins/${token}`);
-    assert.ok(Math.abs(said.pinnedMs - Date.now()) < 60_000);
+    assert.ok(said.pinnedMs >= before && said.pinnedMs <= Date.now());
     assert.deepEqual({ ...said, pinnedMs: 0 }, { key, address: VIEW, pinnedMs: 0, author: null, readAnew: false, judgedAnew: false });
   });
 

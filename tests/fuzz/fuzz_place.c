@@ -130,7 +130,6 @@ enum err_code fetch_whole(const struct fetch_request *request, struct fetch_head
     return fetch_take(stream, body, err);
 }
 
-void fetch_forget_connections(void) {}
 
 void fetch_be_brief(int64_t ms)
 {

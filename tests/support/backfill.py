@@ -15,23 +15,16 @@ import sys
 import tempfile
 import time
 
+import cases
 import runs
 import serving
 import tree
+from cases import expect
 
 BINARY = tree.binary()
 SAMPLES = tree.ROOT / "tests/data/logs"
 SPARK = "4.3.0"
 LOGS_OF_SPARK = 300          # as a test; docker/README.md has the figures of 3000
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 def back_fill(store, lines, *arguments, **popen):
@@ -118,7 +111,7 @@ def case_answers(scratch):
     expect(done.returncode == 0 and len(done.rows) == 10, f"exit {done.returncode}, {len(done.rows)} answers")
     expect(states.pop(good) == "loaded" and states.pop(f"{folder}/app-1-cut") == "partial", "the readable ones")
     expect(set(states.values()) == {"failed"} and all(row["message"] for row in done.rows if row["state"] == "failed"), f"{states}")
-    last = subprocess.run([BINARY, "ingest", "--store", scratch / "store", "--from-stdin"], input=good, capture_output=True, text=True, timeout=60)
+    last = subprocess.run([BINARY, "ingest", "--store", scratch / "store", "--from-stdin"], input=good, capture_output=True, text=True, timeout=300)
     expect(last.stdout.count("\n") == 1 and last.returncode == 0, "a last line without its end was lost")
     (scratch / "file").touch()
     expect(back_fill(scratch / "file", [good]).returncode == 1, "a store that is a file")
@@ -171,7 +164,7 @@ def case_killed(scratch):
     expect([name[:20] for name in arrivals(scratch / "store")] == ["local-1795989117127-"], f"{arrivals(scratch / 'store')}")
 
 
-def wait_for(what, text, seconds=30):
+def wait_for(what, text, seconds=300):  # a limit is for what hangs
     until = time.monotonic() + seconds
     while not what():
         expect(time.monotonic() < until, text() if callable(text) else text)
@@ -280,7 +273,7 @@ def case_hostile(scratch):
             make(scratch / "one.db")
             (scratch / "one.db").rename(store / "arrivals" / f"{name}.db")
         shutil.copy(made, store / "arrivals" / made.name)
-        wait_for(lambda: made.name not in arrivals(store) and all(name.endswith(".refused") for name in arrivals(store)), lambda: f"left: {arrivals(store)}", 60)
+        wait_for(lambda: made.name not in arrivals(store) and all(name.endswith(".refused") for name in arrivals(store)), lambda: f"left: {arrivals(store)}")
         expect(arrivals(store) == sorted(f"{name}.db.refused" for name in cases if name not in ("link", "pipe")), f"{arrivals(store)}")
         text = said.read_text()
         for name, (_, why) in cases.items():
@@ -353,16 +346,5 @@ def case_spark(scratch):
     expect(list_of(filled) == list_of(direct), "the list is not that of a load")
 
 
-def main():
-    case = globals().get(f"case_{sys.argv[1] if len(sys.argv) > 1 else ''}")
-    if not case:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory(prefix="afterglow-backfill-test-") as scratch:
-        try:
-            case(pathlib.Path(scratch).resolve())
-        except Failure as failure:
-            sys.exit(f"{sys.argv[1]}: {failure}")
-
-
 if __name__ == "__main__":
-    main()
+    cases.run(globals())

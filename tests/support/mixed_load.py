@@ -117,7 +117,7 @@ class Requests(Task):
             self.away += 1
 
     def ask(self, path):
-        connection = http.client.HTTPConnection(self.address, timeout=60)
+        connection = http.client.HTTPConnection(self.address, timeout=300)
         try:
             headers = {"Accept-Encoding": "gzip"} if self.chance.random() < 0.5 else {}
             connection.request("GET", path, headers=headers)
@@ -150,7 +150,7 @@ class Uploads(Task):
         self.count += 1
         name = f"app-20261131{self.count:06}-0000"
         body = renamed(self.chance.choice(self.templates[:3]), name)
-        connection = http.client.HTTPConnection(self.address, timeout=60)
+        connection = http.client.HTTPConnection(self.address, timeout=300)
         try:
             path = f"/api/afterglow/v1/uploads?upload={uuid.UUID(int=self.chance.getrandbits(128)).hex}&name={name}"
             if self.count % 4 == 0:

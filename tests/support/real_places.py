@@ -371,18 +371,24 @@ class SecureHdfs(Hdfs):
         assert done.returncode == 0, done.stderr
 
     def curl(self, *arguments):
-        done = run(["curl", "-sS", "--negotiate", "-u", ":", *arguments], env=self.environment)
-        return done.stdout
+        """What came; None where it was an error."""
+        done = run(["curl", "-sS", "-f", "--negotiate", "-u", ":", *arguments], env=self.environment)
+        return None if done.returncode else done.stdout
 
     def ask(self, path, query, method="GET"):
-        return self.curl("-f", "-X", method, f"http://localhost:{self.http}/webhdfs/v1{path}?{query}")
+        return self.curl("-X", method, f"http://localhost:{self.http}/webhdfs/v1{path}?{query}") or ""
+
+    def change(self, path, query):
+        url = f"http://localhost:{self.http}/webhdfs/v1{path}?{query}"
+        eventually(lambda: self.curl("-X", "PUT", url) is not None, 60, f"{query} of {path}")
 
     def is_up(self):
         return "FileStatuses" in self.ask("/", "op=LISTSTATUS") and "true" in self.ask("/up", "op=MKDIRS", "PUT")
 
     def put(self, source, target):
         url = f"http://localhost:{self.http}/webhdfs/v1{target}?op=CREATE&overwrite=true"
-        self.curl("-f", "-L", "--location-trusted", "-T", str(source), url)
+        # Its data node may not have said that it is there.
+        eventually(lambda: self.curl("-L", "--location-trusted", "-T", str(source), url) is not None, 60, f"{target} is written")
 
 
 def kerberos_case(folder):
@@ -400,7 +406,7 @@ def kerberos_case(folder):
             for name in names:
                 hdfs.put_tree(LOGS / name, f"/logs/{name}")
             for path in ("/logs", *(f"/logs/{name}" for name in names), *(f"/logs/{sub.relative_to(LOGS)}" for name in names for sub in (LOGS / name).rglob("*") if sub.is_dir())):
-                hdfs.ask(path, "op=SETOWNER&owner=reader", "PUT")
+                hdfs.change(path, "op=SETOWNER&owner=reader")
             place = f"webhdfs://localhost:{hdfs.http}/logs"
             by_kerberos = "-Dspark.history.kerberos.enabled=true"
             nobody = {**kdc.environment, "KRB5CCNAME": f"FILE:{folder}/nobody"}
@@ -427,7 +433,7 @@ def kerberos_case(folder):
 
             # Whose /logs that is alone may list it; the first of the keytab may not.
             for path in ("/logs", *(f"/logs/{name}" for name in names)):
-                hdfs.ask(path, "op=SETPERMISSION&permission=700", "PUT")
+                hdfs.change(path, "op=SETPERMISSION&permission=700")
             status, rows = ingest(f"{folder}/first", place, environment=by_keytab())
             assert status == 1, (status, rows)
             count = same_as_from_disk(f"{folder}/named", place, names, by_keytab(f"principal=reader@{REALM}"))

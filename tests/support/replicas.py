@@ -7,35 +7,25 @@
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
 
+import cases
 import runs
 import tree
+from cases import expect
 
 BINARY = tree.binary()
 SAMPLES = tree.ROOT / "tests/data/logs"
 LOGS = ("healthy_rdd/app-20261129215136-0000.zstd", "failures/app-20261129213331-0000.zstd", "gc_pressure/app-20261129212445-0000.zstd", "tiny_app/local-1795989117127")
 
 
-class Failure(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Failure(text)
-
-
-def wait_for(what, text, seconds=40):
+def wait_for(what, text, seconds=300):  # a limit is for what hangs
     until = time.monotonic() + seconds
     while not what():
         expect(time.monotonic() < until, text() if callable(text) else text)
@@ -58,7 +48,7 @@ class Server:
 
     def get(self, address):
         try:
-            with urllib.request.urlopen(self.base() + address, timeout=60) as answer:
+            with urllib.request.urlopen(self.base() + address, timeout=300) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as answer:
             return answer.code, answer.read()
@@ -135,16 +125,5 @@ def case_worker_killed(scratch):
             wait_for(lambda: "local-1795989117127" in server.apps(), "a new log is not seen")
 
 
-def main():
-    case = globals().get(f"case_{sys.argv[1] if len(sys.argv) > 1 else ''}")
-    if not case:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory(prefix="afterglow-replicas-") as scratch:
-        try:
-            case(pathlib.Path(scratch).resolve())
-        except Failure as failure:
-            sys.exit(f"{sys.argv[1]}: {failure}")
-
-
 if __name__ == "__main__":
-    main()
+    cases.run(globals())

@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,6 +36,19 @@ export function makeFolder(t) {
   const folder = mkdtempSync(join(tmpdir(), "afterglow-api-"));
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The head of the answer, at least, to bytes over a bare socket: for requests that no client library would send. */
+export function sendBytes(port, text) {
+  return new Promise((resolveText, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.setEncoding("latin1").on("data", (piece) => {
+      answer += piece;
+      if (answer.includes("\r\n\r\n")) socket.end();
+    });
+    socket.on("close", () => resolveText(answer)).on("error", reject);
+  });
 }
 
 /** Loads logs into a new store. */

@@ -210,6 +210,23 @@ static void of_one_cure_the_graver(void **state)
     run_dispose(&run);
 }
 
+/* One that waits is as long in pieces; one that computes is not. */
+static void a_task_that_waits_is_not_to_be_cut(void **state)
+{
+    struct run run;
+    (void)state;
+    run_init(&run);
+    size_t slow = add(&run, "STAGE.STRAGGLER", "1.0", 1, NO_ENTITY), few = add(&run, "STAGE.FEW_TASKS", "1.0", 1, NO_ENTITY);
+    run.findings.items[slow].cause = "code_cpu";
+    settle(&run);
+    assert_false(is_out(&run, few));
+    run.findings.items[slow].cause = "waiting";
+    settle(&run);
+    assert_true(is_out(&run, few));
+    assert_false(is_out(&run, slow));
+    run_dispose(&run);
+}
+
 static void full_storage(void **state)
 {
     struct run run;
@@ -354,6 +371,7 @@ int main(void)
                                        cmocka_unit_test(skew_and_memory),
                                        cmocka_unit_test(one_hot_key_is_one_finding),
                                        cmocka_unit_test(of_one_cure_the_graver),
+                                       cmocka_unit_test(a_task_that_waits_is_not_to_be_cut),
                                        cmocka_unit_test(full_storage),
                                        cmocka_unit_test(lost_executors),
                                        cmocka_unit_test(driver_gaps),

@@ -260,6 +260,14 @@ static void says_that_a_run_failed_and_why(void **state)
     assert_string_equal(verdict(LANG_EN), "Failed after 1 m 40 s: Job 1 cancelled part of cancelled job group nightly");
 }
 
+static void says_why_a_job_went_down_with_its_application(void **state)
+{
+    (void)state;
+    add_finding("JOB.FAILED", "job", "6", 0.3, UNKNOWN, 2, "{\"id\":{\"v\":6,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"SparkContext was shut down\"}}");
+    exec("UPDATE finding SET cause = 'shut_down'");
+    assert_non_null(strstr(text_report(), "First: The application was ended while this job ran"));
+}
+
 static void tells_a_cancelled_job_as_that(void **state)
 {
     (void)state;
@@ -621,6 +629,7 @@ int main(void)
         TEST(what_is_beyond_its_limit_is_not_near_it),
         TEST(gives_the_filter_of_its_tasks),
         TEST(says_that_a_run_failed_and_why),
+        TEST(says_why_a_job_went_down_with_its_application),
         TEST(tells_a_cancelled_job_as_that),
         TEST(says_what_an_incomplete_log_lacks),
         TEST(says_that_waiting_was_most_of_it),

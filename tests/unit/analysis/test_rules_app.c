@@ -326,6 +326,21 @@ static void a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last(void *
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '1'"), (double)GRADE_SEVERE);
 }
 
+/* Two queries of 8 s of planning each: the first one loads the optimiser, which is no fault of its own. */
+static void the_first_query_may_take_its_time(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < 2; i++) {
+        run_stage(i, 13 + 25 * i, 4, 3000, i);
+        add_execution(i, i, T0 + 5000 + 25000 * i, T0 + 19000 + 25000 * i);
+    }
+    analyse_app();
+    assert_near(measure("APP.SQL_DRIVER", "0"), 8000.0 / 60000);
+    assert_near(measure("APP.SQL_DRIVER", "1"), 8000.0 / 60000);
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '0'"), (double)GRADE_LOW);
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '1'"), (double)GRADE_SEVERE);
+}
+
 /* From 20 s to 40 s a command of the driver alone. */
 static void a_query_without_a_job_is_told_as_that(void **state)
 {
@@ -457,6 +472,7 @@ int main(void)
         TEST(a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last),
         TEST(idle_slots_are_those_that_were_there),
         TEST(executors_without_a_task_to_run_are_not_too_many),
+        TEST(the_first_query_may_take_its_time),
         TEST(idle_slots_without_a_task_are_told_as_that),
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),

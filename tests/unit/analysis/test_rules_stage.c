@@ -354,6 +354,9 @@ static void a_lost_executor_costs_what_ran_again(void **state)
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'EXEC.LOST'"), "memory limit");
     assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'EXEC.LOST'"), 19200.0);
     assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.RETRY_CHAIN' AND subject_key = '1.1'"), 19200.0);
+    assert_string_equal(text_of("SELECT args ->> '$.chain.v' FROM finding WHERE rule_id = 'STAGE.RETRY_CHAIN' AND subject_key = '1.1'"),
+                        "Missing an output location for shuffle 0");
+    assert_string_equal(text_of("SELECT args ->> '$.chain.v' FROM finding WHERE rule_id = 'STAGE.RETRY_CHAIN' AND subject_key = '0.1'"), ""); /* its first attempt did not fail */
     assert_near(number_of("SELECT max(saving_ms) FROM joint_price"), 19200.0);
     assert_near(number_of("SELECT min(saving_ms) FROM joint_price"), 19200.0);
 }

@@ -46,6 +46,8 @@ static void kinds_of_errors(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
         assert_int_equal(error_kind_of(str_of(cases[i].text)), cases[i].kind);
     assert_int_equal(error_kind_of(STR_NONE), ERROR_OTHER);
+    assert_true(error_is_shutdown(STR_LIT("Job 3 cancelled because SparkContext was shut down")) && !error_is_shutdown(STR_LIT("Job 3 cancelled ")) &&
+                !error_is_shutdown(STR_NONE));
     assert_true(error_is_oom(ERROR_OOM_PYTHON) && !error_is_oom(ERROR_FETCH));
 }
 

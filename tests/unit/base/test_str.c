@@ -96,9 +96,47 @@ static void repair_replaces_each_bad_byte(void **state)
     }
 }
 
+static void words_are_taken_off_one_by_one(void **state)
+{
+    (void)state;
+    struct str rest = STR_LIT("12  a");
+    assert_true(str_is(str_word(&rest, ' '), "12"));
+    assert_true(str_is(str_word(&rest, ' '), ""));
+    assert_true(rest.len && str_is(str_word(&rest, ' '), "a"));
+    assert_int_equal(rest.len, 0);
+    assert_int_equal(str_word(&rest, ' ').len, 0);
+    rest = STR_LIT("a:");
+    assert_true(str_is(str_word(&rest, ':'), "a") && rest.len == 0);
+    rest = STR_NONE;
+    assert_false(str_known(str_word(&rest, ':')));
+}
+
+static void the_last_part_of_a_path(void **state)
+{
+    (void)state;
+    assert_true(str_is(str_base_name(STR_LIT("/a/b.py")), "b.py"));
+    assert_true(str_is(str_base_name(STR_LIT("b.py")), "b.py"));
+    assert_true(str_is(str_base_name(STR_LIT("/a/")), ""));
+    assert_false(str_known(str_base_name(STR_NONE)));
+}
+
+static void code_points_become_bytes(void **state)
+{
+    static const struct {
+        uint32_t code;
+        const char *bytes;
+    } cases[] = {{0x41, "A"}, {0x7F, "\x7F"}, {0x80, "\xC2\x80"}, {0x7FF, "\xDF\xBF"}, {0x800, "\xE0\xA0\x80"}, {0xFFFF, "\xEF\xBF\xBF"}, {0x10000, "\xF0\x90\x80\x80"}, {0x10FFFF, "\xF4\x8F\xBF\xBF"}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        char out[UTF8_BYTES];
+        assert_true(str_is((struct str){out, utf8_put(out, cases[i].code)}, cases[i].bytes));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_taken_off_one_by_one), cmocka_unit_test(the_last_part_of_a_path), cmocka_unit_test(code_points_become_bytes),
         cmocka_unit_test(unknown_is_not_empty),
         cmocka_unit_test(beginnings_and_ends),
         cmocka_unit_test(bytes_are_compared_unsigned),
