@@ -219,14 +219,22 @@ static void say_rules(struct buf *out, const struct report *report, enum lang la
     report_say(out, lang, "rules", args, ARRAY_LENGTH(args));
 }
 
-/* The few rules that came nearest without reaching their limit, one subject each. */
+static bool has_shown(const struct report *report, const struct rule *rule)
+{
+    for (size_t i = 0; i < report->shown_count; i++)
+        if (report->findings[i].finding.rule == rule)
+            return true;
+    return false;
+}
+
+/* The few rules that came nearest without reaching their limit anywhere, one subject each. */
 static void say_closest(struct buf *out, const struct report *report, enum lang lang)
 {
     const struct rule *said[REPORT_CLOSEST] = {NULL};
     size_t count = 0;
     for (size_t i = report->shown_count; i < report->finding_count && count < REPORT_CLOSEST; i++) {
         const struct report_finding *f = &report->findings[i];
-        bool again = false;
+        bool again = has_shown(report, f->finding.rule);
         for (size_t j = 0; j < count; j++)
             again |= said[j] == f->finding.rule;
         if (again || !verdict_may_be_closest(f))
@@ -267,6 +275,7 @@ enum err_code report_judged(struct report *report, enum lang lang, struct str re
     say_closest(&text, report, lang);
     if (text.len)
         ret[count++] = report_keep(report, &text);
+    ret[count++] = str_of(message_of(lang, "report", "words"));
     *ret_count = count;
     return ERR_OK;
 }

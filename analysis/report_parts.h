@@ -65,7 +65,7 @@ void report_account_note(struct buf *out, const struct report *report, enum lang
 
 /* "Healthy…", as text of the arena. */
 enum err_code report_verdict(struct report *report, enum lang lang, struct str *ret, struct err *err) WARN_UNUSED;
-/* The lines on how the run was judged, each a text of the arena. Returns their number, at most 8. */
+/* The lines on how the run was judged, and last one on what words mean, each a text of the arena or static. Returns their number, at most 8. */
 enum err_code report_judged(struct report *report, enum lang lang, struct str ret[8], size_t *ret_count, struct err *err) WARN_UNUSED;
 /* "app name · app-2026…/1", and "Spark 4.3.0 · user x · started …". */
 void report_head(struct buf *out, const struct report *report);

@@ -43,30 +43,30 @@ const struct rule rules[] = {
     {"APP.START_WAIT", 2, TIME, "slow", SUBJECT_APP, "s", UP(30, 60, 180, 600), SEVERE, "DYNALLOC"},                              /* own: 9–20 s is normal on idle hosts */
     {"APP.WAIT_EXECUTORS", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.01, 0.02, 0.05, 0.15), SEVERE, "DYNALLOC"},                /* own */
     {"APP.DRIVER_GAP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "THREADS DYNALLOC"},            /* DB gaps of a minute; CP 30 %; own */
-    {"APP.SQL_DRIVER", 1, TIME, "slow", SUBJECT_SQL, "share", UP(0.03, 0.05, 0.10, 0.25), SEVERE, "COALESCE_WRITE PARALLEL_READ"},/* own */
-    {"APP.LOW_UTIL", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, 0.85), MODERATE, "STATIC"},                    /* YQ 20/50 %, DF 50, SA 60 */
+    {"APP.SQL_DRIVER", 2, TIME, "slow", SUBJECT_SQL, "share", UP(0.03, 0.05, 0.10, 0.25), SEVERE, "COALESCE_WRITE PARALLEL_READ"},/* own */
+    {"APP.LOW_UTIL", 2, HEALTH, "slow", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, 0.85), MODERATE, "STATIC"},                    /* YQ 20/50 %, DF 50, SA 60 */
     {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, ""},                                    /* own: 0.9 on hosts with more slots than processors */
-    {"APP.OVERALLOC", 2, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
+    {"APP.OVERALLOC", 3, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
     {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
     {"APP.DYN_ALLOC", 2, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
     {"JOB.MANY_SMALL", 2, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
     {"JOB.FAILED", 2, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
 
     /* 7.2 how the tasks of a stage are spread */
-    {"STAGE.SKEW_DATA", 2, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
+    {"STAGE.SKEW_DATA", 3, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
      "KEYSAMPLE FILTER_KEY TWOSTAGE SALT AQE_SKEW HOTSPLIT EXPLODE_JOIN SHUFPART"},                                               /* S2 3×; S1 S3 DF CP 10×; own 30 */
     {"STAGE.SKEW_WRITE", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(10, 30, NO, NO), LOW, "REPART SALT"},                      /* S3 10× */
-    {"STAGE.STRAGGLER", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
+    {"STAGE.STRAGGLER", 2, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
     {"STAGE.SLOW_HOST", 2, TIME, "slow", SUBJECT_EXECUTOR, "ratio", UP(1.3, 1.5, 2.5, 5), SEVERE, "EXCLUDE SPECULATE"},           /* own */
     {"STAGE.SLOW_STORAGE", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(3, 5, 10, 30), SEVERE, "LOCALITY"},                        /* CP 10 */
     {"STAGE.UNEVEN", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(0.5, 0.75, 1.0, NO), MODERATE, "REPART DYNALLOC EXCLUDE"},       /* ST cv > 1 */
     {"STAGE.WARMUP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.10, 0.25, NO, NO), LOW, ""},                                     /* own */
 
     /* 7.3 memory, garbage collection, spill */
-    {"STAGE.GC_HIGH", 1, TIME, "memory", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.30), SEVERE, "UNPERSIST SHUFPART KRYO PERSIST_SER G1 MEMORY"}, /* SS 5; CZ 5/10; S3 MCP YQ 10; SA 20; RT 30 */
+    {"STAGE.GC_HIGH", 2, TIME, "memory", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.30), SEVERE, "UNPERSIST SHUFPART KRYO PERSIST_SER G1 MEMORY"}, /* SS 5; CZ 5/10; S3 MCP YQ 10; SA 20; RT 30 */
     {"EXEC.GC_LONG", 1, HEALTH, "memory", SUBJECT_EXECUTOR, "s", UP(1, 2, 5, 15), SEVERE, "G1 MEMORY"},                           /* S2 "one GC above 1 s" */
     {"EXEC.GC_LOW", 2, HEALTH, "memory", SUBJECT_APP, "share", DOWN(0.01, NO, NO, NO), INFO, "MEMORY"},                           /* DE 0.05 … 0.01 */
-    {"STAGE.SPILL", 2, TIME, "memory", SUBJECT_STAGE, "ratio", UP(ANY, 0.10, 0.50, 2.0), SEVERE, "SHUFPART MEMORY"},              /* SA, ST any byte; DE 0.01 … 0.5; YQ 10 %; own */
+    {"STAGE.SPILL", 3, TIME, "memory", SUBJECT_STAGE, "ratio", UP(ANY, 0.10, 0.50, 2.0), SEVERE, "SHUFPART MEMORY"},              /* SA, ST any byte; DE 0.01 … 0.5; YQ 10 %; own */
     {"EXEC.MEM_NEAR", 3, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.85, 0.90, 0.95, 0.99), SEVERE, "UNPERSIST SHUFPART MEMORY OVERHEAD"},       /* DF 95, SA 80 */
     {"EXEC.MEM_OVER", 2, HEALTH, "memory", SUBJECT_APP, "share", UP(0.30, 0.50, 0.70, NO), MODERATE, "MEMORY"},                   /* DF 30, SA 60, CP 70 */
     {"DRIVER.MEM", 2, HEALTH, "memory", SUBJECT_EXECUTOR, "share", UP(0.80, 0.90, 0.95, 0.99), SEVERE, "RESULT_FILE BCAST_THRESH MEMORY"},             /* DF 95 */
@@ -89,15 +89,15 @@ const struct rule rules[] = {
     {"STAGE.SKIPPED", 1, HEALTH, "data", SUBJECT_JOB, "count", UP(1, NO, NO, NO), INFO, ""},
 
     /* 7.5 failures and lost work */
-    {"TASK.FAILURES", 1, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
-    {"TASK.OOM", 2, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, ""},    /* own: the first is low */
+    {"TASK.FAILURES", 2, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
+    {"TASK.OOM", 3, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, ""},    /* own: the first is low */
     {"EXEC.LOST", 2, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
     {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, ""},                        /* own */
 
     /* 7.6 reuse and caches */
-    {"RDD.RECOMPUTE", 2, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */
+    {"RDD.RECOMPUTE", 3, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */
     {"RDD.CACHE_PARTIAL", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(0.01, 0.10, 0.30, 0.60), SEVERE, "PERSIST_SER UNPERSIST"},/* own */
     {"RDD.CACHE_UNUSED", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(ANY, 0.10, 0.30, 0.60), MODERATE, "UNPERSIST"},            /* own; of storage memory */
     {"RDD.CACHE_LEAK", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(0.1, 0.3, 0.6, NO), MODERATE, "UNPERSIST"},                  /* own */
@@ -106,7 +106,7 @@ const struct rule rules[] = {
     {"SQL.FAILED", 1, HEALTH, "failure", SUBJECT_SQL, "count", UP(1, 1, 2, 5), SEVERE, ""},                                       /* own */
     {"SQL.SMALL_FILES_READ", 1, TIME, "data", SUBJECT_NODE, "bytes", DOWN(16 * MIB, 3 * MIB, MIB, 0.25 * MIB), SEVERE, "COMPACT COALESCE_WRITE MAXPART"}, /* DF 3 MiB */
     {"SQL.SMALL_FILES_WRITE", 1, HEALTH, "data", SUBJECT_NODE, "bytes", DOWN(32 * MIB, 16 * MIB, 3 * MIB, 0.5 * MIB), SEVERE, "REPART"},   /* DF 3 MiB */
-    {"SQL.BROADCAST_MISSED", 2, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
+    {"SQL.BROADCAST_MISSED", 3, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
     {"SQL.BROADCAST_LARGE", 1, HEALTH, "memory", SUBJECT_NODE, "bytes", UP(256 * MIB, GIB, 2 * GIB, 4 * GIB), SEVERE, "BCAST_THRESH"},                    /* DF 1 GiB; CP 30–40 % of memory */
     {"SQL.ROW_EXPLOSION", 1, HEALTH, "data", SUBJECT_NODE, "ratio", UP(10, 100, 1000, 10000), SEVERE, "PUSHDOWN"},                /* DF 10^10 rows; ST 10 / 100 */
     {"SQL.FULL_SCAN", 1, HEALTH, "data", SUBJECT_NODE, "bytes", UP(ANY, 10 * GIB, 100 * GIB, TIB), SEVERE, "DPP PUSHDOWN"},       /* own */

@@ -162,6 +162,12 @@ static void say_failures(struct findings *findings, const struct facts *facts, c
     }
 }
 
+/* Of what failed for good nothing was saved without its failures: the work would have been done instead. */
+static bool failed_for_good(const struct facts *facts, const struct stage_fact *stage)
+{
+    return stage->failed && stage->job != NO_ENTITY && facts->jobs[stage->job].failed;
+}
+
 static void task_failures(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, struct lost_slice lost, const struct failures *failures)
 {
     const struct stage_fact *fact = &judged->facts->stages[stage];
@@ -189,7 +195,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
         finding_evidence(findings, SUBJECT_STAGE, str_of(key), "culprit", (struct evidence_cell[]){{"attempts", all, "count"}}, 1);
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"failed", failed, "count"}, {"all", all, "count"});
     finding_filter(findings, "status", STR_LIT("failed"));
-    if (failures->failed)
+    if (failures->failed && !failed_for_good(judged->facts, fact))
         finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
@@ -230,7 +236,8 @@ static void task_oom(const struct judged *judged, struct findings *findings, con
     say_failures(findings, judged->facts, failures, true);
     filter_out_of_memory(findings, failures);
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[0], "own");
-    finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
+    if (!failed_for_good(judged->facts, fact))
+        finding_change(findings, "W4", BAND_NORMAL, (struct change){.kind = CHANGE_NO_LOST, .stage = stage, .lost_kinds = LOST_FAILURES});
 }
 
 /* ---- executors that went */
@@ -384,8 +391,10 @@ static void driver_oom(const struct judged *judged, struct findings *findings, c
     if (!finding)
         return;
     finding->cause = "driver";
+    finding_arg_text(findings, "e", STR_NONE); /* said of executors */
+    finding_arg(findings, "k", count, "count");
     finding_arg_text(findings, "kind", str_of(error_kind_names[first->kind]));
-    finding_arg_text(findings, "error", str_known(first->error_class) ? first->error_class : first->message);
+    finding_arg_text(findings, "error", first->error_class.len ? first->error_class : first->message.len ? first->message : str_of(first->signature));
     finding_evidence(findings, first->first_kind, first->first_key, "culprit", NULL, 0);
     finding_formula(findings, "driver", NULL, 0, rule->ladder.step[0], "own");
 }

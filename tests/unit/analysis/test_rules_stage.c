@@ -361,6 +361,27 @@ static void a_lost_executor_costs_what_ran_again(void **state)
     assert_near(number_of("SELECT min(saving_ms) FROM joint_price"), 19200.0);
 }
 
+/* Two tasks on two slots fail after 5 s and are tried again: 10 s of which 5 would go. In a job that fails there is nothing to save: the work would have been done instead. */
+static void what_failed_for_good_has_no_price(void **state)
+{
+    (void)state;
+    for (int64_t job = 0; job < 2; job++) {
+        int64_t at = 1000 + 20000 * job;
+        add_job(job, T0 + at, T0 + at + 10000, job ? 2 : 1);
+        list_stage(job, job);
+        add_stage(job, job, 0, 2, T0 + at, T0 + at + 10000, job ? 3 : 2);
+        for (int64_t i = 0; i < 4; i++) {
+            struct task_cells *task = task_of(job, i % 2, 1, at + i / 2 * 5000, 5000);
+            if (i < 2 || job)
+                fail_task(task, REASON_EXCEPTION);
+        }
+    }
+    analyse_app();
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '0.0'"), 5000.0);
+    assert_near(number_of("SELECT count(*) FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '1.0' AND price_ms IS NULL"), 1.0);
+    assert_near(measure("TASK.FAILURES", "1.0"), 1.0);
+}
+
 /* Stage 0 ran again for the one task whose output was missing: that it had no more is nobody's choice. */
 static void a_retry_has_no_more_tasks_than_are_missing(void **state)
 {
@@ -425,6 +446,7 @@ int main(void)
         TEST(a_task_that_never_succeeded_is_one_of_the_stage),
         TEST(a_lost_executor_costs_what_ran_again),
         TEST(a_retry_has_no_more_tasks_than_are_missing),
+        TEST(what_failed_for_good_has_no_price),
         TEST(a_failure_without_a_class_is_its_message),
         TEST(executors_out_of_memory_are_counted),
         TEST(tiny_tasks_are_cured_where_they_come_from),

@@ -71,7 +71,7 @@ static void origins(void **state)
     } cases[] = {
         {"org.apache.spark.api.python.PythonException: [PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):\n"
          "  File \"/opt/spark-4.3.0/python/lib/pyspark.zip/pyspark/worker.py\", line 4220, in process\n    out_iter = func(index, iterator)\n               ^^^^^^^^^^^^^^^^^^^^^\n"
-         "  File \"/home/spark/jobs/workloads.py\", line 171, in flaky\n    raise RuntimeError(\"planted\")\n    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+         "  File \"/opt/jobs/workloads.py\", line 171, in flaky\n    raise RuntimeError(\"planted\")\n    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
          "RuntimeError: planted\n SQLSTATE: 38000\n\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:1097)",
          "workloads.py, line 171, in flaky: raise RuntimeError(\"planted\")"},
         {"Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <lambda>\nZeroDivisionError: division by zero", "<stdin>, line 1, in <lambda>"},
