@@ -100,6 +100,16 @@ test("a log that is added", async (t) => {
     assert.equal((await server.json(`apps/${upload.ref}`)).layout, "rolling");
   });
 
+  await t.test("may be a rolling log whose files come faster than they are read: what came during a load does not wait for the next scan", async () => {
+    for (const id of ["app-fast-1", "app-fast-2", "app-fast-3"]) {
+      const upload = newId(), folder = `eventlog_v2_${id}`;
+      for (const [i, line] of smallLog({ id }).split(/(?<=\n)/).entries()) assert.equal((await put({ upload, folder, name: `events_${i + 1}_${id}` }, line)).status, 201);
+      await put({ upload, folder, name: `appstatus_${id}`, last: "true" }, "");
+      const { ref } = await loadedRun(server, upload);
+      await becomes(() => run(server, ref), [id, true, "whole"]);
+    }
+  });
+
   await t.test("may be a folder of another kind, of which nothing is seen before it is whole", async () => {
     const upload = newId();
     assert.equal((await put({ upload, folder: "some-logs", name: "app-below" }, smallLog({ id: "app-below" }))).complete, false);

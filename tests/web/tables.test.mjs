@@ -202,6 +202,20 @@ describe("tables", () => {
   });
 });
 
+describe("the line of pages", () => {
+  it("has the page that is shown in sight on a phone", async () => {
+    const { page: phone } = await openPage(browser.context);
+    await phone.setViewportSize({ width: 390, height: 844 });
+    for (const [where, current] of [["/log", "Event log"], ["", "Overview"], ["/env", "Environment"]]) {
+      await visit(phone, `a/${ref}${where}`);
+      const shown = await phone.$eval(".rail [aria-current]", (at) => ({ text: at.querySelector(".rail-name")?.textContent, left: at.getBoundingClientRect().left, right: at.getBoundingClientRect().right }));
+      assert.equal(shown.text, current);
+      assert.ok(shown.left >= 0 && shown.right <= 390, `${current}: ${shown.left} to ${shown.right}`);
+    }
+    await phone.close();
+  });
+});
+
 describe("keys", () => {
   it("go to pages, move over rows and open them", async () => {
     await visit(page, `a/${ref}`);

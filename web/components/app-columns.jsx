@@ -79,7 +79,7 @@ export function appColumns({ twins, byJob }) {
       ),
     }),
     { id: "runs", label: t("apps.runs"), title: t("apps.runs.title"), cell: (a) => <Runs app={a} /> },
-    { id: "compare", label: <span class="sr">{t("compare.open")}</span>, name: t("compare.open"), cell: (a) => (a.ref !== null && a.loaded ? <CompareText app={a} /> : "") },
+    { id: "compare", class: "no-print", label: <span class="sr">{t("compare.open")}</span>, name: t("compare.open"), cell: (a) => (a.ref !== null && a.loaded ? <CompareText app={a} /> : "") },
     ...(byJob ? ofJobs : []),
     {
       id: "saving",

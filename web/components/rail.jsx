@@ -91,7 +91,7 @@ export function Rail({ entries: list, here, foot }) {
   useLayoutEffect(() => {
     const [box, at] = [rail.current, rail.current?.querySelector("[aria-current]")];
     if (box && at instanceof HTMLElement && box.scrollWidth > box.clientWidth) box.scrollLeft = at.offsetLeft - (box.clientWidth - at.offsetWidth) / 2;
-  }, [here, list.length]);
+  }, [here, list.map((x) => `${x.level} ${x.none}`).join()]); // marks come later, and make it longer
   return (
     <nav class="rail" ref={rail} aria-label={t("nav.order")}>
       <div class="rail-title" aria-hidden="true">

@@ -94,6 +94,9 @@ describe("format", () => {
   it("writes ratios with one decimal below 100", () => {
     assert.equal(times(15.93), "15.9×");
     assert.equal(times(1), "1×");
+    assert.equal(times(0.028), "0.03×");
+    assert.equal(times(0.3), "0.3×");
+    assert.equal(times(0), "0×");
     assert.equal(times(136.4), "136×");
   });
 
