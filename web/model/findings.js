@@ -46,6 +46,11 @@ export function worst(findings) {
 
 /** Rules that judge how long a stage's slowest task took. */
 export const SLOW_TASK = ["STAGE.SKEW_DATA", "STAGE.STRAGGLER"];
+
+/** The task that the first of them names as the slow one; null: none does. @param {Finding[]} findings of a stage, in the server's order @returns {string | null} */
+export const slowTask = (findings) =>
+  findings.find((f) => SLOW_TASK.includes(f.rule) && level(f) > 0)?.evidence.rows.find((row) => row.kind === "task" && row.role === "culprit")?.key ?? null;
+
 /** Rules that judge how near a peak came to its limit: a share. */
 export const NEAR_LIMIT = ["EXEC.MEM_NEAR", "DRIVER.MEM"];
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { thresholds } from "../lib/paths.js";
-import { NEAR_LIMIT, byRule, factorOf, folded, isFound, isMarked, movedSteps, ofPage, pageOf, passed, relations, stepsOf, sticksOut, taskQuery, unfired, wordBeside, worst, worstStage } from "../model/findings.js";
+import { NEAR_LIMIT, byRule, factorOf, folded, isFound, isMarked, movedSteps, ofPage, pageOf, passed, relations, slowTask, stepsOf, sticksOut, taskQuery, unfired, wordBeside, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -20,6 +20,15 @@ const finding = (rule, grade, more = {}) => ({
 const price = (/** @type {number} */ ms) => ({ ms, lowMs: ms / 2, highMs: ms * 2, scenario: "W1", weak: false });
 
 describe("findings", () => {
+  it("name the slow task where they judge one", () => {
+    const rows = (/** @type {string[][]} */ ...list) => ({ evidence: { rows: list.map(([kind, key, role]) => ({ kind, key, role, name: key, cells: [] })) } });
+    const failed = finding("TASK.FAILURES", "severe", rows(["task", "8", "culprit"]));
+    const straggler = finding("STAGE.STRAGGLER", "low", rows(["stage", "1.0", "context"], ["task", "9", "peer"], ["task", "29", "culprit"], ["task", "25", "culprit"]));
+    assert.equal(slowTask([failed, straggler]), "29");
+    assert.equal(slowTask([failed, { ...straggler, grade: "ok" }]), null);
+    assert.equal(slowTask([]), null);
+  });
+
   it("fold where they are notes below a hundredth of the run, and more than two", () => {
     const list = [
       finding("A", "moderate", { price: price(10) }),

@@ -13,6 +13,7 @@ import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { current } from "../lib/router.js";
 import { mayCome } from "../model/app.js";
+import { slowTask } from "../model/findings.js";
 import { Causes, StageAccount } from "./stage/account.jsx";
 import { Charts } from "./stage/charts.jsx";
 import { Distribution } from "./stage/distribution.jsx";
@@ -25,6 +26,7 @@ import { WhySlow } from "./stage/why.jsx";
 
 /** @typedef {import("../types").Stage} StageData */
 /** @typedef {import("../types").App} App */
+/** @typedef {import("../types").Finding} Finding */
 /** @template T @typedef {import("../components/use-data.js").Asked<T>} Asked */
 
 /** Why is this stage slow? Why was this task slow? The parts of the page are in views/stage/. @param {{ app: App, id: string, version: string }} props id: "14.0" */
@@ -41,10 +43,12 @@ export function Stage({ app, id, version }) {
 /** Max ÷ median from which the slowest task is explained without being asked about. */
 const EXPLAINED_FROM = 2;
 
-/** The task to explain: the one that was picked, else the slowest where it is that much slower. @param {StageData} s @returns {string | null} */
-function explained(s) {
+/** The task to explain: the one that was picked, else the one that the verdict names, else the slowest where it is that much slower. @param {StageData} s @param {Finding[]} findings of the stage @returns {string | null} */
+function explained(s, findings) {
   const picked = current().query.get("task");
   if (picked !== null && /^\d+$/.test(picked)) return picked;
+  const named = slowTask(findings);
+  if (named !== null) return named;
   return s.slowestTaskId !== null && s.medianMs && s.maxMs && s.maxMs >= EXPLAINED_FROM * s.medianMs ? String(s.slowestTaskId) : null;
 }
 
@@ -52,9 +56,10 @@ function explained(s) {
 function Found({ app, stage: s, version }) {
   const name = `${s.stageId}.${s.attempt}`;
   const judged = isRead(version) && ran(s);
-  const task = ran(s) ? explained(s) : null;
   const analysis = /** @type {Asked<import("../types").StageAnalysis>} */ (useData(judged ? wordedPath(["apps", app.ref, "stages", name, "analysis"]) : null, version));
   const findings = useStageFindings(app.ref, version, name);
+  const known = !judged || findings.data !== undefined || findings.error;
+  const task = ran(s) && known ? explained(s, findings.data?.findings ?? []) : null;
   const tasks = /** @type {Asked<import("../types").TaskList>} */ (useData(task === null ? null : apiPath(["apps", app.ref, "stages", name, "tasks"], { task, limit: 1 }), version));
   // What analysis has to say stands above everything, and the task next: the page waits for them rather than jump. A stage without an analysis (404), or a run without one (409), has nothing to say.
   const waits = (judged && [analysis, findings].some((x) => x.data === undefined && !x.error)) || (task !== null && tasks.data === undefined && !tasks.error);
