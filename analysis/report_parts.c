@@ -111,30 +111,28 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     return ERR_OK;
 }
 
-/* Not where nothing above it saves anything: a run that is told to be healthy is not told what to save. */
 void report_together(struct buf *out, const struct report *report, enum lang lang)
 {
-    bool any = false;
-    for (size_t i = 0; i < report->shown_count; i++)
-        any |= report->findings[i].grade >= GRADE_LOW && !finding_is_usual(&report->findings[i].finding) &&
-               price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
-    if (!any || report->joint_count < 2 || report->app.failed)
+    if (report->joint_count < 2 || !known(verdict_saving_ms(report)))
         return;
     const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
-                                    report_number("ms", report_ms(report->joint[report->joint_count - 1].saving_ms), "ms")};
+                                    report_number("ms", report_ms(verdict_saving_ms(report)), "ms")};
     report_say(out, lang, "together", args, ARRAY_LENGTH(args));
 }
 
-/* Causes before what they lead to, then notes, and last what is usual. */
-enum part { PART_CAUSES, PART_SYMPTOMS, PART_NOTES, PART_USUAL, PART_COUNT };
-static enum part part_of(const struct report_finding *f)
+/* What the verdict is about, whatever its grade, then causes before what they lead to, then notes, and last what is usual. */
+enum part { PART_LEAD, PART_CAUSES, PART_SYMPTOMS, PART_NOTES, PART_USUAL, PART_COUNT };
+static enum part part_of(const struct report *report, size_t position, size_t lead)
 {
+    const struct report_finding *f = &report->findings[position];
+    if (position == lead)
+        return PART_LEAD;
     if (finding_is_usual(&f->finding))
         return PART_USUAL;
     return f->grade < GRADE_LOW ? PART_NOTES : finding_is_symptom(&f->finding) ? PART_SYMPTOMS : PART_CAUSES;
 }
 
-static void add_to_group(const struct report *report, size_t position, struct report_groups *ret)
+static void add_to_group(const struct report *report, size_t position, bool is_full, struct report_groups *ret)
 {
     const struct report_finding *f = &report->findings[position];
     size_t at = 0;
@@ -146,7 +144,7 @@ static void add_to_group(const struct report *report, size_t position, struct re
     if (at == ret->count) {
         ret->count++;
         group->first = position;
-        ret->full_count += part_of(f) <= PART_SYMPTOMS && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
+        ret->full_count += is_full && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
     } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
         group->others[group->other_count++] = position;
     }
@@ -155,11 +153,12 @@ static void add_to_group(const struct report *report, size_t position, struct re
 
 void report_group(const struct report *report, struct report_groups *ret)
 {
+    size_t lead = verdict_lead(report);
     *ret = (struct report_groups){0};
     for (int part = 0; part < PART_COUNT; part++)
         for (size_t i = 0; i < report->shown_count; i++)
-            if ((int)part_of(&report->findings[i]) == part)
-                add_to_group(report, i, ret);
+            if ((int)part_of(report, i, lead) == part)
+                add_to_group(report, i, part <= PART_SYMPTOMS, ret);
 }
 
 bool report_note_advises(const struct report_item *item)

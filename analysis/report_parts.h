@@ -29,7 +29,7 @@ struct report_item {
 };
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err) WARN_UNUSED;
 
-/* Shown findings by rule, in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
+/* Shown findings by rule: that of the verdict, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
 struct report_group {
     size_t first, count;             /* position of the first; how many there are */
     size_t others[REPORT_FURTHER_SUBJECTS];
@@ -47,7 +47,7 @@ bool report_note_advises(const struct report_item *item);
 struct str report_keep(struct report *report, struct buf *text);
 /* A text of section "report" with placeholders; the next argument is the text of an arg, or NULL for a number. */
 void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count);
-/* What the largest savings come to together; nothing where there are none to speak of, nor of a run that failed: it has to work first. */
+/* What the largest savings come to together (verdict_saving_ms); nothing where there are not two. */
 void report_together(struct buf *out, const struct report *report, enum lang lang);
 struct word_arg report_number(const char *name, double value, const char *unit);
 struct word_arg report_text(const char *name, struct str text);

@@ -9,7 +9,6 @@
 
 #define COMPLETE_ENOUGH 80   /* below it numbers are lower bounds (2.3) */
 #define WAITING_SHARE 0.5    /* of the wall time: waiting is what the run did most (8.3) */
-#define MOST_OF_IT 0.8       /* of what the first ten would save together (8.3) */
 #define MUCH_SHARE 0.1       /* a run that could be shorter by so much is not called healthy, however small the fault */
 #define ALSO_NAMED 3         /* further causes that are named; the others are counted */
 #define JUDGED_FROM_MS 10000 /* shorter runs are not judged (1.6 tiny_app) */
@@ -238,6 +237,25 @@ static bool is_usual_start(const struct report *report, int64_t waited_ms)
            (double)starting_ms(report) < 1000 * rule_find(STR_LIT("APP.START_WAIT"))->ladder.step[0];
 }
 
+/* Each by the name under which the account has it. */
+static void say_usual_start(const struct report *report, enum lang lang, struct buf *out)
+{
+    static const enum bucket parts[] = {BUCKET_STARTUP, BUCKET_GAP_STARTUP};
+    CLEANUP(buf_dispose) struct buf names;
+    buf_init(&names, 4096);
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
+        const struct word_arg args[] = {text("bucket", str_of(message(lang, "buckets", str_of(bucket_names[parts[i]]), "name"))),
+                                        number("bucket_time", ms(report->account[parts[i]].wall_ms), "ms")};
+        if (known_or(report->account[parts[i]].wall_ms, 0) <= 0)
+            continue;
+        if (names.len)
+            buf_text(&names, lang == LANG_ZH_CN ? "、" : ", ");
+        word_fill(&names, message_of(lang, "verdict", "usual_start_part"), args, ARRAY_LENGTH(args));
+    }
+    const struct word_arg args[] = {text("parts", buf_str(&names)), number("wall", ms(report->wall_ms), "ms")};
+    say(out, lang, "usual_start", args, ARRAY_LENGTH(args));
+}
+
 static void say_waiting(const struct report *report, enum lang lang, int64_t waited_ms, enum bucket largest, struct buf *out)
 {
     const char *name = message(lang, "buckets", str_of(bucket_names[largest]), "name");
@@ -259,7 +277,18 @@ static void say_failed(const struct report *report, enum lang lang, struct buf *
     say(out, lang, !why[0] ? "failed_unknown" : origin[0] ? "failed_at" : "failed", args, ARRAY_LENGTH(args));
 }
 
-/* What the first few would save together: as few as make most of it. The lead itself may save nothing, or have no price: what does is named. */
+int64_t verdict_saving_ms(const struct report *report)
+{
+    int64_t joint_ms = report->joint_count ? report->joint[report->joint_count - 1].saving_ms : UNKNOWN;
+    size_t lead = verdict_lead(report);
+    bool any = false;
+    for (size_t i = 0; i < report->shown_count; i++)
+        any |= (report->findings[i].grade >= GRADE_LOW || i == lead) && !finding_is_usual(&report->findings[i].finding) &&
+               price_grade(report->findings[i].finding.price.ms, report->wall_ms) > GRADE_OK;
+    return any && !report->app.failed && price_grade(joint_ms, report->wall_ms) > GRADE_OK ? joint_ms : UNKNOWN;
+}
+
+/* As many as would save that together are named. The lead itself may save nothing, or have no price: what does is named. */
 static void say_saving(const struct report *report, enum lang lang, size_t lead, struct named *named, struct buf *out)
 {
     CLEANUP(buf_dispose) struct buf names;
@@ -267,23 +296,17 @@ static void say_saving(const struct report *report, enum lang lang, size_t lead,
     size_t places = 0, others = 0;
     bool is_lead_priced = false;
     buf_init(&names, 4096);
-    if (report->joint_count == 0)
+    if (price_grade(verdict_saving_ms(report), report->wall_ms) == GRADE_OK)
         return;
-    int64_t all = report->joint[report->joint_count - 1].saving_ms;
-    size_t k = 0;
-    while (k + 1 < report->joint_count && (double)report->joint[k].saving_ms < MOST_OF_IT * (double)all)
-        k++;
-    if (price_grade(report->joint[k].saving_ms, report->wall_ms) == GRADE_OK)
-        return;
-    for (size_t i = 0; i <= k; i++)
+    for (size_t i = 0; i < report->joint_count; i++)
         is_lead_priced |= report->joint[i].finding == lead;
-    for (size_t i = 0; i <= k; i++) {
+    for (size_t i = 0; i < report->joint_count; i++) {
         const struct finding *finding = &report->findings[report->joint[i].finding].finding;
         places += finding->rule == rule;
         if ((finding->rule != rule || !is_lead_priced) && name_once(named, finding) && others++ < ALSO_NAMED)
             add_name(&names, lang, finding);
     }
-    const struct word_arg args[] = {number("k", (double)places, "count"), number("saving", ms(report->joint[k].saving_ms), "ms"), number("wall", ms(report->wall_ms), "ms"),
+    const struct word_arg args[] = {number("k", (double)places, "count"), number("saving", ms(verdict_saving_ms(report)), "ms"), number("wall", ms(report->wall_ms), "ms"),
                                     text("names", buf_str(&names)), number("more", (double)others - ALSO_NAMED, "count")};
     const char *what = !is_lead_priced       ? others > ALSO_NAMED ? "fix_apart_more" : "fix_apart"
                        : others > ALSO_NAMED ? "fix_more"
@@ -303,21 +326,30 @@ static enum grade worst_grade(const struct report *report)
     return worst;
 }
 
-static enum err_code say_healthy(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
+/* No grave fault: what all would save, and what of that the lead would; where the lead has no price, what could be saved beside it follows. */
+static enum err_code say_small_fault(struct report *report, enum lang lang, size_t lead, struct buf *out, struct err *err)
+{
+    struct named named = {{false}};
+    int64_t price_ms = report->findings[lead].finding.price.ms, joint_ms = max_known(price_ms, verdict_saving_ms(report));
+    bool is_much = known(price_ms) && (double)joint_ms >= MUCH_SHARE * (double)report->wall_ms, is_part = known(price_ms) && price_ms < joint_ms;
+    const struct word_arg args[] = {number("saving", ms(joint_ms), "ms"), number("first", ms(price_ms), "ms"), number("wall", ms(report->wall_ms), "ms")};
+    const char *what = !known(price_ms) ? "healthy_note" : is_much ? is_part ? "not_grave_first" : "not_grave" : is_part ? "healthy_small_first" : "healthy_small";
+    say(out, lang, what, args, ARRAY_LENGTH(args));
+    name_once(&named, &report->findings[lead].finding);
+    enum err_code rc = say_finding(report, lang, lead, out, err);
+    if (!known(price_ms))
+        say_saving(report, lang, lead, &named, out);
+    say_also(report, lang, &named, out);
+    return rc;
+}
+
+static enum err_code say_healthy(struct report *report, enum lang lang, struct buf *out, struct err *err)
 {
     const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
-    if (lead < report->finding_count && telling_of(&report->findings[lead]) == TELLS_USUAL) {
-        say(out, lang, "healthy", &wall, 1);
-        return say_finding(report, lang, lead, out, err);
-    }
-    if (lead < report->finding_count && worst_grade(report) >= GRADE_LOW) {
-        int64_t price_ms = report->findings[lead].finding.price.ms;
-        const struct word_arg args[] = {number("saving", ms(price_ms), "ms"), wall};
-        bool is_much = known(price_ms) && (double)price_ms >= MUCH_SHARE * (double)report->wall_ms;
-        say(out, lang, is_much ? "not_grave" : known(price_ms) ? "healthy_small" : "healthy_note", args, ARRAY_LENGTH(args));
-        return say_lead(report, lang, lead, out, err);
-    }
+    size_t usual = leading(report, NULL, 0);
     say(out, lang, "healthy", &wall, 1);
+    if (usual < report->finding_count && telling_of(&report->findings[usual]) == TELLS_USUAL)
+        return say_finding(report, lang, usual, out, err);
     size_t closest = verdict_closest(report, NULL, 0);
     if (closest < report->finding_count) {
         const struct word_arg args[] = {text("rule", str_of(report_rule_name(lang, &report->findings[closest].finding))),
@@ -328,6 +360,14 @@ static enum err_code say_healthy(struct report *report, enum lang lang, size_t l
 }
 
 /* What is missing has been said then: the first finding about anything else follows. */
+static size_t beside_incomplete(const struct report *report)
+{
+    for (size_t i = 0; i < report->shown_count; i++)
+        if (telling_of(&report->findings[i]) == TELLS_CAUSE && strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
+            return i;
+    return report->finding_count;
+}
+
 static enum err_code say_incomplete(struct report *report, enum lang lang, struct buf *out, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf missing;
@@ -335,10 +375,11 @@ static enum err_code say_incomplete(struct report *report, enum lang lang, struc
     enum err_code rc = report_missing(report, lang, &missing, err);
     const struct word_arg args[] = {number("c", (double)report->completeness, "count"), text("missing", buf_str(&missing))};
     say(out, lang, "incomplete", args, ARRAY_LENGTH(args));
-    for (size_t i = 0; i < report->shown_count && !rc; i++)
-        if (telling_of(&report->findings[i]) == TELLS_CAUSE && strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
-            return say_finding(report, lang, i, out, err);
-    return rc;
+    size_t lead = beside_incomplete(report);
+    if (rc || lead == report->finding_count)
+        return rc;
+    say(out, lang, "lower_bound", NULL, 0);
+    return say_finding(report, lang, lead, out, err);
 }
 
 /* Unless it was said. */
@@ -350,13 +391,40 @@ static enum err_code say_regression(struct report *report, enum lang lang, size_
     return ERR_OK;
 }
 
-enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err)
+static bool is_too_short(const struct report *report)
+{
+    return report->wall_ms < JUDGED_FROM_MS && worst_grade(report) < GRADE_MODERATE;
+}
+
+/* Waiting is told where it was most of the run, unless something failed. */
+static bool tells_waiting(const struct report *report, size_t lead, int64_t waited_ms)
+{
+    bool is_failure = lead < report->finding_count && worst_grade(report) >= GRADE_MODERATE && strcmp(report->findings[lead].finding.rule->question, "failure") == 0;
+    return is_most(report, waited_ms) && !is_failure;
+}
+
+size_t verdict_lead(const struct report *report)
 {
     enum bucket largest = BUCKET_STARTUP;
     int64_t waited_ms = waiting_ms(report, &largest);
     size_t lead = leading(report, NULL, 0);
-    bool is_lead_said = false, has_lead = lead < report->finding_count && telling_of(&report->findings[lead]) < TELLS_USUAL;
-    bool is_worth_it = worst_grade(report) >= GRADE_MODERATE;
+    if (report->app.failed)
+        return report->finding_count;
+    if (report->completeness < COMPLETE_ENOUGH)
+        return beside_incomplete(report);
+    if (is_too_short(report) || lead == report->finding_count || telling_of(&report->findings[lead]) >= TELLS_USUAL)
+        return report->finding_count;
+    bool begins_with_waiting = tells_waiting(report, lead, waited_ms) && !is_usual_start(report, waited_ms);
+    return worst_grade(report) >= GRADE_LOW || begins_with_waiting ? lead : report->finding_count;
+}
+
+enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err)
+{
+    enum bucket largest = BUCKET_STARTUP;
+    int64_t waited_ms = waiting_ms(report, &largest);
+    size_t lead = verdict_lead(report);
+    bool has_lead = lead < report->finding_count, is_worth_it = worst_grade(report) >= GRADE_MODERATE;
+    bool tells_wait = tells_waiting(report, lead, waited_ms), is_usual = is_usual_start(report, waited_ms);
     enum err_code rc = ERR_OK;
     if (report->app.failed) {
         say_failed(report, lang, out);
@@ -364,7 +432,7 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
     }
     if (report->completeness < COMPLETE_ENOUGH)
         return say_incomplete(report, lang, out, err);
-    if (report->wall_ms < JUDGED_FROM_MS && !is_worth_it) {
+    if (is_too_short(report)) {
         const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
         say(out, lang, "not_judged", &wall, 1);
         return ERR_OK;
@@ -373,10 +441,9 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
         say(out, lang, "at_least", &wall, 1);
     }
-    bool is_failure = has_lead && is_worth_it && strcmp(report->findings[lead].finding.rule->question, "failure") == 0;
-    if (is_most(report, waited_ms) && !is_failure && !is_usual_start(report, waited_ms)) {
+    if (tells_wait && !is_usual) {
         say_waiting(report, lang, waited_ms, largest, out);
-        if ((is_lead_said = has_lead))
+        if (has_lead)
             rc = say_lead(report, lang, lead, out, err);
         else if (report->shown_count)
             say(out, lang, "nothing_else_to_change", NULL, 0);
@@ -388,16 +455,14 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         rc = say_finding(report, lang, lead, out, err);
         say_saving(report, lang, lead, &named, out);
         say_also(report, lang, &named, out);
-        is_lead_said = true;
+    } else if (has_lead) {
+        rc = say_small_fault(report, lang, lead, out, err);
     } else {
-        rc = say_healthy(report, lang, lead, out, err);
-        is_lead_said = lead < report->finding_count && worst_grade(report) >= GRADE_LOW;
+        rc = say_healthy(report, lang, out, err);
     }
-    if (is_most(report, waited_ms) && is_usual_start(report, waited_ms) && !is_failure) {
-        const struct word_arg args[] = {number("start", (double)starting_ms(report), "ms"), number("wall", ms(report->wall_ms), "ms")};
-        say(out, lang, "usual_start", args, ARRAY_LENGTH(args));
-    }
-    return rc ? rc : say_regression(report, lang, is_lead_said ? lead : report->finding_count, out, err);
+    if (tells_wait && is_usual)
+        say_usual_start(report, lang, out);
+    return rc ? rc : say_regression(report, lang, lead, out, err);
 }
 
 /* ---- empty pages */

@@ -10,6 +10,13 @@
  * for nothing but its usual start does not begin with that, nor one with something that failed. */
 enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err) WARN_UNUSED;
 
+/* Position of the finding that verdict_app is about, which a list of what to change begins with; finding_count: it is about none (a failed run, a healthy one). */
+size_t verdict_lead(const struct report *report);
+
+/* What all that has a price would save together, the one figure of the verdict and of the list of changes. UNKNOWN: nothing to speak of; the run failed, and has to work first; or nothing of the
+ * list saves anything by itself: a run that is told to be healthy is not told what to save. */
+int64_t verdict_saving_ms(const struct report *report);
+
 /* Of a page (8.2): of the findings about its subjects, given as positions in report->findings in their order. Where none is shown, the one that came nearest. */
 enum err_code verdict_page(struct report *report, enum lang lang, const size_t *findings, size_t count, struct buf *out, struct err *err) WARN_UNUSED;
 

@@ -291,8 +291,9 @@ static void says_what_an_incomplete_log_lacks(void **state)
     exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
     assert_string_equal(
         verdict(LANG_EN),
-        "The log is incomplete (completeness 60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line. What "
-        "follows is a lower bound.");
+        "The log is incomplete (completeness 60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line.");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, UNEVEN_ARGS);
+    assert_non_null(strstr(verdict(LANG_EN), " in the middle of a line. What follows is a lower bound. Run times in stage 1.0"));
 }
 
 static void says_that_waiting_was_most_of_it(void **state)
@@ -386,10 +387,29 @@ static void does_not_begin_with_the_usual_start_of_a_short_run(void **state)
     exec("INSERT INTO joint_price VALUES (1, 1, 3000)");
     assert_string_equal(verdict(LANG_EN),
                         "Run times in stage 1.0 vary a lot (coefficient of variation 2); differences between partitions explain 40 % of it. Fixing that saves about 3.0 s of "
-                        "16.0 s. Of the 16.0 s, 9.0 s went into starting up, which is usual; in so short a run it is much.");
+                        "16.0 s. Before any work began: starting up 9.0 s. That is usual; in so short a run (16.0 s) it is much.");
     exec("DELETE FROM joint_price; DELETE FROM finding");
     assert_string_equal(verdict(LANG_EN),
-                        "Healthy: nothing in 16.0 s is worth changing. Of the 16.0 s, 9.0 s went into starting up, which is usual; in so short a run it is much.");
+                        "Healthy: nothing in 16.0 s is worth changing. Before any work began: starting up 9.0 s. That is usual; in so short a run (16.0 s) it is much.");
+    exec("INSERT INTO account VALUES (0, 0, 'gap_startup', 9600, 2400); UPDATE account SET wall_ms = 6600 WHERE bucket = 'startup'");
+    assert_non_null(strstr(verdict(LANG_EN), " Before any work began: starting up 6.6 s, before the first job 2.4 s. That is usual"));
+    assert_non_null(strstr(verdict(LANG_ZH_CN), "开始工作之前：启动 6.6 s、首个作业之前 2.4 s。"));
+}
+
+/* Adaptive execution off is low and has no price, the uneven stage is told as info: the verdict is about that stage, and so the list begins with it. Both forms give 1.5 s for both savings. */
+static void begins_the_list_with_what_the_verdict_names(void **state)
+{
+    (void)state;
+    add_finding("SQL.AQE_OFF", "app", "-", 3, UNKNOWN, 2, "{\"n\":{\"v\":3,\"u\":\"count\"}}");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 900, 2, UNEVEN_ARGS);
+    add_finding("STAGE.DESER", "stage", "2.0", 0.06, 700, 2, "{}");
+    exec("INSERT INTO joint_price VALUES (1, 2, 900), (2, 3, 1500)");
+    assert_non_null(strstr(verdict(LANG_EN), "Largely healthy; about 1.5 s of 1 m 40 s could be saved together, 900 ms of it by the first point. Run times in stage 1.0"));
+    assert_non_null(strstr(verdict(LANG_ZH_CN), "整体健康；1 m 40 s 中合计约可节省 1.5 s，其中第一项 900 ms。"));
+    const char *first = strstr(text_report(), " 1  info  Tasks of very different length"), *second = strstr(out.data, " 2  low  Adaptive execution is off");
+    assert_true(first && second && first < second);
+    assert_non_null(strstr(out.data, "The 2 largest savings, small ones below included, come to about 1.5 s together"));
+    assert_non_null(strstr(out.data, "Worth knowing\n  · Unpacking tasks and results"));
 }
 
 /* What failed comes before what waited, and before a sum of savings where the run failed. */
@@ -642,6 +662,7 @@ int main(void)
         TEST(puts_the_gaps_of_a_shell_behind_what_can_be_changed),
         TEST(names_what_saves),
         TEST(does_not_begin_with_the_usual_start_of_a_short_run),
+        TEST(begins_the_list_with_what_the_verdict_names),
         TEST(puts_a_failure_before_waiting),
         TEST(says_where_a_failure_was_thrown),
         TEST(leaves_out_the_result_of_a_division_by_nothing),
