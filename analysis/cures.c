@@ -12,12 +12,14 @@ static const struct {
 } cures_of_causes[] = {
     {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
     {"APP.DRIVER_GAP", "shell", "DYNALLOC"},
+    {"APP.DRIVER_GAP", "server", "DYNALLOC"},
     {"APP.SQL_DRIVER", "planning", "PARALLEL_READ"},
     {"APP.SQL_DRIVER", "commit", "COALESCE_WRITE"},
     {"APP.SQL_DRIVER", "between", "BCAST_THRESH"},
     {"APP.SQL_DRIVER", "command", ""},
     {"APP.LOW_UTIL", "driver", "DYNALLOC"},
     {"APP.LOW_UTIL", "shell", "DYNALLOC"},
+    {"APP.LOW_UTIL", "server", "DYNALLOC"},
     {"APP.LOW_UTIL", "few_tasks", "REPART DYNALLOC STATIC"},
     {"APP.OVERALLOC", "few_tasks", "REPART STATIC DYNALLOC"},
     {"APP.LOW_UTIL", "tail", ""},
@@ -84,7 +86,7 @@ static bool is_caused_by(const struct finding *finding, const char *cause)
 
 bool finding_is_usual(const struct finding *finding)
 {
-    return strcmp(finding->rule->id, "STAGE.WARMUP") == 0 || is_caused_by(finding, "shell");
+    return strcmp(finding->rule->id, "STAGE.WARMUP") == 0 || is_caused_by(finding, "shell") || is_caused_by(finding, "server");
 }
 
 bool finding_is_symptom(const struct finding *finding)

@@ -26,8 +26,8 @@ static struct str keep(struct report *self, sqlite3_stmt *row, int column, enum 
 
 static const char *const app_sql =
     "SELECT a.app_id, a.attempt_id, a.name, a.user, a.spark_version, coalesce(a.start_ms, a.first_event_ms), h.complete, "
-    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
-    "(SELECT count(*) FROM job), (SELECT count(*) FROM task) "
+    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND NOT EXISTS (SELECT 1 FROM server_session) AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
+    "(SELECT count(*) FROM job), (SELECT count(*) FROM task), (SELECT count(*) FROM job WHERE status = 2) "
     "FROM application AS a, log_health AS h";
 
 static enum err_code read_app(struct report *self, struct err *err)
@@ -47,11 +47,12 @@ static enum err_code read_app(struct report *self, struct err *err)
         self->app.failed = db_i64(row, 7) != 0;
         self->app.job_count = db_i64(row, 8);
         self->app.task_count = db_i64(row, 9);
+        self->app.failed_job_count = db_i64(row, 10);
     }
     db_finalize(row);
     if (rc)
         return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "the store holds no application here") : rc;
-    if ((rc = app_is_shell(self->db, &self->app.is_shell, err)))
+    if ((rc = app_is_shell(self->db, &self->app.is_shell, err)) || (rc = app_is_server(self->db, &self->app.is_server, err)))
         return rc;
     int64_t job_id;
     return failed_job(self->db, &self->arena, &job_id, &self->app.failure, err);
@@ -122,6 +123,26 @@ static enum err_code read_findings(struct report *self, const struct profile *pr
     return ERR_OK;
 }
 
+/* Of the failures that are shown; args that are no JSON have none. */
+static enum err_code read_errors(struct report *self, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(self->db, &stmt, "SELECT coalesce(?1 ->> '$.signature.v', ?1 ->> '$.reason.v') WHERE json_valid(?1)", err);
+    for (size_t i = 0; i < self->shown_count && !rc; i++) {
+        struct report_finding *f = &self->findings[i];
+        if (strcmp(f->finding.rule->question, "failure") != 0)
+            continue;
+        db_bind_str(stmt, 1, f->finding.args);
+        if ((rc = db_step(stmt, err)) == ERR_OK)
+            f->error = keep(self, stmt, 0, &rc);
+        else if (rc == ERR_EOF)
+            rc = ERR_OK;
+        db_reset(stmt);
+    }
+    db_finalize(stmt);
+    return rc;
+}
+
 static enum err_code read_joint(struct report *self, struct err *err)
 {
     sqlite3_stmt *row = NULL;
@@ -154,6 +175,8 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
         rc = read_account(ret, err);
     if (!rc)
         rc = read_findings(ret, profile, err);
+    if (!rc)
+        rc = read_errors(ret, err);
     if (!rc)
         rc = read_joint(ret, err);
     if (rc)

@@ -21,6 +21,7 @@ struct report_finding {
     enum grade grade;
     double margin;                   /* 1.5; NaN: unknown */
     bool is_shown;                   /* grade info or above, neither muted nor suppressed */
+    struct str error;                /* of one that tells of a failure: its signature, or the code of its reason. Different errors are not told in one sentence; STR_NONE: there is none */
 };
 
 struct report {
@@ -30,10 +31,10 @@ struct report {
         struct str id, attempt, name, user, spark_version;
         int64_t start_ms;            /* epoch */
         bool complete;               /* ApplicationEnd was read */
-        bool failed;                 /* exit code, or its last job */
-        bool is_shell;
+        bool failed;                 /* exit code, or its last job; a server goes on when a job fails */
+        bool is_shell, is_server;
         struct str failure;          /* failed_job.h; STR_NONE: the log does not say */
-        int64_t job_count, task_count;
+        int64_t job_count, failed_job_count, task_count;
     } app;
     int64_t analysis_version, begin_ms, end_ms, wall_ms, jobs_ms, completeness, slot_peak, frame_ms, allocated_ms, clock_faults;
     bool end_at_least;

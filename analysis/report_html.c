@@ -41,27 +41,25 @@ static void element_of(struct buf *out, const char *open, struct buf *text, cons
     buf_clear(text);
 }
 
-static void write_account(struct buf *out, struct buf *text, const struct report *report, enum lang lang)
+static void write_account(struct buf *out, struct buf *text, struct report *report, enum lang lang)
 {
-    enum bucket buckets[BUCKET_COUNT];
-    size_t count = report_buckets(report, buckets);
+    struct report_account_row rows[BUCKET_COUNT + 1];
+    size_t count = report_account_rows(report, lang, rows);
     element(out, "<h2>", said(lang, "account"), "</h2>\n");
     element(out, "<table>\n<tr><th>", said(lang, "bucket"), "</th>");
     element(out, "<th class=\"number\">", said(lang, "time"), "</th>");
     element(out, "<th class=\"number\">", said(lang, "share"), "</th><th></th></tr>\n");
     for (size_t i = 0; i < count; i++) {
-        double ms = report_ms(report->account[buckets[i]].wall_ms), share = report->wall_ms > 0 ? ms / (double)report->wall_ms : 0;
-        const char *meaning = message(lang, "buckets", str_of(bucket_names[buckets[i]]), "meaning");
-        element(out, "<tr><td title=\"", str_of(meaning ? meaning : ""), "\">");
-        report_escape_html(out, str_of(report_bucket_name(lang, buckets[i])));
-        word_duration(text, ms);
+        element(out, "<tr><td title=\"", str_of(rows[i].meaning ? rows[i].meaning : ""), "\">");
+        report_escape_html(out, rows[i].name);
+        word_duration(text, (double)rows[i].ms);
         element_of(out, "</td><td class=\"number\">", text, "</td>");
-        word_share(text, share);
+        word_share(text, rows[i].share);
         element_of(out, "<td class=\"number\">", text, "</td>");
         buf_printf(out,
                    "<td class=\"bar\"><svg viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"track\" width=\"100\" height=\"12\"/>"
                    "<rect class=\"mark\" width=\"%.1f\" height=\"12\"/></svg></td></tr>\n",
-                   MIN(MAX(share, 0.0), 1.0) * 100);
+                   MIN(MAX(rows[i].share, 0.0), 1.0) * 100);
     }
     buf_text(out, "</table>\n");
     report_account_note(text, report, lang);
@@ -77,26 +75,8 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
     element(out, "<div class=\"evidence\"><span class=\"label\">", said(lang, "evidence"), "</span> ");
     report_escape_html(out, item->evidence.formula);
     buf_text(out, "\n<ul>\n");
-    for (size_t i = 0; i < evidence->count;) {
-        size_t row = evidence->cells[i].row;
-        report_subject(text, lang, evidence->cells[i].kind, evidence->cells[i].key);
-        element_of(out, "<li>", text, report_colon(lang));
-        const char *separator = "";
-        for (; i < evidence->count && evidence->cells[i].row == row; i++) {
-            const struct report_cell *cell = &evidence->cells[i];
-            if (!report_cell_is_news(cell))
-                continue;
-            buf_text(text, separator);
-            separator = report_comma(lang);
-            report_cell_name(text, lang, cell->name);
-            buf_char(text, ' ');
-            if (str_known(cell->text))
-                word_text(text, cell->text, 300);
-            else
-                word_value(text, cell->value, cell->unit);
-        }
-        element_of(out, "", text, "</li>\n");
-    }
+    for (size_t at = 0; report_evidence_row(text, lang, evidence, &at);)
+        element_of(out, "<li>", text, "</li>\n");
     buf_text(out, "</ul></div>\n");
 }
 
@@ -110,6 +90,8 @@ static void write_fixes(struct buf *out, struct buf *text, const struct report_i
         p += *p == ' ';
         if (!snippet)
             continue;
+        if (!count)
+            element(out, "<p><span class=\"label\">", said(lang, "fixes"), "</span></p>\n");
         buf_text(out, count++ ? "<details><summary>" : "<details open><summary>");
         report_escape_html(out, str_of(message_of(lang, "snippets", snippet->id)));
         snippet_fill(text, snippet, item->args, item->arg_count);
@@ -119,24 +101,10 @@ static void write_fixes(struct buf *out, struct buf *text, const struct report_i
 
 static void write_others(struct buf *out, struct buf *text, const struct report *report, const struct report_group *group, enum lang lang)
 {
-    if (group->count < 2)
+    report_others(text, report, group, lang);
+    if (!text->len)
         return;
     element(out, "<p><span class=\"label\">", said(lang, "others"), "</span> ");
-    for (size_t i = 0; i < group->other_count; i++) {
-        const struct finding *finding = &report->findings[group->others[i]].finding;
-        buf_text(text, i ? ", " : "");
-        report_subject(text, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
-        if (price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
-            buf_text(text, " (");
-            word_duration(text, (double)finding->price.ms);
-            buf_text(text, ")");
-        }
-    }
-    if (group->count > group->other_count + 1) {
-        const struct word_arg n = report_number("n", (double)(group->count - group->other_count - 1), "count");
-        buf_text(text, ", ");
-        report_say(text, lang, "others_more", &n, 1);
-    }
     element_of(out, "", text, "</p>\n");
 }
 
@@ -153,6 +121,10 @@ static enum err_code write_finding(struct buf *out, struct buf *text, struct rep
     if (item.saving.len)
         element(out, "<span class=\"saving\">", item.saving, "</span>");
     element(out, "</p>\n<p>", item.sentence, "</p>\n");
+    if (item.code.len) {
+        element(out, "<p><strong>", said(lang, "code"), "</strong> ");
+        element(out, "<code>", item.code, "</code></p>\n");
+    }
     if (item.origin.len) {
         element(out, "<p><strong>", said(lang, "origin"), "</strong> ");
         element(out, "<code>", item.origin, "</code></p>\n");
@@ -198,7 +170,8 @@ static void write_head(struct buf *out, struct buf *text, const struct report *r
                lang_names[lang]);
     report_escape_html(out, said(lang, "title"));
     report_head(text, report);
-    element(out, ": ", buf_str(text), "</title>\n<style>\n");
+    buf_text(out, report_colon(lang));
+    element(out, "", buf_str(text), "</title>\n<style>\n");
     buf_text(out, report_css);
     buf_text(out, "</style>\n</head>\n<body>\n");
     element_of(out, "<h1>", text, "</h1>\n");
@@ -231,6 +204,8 @@ enum err_code report_write_html(struct report *report, const struct report_style
     element(out, "<h2>", said(lang, "findings"), "</h2>\n");
     if (groups.full_count == 0)
         element(out, "<p>", said(lang, "no_findings"), "</p>\n");
+    if (groups.full_count > 1)
+        element(out, "<p class=\"note\">", said(lang, "order"), "</p>\n");
     for (size_t i = 0; i < groups.full_count; i++)
         if ((rc = write_finding(out, &text, report, &groups.of[i], i + 1, lang, err)))
             return rc;

@@ -29,11 +29,11 @@ static void heading(struct buf *out, enum lang lang, const char *what)
     buf_text(out, "\n\n");
 }
 
-static void write_account(struct buf *out, const struct report *report, enum lang lang)
+static void write_account(struct buf *out, struct report *report, enum lang lang)
 {
     CLEANUP(buf_dispose) struct buf note;
-    enum bucket buckets[BUCKET_COUNT];
-    size_t count = report_buckets(report, buckets);
+    struct report_account_row rows[BUCKET_COUNT + 1];
+    size_t count = report_account_rows(report, lang, rows);
     heading(out, lang, "account");
     buf_text(out, "| ");
     say(out, lang, "bucket");
@@ -43,15 +43,12 @@ static void write_account(struct buf *out, const struct report *report, enum lan
     say(out, lang, "share");
     buf_text(out, " |\n|---|---:|---:|\n");
     for (size_t i = 0; i < count; i++) {
-        double ms = report_ms(report->account[buckets[i]].wall_ms), share = report->wall_ms > 0 ? ms / (double)report->wall_ms : 0;
-        if (share < REPORT_SMALL_BUCKET)
-            continue;
         buf_text(out, "| ");
-        report_escape_markdown(out, str_of(report_bucket_name(lang, buckets[i])));
+        report_escape_markdown(out, rows[i].name);
         buf_text(out, " | ");
-        word_duration(out, ms);
+        word_duration(out, (double)rows[i].ms);
         buf_text(out, " | ");
-        word_share(out, share);
+        word_share(out, rows[i].share);
         buf_text(out, " |\n");
     }
     buf_init(&note, 4096);
@@ -76,17 +73,44 @@ static void write_first_fix(struct buf *out, enum lang lang, const struct report
     buf_text(out, "\n```\n");
 }
 
-static void write_advice(struct buf *out, enum lang lang, const struct report_item *item, const char *before)
+/* `before`: what parts it from what stands before it. */
+static void labelled(struct buf *out, enum lang lang, const char *before, const char *label, struct str text)
 {
-    buf_text(out, before);
-    buf_text(out, "**");
-    say(out, lang, "first");
+    if (!text.len)
+        return;
+    buf_printf(out, "%s**", before);
+    say(out, lang, label);
     buf_text(out, "**: ");
-    report_escape_markdown(out, item->advice);
+    report_escape_markdown(out, text);
 }
 
-static void write_finding(struct buf *out, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item)
+static void write_evidence(struct buf *out, struct report *report, enum lang lang, const struct report_item *item)
 {
+    CLEANUP(buf_dispose) struct buf line;
+    buf_init(&line, (size_t)64 << 10);
+    if (!item->evidence.formula.len && !item->evidence.count)
+        return;
+    buf_text(out, "\n\n**");
+    say(out, lang, "evidence");
+    buf_text(out, "**: ");
+    report_escape_markdown(out, item->evidence.formula);
+    buf_char(out, '\n');
+    for (size_t at = 0, rows = 0; rows < REPORT_EVIDENCE_ROWS && report_evidence_row(&line, lang, &item->evidence, &at); rows++) {
+        buf_text(out, "\n- ");
+        report_escape_markdown(out, report_keep(report, &line));
+    }
+    if (item->evidence.row_count > REPORT_EVIDENCE_ROWS) {
+        const struct word_arg n = report_number("n", (double)(item->evidence.row_count - REPORT_EVIDENCE_ROWS), "count");
+        report_say(&line, lang, "more_evidence", &n, 1);
+        buf_text(out, "\n- ");
+        report_escape_markdown(out, report_keep(report, &line));
+    }
+}
+
+static void write_finding(struct buf *out, struct report *report, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item)
+{
+    CLEANUP(buf_dispose) struct buf others;
+    buf_init(&others, (size_t)64 << 10);
     buf_printf(out, "### %zu. ", number);
     report_escape_markdown(out, str_of(item->name));
     buf_text(out, " · ");
@@ -98,26 +122,14 @@ static void write_finding(struct buf *out, enum lang lang, size_t number, const 
         buf_text(out, " · ");
         report_escape_markdown(out, item->saving);
     }
-    if (group->count > 1) {
-        const struct word_arg n = report_number("n", (double)(group->count - 1), "count");
-        buf_text(out, " · ");
-        report_say(out, lang, "others_more", &n, 1);
-    }
     buf_text(out, "\n\n");
     report_escape_markdown(out, item->sentence);
-    if (item->evidence.formula.len) {
-        buf_text(out, "\n\n**");
-        say(out, lang, "evidence");
-        buf_text(out, "**: ");
-        report_escape_markdown(out, item->evidence.formula);
-    }
-    if (item->origin.len) {
-        buf_text(out, "\n\n**");
-        say(out, lang, "origin");
-        buf_text(out, "**: ");
-        report_escape_markdown(out, item->origin);
-    }
-    write_advice(out, lang, item, "\n\n");
+    labelled(out, lang, "\n\n", "code", item->code);
+    labelled(out, lang, "\n\n", "origin", item->origin);
+    labelled(out, lang, "\n\n", "first", item->advice);
+    write_evidence(out, report, lang, item);
+    report_others(&others, report, group, lang);
+    labelled(out, lang, "\n\n", "others", buf_str(&others));
     buf_char(out, '\n');
     write_first_fix(out, lang, item);
     buf_char(out, '\n');
@@ -125,19 +137,30 @@ static void write_finding(struct buf *out, enum lang lang, size_t number, const 
 
 static enum err_code write_findings(struct buf *out, struct report *report, enum lang lang, struct err *err)
 {
+    CLEANUP(buf_dispose) struct buf together;
     struct report_groups groups;
     struct report_item item;
     enum err_code rc = ERR_OK;
+    buf_init(&together, 4096);
     report_group(report, &groups);
     heading(out, lang, "findings");
     if (groups.full_count == 0) {
         say(out, lang, "no_findings");
         buf_char(out, '\n');
     }
+    if (groups.full_count > 1) {
+        say(out, lang, "order");
+        buf_text(out, "\n\n");
+    }
     for (size_t i = 0; i < groups.full_count; i++) {
         if ((rc = report_item(report, groups.of[i].first, lang, &item, err)))
             return rc;
-        write_finding(out, lang, i + 1, &groups.of[i], &item);
+        write_finding(out, report, lang, i + 1, &groups.of[i], &item);
+    }
+    report_together(&together, report, lang);
+    if (together.len) {
+        report_escape_markdown(out, buf_str(&together));
+        buf_char(out, '\n');
     }
     if (groups.full_count < groups.count)
         heading(out, lang, "notes");
@@ -153,7 +176,7 @@ static enum err_code write_findings(struct buf *out, struct report *report, enum
         buf_text(out, report_colon(lang));
         report_escape_markdown(out, item.sentence);
         if (report_note_advises(&item))
-            write_advice(out, lang, &item, " ");
+            labelled(out, lang, " ", "first", item.advice);
         buf_char(out, '\n');
     }
     return ERR_OK;

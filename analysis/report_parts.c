@@ -55,6 +55,29 @@ void report_cell_name(struct buf *out, enum lang lang, struct str name)
         word_text(out, name, 60);
 }
 
+bool report_evidence_row(struct buf *out, enum lang lang, const struct report_evidence *evidence, size_t *at)
+{
+    if (*at >= evidence->count)
+        return false;
+    const struct report_cell *cell = &evidence->cells[*at];
+    size_t row = cell->row;
+    const char *separator = report_colon(lang);
+    report_subject(out, lang, cell->kind, cell->key);
+    for (; *at < evidence->count && (cell = &evidence->cells[*at])->row == row; ++*at) {
+        if (!report_cell_is_news(cell))
+            continue;
+        buf_text(out, separator);
+        separator = report_comma(lang);
+        report_cell_name(out, lang, cell->name);
+        buf_char(out, ' ');
+        if (str_known(cell->text))
+            word_text(out, cell->text, 120);
+        else
+            word_value(out, cell->value, cell->unit);
+    }
+    return true;
+}
+
 const char *report_bucket_name(enum lang lang, enum bucket bucket)
 {
     const char *name = message(lang, "buckets", str_of(bucket_names[bucket]), "name");
@@ -82,6 +105,60 @@ static void say_saving(struct buf *out, enum lang lang, const struct finding *fi
     report_say(out, lang, "saves", args, ARRAY_LENGTH(args));
 }
 
+/* ---- where a subject comes from */
+
+#define CODE_BYTES 160 /* of a call or a query: enough to know it again */
+
+static const struct {
+    enum subject_kind kind;
+    const char *sql; /* the call, the query; ?1 is the key of the subject */
+} code_sql[] = {
+    {SUBJECT_JOB,
+     "SELECT j.name, coalesce(q.description, j.description) FROM job AS j LEFT JOIN sql_execution AS q ON q.execution_id = j.sql_execution_id WHERE job_id = CAST(?1 AS INTEGER)"},
+    {SUBJECT_STAGE, "SELECT s.name, coalesce(q.description, s.description) FROM stage AS s LEFT JOIN sql_execution AS q ON q.execution_id = s.sql_execution_id "
+                    "WHERE stage_id = CAST(?1 AS INTEGER) AND attempt = CAST(substr(?1, instr(?1, '.') + 1) AS INTEGER)"},
+    {SUBJECT_SQL, "SELECT NULL, description FROM sql_execution WHERE execution_id = CAST(?1 AS INTEGER)"},
+    {SUBJECT_NODE, "SELECT NULL, description FROM sql_execution WHERE execution_id = CAST(?1 AS INTEGER)"}, /* "query/operator" */
+    {SUBJECT_RDD, "SELECT callsite, NULL FROM rdd WHERE rdd_id = CAST(?1 AS INTEGER)"},
+};
+
+/* Python's calls into SQL all come from one line of Java, and so do those of clients of a server: it says nothing. */
+static struct str call_of(struct str name)
+{
+    static const char *const gateways[] = {" at NativeMethodAccessorImpl.java:", " at AccessController.java:"};
+    for (size_t i = 0; i < ARRAY_LENGTH(gateways); i++) {
+        const char *at = name.len ? memmem(name.ptr, name.len, gateways[i], strlen(gateways[i])) : NULL;
+        if (at)
+            name.len = (size_t)(at - name.ptr);
+    }
+    return name;
+}
+
+static enum err_code say_code(struct report *report, const struct finding *finding, struct buf *out, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = ERR_OK;
+    for (size_t i = 0; i < ARRAY_LENGTH(code_sql); i++) {
+        if (code_sql[i].kind != finding->subject_kind)
+            continue;
+        if ((rc = db_prepare(report->db, &row, code_sql[i].sql, err)))
+            return rc;
+        db_bind_str(row, 1, finding->subject_key);
+        if ((rc = db_step(row, err)) == ERR_OK) {
+            struct str call = call_of(db_str(row, 0)), query = call_of(db_str(row, 1));
+            if (call.len)
+                word_text(out, call, CODE_BYTES);
+            if (query.len && !str_eq(call, query)) {
+                buf_text(out, call.len ? " · " : "");
+                word_text(out, query, CODE_BYTES);
+            }
+        }
+        db_finalize(row);
+        return rc == ERR_EOF ? ERR_OK : rc;
+    }
+    return ERR_OK;
+}
+
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf text;
@@ -95,6 +172,10 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
         return rc;
     report_subject(&text, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
     ret->subject = report_keep(report, &text);
+    if ((rc = say_code(report, finding, &text, err)))
+        return rc;
+    if (text.len)
+        ret->code = report_keep(report, &text);
     report_sentence(&text, lang, finding, ret->args, ret->arg_count);
     ret->sentence = report_keep(report, &text);
     report_advice(&text, lang, finding, ret->args, ret->arg_count);
@@ -115,9 +196,28 @@ void report_together(struct buf *out, const struct report *report, enum lang lan
 {
     if (report->joint_count < 2 || !known(verdict_saving_ms(report)))
         return;
-    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"),
-                                    report_number("ms", report_ms(verdict_saving_ms(report)), "ms")};
+    const struct word_arg args[] = {report_number("k", (double)report->joint_count, "count"), report_number("ms", report_ms(verdict_saving_ms(report)), "ms")};
     report_say(out, lang, "together", args, ARRAY_LENGTH(args));
+}
+
+void report_others(struct buf *out, const struct report *report, const struct report_group *group, enum lang lang)
+{
+    const char *separator = lang == LANG_ZH_CN ? "、" : ", ";
+    for (size_t i = 0; i < group->other_count; i++) {
+        const struct finding *finding = &report->findings[group->others[i]].finding;
+        buf_text(out, i ? separator : "");
+        report_subject(out, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+        if (!finding_is_usual(finding) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
+            buf_text(out, lang == LANG_ZH_CN ? "（" : " (");
+            word_duration(out, (double)finding->price.ms);
+            buf_text(out, lang == LANG_ZH_CN ? "）" : ")");
+        }
+    }
+    if (group->count > group->other_count + 1) {
+        const struct word_arg n = report_number("n", (double)(group->count - group->other_count - 1), "count");
+        buf_text(out, group->other_count ? report_comma(lang) : "");
+        report_say(out, lang, "others_more", &n, 1);
+    }
 }
 
 /* What the verdict is about, whatever its grade, then causes before what they lead to, then notes, and last what is usual. */
@@ -135,9 +235,20 @@ static enum part part_of(const struct report *report, size_t position, size_t le
 static void add_to_group(const struct report *report, size_t position, bool is_full, struct report_groups *ret)
 {
     const struct report_finding *f = &report->findings[position];
-    size_t at = 0;
-    while (at < ret->count && report->findings[ret->of[at].first].finding.rule != f->finding.rule)
-        at++;
+    size_t at = 0, of_rule = 0, last = 0;
+    for (; at < ret->count; at++) {
+        const struct report_finding *first = &report->findings[ret->of[at].first];
+        if (first->finding.rule != f->finding.rule)
+            continue;
+        if (str_eq(first->error, f->error))
+            break;
+        of_rule++;
+        last = at;
+    }
+    if (at == ret->count && of_rule == REPORT_ERRORS) {
+        ret->of[last].count++;
+        return;
+    }
     if (at == ARRAY_LENGTH(ret->of))
         return;
     struct report_group *group = &ret->of[at];
@@ -175,6 +286,31 @@ enum err_code report_verdict(struct report *report, enum lang lang, struct str *
     return rc;
 }
 
+size_t report_account_rows(struct report *report, enum lang lang, struct report_account_row ret[BUCKET_COUNT + 1])
+{
+    CLEANUP(buf_dispose) struct buf name;
+    enum bucket buckets[BUCKET_COUNT];
+    size_t all = report_buckets(report, buckets), count = 0;
+    int64_t small_ms = 0;
+    buf_init(&name, 256);
+    for (size_t i = 0; i < all; i++) {
+        int64_t ms = report->account[buckets[i]].wall_ms;
+        double share = report->wall_ms > 0 ? (double)ms / (double)report->wall_ms : 0;
+        if (share < REPORT_SMALL_BUCKET)
+            small_ms += ms;
+        else
+            ret[count++] =
+                (struct report_account_row){str_of(report_bucket_name(lang, buckets[i])), message(lang, "buckets", str_of(bucket_names[buckets[i]]), "meaning"), ms, share};
+    }
+    if (count < all) {
+        const struct word_arg n = report_number("n", (double)(all - count), "count");
+        report_say(&name, lang, "others_row", &n, 1);
+        ret[count] = (struct report_account_row){report_keep(report, &name), NULL, small_ms, report->wall_ms > 0 ? (double)small_ms / (double)report->wall_ms : 0};
+        count++;
+    }
+    return count;
+}
+
 void report_account_note(struct buf *out, const struct report *report, enum lang lang)
 {
     enum bucket buckets[BUCKET_COUNT];
@@ -210,20 +346,21 @@ static void say_simulator(struct buf *out, const struct report *report, enum lan
     report_say(out, lang, what, args, ARRAY_LENGTH(args));
 }
 
-static void say_rules(struct buf *out, const struct report *report, enum lang lang)
-{
-    struct report_groups groups;
-    report_group(report, &groups);
-    const struct word_arg args[] = {report_number("checked", (double)rule_count, "count"), report_number("fired", (double)groups.count, "count")};
-    report_say(out, lang, "rules", args, ARRAY_LENGTH(args));
-}
-
 static bool has_shown(const struct report *report, const struct rule *rule)
 {
     for (size_t i = 0; i < report->shown_count; i++)
         if (report->findings[i].finding.rule == rule)
             return true;
     return false;
+}
+
+static void say_rules(struct buf *out, const struct report *report, enum lang lang)
+{
+    size_t fired = 0;
+    for (size_t i = 0; i < rule_count; i++)
+        fired += has_shown(report, &rules[i]);
+    const struct word_arg args[] = {report_number("checked", (double)rule_count, "count"), report_number("fired", (double)fired, "count")};
+    report_say(out, lang, "rules", args, ARRAY_LENGTH(args));
 }
 
 /* The few rules that came nearest without reaching their limit anywhere, one subject each. */

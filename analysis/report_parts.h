@@ -14,6 +14,7 @@
 #define REPORT_LARGE_BUCKET 0.10     /* of the wall: buckets from there on are explained below the account */
 #define REPORT_SMALL_BUCKET 0.01     /* of the wall: buckets below it are one row */
 #define REPORT_CLOSEST 3
+#define REPORT_ERRORS 4              /* of a rule about failures so many different errors are told; further ones are counted */
 
 /* All texts are in the report's arena. */
 struct report_item {
@@ -21,6 +22,7 @@ struct report_item {
     const struct finding *finding;
     const char *name;                /* static: of its rule */
     struct str subject, sentence, advice;
+    struct str code;                 /* the call that its subject comes from, and its query: "count at a.py:7 · SELECT …"; STR_NONE: the log has neither */
     struct str origin;               /* where what failed was thrown (error_text.h); STR_NONE: it is about no failure, or the log does not say */
     struct str saving;               /* "saves about 5.0 s (4.8 s to 5.3 s)"; STR_NONE: no price, or nothing to do about it */
     struct word_arg args[REPORT_ARGS];
@@ -29,14 +31,14 @@ struct report_item {
 };
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err) WARN_UNUSED;
 
-/* Shown findings by rule: that of the verdict, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
+/* Shown findings by rule, and by error where they tell of failures: that of the verdict, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
 struct report_group {
     size_t first, count;             /* position of the first; how many there are */
     size_t others[REPORT_FURTHER_SUBJECTS];
     size_t other_count;
 };
 struct report_groups {
-    struct report_group of[128];     /* more than there are rules */
+    struct report_group of[128];     /* more than there are rules, and errors of rules about failures */
     size_t count, full_count;        /* full: from grade low on and worth doing something about, at most REPORT_FULL_RULES; the rest are notes */
 };
 void report_group(const struct report *report, struct report_groups *ret);
@@ -47,6 +49,8 @@ bool report_note_advises(const struct report_item *item);
 struct str report_keep(struct report *report, struct buf *text);
 /* A text of section "report" with placeholders; the next argument is the text of an arg, or NULL for a number. */
 void report_say(struct buf *out, enum lang lang, const char *what, const struct word_arg *args, size_t count);
+/* The further subjects of a group: "stage 2.0 (1.2 s), stage 3.0, 4 more"; nothing where there are none. */
+void report_others(struct buf *out, const struct report *report, const struct report_group *group, enum lang lang);
 /* What the largest savings come to together (verdict_saving_ms); nothing where there are not two. */
 void report_together(struct buf *out, const struct report *report, enum lang lang);
 struct word_arg report_number(const char *name, double value, const char *unit);
@@ -59,7 +63,17 @@ const char *report_grade_name(enum lang lang, enum grade grade);
 /* A readable report leaves out cells that say nothing happened: nothing spilled, nothing read. */
 bool report_cell_is_news(const struct report_cell *cell);
 void report_cell_name(struct buf *out, enum lang lang, struct str name);     /* of a column of evidence */
+/* One row of evidence, "task 7: took 5.0 s, ran 4.0 s", from the cell *at on, which is moved behind it. False: there is none left. */
+bool report_evidence_row(struct buf *out, enum lang lang, const struct report_evidence *evidence, size_t *at);
 const char *report_bucket_name(enum lang lang, enum bucket bucket);
+/* Rows of the account, largest first; those below REPORT_SMALL_BUCKET are one row, the last: names as texts of the arena. Returns their number, so that their times add up to the run. */
+struct report_account_row {
+    struct str name;
+    const char *meaning;             /* static; NULL of the row of small ones */
+    int64_t ms;
+    double share;
+};
+size_t report_account_rows(struct report *report, enum lang lang, struct report_account_row ret[BUCKET_COUNT + 1]);
 /* Below the account: what a slot is, and what the largest parts mean. */
 void report_account_note(struct buf *out, const struct report *report, enum lang lang);
 

@@ -165,29 +165,13 @@ static void account_row(struct buf *out, struct str name, int64_t ms, double sha
     buf_char(out, '\n');
 }
 
-static void write_account(struct buf *out, const struct report *report, const struct report_style *style)
+static void write_account(struct buf *out, struct report *report, const struct report_style *style)
 {
-    enum bucket buckets[BUCKET_COUNT];
-    size_t count = report_buckets(report, buckets), small = 0;
-    int64_t small_ms = 0;
+    struct report_account_row rows[BUCKET_COUNT + 1];
+    size_t count = report_account_rows(report, style->lang, rows);
     heading(out, style, "account");
-    for (size_t i = 0; i < count; i++) {
-        int64_t ms = report->account[buckets[i]].wall_ms;
-        double share = report->wall_ms > 0 ? (double)ms / (double)report->wall_ms : 0;
-        if (share < REPORT_SMALL_BUCKET) {
-            small++;
-            small_ms += ms;
-            continue;
-        }
-        account_row(out, str_of(report_bucket_name(style->lang, buckets[i])), ms, share);
-    }
-    if (small) {
-        CLEANUP(buf_dispose) struct buf name;
-        buf_init(&name, 256);
-        const struct word_arg n = report_number("n", (double)small, "count");
-        report_say(&name, style->lang, "others_row", &n, 1);
-        account_row(out, buf_str(&name), small_ms, report->wall_ms > 0 ? (double)small_ms / (double)report->wall_ms : 0);
-    }
+    for (size_t i = 0; i < count; i++)
+        account_row(out, rows[i].name, rows[i].ms, rows[i].share);
     CLEANUP(buf_dispose) struct buf note;
     buf_init(&note, 1024);
     report_account_note(&note, report, style->lang);
@@ -215,25 +199,8 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     if (item->evidence.formula.len)
         labelled(out, style, "evidence", item->evidence.formula);
     size_t rows = 0;
-    for (size_t i = 0; i < evidence->count && rows < REPORT_EVIDENCE_ROWS; rows++) {
-        size_t row = evidence->cells[i].row;
-        report_subject(&line, style->lang, evidence->cells[i].kind, evidence->cells[i].key);
-        const char *separator = report_colon(style->lang);
-        for (; i < evidence->count && evidence->cells[i].row == row; i++) {
-            const struct report_cell *cell = &evidence->cells[i];
-            if (!report_cell_is_news(cell))
-                continue;
-            buf_text(&line, separator);
-            separator = report_comma(style->lang);
-            report_cell_name(&line, style->lang, cell->name);
-            buf_char(&line, ' ');
-            if (str_known(cell->text))
-                word_text(&line, cell->text, 120);
-            else
-                word_value(&line, cell->value, cell->unit);
-        }
+    for (size_t at = 0; rows < REPORT_EVIDENCE_ROWS && report_evidence_row(&line, style->lang, evidence, &at); rows++)
         indented(out, report_keep(report, &line), 6);
-    }
     if (evidence->row_count > rows) {
         const struct word_arg n = report_number("n", (double)(evidence->row_count - rows), "count");
         report_say(&line, style->lang, "more_evidence", &n, 1);
@@ -260,30 +227,13 @@ static void write_first_fix(struct buf *out, const struct report_style *style, c
     }
 }
 
-static enum err_code write_others(struct buf *out, struct report *report, const struct report_style *style, const struct report_group *group, struct err *err)
+static void write_others(struct buf *out, const struct report *report, const struct report_style *style, const struct report_group *group)
 {
     CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, (size_t)64 << 10);
-    for (size_t i = 0; i < group->other_count; i++) {
-        struct report_item item;
-        enum err_code rc = report_item(report, group->others[i], style->lang, &item, err);
-        if (rc)
-            return rc;
-        buf_printf(&line, "%s%.*s", i ? ", " : "", (int)item.subject.len, item.subject.ptr);
-        if (item.saving.len) {
-            buf_text(&line, " (");
-            word_duration(&line, (double)item.finding->price.ms);
-            buf_char(&line, ')');
-        }
-    }
-    if (group->count > group->other_count + 1) {
-        const struct word_arg n = report_number("n", (double)(group->count - group->other_count - 1), "count");
-        buf_text(&line, ", ");
-        report_say(&line, style->lang, "others_more", &n, 1);
-    }
+    report_others(&line, report, group, style->lang);
     if (line.len)
-        labelled(out, style, "others", report_keep(report, &line));
-    return ERR_OK;
+        labelled(out, style, "others", buf_str(&line));
 }
 
 static enum err_code write_finding(struct buf *out, struct report *report, const struct report_style *style, size_t number, const struct report_group *group, struct err *err)
@@ -308,12 +258,13 @@ static enum err_code write_finding(struct buf *out, struct report *report, const
     }
     buf_char(out, '\n');
     indented(out, item.sentence, 4);
+    if (item.code.len)
+        labelled(out, style, "code", item.code);
     if (item.origin.len)
         labelled(out, style, "origin", item.origin);
     labelled(out, style, "first", item.advice);
     write_evidence(out, report, style, &item);
-    if ((rc = write_others(out, report, style, group, err)))
-        return rc;
+    write_others(out, report, style, group);
     write_first_fix(out, style, &item);
     return ERR_OK;
 }
@@ -377,6 +328,8 @@ enum err_code report_write_text(struct report *report, const struct report_style
     heading(out, style, "findings");
     if (groups.full_count == 0)
         indented(out, str_of(message_of(style->lang, "report", "no_findings")), 2);
+    if (groups.full_count > 1)
+        indented(out, str_of(message_of(style->lang, "report", "order")), 2);
     for (size_t i = 0; i < groups.full_count; i++)
         if ((rc = write_finding(out, report, style, i + 1, &groups.of[i], err)))
             return rc;

@@ -149,9 +149,9 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
 {
     const struct facts *facts = judged->facts;
     const struct accounts *accounts = judged->accounts;
-    bool shell;
+    bool shell, server;
     enum err_code rc = app_is_shell(facts->db, &shell, err);
-    if (rc)
+    if (rc || (rc = app_is_server(facts->db, &server, err)))
         return rc;
     size_t *places = arena_zalloc(findings->arena, accounts->gap_count + 1, sizeof *places), count = 0, longest = 0;
     double sum = 0, saving = 0;
@@ -182,7 +182,7 @@ static enum err_code driver_gap(const struct judged *judged, struct findings *fi
         return ERR_OK;
     }
     const struct driver_gap *gap = &accounts->gaps[longest];
-    finding->cause = shell ? "shell" : gap->job_after == NO_ENTITY ? "at_the_end" : "between_jobs";
+    finding->cause = shell ? "shell" : server ? "server" : gap->job_after == NO_ENTITY ? "at_the_end" : "between_jobs";
     finding_arg(findings, "max", length_of(gap), "ms");
     if (gap->job_before != NO_ENTITY)
         finding_arg(findings, "j1", (double)facts->jobs[gap->job_before].job_id, "id");
@@ -308,11 +308,11 @@ static double gap_slot_ms(const struct accounts *accounts, double busy)
 
 static enum err_code low_util(const struct judged *judged, struct findings *findings, struct err *err)
 {
-    bool shell;
+    bool shell, server;
     const struct account *app = &judged->accounts->app;
     double allocated = judged->accounts->allocated_ms, busy = busy_slot_ms(app);
     enum err_code rc = app_is_shell(judged->facts->db, &shell, err);
-    if (rc || !judged->facts->job_count || allocated <= 0)
+    if (rc || (rc = app_is_server(judged->facts->db, &server, err)) || !judged->facts->job_count || allocated <= 0)
         return rc;
     struct finding *finding = findings_add(findings, "APP.LOW_UTIL", SUBJECT_APP, "-");
     finding->measure = MIN(MAX(1 - busy / allocated, 0.0), 1.0);
@@ -337,7 +337,7 @@ static enum err_code low_util(const struct judged *judged, struct findings *find
     for (size_t i = 1; i < ARRAY_LENGTH(parts); i++)
         if (parts[i].ms > most.ms)
             most = parts[i];
-    finding->cause = shell && most.why == parts[0].why ? "shell" : most.why;
+    finding->cause = most.why != parts[0].why ? most.why : shell ? "shell" : server ? "server" : most.why;
     finding_arg(findings, "most", most.ms, "ms");
     finding_arg_text(findings, "why", str_of(most.why));
     finding_arg(findings, "partitions", TASKS_A_SLOT * (double)judged->facts->slot_peak, "count");
@@ -443,8 +443,8 @@ static enum err_code overalloc(const struct judged *judged, struct findings *fin
     if (!idle)
         finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit",
                          (struct evidence_cell[]){{"at_once", (double)at_once, "slots"}, {"slots", (double)facts->slot_peak, "slots"}}, 2);
-    FORMULA(findings, NULL, finding->rule->ladder.step[0], "CP", {"idle", (double)idle, "count"}, {"executors", (double)count, "count"}, {"at_once", (double)at_once, "count"},
-            {"slots", (double)facts->slot_peak, "count"});
+    FORMULA(findings, never >= spare ? NULL : "slots", finding->rule->ladder.step[0], "CP", {"idle", (double)idle, "count"}, {"executors", (double)count, "count"},
+            {"spare", (double)(facts->slot_peak - at_once), "count"}, {"slots", (double)facts->slot_peak, "count"});
     return ERR_OK;
 }
 

@@ -185,6 +185,7 @@ static void task_failures(const struct judged *judged, struct findings *findings
     finding_arg_text(findings, "s", str_of(key));
     finding_arg(findings, "k", failed, "count");
     finding_arg(findings, "n", all, "count");
+    finding_arg_text(findings, "then", fact->failed ? STR_LIT("failed") : fact->completed_seen ? STR_LIT("succeeded") : STR_LIT("unknown"));
     finding_measure(findings, "lost", lost_ms, "ms");
     if (failures->group_count) {
         finding->cause = error_kind_names[failures->groups[0].kind];

@@ -14,6 +14,8 @@ static void incomplete(const struct judged *judged, struct findings *findings)
     size_t len = 0, count = 1;
     text[0] = '\0';
     finding->measure = log->score;
+    if (judged->facts->end_at_least)
+        finding->cause = "running"; /* for all that the log says */
     for (int kind = 0; kind < MISSING_KIND_COUNT; kind++) {
         const struct missing *missing = &log->missing[kind];
         if (missing->count <= 0)

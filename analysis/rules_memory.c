@@ -79,7 +79,8 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     if (!finding)
         return;
     double share = view->extra->spilled_tasks / view->count;
-    finding->cause = share < SPILL_FEW ? "few" : share > SPILL_MOST ? "most" : "some";
+    bool has_cores = known_or(judged->facts->executors[view->extra->worst.executor].cores, 1) > 1;
+    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : has_cores ? "most_cores" : "most";
     /* Where files of a spill stay in the page cache, or Python writes them, no time is seen that it cost: still nothing that was meant. */
     if (finding->measure >= rule->ladder.step[1] && disk >= SPILL_LEAST_BYTES)
         finding->at_least = GRADE_INFO;

@@ -298,9 +298,10 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
         return ERR_OK;
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
-    finding->cause = partitions > 0 ? "partitioned" : NULL;
+    finding->cause = partitions > 0 ? "partitioned" : bytes <= TASK_BYTES ? "one" : NULL;
     finding_arg(pass->findings, "parts", partitions, "count");
     finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
+    finding_arg(pass->findings, "bytes", bytes, "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}, {"partitions", partitions, "count"}}, 3);
     FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
     return ERR_OK;

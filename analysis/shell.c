@@ -14,3 +14,11 @@ enum err_code app_is_shell(struct db *app, bool *ret, struct err *err)
     *ret = !rc && known_or(is_shell, 0) != 0;
     return rc;
 }
+
+enum err_code app_is_server(struct db *app, bool *ret, struct err *err)
+{
+    int64_t is_server;
+    enum err_code rc = db_query_i64(app, "SELECT EXISTS (SELECT 1 FROM server_session)", &is_server, err);
+    *ret = !rc && known_or(is_server, 0) != 0;
+    return rc;
+}

@@ -37,9 +37,9 @@ const struct snippet snippets[] = {
      "--conf spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes={half_of_max}"},
     {"AQE_MIN", "conf", "--conf spark.sql.adaptive.coalescePartitions.parallelismFirst=true\n--conf spark.sql.adaptive.coalescePartitions.minPartitionSize=1m"},
     {"SHUFPART", "sql", "SET spark.sql.shuffle.partitions={ideal};     -- RDD: spark.default.parallelism, or reduceByKey(f, {ideal})"},
-    {"REPART", "python", "df = df.repartition({partitions})            # a full shuffle into even pieces; by a column, rows of one value would stay together"},
+    {"REPART", "python", "data = data.repartition({partitions})        # RDD or DataFrame; a full shuffle into even pieces; by a column, rows of one value would stay together"},
     {"REPART_BY", "python", "df = df.repartition('{partition_column}')     # rows of one value go to one task, which writes one file of them; pieces may be uneven"},
-    {"COALESCE", "python", "df = df.coalesce({partitions})             # no shuffle; beware: the stage before gets as few tasks"},
+    {"COALESCE", "python", "data = data.coalesce({partitions})         # RDD or DataFrame; no shuffle; beware: the stage before gets as few tasks"},
     {"COALESCE_WRITE", "python",
      "# partitions: bytes / 128 MiB, rounded up\n"
      "df.repartition({partitions}).write.mode('overwrite').partitionBy('{partition_column}').parquet(path)\n"
@@ -51,14 +51,14 @@ const struct snippet snippets[] = {
     {"KRYO", "conf", "--conf spark.serializer=org.apache.spark.serializer.KryoSerializer\n--conf spark.kryo.registrationRequired=false"},
     {"PERSIST", "python",
      "from pyspark import StorageLevel\n"
-     "df = df.persist(StorageLevel.MEMORY_AND_DISK)\n"
-     "df.count()                                  # an action fills it"},
+     "data.persist(StorageLevel.MEMORY_AND_DISK)     # data: the RDD or DataFrame that is used again\n"
+     "data.count()                                # an action fills it"},
     {"PERSIST_SER", "python", "rdd.persist(StorageLevel.MEMORY_AND_DISK)     # Python's is serialised; Scala, Java: MEMORY_AND_DISK_SER"},
     {"UNPERSIST", "python",
      "try:\n"
      "    ...\n"
      "finally:\n"
-     "    df.unpersist()                          # or, for all: spark.catalog.clearCache()"},
+     "    data.unpersist()                        # RDD or DataFrame; or, for all tables: spark.catalog.clearCache()"},
     {"CHECKPOINT", "python", "spark.sparkContext.setCheckpointDir('{checkpoint_dir}')\ndf = df.checkpoint()"},
     {"G1", "conf", "--conf 'spark.executor.extraJavaOptions=-XX:+UseG1GC -XX:InitiatingHeapOccupancyPercent=35'"},
     {"MEMORY", "conf", "--executor-memory {executor_memory} --executor-cores {executor_cores}\n--conf spark.memory.fraction=0.6\n--conf spark.memory.storageFraction=0.3"},
@@ -87,7 +87,7 @@ const struct snippet snippets[] = {
     {"PANDAS_UDF", "python",
      "@F.pandas_udf('long')\n"
      "def f(s: pd.Series) -> pd.Series:\n"
-     "    return s.astype(str).str[::-1].astype('int64')\n"
+     "    return s.astype(str).str[::-1].astype('int64')     # example, put your own function here\n"
      "# better, where there is one: a built-in, F.reverse(F.col('x').cast('string')).cast('long')"},
     {"RESULT_FILE", "python", "df.write.parquet('{output_path}')             # instead of collect() or toPandas(); or df.limit(1000).toPandas()"},
     {"THREADS", "python",
@@ -147,7 +147,25 @@ static void fill_one(struct buf *out, struct str name, const struct word_arg *ar
     buf_printf(out, "<%.*s>", (int)name.len, name.ptr);
 }
 
-void snippet_fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count)
+/* The same settings where a program makes its session, as a comment of the shell; those of lines that are comments are left out. */
+static void add_python(struct buf *out, const char *code)
+{
+    static const char option[] = "--conf ";
+    bool any = false;
+    for (const char *line = code; *line; line += line[strcspn(line, "\n")] == '\n' ? strcspn(line, "\n") + 1 : strcspn(line, "\n")) {
+        const char *end = line + strcspn(line, "\n");
+        for (const char *p = line; *line != '#' && (p = memmem(p, (size_t)(end - p), option, sizeof option - 1)) != NULL;) {
+            p += sizeof option - 1;
+            p += *p == '\'';
+            size_t len = strcspn(p, p[-1] == '\'' ? "'" : " \n"), key = strcspn(p, "=");
+            if (key < len)
+                buf_printf(out, "%s.config('%.*s', '%.*s')", any ? "" : "\n# in Python: SparkSession.builder", (int)key, p, (int)(len - key - 1), p + key + 1);
+            any |= key < len;
+        }
+    }
+}
+
+static void fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count)
 {
     for (const char *p = snippet->code; *p;) {
         size_t plain = strcspn(p, "{"), name = p[plain] ? strcspn(p + plain, "}") : 0;
@@ -158,4 +176,14 @@ void snippet_fill(struct buf *out, const struct snippet *snippet, const struct w
         fill_one(out, (struct str){p + 1, name - 1}, args, count);
         p += name + (p[name] == '}');
     }
+}
+
+void snippet_fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count)
+{
+    CLEANUP(buf_dispose) struct buf code;
+    buf_init(&code, (size_t)64 << 10);
+    fill(&code, snippet, args, count);
+    buf_append(out, code.data, code.len);
+    if (strcmp(snippet->language, "conf") == 0)
+        add_python(out, code.data ? code.data : "");
 }

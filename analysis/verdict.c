@@ -437,6 +437,10 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         say(out, lang, "not_judged", &wall, 1);
         return ERR_OK;
     }
+    if (report->app.is_server && report->app.complete && report->app.failed_job_count > 0) {
+        const struct word_arg args[] = {number("n", (double)report->app.failed_job_count, "count"), number("all", (double)report->app.job_count, "count")};
+        say(out, lang, "server_failed", args, ARRAY_LENGTH(args));
+    }
     if (report->end_at_least) {
         const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
         say(out, lang, "at_least", &wall, 1);

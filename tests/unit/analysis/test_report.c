@@ -109,7 +109,7 @@ static void says_that_a_healthy_run_is_healthy_and_what_came_nearest(void **stat
 {
     (void)state;
     add_finding("STAGE.UNEVEN", "stage", "1.0", 0.45, 30000, 2, "{}");
-    assert_string_equal(verdict(LANG_EN), "Healthy: nothing in 1 m 40 s is worth changing. Closest rule: Tasks of very different length at 90 % of its limit.");
+    assert_string_equal(verdict(LANG_EN), "Healthy: nothing in 1 m 40 s is worth changing. Nearest to a warning: Tasks of very different length (90 % of the warning level).");
 }
 
 static void names_the_first_finding_and_what_the_first_few_save(void **state)
@@ -188,7 +188,7 @@ static void advises_by_the_cause(void **state)
     assert_non_null(strstr(text_report(), "First: Persist it before its first use"));
     exec("UPDATE finding SET cause = 'memory_tight'");
     assert_non_null(strstr(text_report(), "First: Memory is tight where it is computed"));
-    assert_null(strstr(text_report(), "df.persist("));
+    assert_null(strstr(text_report(), "data.persist("));
 }
 
 /* What is small still has a price and an advice: the verdict may lead with it, and no other line would say what to do. What is no fault has none. */
@@ -228,11 +228,11 @@ static void what_is_beyond_its_limit_is_not_near_it(void **state)
     exec("UPDATE finding SET grade_shift = -1");
     assert_null(strstr(text_report(), "Executors mostly idle"));
     exec("UPDATE finding SET measure = 0.24");
-    assert_non_null(strstr(text_report(), "Executors mostly idle: 80 % of its limit"));
+    assert_non_null(strstr(text_report(), "Executors mostly idle (80 % of the warning level)"));
     add_finding("STAGE.UNEVEN", "stage", "1.0", 0.45, 3000, 2, UNEVEN_ARGS);
-    assert_non_null(strstr(text_report(), "Closest rules: Tasks of very different length: 90 % of its limit"));
+    assert_non_null(strstr(text_report(), "Nearest to a warning: Tasks of very different length (90 % of the warning level)"));
     add_finding("STAGE.UNEVEN", "stage", "2.0", 2, 3000, 2, UNEVEN_ARGS); /* the rule has something to say: what came near elsewhere is not */
-    assert_non_null(strstr(text_report(), "Closest rules: Executors mostly idle: 80 % of its limit"));
+    assert_non_null(strstr(text_report(), "Nearest to a warning: Executors mostly idle (80 % of the warning level)"));
 }
 
 static void gives_the_filter_of_its_tasks(void **state)
@@ -289,9 +289,7 @@ static void says_what_an_incomplete_log_lacks(void **state)
     (void)state;
     exec("UPDATE analysis SET completeness = 60");
     exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
-    assert_string_equal(
-        verdict(LANG_EN),
-        "The log is incomplete (completeness 60 of 100): 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line.");
+    assert_string_equal(verdict(LANG_EN), "The log is incomplete: 1 of 0 task ends is missing; there is no record of the application's end; the log ends in the middle of a line.");
     add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, UNEVEN_ARGS);
     assert_non_null(strstr(verdict(LANG_EN), " in the middle of a line. What follows is a lower bound. Run times in stage 1.0"));
 }
@@ -427,6 +425,90 @@ static void puts_a_failure_before_waiting(void **state)
     assert_null(strstr(text_report(), "The 2 largest savings"));
     assert_non_null(strstr(verdict(LANG_EN), "Failed after 1 m 40 s"));
     assert_null(strstr(out.data, "saves"));
+}
+
+#define FAILED_ARGS(stage, error, then)                                                                                          \
+    "{\"s\":{\"v\":\"" stage "\"},\"k\":{\"v\":2},\"n\":{\"v\":5},\"error\":{\"v\":\"" error "\"},\"signature\":{\"v\":\"" error \
+    "\"},\"hosts\":{\"v\":\"h1\"},\"then\":{\"v\":\"" then "\"}}"
+
+/* Three stages with two errors: those alike are told together, and each error has a sentence of its own. Of many errors the first four are told, and the rest counted. */
+static void tells_different_errors_apart(void **state)
+{
+    (void)state;
+    add_finding("TASK.FAILURES", "stage", "1.0", 0.4, 9000, 2, FAILED_ARGS("1.0", "E: m", "failed"));
+    add_finding("TASK.FAILURES", "stage", "2.0", 0.4, 8000, 2, FAILED_ARGS("2.0", "F: n", "succeeded"));
+    add_finding("TASK.FAILURES", "stage", "3.0", 0.4, 7000, 2, FAILED_ARGS("3.0", "E: m", "succeeded"));
+    text_report();
+    assert_non_null(strstr(out.data, "    2 of 5 task attempts of stage 1.0 failed: E: m (h1).\n"));
+    assert_non_null(strstr(out.data, "    2 of 5 task attempts of stage 2.0 failed: F: n (h1). Its tasks succeeded when they were"));
+    assert_non_null(strstr(out.data, "    Also: stage 3.0 (7.0 s)\n"));
+    assert_null(strstr(out.data, "Also: stage 2.0"));
+    assert_non_null(strstr(out.data, "86 rules were checked; 1 has something to say."));
+    for (int i = 4; i <= 9; i++) {
+        char key[8], args[300];
+        snprintf(key, sizeof key, "%d.0", i);
+        snprintf(args, sizeof args, "{\"s\":{\"v\":\"%s\"},\"signature\":{\"v\":\"other %d\"}}", key, i);
+        add_finding("TASK.FAILURES", "stage", key, 0.4, 6000 - i, 2, args);
+    }
+    text_report();
+    assert_non_null(strstr(out.data, "Failed tasks · stage 5.0"));
+    assert_null(strstr(out.data, "Failed tasks · stage 6.0"));
+    assert_non_null(strstr(out.data, "    Also: 4 more\n"));
+    const struct report_style style = {.format = REPORT_MARKDOWN};
+    buf_clear(&out);
+    load();
+    assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+    assert_non_null(strstr(out.data, "**Also**: stage 3.0 (7.0 s)\n"));
+    assert_non_null(strstr(out.data, "**Also**: 4 more\n"));
+}
+
+/* A statement that fails is no failure of its server, which goes on; and that it waited for clients is nothing to cure. */
+static void tells_a_failed_statement_of_a_server(void **state)
+{
+    (void)state;
+    exec("INSERT INTO job (job_id, status, completion_ms, start_seen, active_tasks, completed_tasks, skipped_tasks, failed_tasks, killed_tasks, completed_indices, active_stages, "
+         "completed_stages, skipped_stages, failed_stages, name, description) VALUES "
+         "(0, 1, 40000, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, NULL, NULL), (1, 2, 50000, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 'run at AccessController.java:712', 'SELECT 1 / 0')");
+    add_finding("JOB.FAILED", "job", "1", 0.5, UNKNOWN, 2, "{\"id\":{\"v\":1,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"E: m\"}}");
+    assert_non_null(strstr(verdict(LANG_EN), "Failed after 1 m 40 s"));
+    exec("INSERT INTO server_session (server, session_id, start_ms, start_seen, end_seen) VALUES (0, 's', 2000, 1, 0)");
+    assert_string_equal(verdict(LANG_EN), "1 of 2 jobs failed; the server itself ended normally. Job 1 failed after 5.8 s: E: m.");
+    assert_string_equal(verdict(LANG_ZH_CN), "2 个作业中有 1 个失败；服务器自身正常结束。作业 1 在 5.8 s 后失败：E: m。");
+    assert_non_null(strstr(text_report(), "    In your code: run · SELECT 1 / 0\n"));
+}
+
+/* The call and the query that a subject comes from, where the log has them; lines of Java that each call of Python comes through are left out. */
+static void says_which_code_a_subject_comes_from(void **state)
+{
+    (void)state;
+    exec("INSERT INTO rdd (rdd_id, name, callsite, tracked, unpersisted) VALUES (2, 'MapPartitionsRDD', 'textFile at etl.py:7', 0, 0)");
+    add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
+    assert_non_null(strstr(text_report(), "    In your code: textFile at etl.py:7\n"));
+    exec("UPDATE rdd SET callsite = 'collect at NativeMethodAccessorImpl.java:0'");
+    assert_non_null(strstr(text_report(), "    In your code: collect\n"));
+    exec("DELETE FROM rdd");
+    assert_null(strstr(text_report(), "In your code"));
+}
+
+/* 900 ms of 100 s are less than one in a hundred: the rows of each form add up to the run with one for what is small. And the joint saving stands in each. */
+static void says_in_every_form_what_the_others_say(void **state)
+{
+    enum report_format formats[] = {REPORT_TEXT, REPORT_MARKDOWN, REPORT_HTML};
+    (void)state;
+    exec("INSERT INTO account VALUES (0, 0, 'gc', 2000, 500), (0, 0, 'deser', 1600, 400)");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, UNEVEN_ARGS);
+    add_finding("STAGE.GC_HIGH", "stage", "2.0", 0.5, 9000, 2, "{}");
+    exec("INSERT INTO joint_price VALUES (1, 1, 10000), (2, 2, 15000)");
+    for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
+        const struct report_style style = {.format = formats[i]};
+        buf_clear(&out);
+        load();
+        assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+        const char *first = strstr(out.data, "First"), *evidence = strstr(out.data, "Evidence"), *how = strstr(out.data, "How");
+        if (!strstr(out.data, "2 smaller ones") || !strstr(out.data, "come to about 15.0 s together") || !strstr(out.data, "task 7: ran 5.0 s") ||
+            !strstr(out.data, "In this order: ") || !(first && evidence && how && first < evidence && evidence < how))
+            fail_msg("%s: %s", report_format_names[formats[i]], out.data);
+    }
 }
 
 /* Where it was thrown stands in every form, escaped as each wants it. */
@@ -664,6 +746,10 @@ int main(void)
         TEST(does_not_begin_with_the_usual_start_of_a_short_run),
         TEST(begins_the_list_with_what_the_verdict_names),
         TEST(puts_a_failure_before_waiting),
+        TEST(tells_different_errors_apart),
+        TEST(tells_a_failed_statement_of_a_server),
+        TEST(says_which_code_a_subject_comes_from),
+        TEST(says_in_every_form_what_the_others_say),
         TEST(says_where_a_failure_was_thrown),
         TEST(leaves_out_the_result_of_a_division_by_nothing),
         TEST(names_operators_of_queries),

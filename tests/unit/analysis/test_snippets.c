@@ -65,13 +65,24 @@ static void fills_names_and_nothing_that_could_run(void **state)
     }
 }
 
+static void gives_settings_in_python_too(void **state)
+{
+    (void)state;
+    assert_filled("AQE_ON", NULL, 0,
+                  "=128m\n# in Python: SparkSession.builder.config('spark.sql.adaptive.enabled', 'true').config('spark.sql.adaptive.coalescePartitions.enabled', 'true')"
+                  ".config('spark.sql.adaptive.advisoryPartitionSizeInBytes', '128m')");
+    assert_filled("STATIC", NULL, 0, "--num-executors <executors>\n# in Python: SparkSession.builder.config('spark.dynamicAllocation.enabled', 'false')");
+    assert_filled("G1", NULL, 0, ".config('spark.executor.extraJavaOptions', '-XX:+UseG1GC -XX:InitiatingHeapOccupancyPercent=35')");
+    assert_filled("SERVICE", NULL, 0,
+                  "SparkSession.builder.config('spark.shuffle.service.enabled', 'true').config('spark.reducer.maxSizeInFlight', '96m')"); /* without Kubernetes' */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_every_fix_of_every_rule),
-        cmocka_unit_test(has_a_title_for_each_in_both_languages),
-        cmocka_unit_test(fills_numbers_whole),
-        cmocka_unit_test(fills_names_and_nothing_that_could_run),
+        cmocka_unit_test(has_every_fix_of_every_rule),  cmocka_unit_test(has_a_title_for_each_in_both_languages),
+        cmocka_unit_test(fills_numbers_whole),          cmocka_unit_test(fills_names_and_nothing_that_could_run),
+        cmocka_unit_test(gives_settings_in_python_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
