@@ -19,6 +19,7 @@
 #define LOST_PRICED_ALONE 8
 /* Fetch failures this long after a removal are its doing (spec/findings.md 10.1). */
 #define FETCH_AFTER_MS 120000
+#define REASON_BYTES 200       /* of the words of an executor's end */
 #define SMALLER_PARTITIONS 2.0 /* advice where memory ran out: halves, to begin with */
 /* Different texts of one stage that are told apart; failures with others count as `other`. */
 #define TEXTS_MAX 200
@@ -275,6 +276,17 @@ static bool *lost_with(const struct judged *judged, struct arena *arena, uint32_
     return lost;
 }
 
+/* Why it went: a code of ours, or its own words where we have no code for them. */
+static struct str reason_of(const struct executor_fact *executor, const char *code)
+{
+    struct str line = executor->remove_reason;
+    const char *end = line.len ? memchr(line.ptr, '\n', line.len) : NULL;
+    if (end)
+        line.len = (size_t)(end - line.ptr);
+    line.len = line.len ? utf8_valid_prefix(line.ptr, MIN(line.len, (size_t)REASON_BYTES)) : 0;
+    return line.len && strcmp(code, "unknown") == 0 ? line : str_of(code);
+}
+
 static void executor_lost(const struct judged *judged, struct findings *findings, struct lost_executor lost, size_t lost_count, size_t executor_count)
 {
     const struct facts *facts = judged->facts;
@@ -287,7 +299,7 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding->cause = executor_loss_reason(executor->remove_reason);
     finding_arg_text(findings, "e", executor->id);
     finding_arg(findings, "t", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time");
-    finding_arg_text(findings, "reason", str_of(finding->cause));
+    finding_arg_text(findings, "reason", reason_of(executor, finding->cause));
     finding_arg(findings, "work", lost.work_ms, "ms");
     finding_measure(findings, "lost_attempts", (double)lost.attempts, "count");
     finding_measure(findings, "executors", (double)executor_count, "count");

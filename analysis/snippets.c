@@ -159,7 +159,7 @@ static void add_python(struct buf *out, const char *code)
             p += *p == '\'';
             size_t len = strcspn(p, p[-1] == '\'' ? "'" : " \n"), key = strcspn(p, "=");
             if (key < len)
-                buf_printf(out, "%s.config('%.*s', '%.*s')", any ? "" : "\n# in Python: SparkSession.builder", (int)key, p, (int)(len - key - 1), p + key + 1);
+                buf_printf(out, "%s\n#     .config('%.*s', '%.*s')", any ? "" : "\n# in Python: SparkSession.builder", (int)key, p, (int)(len - key - 1), p + key + 1);
             any |= key < len;
         }
     }

@@ -116,9 +116,12 @@ static void a_lost_executor_is_as_grave_as_what_it_took_along(void **state)
     analyse_app();
     assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_LOW);
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_OK);
+    assert_string_equal(text_of("SELECT args ->> '$.reason.v' FROM finding WHERE rule_id = 'EXEC.LOST'"), "killed (137)");
     app_sql("DELETE FROM task_column");
+    app_sql("UPDATE executor SET remove_reason = 'Gone with the wind' || char(10) || 'at x' WHERE executor_ref = 2"); /* for which there is no code: its first line is quoted */
     fail_task(add_task(0, next_task++, 4, 2, T0 + 16000, T0 + 20000), REASON_LOST);
     analyse_app();
+    assert_string_equal(text_of("SELECT args ->> '$.reason.v' FROM finding WHERE rule_id = 'EXEC.LOST'"), "Gone with the wind");
     assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_SEVERE);
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'EXEC.LOST'"), (double)GRADE_SEVERE);
 }

@@ -475,6 +475,8 @@ static void tells_a_failed_statement_of_a_server(void **state)
     assert_string_equal(verdict(LANG_EN), "1 of 2 jobs failed; the server itself ended normally. Job 1 failed after 5.8 s: E: m.");
     assert_string_equal(verdict(LANG_ZH_CN), "2 个作业中有 1 个失败；服务器自身正常结束。作业 1 在 5.8 s 后失败：E: m。");
     assert_non_null(strstr(text_report(), "    In your code: run · SELECT 1 / 0\n"));
+    exec("UPDATE job SET description = 'Spark Connect - session_id: \"a\" user_context { user_id: \"ann\" }'");
+    assert_non_null(strstr(text_report(), "    In your code: run\n"));
 }
 
 /* The call and the query that a subject comes from, where the log has them; lines of Java that each call of Python comes through are left out. */

@@ -68,13 +68,13 @@ static void fills_names_and_nothing_that_could_run(void **state)
 static void gives_settings_in_python_too(void **state)
 {
     (void)state;
-    assert_filled("AQE_ON", NULL, 0,
-                  "=128m\n# in Python: SparkSession.builder.config('spark.sql.adaptive.enabled', 'true').config('spark.sql.adaptive.coalescePartitions.enabled', 'true')"
-                  ".config('spark.sql.adaptive.advisoryPartitionSizeInBytes', '128m')");
-    assert_filled("STATIC", NULL, 0, "--num-executors <executors>\n# in Python: SparkSession.builder.config('spark.dynamicAllocation.enabled', 'false')");
+    assert_filled(
+        "AQE_ON", NULL, 0,
+        "=128m\n# in Python: SparkSession.builder\n#     .config('spark.sql.adaptive.enabled', 'true')\n#     .config('spark.sql.adaptive.coalescePartitions.enabled', 'true')\n"
+        "#     .config('spark.sql.adaptive.advisoryPartitionSizeInBytes', '128m')");
+    assert_filled("STATIC", NULL, 0, "--num-executors <executors>\n# in Python: SparkSession.builder\n#     .config('spark.dynamicAllocation.enabled', 'false')");
     assert_filled("G1", NULL, 0, ".config('spark.executor.extraJavaOptions', '-XX:+UseG1GC -XX:InitiatingHeapOccupancyPercent=35')");
-    assert_filled("SERVICE", NULL, 0,
-                  "SparkSession.builder.config('spark.shuffle.service.enabled', 'true').config('spark.reducer.maxSizeInFlight', '96m')"); /* without Kubernetes' */
+    assert_filled("SERVICE", NULL, 0, "\n#     .config('spark.shuffle.service.enabled', 'true')\n#     .config('spark.reducer.maxSizeInFlight', '96m')"); /* without Kubernetes' */
 }
 
 int main(void)
