@@ -122,9 +122,12 @@ static const struct {
     {SUBJECT_RDD, "SELECT callsite, NULL FROM rdd WHERE rdd_id = CAST(?1 AS INTEGER)"},
 };
 
-/* Python's calls into SQL all come from one line of Java, and so do those of clients of a server: it says nothing. */
+/* Python's calls into SQL all come from one line of Java, and so do those of clients of a server: it says nothing. Nor do requests of Connect as their
+ * wire has them, which nobody wrote. */
 static struct str call_of(struct str name)
 {
+    if (str_starts(name, "Spark Connect - "))
+        return STR_NONE;
     static const char *const gateways[] = {" at NativeMethodAccessorImpl.java:", " at AccessController.java:"};
     for (size_t i = 0; i < ARRAY_LENGTH(gateways); i++) {
         const char *at = name.len ? memmem(name.ptr, name.len, gateways[i], strlen(gateways[i])) : NULL;
@@ -146,8 +149,6 @@ static enum err_code say_code(struct report *report, const struct finding *findi
         db_bind_str(row, 1, finding->subject_key);
         if ((rc = db_step(row, err)) == ERR_OK) {
             struct str call = call_of(db_str(row, 0)), query = call_of(db_str(row, 1));
-            if (str_starts(query, "Spark Connect - ")) /* the request as its wire has it, which nobody wrote */
-                query = STR_NONE;
             if (call.len)
                 word_text(out, call, CODE_BYTES);
             if (query.len && !str_eq(call, query)) {

@@ -477,6 +477,8 @@ static void tells_a_failed_statement_of_a_server(void **state)
     assert_non_null(strstr(text_report(), "    In your code: run · SELECT 1 / 0\n"));
     exec("UPDATE job SET description = 'Spark Connect - session_id: \"a\" user_context { user_id: \"ann\" }'");
     assert_non_null(strstr(text_report(), "    In your code: run\n"));
+    exec("UPDATE job SET name = description");
+    assert_null(strstr(text_report(), "In your code"));
 }
 
 /* The call and the query that a subject comes from, where the log has them; lines of Java that each call of Python comes through are left out. */
