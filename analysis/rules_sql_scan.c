@@ -285,6 +285,17 @@ enum err_code look_at_scan(struct sql_pass *pass, const struct plan_node *node, 
     return note_scan(pass, node, stage, bytes, err);
 }
 
+/* Where a command writes to: "Execute InsertIntoHadoopFsRelationCommand file:/a/b, false, …". STR_NONE: its text does not say. */
+static struct str path_written(const struct plan_node *node)
+{
+    if (node->text.len <= node->name.len + 1 || memcmp(node->text.ptr, node->name.ptr, node->name.len) != 0 || node->text.ptr[node->name.len] != ' ')
+        return STR_NONE;
+    struct str rest = {node->text.ptr + node->name.len + 1, node->text.len - node->name.len - 1};
+    const char *end = memchr(rest.ptr, ',', rest.len);
+    struct str path = {rest.ptr, end ? (size_t)(end - rest.ptr) : 0};
+    return path.len && memchr(path.ptr, '/', path.len) ? path : STR_NONE;
+}
+
 enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     (void)err;
@@ -298,6 +309,7 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
         return ERR_OK;
     finding_arg(pass->findings, "files", files, "count");
     finding_arg(pass->findings, "mean", mean, "bytes");
+    finding_arg_text(pass->findings, "path", path_written(node));
     finding->cause = partitions > 0 ? "partitioned" : bytes <= TASK_BYTES ? "one" : NULL;
     finding_arg(pass->findings, "parts", partitions, "count");
     finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
