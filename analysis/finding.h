@@ -82,7 +82,6 @@ struct finding {
     size_t change_count;
     int band;
     double local_saving_ms;          /* what the stage alone would save; NaN: unknown. Decides what is priced first and what is off the path */
-    int64_t cut_ms;                  /* what its price's run won beyond what may be called its saving */
     uint32_t stage;                  /* what it is about, for suppression and completeness: positions in facts; NO_ENTITY: none, or several */
     uint32_t executor;
     bool distribution;               /* it judges how tasks are spread: ten of them are wanted for full confidence (1.8) */

@@ -209,12 +209,6 @@ static double spread_most_ms(const struct judged *judged, uint32_t stage)
     return stats->base_ms - MAX(stats->of[STAT_OCCUPANCY].sum / MAX(1.0, judged->accounts->stages[stage].slots), stats->of[STAT_OCCUPANCY].p75);
 }
 
-/* With all slots from the start queues of running stages get shorter, too: that is no wait for executors, and never said to be saved by them. */
-static bool saves_what_was_waited(const struct finding *finding)
-{
-    return finding->scenario && strcmp(finding->scenario, "W10") == 0 && !isnan(finding->local_saving_ms);
-}
-
 static enum err_code price_one(struct pricing *self, struct findings *findings, struct finding *finding, const struct early_run *early, struct err *err)
 {
     bool within;
@@ -230,11 +224,7 @@ static enum err_code price_one(struct pricing *self, struct findings *findings, 
         add_member(findings, &finding->measures, "unpriced", "\"budget\"");
         return ERR_OK;
     }
-    finding->cut_ms = saves_what_was_waited(finding) ? MAX(0, saved - (int64_t)finding->local_saving_ms) : 0;
-    saved -= finding->cut_ms;
     struct price price = price_of(&self->judged->calibration, saved, (enum band)finding->band);
-    if (saves_what_was_waited(finding))
-        price.high_ms = MIN(price.high_ms, (int64_t)finding->local_saving_ms);
     bool told_anyway = finding->rule->kind == RULE_HEALTH || finding->at_least > GRADE_OK;
     if (told_anyway && price.ms < OFF_PATH_PRICE_MS)
         price.ms = price.low_ms = 0; /* no saving to speak of (1.3), and none to be ranked by */
@@ -342,20 +332,18 @@ static enum err_code price_jointly(struct pricing *self, const struct findings *
         change_count += findings->items[order[k]].change_count;
     CLEANUP(mem_freep) struct change *changes = mem_array(change_count + 1, sizeof *changes);
     enum err_code rc = changes ? ERR_OK : err_nomem(err);
-    int64_t cut = 0;
     *ret_count = change_count = 0;
     for (size_t k = 0; k < count && !rc; k++) {
         const struct finding *finding = &findings->items[order[k]];
         bool within = true;
         int64_t saved = finding->price.ms;
-        cut += finding->cut_ms;
         memcpy(changes + change_count, finding->changes, finding->change_count * sizeof *changes);
         change_count += finding->change_count;
         if (k)
             rc = saving(self, changes, change_count, NULL, &within, &saved, err);
         if (rc || !within)
             break;
-        ret[(*ret_count)++] = (struct joint_price){.finding = order[k], .saving_ms = k ? MAX(0, saved - cut) : saved};
+        ret[(*ret_count)++] = (struct joint_price){.finding = order[k], .saving_ms = saved};
     }
     return rc;
 }
