@@ -320,6 +320,7 @@ static void an_executor_that_goes_last_is_lost_where_no_end_is_logged(void **sta
     app_begin(state);
     add_executor(2, "2", 2, T0, T0 + 58000);
     app_sql("UPDATE executor SET active = 0, remove_reason = 'worker lost: 10.0.0.2:46767 got disassociated' WHERE executor_ref = 2");
+    app_sql("UPDATE log_health SET complete = 0");
     app_sql("UPDATE application SET end_ms = NULL, last_event_ms = %lld", (long long)T0 + 60000);
     whole_stage(0, 2, 1000, 60000);
     task_of(0, 0, 1, 1000, 59000);
