@@ -27,7 +27,7 @@ static const struct {
     {"worker lost: Not receiving heartbeat for 60 seconds at 10.0.137.143:7078", "heartbeat timed out", false},
     {"Remote RPC client at 10.137.0.143:7337 went away", "unknown", false}, /* no exit code: an address */
     {"worker lost: 10.59.184.228:46767 got disassociated", "disconnected", false},
-    {"Command exited with code 52", "heap full", false},                    /* Spark's own: an OutOfMemoryError that nobody caught */
+    {"Command exited with code 52", "heap full", false}, /* Spark's own: an OutOfMemoryError that nobody caught */
     {"Command exited with code 53", "disk full", false},
     {"Command exited with code 56", "heartbeat timed out", false},
     {"Command exited with code 1", "unknown", false},

@@ -226,6 +226,10 @@ static void a_task_that_waits_is_not_to_be_cut(void **state)
         settle(&run);
         assert_true(is_out(&run, few));
     }
+    struct stage_fact *stage = &run.app.facts.stages[1];
+    stage->completed_seen = true;
+    stage->first_launch_ms = EPOCH;
+    stage->last_finish_ms = EPOCH + 30000;
     run.findings.items[slow].cause = "code_cpu";
     run.stats[1].rec_cap_ms = 27000;
     settle(&run);
