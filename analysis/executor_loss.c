@@ -22,6 +22,7 @@ static const struct {
     {"timed out", "heartbeat timed out"},
     {"No space left", "disk full"},
     {"disconnected", "disconnected"},
+    {"disassociated", "disconnected"},
     {"decommission", "decommissioned"},
 };
 

@@ -16,7 +16,8 @@
 const char *executor_loss_reason(struct str text);
 /* Asked for by Spark itself: too long without work, or drained on purpose. */
 bool executor_loss_is_wanted(struct str text);
-/* It went before its time and nobody asked for that. Times in epoch ms, UNKNOWN where the log has none; end_ms: of the application. */
+/* It went before its time and nobody asked for that. Times in epoch ms, UNKNOWN where the log has none; end_ms: of the application. A log without an end tells of no shutdown either: what
+ * went while it was written was lost. */
 bool executor_was_lost(bool active, int64_t remove_ms, struct str reason, int64_t end_ms);
 
 #endif

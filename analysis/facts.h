@@ -183,6 +183,12 @@ static inline int64_t attempt_occupancy_ms(const struct attempt *attempt)
     return attempt->finish_ms - attempt->begin_ms;
 }
 
+/* As the log says it; UNKNOWN: it does not (facts->end_ms is its last event then). */
+static inline int64_t facts_logged_end_ms(const struct facts *self)
+{
+    return self->counts.app_end ? self->end_ms : UNKNOWN;
+}
+
 /* Of one of facts->attempts. */
 static inline const struct attempt_launch *attempt_launch(const struct facts *self, const struct attempt *attempt)
 {

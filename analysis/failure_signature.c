@@ -159,7 +159,7 @@ static enum err_code failed_executors(struct collector *self, struct err *err)
     enum err_code rc = ERR_OK;
     for (size_t i = 0; i < self->facts->executor_count && !rc; i++) {
         const struct executor_fact *executor = &self->facts->executors[i];
-        if (executor->is_driver || !executor->remove_reason.len || !executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, self->facts->end_ms))
+        if (executor->is_driver || !executor->remove_reason.len || !executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, facts_logged_end_ms(self->facts)))
             continue; /* it was sent away, or went with the application */
         char key[128];
         snprintf(key, sizeof key, "%.*s", (int)MIN(executor->id.len, sizeof key - 1), executor->id.ptr ? executor->id.ptr : "");

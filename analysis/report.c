@@ -478,7 +478,10 @@ void report_advice(struct buf *out, enum lang lang, const struct finding *findin
 
 const char *report_rule_name(enum lang lang, const struct finding *finding)
 {
-    return rule_text(lang, finding, "name");
+    char part[64];
+    snprintf(part, sizeof part, "name_%s", finding->cause ? finding->cause : "");
+    const char *of_cause = rule_text(lang, finding, part);
+    return of_cause ? of_cause : rule_text(lang, finding, "name");
 }
 
 void report_subject(struct buf *out, enum lang lang, struct str kind, struct str key)

@@ -50,14 +50,14 @@ const struct rule rules[] = {
     {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
     {"APP.DYN_ALLOC", 2, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
     {"JOB.MANY_SMALL", 2, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
-    {"JOB.FAILED", 2, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
+    {"JOB.FAILED", 3, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
 
     /* 7.2 how the tasks of a stage are spread */
     {"STAGE.SKEW_DATA", 3, TIME, "slow", SUBJECT_STAGE, "ratio", UP(2, 3, 10, 30), SEVERE,
      "KEYSAMPLE FILTER_KEY TWOSTAGE SALT AQE_SKEW HOTSPLIT EXPLODE_JOIN SHUFPART"},                                               /* S2 3×; S1 S3 DF CP 10×; own 30 */
     {"STAGE.SKEW_WRITE", 1, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(10, 30, NO, NO), LOW, "REPART SALT"},                      /* S3 10× */
-    {"STAGE.STRAGGLER", 2, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
-    {"STAGE.SLOW_HOST", 2, TIME, "slow", SUBJECT_EXECUTOR, "ratio", UP(1.3, 1.5, 2.5, 5), SEVERE, "EXCLUDE SPECULATE"},           /* own */
+    {"STAGE.STRAGGLER", 3, TIME, "slow", SUBJECT_STAGE, "ratio", UP(1.5, 3, 10, 30), SEVERE, "SPECULATE THREADS KEYSAMPLE"},      /* DB 1.5; S2 3; S1 10 */
+    {"STAGE.SLOW_HOST", 3, TIME, "slow", SUBJECT_EXECUTOR, "ratio", UP(1.3, 1.5, 2.5, 5), SEVERE, "SPECULATE"},                   /* own */
     {"STAGE.SLOW_STORAGE", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(3, 5, 10, 30), SEVERE, "LOCALITY"},                        /* CP 10 */
     {"STAGE.UNEVEN", 1, TIME, "slow", SUBJECT_STAGE, "ratio", UP(0.5, 0.75, 1.0, NO), MODERATE, "REPART DYNALLOC EXCLUDE"},       /* ST cv > 1 */
     {"STAGE.WARMUP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.10, 0.25, NO, NO), LOW, ""},                                     /* own */
@@ -78,9 +78,9 @@ const struct rule rules[] = {
     {"STAGE.SHUFFLE_WRITE", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.15, 0.25, 0.40, 0.60), SEVERE, "TWOSTAGE"},             /* own: healthy maps show 0.12 of raw write time */
     {"STAGE.SHUFFLE_VOLUME", 2, HEALTH, "data", SUBJECT_STAGE, "ratio", UP(2, 3, 10, NO), MODERATE, "PUSHDOWN BROADCAST"},        /* YQ 2, SA 3 */
     {"STAGE.SHUFFLE_REREAD", 1, HEALTH, "data", SUBJECT_APP, "ratio", UP(1.5, 2, 5, NO), MODERATE, "PERSIST"},                    /* S2 "close to 1:1", S3 "network storm" */
-    {"STAGE.FEW_TASKS", 3, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
-    {"STAGE.SINGLE_TASK", 2, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
-    {"STAGE.TINY_TASKS", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
+    {"STAGE.FEW_TASKS", 4, TIME, "slow", SUBJECT_STAGE, "ratio", DOWN(0.9, 0.75, 0.5, 0.25), SEVERE, "MAXPART SHUFPART REPART AQE_MIN"},               /* S0: 2–3 × slots */
+    {"STAGE.SINGLE_TASK", 3, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
+    {"STAGE.TINY_TASKS", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */
     {"STAGE.LOCALITY", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
     {"STAGE.SCHED_DELAY", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.20, 0.35, 0.50), SEVERE, "SHUFPART COALESCE"},      /* own */
@@ -91,7 +91,7 @@ const struct rule rules[] = {
     /* 7.5 failures and lost work */
     {"TASK.FAILURES", 2, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
     {"TASK.OOM", 3, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, ""},    /* own: the first is low */
-    {"EXEC.LOST", 2, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
+    {"EXEC.LOST", 3, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
     {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, ""},                        /* own */

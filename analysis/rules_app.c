@@ -7,6 +7,7 @@
 
 #include "analysis/conf_value.h"
 #include "analysis/error_text.h"
+#include "analysis/executor_loss.h"
 #include "analysis/failed_job.h"
 #include "analysis/shell.h"
 #include "analysis/stage_view.h"
@@ -603,6 +604,24 @@ static void many_small(const struct judged *judged, struct findings *findings)
     }
 }
 
+/* Executors that went while the job ran and before the application's end was logged, though nobody had asked for that; *ret_first: the one that went first. */
+static size_t executors_gone(const struct facts *facts, const struct job_fact *job, uint32_t *ret_first)
+{
+    int64_t end_ms = facts_logged_end_ms(facts);
+    size_t count = 0;
+    *ret_first = NO_ENTITY;
+    for (uint32_t i = 0; i < facts->executor_count; i++) {
+        const struct executor_fact *executor = &facts->executors[i];
+        if (executor->is_driver || !executor->removed || !known(executor->remove_ms) || executor_loss_is_wanted(executor->remove_reason) ||
+            executor->remove_ms < job->begin_ms || (known(end_ms) && executor->remove_ms >= end_ms))
+            continue;
+        count++;
+        if (*ret_first == NO_ENTITY || executor->remove_ms < facts->executors[*ret_first].remove_ms)
+            *ret_first = i;
+    }
+    return count;
+}
+
 static enum err_code job_failed(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, double share, bool is_last, struct err *err)
 {
     const struct job_fact *job = &judged->facts->jobs[position];
@@ -647,6 +666,16 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         finding_arg_text(findings, "origin", str_of(origin));
     finding_arg_text(findings, "signature", str_of(signature));
     finding->cause = error_is_shutdown(failure) ? "shut_down" : error_kind_names[error_kind_of(failure)];
+    uint32_t gone;
+    size_t gone_count = error_is_shutdown(failure) ? executors_gone(facts, job, &gone) : 0;
+    if (gone_count) {
+        finding->cause = "shut_down_lost";
+        finding_arg(findings, "lost", (double)gone_count, "count");
+        finding_arg_text(findings, "e", facts->executors[gone].id);
+        finding_arg(findings, "gone", (double)facts->executors[gone].remove_ms, "time");
+        finding_evidence(findings, SUBJECT_EXECUTOR, facts->executors[gone].id, "culprit",
+                         (struct evidence_cell[]){{"removed", (double)facts->executors[gone].remove_ms, "time"}}, 1);
+    }
     finding_arg_text(findings, "kind", str_of(finding->cause));
     if (first)
         finding_arg(findings, "attempts", attempts, "count");

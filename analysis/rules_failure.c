@@ -300,7 +300,7 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding_arg_text(findings, "e", executor->id);
     finding_arg(findings, "t", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time");
     finding_arg_text(findings, "reason", reason_of(executor, finding->cause));
-    finding_arg(findings, "work", lost.work_ms, "ms");
+    finding_arg(findings, "work", lost.attempts ? lost.work_ms : (double)NAN, "ms");
     finding_measure(findings, "lost_attempts", (double)lost.attempts, "count");
     finding_measure(findings, "executors", (double)executor_count, "count");
     struct evidence_cell cells[] = {{"removed", known(executor->remove_ms) ? (double)executor->remove_ms : (double)NAN, "time"},
@@ -337,13 +337,20 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
         const struct attempt *attempt = &facts->attempts[judged->lost->items[i].attempt];
         implied[attempt->executor] |= attempt->kind == LOST_EXECUTOR;
     }
+    /* Nor does one go with the application whose data somebody asked for in vain. */
+    for (size_t i = 0; i < judged->audits->ledger.row_count; i++) {
+        const struct ledger_row *row = &judged->audits->ledger.rows[i];
+        const struct ledger_cause *cause = &judged->audits->ledger.causes[row->cause];
+        if (row->kind == LOST_FETCH && cause->cause == CAUSE_REMOVAL)
+            implied[cause->subject] = true;
+    }
     for (uint32_t i = 0; i < facts->executor_count; i++) {
         const struct executor_fact *executor = &facts->executors[i];
         if (executor->is_driver)
             continue;
         executors++;
-        bool early = known(executor->remove_ms) && executor->remove_ms < facts->end_ms - EXECUTOR_SHUTDOWN_MS;
-        if (implied[i] || (executor->removed && early && !executor_loss_is_wanted(executor->remove_reason)))
+        bool timed = known(executor->remove_ms);
+        if (implied[i] || (timed && executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, facts_logged_end_ms(facts))))
             lost[count++] = (struct lost_executor){.executor = i};
     }
     for (size_t i = 0; i < count && i < FINDINGS_PER_RULE; i++)

@@ -398,7 +398,7 @@ static void heap_too_large(const struct judged *judged, struct findings *finding
         whole += stats->of[STAT_RUN].sum + stats->of[STAT_DESER].sum;
     }
     bool is_short = memory_is_short(findings, gc, spilled);
-    struct evidence_cell cells[] = {{"peak", use.peak_bytes, "bytes"}, {"heap", heap, "bytes"}, {"executors", (double)use.executors, "count"}};
+    struct evidence_cell cells[] = {{"peak", use.peak_bytes, "bytes"}, {"heap", heap, "bytes"}, {"executors_in_all", (double)use.executors, "count"}};
 
     struct finding *over = findings_add(findings, "EXEC.MEM_OVER", SUBJECT_APP, "-");
     double wasted = 0;

@@ -15,7 +15,6 @@
 #define VOLUME_LEAST_BYTES GIB
 #define REREAD_LEAST_BYTES GIB
 /* STAGE.FEW_TASKS */
-#define FEW_LEAST_WALL_MS 3000.0
 #define FEW_SURE_WALL_MS 10000.0 /* below it, a stage needs data to be worth more tasks */
 #define FEW_LEAST_BYTES (8 * MIB)
 #define SPLIT_DEFAULT_BYTES (128 * MIB) /* of spark.sql.files.maxPartitionBytes: more of it makes fewer tasks */
@@ -128,11 +127,20 @@ static double split_factor(const struct stage_view *view)
     return ceil(SPLIT_WAVES * view->slots / task_count(view));
 }
 
-/* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle, a scan of a query, or the program that made it. */
+/* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle of a query or of RDDs, a scan of a query, or the program that made it. */
 static const char *fed_by(const struct stage_view *view)
 {
     double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
-    return shuffled > input ? "shuffle" : input > 0 && known(view->fact->sql_execution_id) ? "scan" : "source";
+    bool query = known(view->fact->sql_execution_id);
+    return shuffled > input ? query ? "shuffle" : "rdd_shuffle" : input > 0 && query ? "scan" : "source";
+}
+
+/* Spark's own job that lists the folders of a read, one task each, when there are many (HadoopFSUtils). */
+static bool lists_files(const struct facts *facts, const struct stage_view *view)
+{
+    static const char words[] = "Listing leaf files and directories";
+    struct str said = view->fact->job != NO_ENTITY ? facts->jobs[view->fact->job].description : STR_NONE;
+    return str_known(said) && str_starts(said, words);
 }
 
 /* An attempt after the first has only those tasks whose output is missing: that they are few is nobody's choice. */
@@ -207,7 +215,7 @@ static void tiny_tasks(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "ideal", tasks, "count");
     finding_arg(findings, "partitions", tasks, "count");
     finding_arg(findings, "split_bytes", MAX(SPLIT_DEFAULT_BYTES, ceil(view->read_bytes / tasks)), "bytes");
-    finding->cause = fed_by(view);
+    finding->cause = lists_files(judged->facts, view) ? "listing" : fed_by(view);
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
     formula_share(findings, rule, overhead, view->occupancy_ms + wait);

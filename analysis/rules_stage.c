@@ -120,7 +120,15 @@ static void skew_of_writes(const struct judged *judged, struct findings *finding
 static void straggler(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
 {
     const struct outliers *outliers = &view->stats->outliers;
-    double waiting = outliers->ms[CAUSE_WAITING], cpu = outliers->ms[CAUSE_CODE_CPU], own = waiting + cpu + outliers->ms[CAUSE_UNEXPLAINED];
+    /* Unpacking beyond what warming up takes: nobody else tells of a task that waited for its code (STAGE.DESER looks at warm ones). */
+    static const enum cause causes[] = {CAUSE_WAITING, CAUSE_CODE_CPU, CAUSE_DESER, CAUSE_UNEXPLAINED};
+    enum cause cause = causes[0];
+    double own = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(causes); i++) {
+        own += outliers->ms[causes[i]];
+        if (outliers->ms[causes[i]] > outliers->ms[cause])
+            cause = causes[i];
+    }
     if (!view->stats->slow_executor.slow)
         own += outliers->ms[CAUSE_EXECUTOR]; /* its few tasks there take a little longer, too: no slow machine, and no other rule tells of them */
     if (!outliers->count || !is_cause(outliers, own) || view->extra->outlier_read_ratio >= STRAGGLER_READ_RATIO)
@@ -130,7 +138,6 @@ static void straggler(const struct judged *judged, struct findings *findings, co
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, o->ratio, view->stats->rec_cap_ms);
     if (!finding)
         return;
-    enum cause cause = waiting >= cpu ? waiting >= outliers->ms[CAUSE_UNEXPLAINED] ? CAUSE_WAITING : CAUSE_UNEXPLAINED : CAUSE_CODE_CPU;
     say_cause(finding, outliers, cause, own);
     finding_arg(findings, "t", (double)view->extra->worst.task_id, "id");
     finding_arg(findings, "dur", view->extra->worst.duration_ms, "ms");
@@ -198,16 +205,41 @@ static int by_executor(const void *a, const void *b)
     return x->executor != y->executor ? (x->executor > y->executor) - (x->executor < y->executor) : (x->ratio > y->ratio) - (x->ratio < y->ratio);
 }
 
-/* The host, where all it has is slow; else the executor. `slow`: by position of executor. */
-static bool is_the_host(const struct facts *facts, const bool *slow, uint32_t executor)
+/* What an executor's winners of a stage took each; NaN: it ran none. */
+static double mean_task_ms(const struct facts *facts, uint32_t stage, uint32_t executor)
 {
+    const struct stage_fact *fact = &facts->stages[stage];
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < fact->attempt_count; i++) {
+        const struct attempt *attempt = &facts->attempts[fact->first_attempt + i];
+        if (attempt->executor != executor || attempt->kind != WINNER)
+            continue;
+        sum += (double)attempt_occupancy_ms(attempt);
+        count++;
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+/* What an executor was slow in tells of those beside it on the same machine: *ret_fast is one that was fast there (NO_ENTITY: none). True: some one was, or was elsewhere; it is not the machine. */
+static bool others_beside_are_well(const struct facts *facts, const bool *slow, const struct slowness *of, size_t count, uint32_t *ret_fast)
+{
+    uint32_t executor = of->executor;
     struct str host = facts->executors[executor].host;
-    if (!str_known(host) || !host.len)
-        return false;
-    for (size_t i = 0; i < facts->executor_count; i++)
-        if (!facts->executors[i].is_driver && str_eq(facts->executors[i].host, host) && !slow[i])
-            return false;
-    return true;
+    bool well = false;
+    *ret_fast = NO_ENTITY;
+    for (uint32_t i = 0; i < facts->executor_count && *ret_fast == NO_ENTITY; i++) {
+        if (i == executor || facts->executors[i].is_driver || !str_eq(facts->executors[i].host, host))
+            continue;
+        bool met = false;
+        for (size_t k = 0; k < count && *ret_fast == NO_ENTITY; k++) {
+            double here = mean_task_ms(facts, of[k].stage, executor), beside = mean_task_ms(facts, of[k].stage, i);
+            met |= !isnan(beside);
+            if (here >= SLOW_HOST_LEAST_RATIO * beside)
+                *ret_fast = i;
+        }
+        well |= !met && !slow[i];
+    }
+    return well || *ret_fast != NO_ENTITY;
 }
 
 static bool host_has_others(const struct facts *facts, uint32_t executor)
@@ -225,7 +257,9 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
 {
     const struct facts *facts = judged->facts;
     const struct executor_fact *executor = &facts->executors[of->executor];
-    bool host = is_the_host(facts, slow, of->executor) && host_has_others(facts, of->executor);
+    uint32_t fast = NO_ENTITY;
+    bool placed = str_known(executor->host) && executor->host.len;
+    bool host = placed && !others_beside_are_well(facts, slow, of, count, &fast) && host_has_others(facts, of->executor);
     double ratio = of[count / 2].ratio, cost = 0;
     struct str key = host ? executor->host : executor->id;
     for (size_t i = 0; i < count; i++)
@@ -241,12 +275,14 @@ static void add_slow(const struct judged *judged, struct findings *findings, con
     finding->distribution = true;
     finding->executor = of->executor;
     finding->stage = count == 1 ? of->stage : NO_ENTITY;
-    finding->cause = "executor";
+    finding->cause = host ? "host" : fast != NO_ENTITY ? "beside" : "executor";
     if (count == 1)
         finding->confidence--; /* one stage alone says so */
     finding_filter(findings, "status", STR_LIT("success"));
     finding_filter(findings, host ? "host" : "executor", key);
-    finding_arg_text(findings, "host", key);
+    finding_arg_text(findings, "exec", executor->id);
+    finding_arg_text(findings, "host", placed ? executor->host : STR_NONE);
+    finding_arg_text(findings, "fast", fast != NO_ENTITY ? facts->executors[fast].id : STR_NONE);
     finding_arg(findings, "r", ratio, "ratio");
     finding_arg(findings, "n", (double)count, "count");
     struct evidence_cell cells[] = {{"ratio", ratio, "ratio"}, {"cost", cost, "ms"}, {"stages", (double)count, "count"}};

@@ -37,6 +37,8 @@ const struct snippet snippets[] = {
      "--conf spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes={half_of_max}"},
     {"AQE_MIN", "conf", "--conf spark.sql.adaptive.coalescePartitions.parallelismFirst=true\n--conf spark.sql.adaptive.coalescePartitions.minPartitionSize=1m"},
     {"SHUFPART", "sql", "SET spark.sql.shuffle.partitions={ideal};     -- RDD: spark.default.parallelism, or reduceByKey(f, {ideal})"},
+    {"RDDPART", "python", "rdd.reduceByKey(f, {partitions})     # likewise groupByKey, join, sortByKey …; of all: --conf spark.default.parallelism={partitions}"},
+    {"LISTING", "conf", "--conf spark.sql.sources.parallelPartitionDiscovery.parallelism={partitions}"},
     {"REPART", "python", "data = data.repartition({partitions})        # RDD or DataFrame; a full shuffle into even pieces; by a column, rows of one value would stay together"},
     {"REPART_BY", "python", "df = df.repartition('{partition_column}')     # rows of one value go to one task, which writes one file of them; pieces may be uneven"},
     {"COALESCE", "python", "data = data.coalesce({partitions})         # RDD or DataFrame; no shuffle; beware: the stage before gets as few tasks"},

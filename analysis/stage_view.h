@@ -22,6 +22,9 @@ struct stage_view {
 /* False: nothing to judge: its end was not read, or no winner has metrics. */
 bool stage_view(const struct judged *judged, uint32_t position, struct stage_view *ret);
 
+/* STAGE.FEW_TASKS: a shorter stage does not matter. */
+#define FEW_LEAST_WALL_MS 3000.0
+
 #define STAGE_KEY "%lld.%lld"
 #define STAGE_KEY_OF(stage) (long long)(stage)->stage_id, (long long)(stage)->attempt
 

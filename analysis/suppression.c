@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/finding_order.h"
+#include "analysis/stage_view.h"
 #include "base/attributes.h"
 
 /* The hot tasks carry this share of a stage's spill or collections: they are the skew's doing. */
@@ -116,11 +117,15 @@ static bool same_execution(const struct judged *judged, const struct finding *wi
     return loser->stage != NO_ENTITY && subject_key_split(winner->subject_key, '/', &execution, &node) && judged->facts->stages[loser->stage].sql_execution_id == execution;
 }
 
-/* A task that waits takes no less time when it is cut into pieces. */
-static bool waits(const struct judged *judged, const struct finding *winner, const struct finding *loser)
+/* A task that waits, for what it works on or for its code, takes no less time when it is cut into pieces; and a stage that is long by its slow tasks alone has enough of the others. */
+static bool slow_tasks_are_it(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
-    (void)judged;
-    return touches(winner, loser->stage) && winner->cause && strcmp(winner->cause, "waiting") == 0;
+    struct stage_view view;
+    if (!touches(winner, loser->stage))
+        return false;
+    if (winner->cause && (strcmp(winner->cause, "waiting") == 0 || strcmp(winner->cause, "deser") == 0))
+        return true;
+    return stage_view(judged, loser->stage, &view) && view.wall_ms - view.stats->rec_cap_ms < FEW_LEAST_WALL_MS;
 }
 
 /* What is idle beside the driver's gaps is below the rule's first threshold. */
@@ -164,7 +169,7 @@ static const struct {
     {"STAGE.SINGLE_TASK", "STAGE.FEW_TASKS", not_weaker},
     {"STAGE.FEW_TASKS", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.SINGLE_TASK", "STAGE.BIG_PARTITION", same_stage},
-    {"STAGE.STRAGGLER", "STAGE.FEW_TASKS", waits},
+    {"STAGE.STRAGGLER", "STAGE.FEW_TASKS", slow_tasks_are_it},
     {"SQL.AQE_OVERCOALESCED", "STAGE.FEW_TASKS", same_stage},
     {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.TINY_TASKS", "STAGE.SCHED_DELAY", same_stage},

@@ -467,7 +467,6 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
         UNKNOWN;
     report->failed_job_count = report->stage_count = report->failed_stage_count = report->failed_task_count = 0;
     report->executor_count = report->lost_executor_count = 0;
-    int64_t until_ms = known(report->end_ms) ? report->end_ms : model->last_event_ms; /* as analysis has it: a log without an end goes as far as it goes */
     for (size_t i = 0; i < model->jobs.count; i++)
         report->failed_job_count += ((const struct job *)model->jobs.items[i])->status == JOB_FAILED;
     for (size_t i = 0; i < model->stages.count; i++) {
@@ -487,7 +486,7 @@ static void fill_report(struct load *self, const struct log_entry *entry, struct
         const struct executor *executor = model->executors.items[i];
         bool driver = str_is(executor->executor_id, "driver");
         report->executor_count += !driver;
-        report->lost_executor_count += !driver && executor_was_lost(executor->active, executor->remove_ms, executor->remove_reason, until_ms);
+        report->lost_executor_count += !driver && executor_was_lost(executor->active, executor->remove_ms, executor->remove_reason, report->end_ms);
     }
     describe_problems(self, entry, report);
 }

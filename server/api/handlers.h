@@ -90,7 +90,7 @@ void executor_order(struct query *query, bool descending);
 
 /* Of a row e of executor: it went, and neither Spark nor the end of the application wanted that; or tasks failed because it went, whatever is logged of its removal. */
 #define EXECUTOR_LOST                                                                                                                          \
-    "(executor_lost(e.active, e.remove_ms, e.remove_reason, (SELECT coalesce(end_ms, last_event_ms) FROM application LIMIT 1))"                \
+    "(executor_lost(e.active, e.remove_ms, e.remove_reason, (SELECT end_ms FROM application LIMIT 1))"                                         \
     " OR e.executor_ref IN (SELECT executor_ref FROM lost_work WHERE kind = 'executor'))"
 
 /* What "slowest" means, for lists of stages and for an application's page. */

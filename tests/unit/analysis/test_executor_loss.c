@@ -26,7 +26,8 @@ static const struct {
     {"Command exited with code 137", "killed (137)", false},
     {"worker lost: Not receiving heartbeat for 60 seconds at 10.0.137.143:7078", "heartbeat timed out", false},
     {"Remote RPC client at 10.137.0.143:7337 went away", "unknown", false}, /* no exit code: an address */
-    {"Command exited with code 52", "heap full", false},                    /* Spark's own: an OutOfMemoryError that nobody caught */
+    {"worker lost: 10.59.184.228:46767 got disassociated", "disconnected", false},
+    {"Command exited with code 52", "heap full", false}, /* Spark's own: an OutOfMemoryError that nobody caught */
     {"Command exited with code 53", "disk full", false},
     {"Command exited with code 56", "heartbeat timed out", false},
     {"Command exited with code 1", "unknown", false},
@@ -49,8 +50,20 @@ static void removals_are_told_by_their_words(void **state)
     assert_false(executor_loss_is_wanted(STR_NONE));
 }
 
+/* Five seconds before the end belong to shutting down, where the log tells of an end. */
+static void what_goes_with_the_application_is_not_lost(void **state)
+{
+    (void)state;
+    struct str why = STR_LIT("Executor Process Lost");
+    assert_true(executor_was_lost(false, 54999, why, 60000));
+    assert_false(executor_was_lost(false, 55000, why, 60000));
+    assert_true(executor_was_lost(false, 60000, why, UNKNOWN));
+    assert_false(executor_was_lost(false, 60000, STR_LIT("Executor killed by driver."), UNKNOWN));
+    assert_false(executor_was_lost(true, UNKNOWN, STR_NONE, UNKNOWN));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(removals_are_told_by_their_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(removals_are_told_by_their_words), cmocka_unit_test(what_goes_with_the_application_is_not_lost)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

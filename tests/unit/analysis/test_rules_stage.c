@@ -252,6 +252,108 @@ static void names_in_filters_are_encoded(void **state)
     assert_string_equal(filter_of("STAGE.SLOW_HOST"), "status=success&executor=a%26b%20%22c%22%2F%C3%A9");
 }
 
+/* Ten tasks of 1 s on each of executors 1 and 3, ten of 4 s on executor 2. Where executor 1 is on the host of executor 2 it is no machine that is slow; where it is alone there, it is. */
+static void a_slow_executor_beside_a_fast_one_is_no_slow_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host_of_1, *key, *cause, *fast;
+    } cases[] = {{"b", "2", "beside", "1"}, {"a", "b", "host", ""}};
+    for (size_t c = 0; c < ARRAY_LENGTH(cases); c++) {
+        if (c) {
+            app_close(state);
+            app_begin(state);
+        }
+        add_executor(2, "2", 1, T0, UNKNOWN);
+        add_executor(3, "3", 1, T0, UNKNOWN);
+        app_sql("UPDATE executor SET total_cores = 1, host = CASE executor_ref WHEN 1 THEN '%s' WHEN 2 THEN 'b' ELSE 'c' END", cases[c].host_of_1);
+        whole_stage(0, 30, 1000, 41000);
+        for (int64_t i = 0; i < 10; i++) {
+            task_of(0, 3 * i, 1, 1000 + 1000 * i, 1000);
+            task_of(0, 3 * i + 1, 2, 1000 + 4000 * i, 4000);
+            task_of(0, 3 * i + 2, 3, 1000 + 1000 * i, 1000);
+        }
+        analyse_app();
+        assert_near(measure("STAGE.SLOW_HOST", cases[c].key), 4.0);
+        assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SLOW_HOST'"), cases[c].cause);
+        assert_string_equal(text_of("SELECT args ->> '$.fast.v' FROM finding WHERE rule_id = 'STAGE.SLOW_HOST'"), cases[c].fast);
+        assert_string_equal(text_of("SELECT args ->> '$.host.v' FROM finding WHERE rule_id = 'STAGE.SLOW_HOST'"), "b");
+    }
+}
+
+/* Executor 1 ran stage 0. Of six tasks of stage 1 on twelve slots five take 1 s there, one begins executor 2 and is unpacked for 15 s of its 16: 3 s may be warming up (5.1), 12 are its own.
+ * More tasks would not begin an executor sooner. */
+static void a_task_that_waits_for_its_code_is_one_slow_task(void **state)
+{
+    (void)state;
+    app_sql("UPDATE executor SET total_cores = 8");
+    add_executor(2, "2", 4, T0, UNKNOWN);
+    whole_stage(0, 8, 1000, 3000);
+    for (int64_t i = 0; i < 8; i++)
+        task_of(0, i, 1, 1000, 2000);
+    whole_stage(1, 6, 5000, 21000);
+    for (int64_t i = 0; i < 5; i++)
+        task_of(1, i, 1, 5000, 1000);
+    struct task_cells *cold = task_of(1, 5, 2, 5000, 16000);
+    cold->executor_run_time_ms = 1000;
+    cold->executor_cpu_time_ns = 1000000000;
+    cold->executor_deserialize_time_ms = 15000;
+    analyse_app();
+    assert_near(measure("STAGE.STRAGGLER", "1.0"), 16.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.STRAGGLER' AND subject_key = '1.0'"), "deser");
+    assert_near(measure("STAGE.FEW_TASKS", "1.0"), 0.5);
+    assert_string_equal(text_of("SELECT suppressed_by FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '1.0'"), "STAGE.STRAGGLER stage 1.0");
+}
+
+/* Executor 2 goes at 58 s of 60. With the application, where its end is logged; else it was lost. */
+static void an_executor_that_goes_last_is_lost_where_no_end_is_logged(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, T0 + 58000);
+    app_sql("UPDATE executor SET active = 0, remove_reason = 'worker lost: 10.0.0.2:46767 got disassociated' WHERE executor_ref = 2");
+    whole_stage(0, 2, 1000, 60000);
+    task_of(0, 0, 1, 1000, 59000);
+    task_of(0, 1, 2, 1000, 2000);
+    analyse_app();
+    assert_near(measure("EXEC.LOST", "-"), 0.0);
+    app_close(state);
+    app_begin(state);
+    add_executor(2, "2", 2, T0, T0 + 58000);
+    app_sql("UPDATE executor SET active = 0, remove_reason = 'worker lost: 10.0.0.2:46767 got disassociated' WHERE executor_ref = 2");
+    app_sql("UPDATE log_health SET complete = 0");
+    app_sql("UPDATE application SET end_ms = NULL, last_event_ms = %lld", (long long)T0 + 60000);
+    whole_stage(0, 2, 1000, 60000);
+    task_of(0, 0, 1, 1000, 59000);
+    task_of(0, 1, 2, 1000, 2000);
+    analyse_app();
+    assert_near(measure("EXEC.LOST", "2"), 1.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'EXEC.LOST'"), "disconnected");
+}
+
+/* The application ends at 60 s and job 0 with it; executor 2 went at 59.8, executor 3 at 59.9, and at 59.95 somebody fetched from executor 3 in vain: it was lost while it was needed, however
+ * late. What was first comes first. */
+static void a_job_that_ends_with_the_application_names_who_went_before(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, T0 + 59800);
+    add_executor(3, "3", 2, T0, T0 + 59900);
+    app_sql("UPDATE executor SET active = 0, remove_reason = 'Executor Process Lost' WHERE executor_ref > 1");
+    app_sql("INSERT INTO text VALUES (1, 'Job 0 cancelled because SparkContext was shut down'), (2, 'FetchFailed(BlockManagerId(3, h, 7337, None), shuffleId=0')");
+    whole_stage(0, 2, 1000, 60000);
+    app_sql("UPDATE stage SET status = 3");
+    app_sql("UPDATE job SET status = 2, failure_text_id = 1");
+    task_of(0, 0, 1, 1000, 2000);
+    struct task_cells *failed = task_of(0, 1, 1, 1000, 58950);
+    fail_task(failed, REASON_FETCH);
+    failed->error_text_id = 2;
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'JOB.FAILED'"), "shut_down_lost");
+    assert_near(number_of("SELECT args ->> '$.lost.v' FROM finding WHERE rule_id = 'JOB.FAILED'"), 2.0);
+    assert_string_equal(text_of("SELECT args ->> '$.e.v' FROM finding WHERE rule_id = 'JOB.FAILED'"), "2");
+    assert_near(number_of("SELECT args ->> '$.gone.v' FROM finding WHERE rule_id = 'JOB.FAILED'"), (double)T0 + 59800);
+    assert_near(measure("EXEC.LOST", "3"), 1.0);
+}
+
 /* Three of ten attempts say that memory ran out, two in one way; the other one fails for something else. */
 static void failures_are_listed_by_what_they_say(void **state)
 {
@@ -293,21 +395,24 @@ static void executors_out_of_memory_are_counted(void **state)
 static void tiny_tasks_are_cured_where_they_come_from(void **state)
 {
     (void)state;
-    static const char *const causes[] = {"shuffle", "scan", "source"};
-    for (int64_t stage = 0; stage < 3; stage++) {
+    static const char *const causes[] = {"shuffle", "scan", "source", "rdd_shuffle", "listing"};
+    for (int64_t stage = 0; stage < 5; stage++) {
         whole_stage(stage, 100, 1000 + 12000 * stage, 11000 + 12000 * stage);
-        app_sql("UPDATE stage SET sql_execution_id = 0 WHERE stage_ref = %lld", (long long)stage);
+        if (stage < 3)
+            app_sql("UPDATE stage SET sql_execution_id = 0 WHERE stage_ref = %lld", (long long)stage);
         for (int64_t i = 0; i < 100; i++) {
             struct task_cells *task = task_of(stage, i, 1, 1000 + 12000 * stage + 200 * (i / 2), 200);
             task->executor_run_time_ms = 50;
             task->executor_cpu_time_ns = 50000000;
-            task->shuffle_local_read_bytes = stage == 0 ? 1000 : 0;
+            task->shuffle_local_read_bytes = stage == 0 || stage == 3 ? 1000 : 0;
             task->shuffle_remote_read_bytes = 0;
             task->input_bytes = stage == 1 ? 1000 : 0;
         }
     }
+    app_sql("UPDATE job SET description = 'Listing leaf files and directories for 100 paths:<br/>file:/data/d=1, ...' WHERE job_id = 4");
+    app_sql("UPDATE application SET end_ms = %lld", (long long)T0 + 62000);
     analyse_app();
-    for (int64_t stage = 0; stage < 3; stage++) {
+    for (int64_t stage = 0; stage < 5; stage++) {
         char sql[200];
         snprintf(sql, sizeof sql, "SELECT cause FROM finding WHERE rule_id = 'STAGE.TINY_TASKS' AND subject_key = '%lld.0'", (long long)stage);
         assert_string_equal(text_of(sql), causes[stage]);
@@ -429,6 +534,10 @@ static void a_failure_without_a_class_is_its_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_slow_executor_beside_a_fast_one_is_no_slow_machine),
+        TEST(a_task_that_waits_for_its_code_is_one_slow_task),
+        TEST(an_executor_that_goes_last_is_lost_where_no_end_is_logged),
+        TEST(a_job_that_ends_with_the_application_names_who_went_before),
         TEST(a_machine_is_told_from_three_tenths_more_on),
         TEST(a_straggler_among_few_is_no_slow_machine),
         TEST(what_the_first_wave_read_does_not_hide_a_straggler),
