@@ -109,7 +109,7 @@ test("executors", async (t) => {
   });
 
   await t.test("who was lost is the same for the list of runs and for the run's own page, also where the log has no end", async () => {
-    for (const [id, lost] of [["app-stopped-soon", []], ["app-stopped-late", ["1"]]]) {
+    for (const [id, lost] of [["app-stopped-soon", ["1"]], ["app-stopped-late", ["1"]]]) {
       const { items } = await server.json(`apps/${id}/executors`);
       assert.deepEqual(items.filter((each) => each.lost).map((each) => each.executorId), lost, id);
       assert.equal((await server.json(`apps/${id}`)).lostExecutorCount, lost.length, id);
