@@ -204,15 +204,19 @@ const SmallRow = ({ small, wallMs, open }) => (
   />
 );
 
-/** What fixing the first findings together would save, and which they are: savings overlap and are never added up. @param {{ of: Findings }} props */
-export function JointSaving({ of }) {
-  if (of.joint.length < 2) return null;
+/** So many findings are named; more are counted. */
+const NAMED_TOGETHER = 3;
+
+/** What the findings that save most would save together, and which they are: savings overlap and are never added up. Of a run that failed nothing: first it has to work. @param {{ app: import("../types").App, of: Findings }} props */
+export function JointSaving({ app, of }) {
+  if (of.joint.length < 2 || app.outcome === "failed") return null;
   const best = of.joint[of.joint.length - 1].savingMs;
   const enough = of.joint.find((j) => j.savingMs >= best * 0.8) ?? of.joint[of.joint.length - 1];
-  const sum = of.joint.slice(0, enough.k).reduce((s, j) => s + (of.findings.find((f) => f.rule === j.rule && f.subject.key === j.key)?.price?.ms ?? 0), 0);
-  if (enough.k < 2) return null;
-  const overlap = sum > enough.savingMs * 1.01;
-  return <>{t(overlap ? "find.joint" : "find.jointSum", enough.k, seconds(enough.savingMs), percent(enough.savingMs / of.wallMs), seconds(sum))}</>;
+  const together = of.joint.slice(0, enough.k).flatMap((j) => of.findings.find((f) => f.rule === j.rule && f.subject.key === j.key) ?? []);
+  if (together.length < 2) return null;
+  const sum = together.reduce((s, f) => s + (f.price?.ms ?? 0), 0);
+  const what = together.length > NAMED_TOGETHER ? t("find.dearest", together.length) : together.map((f) => (f.subject.kind === "app" ? f.name : t("find.nameOf", f.name, f.subject.name))).join(t("list.comma"));
+  return <>{t(sum > enough.savingMs * 1.01 ? "find.joint" : "find.jointSum", what, seconds(enough.savingMs), percent(enough.savingMs / of.wallMs), seconds(sum))}</>;
 }
 
 /** "12 findings, 3 to act on". @param {Finding[]} findings */

@@ -32,7 +32,7 @@ function Found({ app, all }) {
       <div class="verdict">
         <p class="verdict-say">{all.verdict}</p>
         <p class="verdict-sub">
-          <Sentences items={[<JointSaving of={all} />, all.total > all.findings.length ? t("find.cutList", all.findings.length, all.total) : null]} />
+          <Sentences items={[<JointSaving app={app} of={all} />, all.total > all.findings.length ? t("find.cutList", all.findings.length, all.total) : null]} />
         </p>
       </div>
       <Tools>

@@ -149,7 +149,7 @@ function Verdict({ app, of, account, whatIfs, others }) {
           items={[
             account && account.frameMs > 0 ? t("say.used", percent(usedShare(account)), percent(idleShare(account))) : null,
             whatIfs && whatIfs.simulationError !== null ? t("say.simulator", percent(Math.abs(whatIfs.simulationError))) : null,
-            <JointSaving of={of} />,
+            <JointSaving app={app} of={of} />,
             <Others app={app} list={others} />,
           ]}
         />
