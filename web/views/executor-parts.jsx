@@ -49,7 +49,7 @@ export function Losses({ app, of, most }) {
               },
               { id: "host", label: t("col.host"), cell: (x) => <Clip text={x.host} class="is-host" /> },
               { id: "at", label: t("losses.at"), num: true, cell: (x) => (x.removeMs !== null && app.startMs !== null ? offset(x.removeMs - app.startMs) : DASH) },
-              { id: "why", label: t("losses.why"), cell: (x) => x.lossReason ?? <span class="dim3">{DASH}</span> },
+              { id: "why", label: t("losses.why"), class: "is-reason", cell: (x) => x.lossReason ?? <span class="dim3">{DASH}</span> },
               { id: "exit", label: t("fact.exitCode"), present: (x) => x.exitCode !== null, cell: (x) => <ExitCode x={x} /> },
               badColumn("col.failedTasks", (x) => x.failedTasks),
               { id: "text", label: t("losses.text"), class: "is-text", cell: (x) => <Clip text={x.removeReason} /> },
