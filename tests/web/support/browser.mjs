@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { chromium } from "playwright-core";
 import { CHROMIUM } from "./where.mjs";
 
@@ -95,6 +97,15 @@ export async function settled(page) {
       w.framesSeen = (w.framesSeen ?? 0) + 1;
       return w.framesSeen % frames === 0;
     }, QUIET_FRAMES);
+  }
+}
+
+/** What is read comes to be `wanted`, sooner or later. For what a page shows a moment after its last answer. @template T @param {() => Promise<T>} read @param {unknown} wanted */
+export async function becomes(read, wanted) {
+  for (const end = Date.now() + PATIENCE_MS / 5; ; await new Promise((done) => setTimeout(done, 50))) {
+    const now = await read();
+    if (isDeepStrictEqual(now, wanted)) return;
+    if (Date.now() > end) assert.deepEqual(now, wanted);
   }
 }
 
