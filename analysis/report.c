@@ -8,7 +8,7 @@
 #include "analysis/analysis_rows.h"
 #include "analysis/failed_job.h"
 #include "analysis/finding_order.h"
-#include "analysis/shell.h"
+#include "analysis/interactive.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 
@@ -24,18 +24,20 @@ static struct str keep(struct report *self, sqlite3_stmt *row, int column, enum 
     return out;
 }
 
+/* ?1: it is a server, which does not fail with its last job. */
 static const char *const app_sql =
     "SELECT a.app_id, a.attempt_id, a.name, a.user, a.spark_version, coalesce(a.start_ms, a.first_event_ms), h.complete, "
-    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND NOT EXISTS (SELECT 1 FROM server_session) AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
+    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND NOT ?1 AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
     "(SELECT count(*) FROM job), (SELECT count(*) FROM task), (SELECT count(*) FROM job WHERE status = 2) "
     "FROM application AS a, log_health AS h";
 
 static enum err_code read_app(struct report *self, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    enum err_code rc = db_prepare(self->db, &row, app_sql, err);
-    if (rc)
+    enum err_code rc = app_is_server(self->db, &self->app.is_server, err);
+    if (rc || (rc = db_prepare(self->db, &row, app_sql, err)))
         return rc;
+    db_bind_i64(row, 1, self->app.is_server);
     if ((rc = db_step(row, err)) == ERR_OK) {
         self->app.id = keep(self, row, 0, &rc);
         self->app.attempt = keep(self, row, 1, &rc);
@@ -52,7 +54,7 @@ static enum err_code read_app(struct report *self, struct err *err)
     db_finalize(row);
     if (rc)
         return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "the store holds no application here") : rc;
-    if ((rc = app_is_shell(self->db, &self->app.is_shell, err)) || (rc = app_is_server(self->db, &self->app.is_server, err)))
+    if ((rc = app_is_shell(self->db, &self->app.is_shell, err)))
         return rc;
     int64_t job_id;
     return failed_job(self->db, &self->arena, &job_id, &self->app.failure, err);

@@ -9,7 +9,7 @@
 #include "analysis/error_text.h"
 #include "analysis/executor_loss.h"
 #include "analysis/failed_job.h"
-#include "analysis/shell.h"
+#include "analysis/interactive.h"
 #include "analysis/stage_view.h"
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whether somebody typed a run, or it served others: shells and servers wait for people, and no wait of theirs is a fault. */
-#ifndef ANALYSIS_SHELL_H
-#define ANALYSIS_SHELL_H
+#ifndef ANALYSIS_INTERACTIVE_H
+#define ANALYSIS_INTERACTIVE_H
 
 #include "base/db.h"
 

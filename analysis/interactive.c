@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/shell.h"
+#include "analysis/interactive.h"
 
 #include "base/units.h"
 
