@@ -80,22 +80,28 @@ static void write_evidence(struct buf *out, struct buf *text, const struct repor
     buf_text(out, "</ul></div>\n");
 }
 
-static void write_fixes(struct buf *out, struct buf *text, const struct report_item *item, enum lang lang)
+static void write_fix(struct buf *out, struct buf *text, const struct report_item *item, const struct snippet *snippet, bool is_open, enum lang lang)
 {
-    size_t count = 0;
-    for (const char *p = finding_fixes(item->finding); *p;) {
+    buf_text(out, is_open ? "<details open><summary>" : "<details><summary>");
+    report_escape_html(out, str_of(message_of(lang, "snippets", snippet->id)));
+    snippet_fill(text, snippet, item->args, item->arg_count);
+    element_of(out, "</summary><pre>", text, "</pre></details>\n");
+}
+
+/* From the `from`-th on, the first of them unfolded. */
+static void write_fixes(struct buf *out, struct buf *text, const struct report_item *item, size_t from, enum lang lang)
+{
+    size_t at = 0, count = 0;
+    for (const char *p = finding_fixes(item->finding); *p; at++) {
         size_t len = strcspn(p, " ");
         const struct snippet *snippet = snippet_find((struct str){p, len});
         p += len;
         p += *p == ' ';
-        if (!snippet)
+        if (!snippet || at < from)
             continue;
         if (!count)
             element(out, "<p><span class=\"label\">", said(lang, "fixes"), "</span></p>\n");
-        buf_text(out, count++ ? "<details><summary>" : "<details open><summary>");
-        report_escape_html(out, str_of(message_of(lang, "snippets", snippet->id)));
-        snippet_fill(text, snippet, item->args, item->arg_count);
-        element_of(out, "</summary><pre>", text, "</pre></details>\n");
+        write_fix(out, text, item, snippet, count++ == 0, lang);
     }
 }
 
@@ -108,7 +114,9 @@ static void write_others(struct buf *out, struct buf *text, const struct report 
     element_of(out, "", text, "</p>\n");
 }
 
-static enum err_code write_finding(struct buf *out, struct buf *text, struct report *report, const struct report_group *group, size_t number, enum lang lang, struct err *err)
+/* `first_step`: position of the finding whose advice and first cure stand on top already. */
+static enum err_code write_finding(struct buf *out, struct buf *text, struct report *report, const struct report_group *group, size_t number, size_t first_step, enum lang lang,
+                                   struct err *err)
 {
     struct report_item item;
     enum err_code rc = report_item(report, group->first, lang, &item, err);
@@ -130,10 +138,10 @@ static enum err_code write_finding(struct buf *out, struct buf *text, struct rep
         element(out, "<code>", item.origin, "</code></p>\n");
     }
     element(out, "<p><strong>", said(lang, "first"), "</strong> ");
-    element(out, "", item.advice, "</p>\n");
+    element(out, "", group->first == first_step ? said(lang, "first_step_above") : item.advice, "</p>\n");
     write_evidence(out, text, &item, lang);
     write_others(out, text, report, group, lang);
-    write_fixes(out, text, &item, lang);
+    write_fixes(out, text, &item, group->first == first_step ? 1 : 0, lang);
     buf_text(out, "</section>\n");
     return ERR_OK;
 }
@@ -179,6 +187,29 @@ static void write_head(struct buf *out, struct buf *text, const struct report *r
     element_of(out, "<p class=\"facts\">", text, "</p>\n");
 }
 
+static void write_first_step(struct buf *out, struct buf *text, const struct report *report, const struct report_first_step *step, enum lang lang)
+{
+    element(out, "<section class=\"first\">\n<h2>", said(lang, "first_step"), "</h2>\n");
+    element(out, "<p>", step->text, "</p>\n");
+    if (step->where.len) {
+        element(out, "<p><strong>", said(lang, "first_step_where"), "</strong> ");
+        element(out, "", step->where, "</p>\n");
+    }
+    if (step->position < report->finding_count) {
+        const char *fixes = finding_fixes(step->item.finding);
+        const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
+        if (step->item.origin.len) {
+            element(out, "<p><strong>", said(lang, "origin"), "</strong> ");
+            element(out, "<code>", step->item.origin, "</code></p>\n");
+        }
+        if (step->saving.len)
+            element(out, "<p>", step->saving, "</p>\n");
+        if (snippet)
+            write_fix(out, text, &step->item, snippet, true, lang);
+    }
+    buf_text(out, "</section>\n");
+}
+
 static void write_together(struct buf *out, struct buf *text, const struct report *report, enum lang lang)
 {
     report_together(text, report, lang);
@@ -191,15 +222,17 @@ enum err_code report_write_html(struct report *report, const struct report_style
     CLEANUP(buf_dispose) struct buf text;
     enum lang lang = style->lang;
     struct report_groups groups;
+    struct report_first_step step;
     struct str verdict, judged[8];
     size_t judged_count;
     buf_init(&text, (size_t)64 << 10);
     enum err_code rc = report_verdict(report, lang, &verdict, err);
-    if (rc)
+    if (rc || (rc = report_first_step(report, lang, &step, err)))
         return rc;
     report_group(report, &groups);
     write_head(out, &text, report, lang);
     element(out, "<p class=\"verdict\">", verdict, "</p>\n");
+    write_first_step(out, &text, report, &step, lang);
     write_account(out, &text, report, lang);
     element(out, "<h2>", said(lang, "findings"), "</h2>\n");
     if (groups.full_count == 0)
@@ -207,7 +240,7 @@ enum err_code report_write_html(struct report *report, const struct report_style
     if (groups.full_count > 1)
         element(out, "<p class=\"note\">", said(lang, "order"), "</p>\n");
     for (size_t i = 0; i < groups.full_count; i++)
-        if ((rc = write_finding(out, &text, report, &groups.of[i], i + 1, lang, err)))
+        if ((rc = write_finding(out, &text, report, &groups.of[i], i + 1, step.position, lang, err)))
             return rc;
     write_together(out, &text, report, lang);
     if ((rc = write_notes(out, report, &groups, lang, err)) || (rc = report_judged(report, lang, judged, &judged_count, err)))

@@ -237,6 +237,27 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_object_end(w);
 }
 
+enum err_code report_json_first_step(struct json_writer *w, struct report *report, enum lang lang, struct err *err)
+{
+    struct report_first_step step;
+    enum err_code rc = report_first_step(report, lang, &step, err);
+    if (rc)
+        return rc;
+    bool has_finding = step.position < report->finding_count;
+    json_key(w, "firstStep");
+    json_object_begin(w);
+    json_kv_str(w, "text", step.text);
+    json_kv_str(w, "where", step.where.len ? step.item.subject : STR_NONE);
+    json_kv_str(w, "code", has_finding && step.item.code.len ? step.item.code : STR_NONE);
+    json_kv_str(w, "origin", has_finding && step.item.origin.len ? step.item.origin : STR_NONE);
+    json_kv_str(w, "saving", step.saving.len ? step.saving : STR_NONE);
+    json_kv_text(w, "rule", has_finding ? step.item.finding->rule->id : NULL);
+    json_kv_text(w, "kind", has_finding ? subject_kind_names[step.item.finding->subject_kind] : NULL);
+    json_kv_str(w, "key", has_finding ? step.item.finding->subject_key : STR_NONE);
+    json_object_end(w);
+    return ERR_OK;
+}
+
 void report_json_joint(struct json_writer *w, const struct report *report)
 {
     json_key(w, "joint");
@@ -296,6 +317,8 @@ enum err_code report_write_json(struct report *report, const struct report_style
     json_kv_text(&w, "lang", lang_names[style->lang]);
     write_app(&w, report);
     json_kv_str(&w, "verdict", verdict);
+    if (!rc)
+        rc = report_json_first_step(&w, report, style->lang, err);
     if (!rc)
         rc = write_completeness(&w, report, style->lang, err);
     write_account(&w, report, style->lang);

@@ -107,7 +107,8 @@ static void write_evidence(struct buf *out, struct report *report, enum lang lan
     }
 }
 
-static void write_finding(struct buf *out, struct report *report, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item)
+/* `is_first_step`: what to do about it stands on top already. */
+static void write_finding(struct buf *out, struct report *report, enum lang lang, size_t number, const struct report_group *group, const struct report_item *item, bool is_first_step)
 {
     CLEANUP(buf_dispose) struct buf others;
     buf_init(&others, (size_t)64 << 10);
@@ -126,16 +127,34 @@ static void write_finding(struct buf *out, struct report *report, enum lang lang
     report_escape_markdown(out, item->sentence);
     labelled(out, lang, "\n\n", "code", item->code);
     labelled(out, lang, "\n\n", "origin", item->origin);
-    labelled(out, lang, "\n\n", "first", item->advice);
+    labelled(out, lang, "\n\n", "first", is_first_step ? str_of(message_of(lang, "report", "first_step_above")) : item->advice);
     write_evidence(out, report, lang, item);
     report_others(&others, report, group, lang);
     labelled(out, lang, "\n\n", "others", buf_str(&others));
     buf_char(out, '\n');
-    write_first_fix(out, lang, item);
+    if (!is_first_step)
+        write_first_fix(out, lang, item);
     buf_char(out, '\n');
 }
 
-static enum err_code write_findings(struct buf *out, struct report *report, enum lang lang, struct err *err)
+static void write_first_step(struct buf *out, const struct report *report, enum lang lang, const struct report_first_step *step)
+{
+    heading(out, lang, "first_step");
+    report_escape_markdown(out, step->text);
+    labelled(out, lang, "\n\n", "first_step_where", step->where);
+    if (step->position < report->finding_count) {
+        labelled(out, lang, "\n\n", "origin", step->item.origin);
+        if (step->saving.len)
+            buf_text(out, "\n\n");
+        report_escape_markdown(out, step->saving);
+        buf_char(out, '\n');
+        write_first_fix(out, lang, &step->item);
+    } else {
+        buf_char(out, '\n');
+    }
+}
+
+static enum err_code write_findings(struct buf *out, struct report *report, enum lang lang, size_t first_step, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf together;
     struct report_groups groups;
@@ -155,7 +174,7 @@ static enum err_code write_findings(struct buf *out, struct report *report, enum
     for (size_t i = 0; i < groups.full_count; i++) {
         if ((rc = report_item(report, groups.of[i].first, lang, &item, err)))
             return rc;
-        write_finding(out, report, lang, i + 1, &groups.of[i], &item);
+        write_finding(out, report, lang, i + 1, &groups.of[i], &item, groups.of[i].first == first_step);
     }
     report_together(&together, report, lang);
     if (together.len) {
@@ -185,11 +204,12 @@ static enum err_code write_findings(struct buf *out, struct report *report, enum
 enum err_code report_write_markdown(struct report *report, const struct report_style *style, struct buf *out, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf text;
+    struct report_first_step step;
     struct str verdict, judged[8];
     size_t judged_count;
     buf_init(&text, (size_t)64 << 10);
     enum err_code rc = report_verdict(report, style->lang, &verdict, err);
-    if (rc)
+    if (rc || (rc = report_first_step(report, style->lang, &step, err)))
         return rc;
     report_head(&text, report);
     buf_text(out, "# ");
@@ -200,8 +220,9 @@ enum err_code report_write_markdown(struct report *report, const struct report_s
     buf_text(out, "\n\n> ");
     report_escape_markdown(out, verdict);
     buf_char(out, '\n');
+    write_first_step(out, report, style->lang, &step);
     write_account(out, report, style->lang);
-    if ((rc = write_findings(out, report, style->lang, err)) || (rc = report_judged(report, style->lang, judged, &judged_count, err)))
+    if ((rc = write_findings(out, report, style->lang, step.position, err)) || (rc = report_judged(report, style->lang, judged, &judged_count, err)))
         return rc;
     heading(out, style->lang, "judged");
     for (size_t i = 0; i < judged_count; i++) {

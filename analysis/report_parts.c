@@ -98,11 +98,12 @@ struct str report_keep(struct report *report, struct buf *text)
     return out;
 }
 
-static void say_saving(struct buf *out, enum lang lang, const struct finding *finding)
+/* `what`: "saves" or "first_step_saves". */
+static void say_saving(struct buf *out, const struct report *report, enum lang lang, const char *what, const struct finding *finding)
 {
     const struct word_arg args[] = {report_number("ms", report_ms(finding->price.ms), "ms"), report_number("low", report_ms(finding->price.low_ms), "ms"),
-                                    report_number("high", report_ms(finding->price.high_ms), "ms")};
-    report_say(out, lang, "saves", args, ARRAY_LENGTH(args));
+                                    report_number("high", report_ms(finding->price.high_ms), "ms"), report_number("wall", report_ms(report->wall_ms), "ms")};
+    report_say(out, lang, what, args, ARRAY_LENGTH(args));
 }
 
 /* ---- where a subject comes from */
@@ -189,7 +190,46 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
             ret->origin = report_keep(report, &text);
         }
     if (!finding_is_usual(finding) && known(finding->price.ms) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
-        say_saving(&text, lang, finding);
+        say_saving(&text, report, lang, "saves", finding);
+        ret->saving = report_keep(report, &text);
+    }
+    return ERR_OK;
+}
+
+static void say_nothing_to_do(struct buf *out, const struct report *report, enum lang lang)
+{
+    const struct word_arg wall = report_number("wall", report_ms(report->wall_ms), "ms");
+    const char *what = report->app.failed            ? "first_step_unknown"
+                       : verdict_is_too_short(report) ? "first_step_short"
+                       : report->app.job_count == 0   ? "first_step_no_job"
+                       : report->end_at_least         ? "first_step_so_far"
+                                                      : "first_step_nothing";
+    report_say(out, lang, what, &wall, 1);
+}
+
+enum err_code report_first_step(struct report *report, enum lang lang, struct report_first_step *ret, struct err *err)
+{
+    CLEANUP(buf_dispose) struct buf text;
+    buf_init(&text, TEXT_BYTES);
+    *ret = (struct report_first_step){.position = verdict_first_step(report)};
+    if (ret->position == report->finding_count) {
+        say_nothing_to_do(&text, report, lang);
+        ret->text = report_keep(report, &text);
+        return ERR_OK;
+    }
+    struct report_item *item = &ret->item;
+    enum err_code rc = report_item(report, ret->position, lang, item, err);
+    if (rc)
+        return rc;
+    ret->text = item->advice;
+    if (item->finding->subject_kind != SUBJECT_APP) {
+        buf_append(&text, item->subject.ptr, item->subject.len);
+        if (item->code.len)
+            buf_printf(&text, " · %.*s", (int)item->code.len, item->code.ptr);
+        ret->where = report_keep(report, &text);
+    }
+    if (item->saving.len && !report->app.failed) {
+        say_saving(&text, report, lang, "first_step_saves", item->finding);
         ret->saving = report_keep(report, &text);
     }
     return ERR_OK;

@@ -31,6 +31,16 @@ struct report_item {
 };
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err) WARN_UNUSED;
 
+/* What to do first, for who reads no further; told right below the verdict. */
+struct report_first_step {
+    size_t position;                 /* of the finding that it is about; finding_count: none, and `item` is not set */
+    struct report_item item;
+    struct str text;                 /* its advice, or that there is nothing to do, or where else to look */
+    struct str where;                /* "stage 3.0 · count at a.py:7"; STR_NONE: it is about the whole run, or about none */
+    struct str saving;               /* a sentence; STR_NONE: no price, or the run has to work first */
+};
+enum err_code report_first_step(struct report *report, enum lang lang, struct report_first_step *ret, struct err *err) WARN_UNUSED;
+
 /* Shown findings by rule, and by error where they tell of failures: that of the verdict, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
 struct report_group {
     size_t first, count;             /* position of the first; how many there are */
@@ -87,6 +97,8 @@ void report_facts(struct buf *out, const struct report *report, enum lang lang);
 
 /* One finding as an object of JSON, as reports and the interface have it. */
 void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item);
+/* "firstStep":{…} */
+enum err_code report_json_first_step(struct json_writer *w, struct report *report, enum lang lang, struct err *err) WARN_UNUSED;
 /* "joint":[…] */
 void report_json_joint(struct json_writer *w, const struct report *report);
 

@@ -180,15 +180,18 @@ static void write_account(struct buf *out, struct report *report, const struct r
     colour(out, style, PLAIN);
 }
 
-static void labelled(struct buf *out, const struct report_style *style, const char *label, struct str text)
+/* Nothing where there is no text. `indent`: where the label stands; further lines are moved in. */
+static void labelled(struct buf *out, const struct report_style *style, int indent, const char *label, struct str text)
 {
     struct str name = str_of(message_of(style->lang, "report", label));
-    blanks(out, 4);
+    if (!text.len)
+        return;
+    blanks(out, indent);
     colour(out, style, BLUE);
     buf_append(out, name.ptr, name.len);
     colour(out, style, PLAIN);
     buf_text(out, report_colon(style->lang));
-    report_paragraph(out, text, 6, 4 + report_width(name) + 2);
+    report_paragraph(out, text, indent + 2, indent + report_width(name) + 2);
 }
 
 static void write_evidence(struct buf *out, struct report *report, const struct report_style *style, const struct report_item *item)
@@ -196,8 +199,7 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     const struct report_evidence *evidence = &item->evidence;
     CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, (size_t)64 << 10);
-    if (item->evidence.formula.len)
-        labelled(out, style, "evidence", item->evidence.formula);
+    labelled(out, style, 4, "evidence", item->evidence.formula);
     size_t rows = 0;
     for (size_t at = 0; rows < REPORT_EVIDENCE_ROWS && report_evidence_row(&line, style->lang, evidence, &at); rows++)
         indented(out, report_keep(report, &line), 6);
@@ -208,7 +210,8 @@ static void write_evidence(struct buf *out, struct report *report, const struct 
     }
 }
 
-static void write_first_fix(struct buf *out, const struct report_style *style, const struct report_item *item)
+/* `indent`: of its label. */
+static void write_first_fix(struct buf *out, const struct report_style *style, const struct report_item *item, int indent)
 {
     const char *fixes = finding_fixes(item->finding);
     const struct snippet *snippet = snippet_find((struct str){fixes, strcspn(fixes, " ")});
@@ -217,7 +220,7 @@ static void write_first_fix(struct buf *out, const struct report_style *style, c
     CLEANUP(buf_dispose) struct buf code;
     buf_init(&code, (size_t)64 << 10);
     snippet_fill(&code, snippet, item->args, item->arg_count);
-    labelled(out, style, "fixes", str_of(message_of(style->lang, "snippets", snippet->id)));
+    labelled(out, style, indent, "fixes", str_of(message_of(style->lang, "snippets", snippet->id)));
     for (const char *p = code.data; p && *p;) {
         size_t len = strcspn(p, "\n");
         blanks(out, 8);
@@ -232,13 +235,14 @@ static void write_others(struct buf *out, const struct report *report, const str
     CLEANUP(buf_dispose) struct buf line;
     buf_init(&line, (size_t)64 << 10);
     report_others(&line, report, group, style->lang);
-    if (line.len)
-        labelled(out, style, "others", buf_str(&line));
+    labelled(out, style, 4, "others", buf_str(&line));
 }
 
-static enum err_code write_finding(struct buf *out, struct report *report, const struct report_style *style, size_t number, const struct report_group *group, struct err *err)
+/* `first_step`: position of the finding whose advice and cure stand on top already. */
+static enum err_code write_finding(struct buf *out, struct report *report, const struct report_style *style, size_t number, const struct report_group *group, size_t first_step, struct err *err)
 {
     struct report_item item;
+    bool is_first_step = group->first == first_step;
     enum err_code rc = report_item(report, group->first, style->lang, &item, err);
     if (rc)
         return rc;
@@ -258,14 +262,13 @@ static enum err_code write_finding(struct buf *out, struct report *report, const
     }
     buf_char(out, '\n');
     indented(out, item.sentence, 4);
-    if (item.code.len)
-        labelled(out, style, "code", item.code);
-    if (item.origin.len)
-        labelled(out, style, "origin", item.origin);
-    labelled(out, style, "first", item.advice);
+    labelled(out, style, 4, "code", item.code);
+    labelled(out, style, 4, "origin", item.origin);
+    labelled(out, style, 4, "first", is_first_step ? str_of(message_of(style->lang, "report", "first_step_above")) : item.advice);
     write_evidence(out, report, style, &item);
     write_others(out, report, style, group);
-    write_first_fix(out, style, &item);
+    if (!is_first_step)
+        write_first_fix(out, style, &item, 4);
     return ERR_OK;
 }
 
@@ -291,9 +294,22 @@ static enum err_code write_notes(struct buf *out, struct report *report, const s
         buf_text(out, report_colon(style->lang));
         report_paragraph(out, item.sentence, 4, width);
         if (report_note_advises(&item))
-            labelled(out, style, "first", item.advice);
+            labelled(out, style, 4, "first", item.advice);
     }
     return ERR_OK;
+}
+
+static void write_first_step(struct buf *out, const struct report *report, const struct report_style *style, const struct report_first_step *step)
+{
+    heading(out, style, "first_step");
+    indented(out, step->text, 2);
+    labelled(out, style, 2, "first_step_where", step->where);
+    if (step->position == report->finding_count)
+        return;
+    labelled(out, style, 2, "origin", step->item.origin);
+    if (step->saving.len)
+        indented(out, step->saving, 2);
+    write_first_fix(out, style, &step->item, 2);
 }
 
 static void write_together(struct buf *out, struct report *report, const struct report_style *style)
@@ -310,10 +326,11 @@ static void write_together(struct buf *out, struct report *report, const struct 
 enum err_code report_write_text(struct report *report, const struct report_style *style, struct buf *out, struct err *err)
 {
     struct report_groups groups;
+    struct report_first_step step;
     struct str verdict, judged[8];
     size_t judged_count = 0;
     enum err_code rc = report_verdict(report, style->lang, &verdict, err);
-    if (rc)
+    if (rc || (rc = report_first_step(report, style->lang, &step, err)))
         return rc;
     report_group(report, &groups);
     colour(out, style, BOLD);
@@ -324,6 +341,7 @@ enum err_code report_write_text(struct report *report, const struct report_style
     buf_char(out, '\n');
     heading(out, style, "verdict");
     indented(out, verdict, 2);
+    write_first_step(out, report, style, &step);
     write_account(out, report, style);
     heading(out, style, "findings");
     if (groups.full_count == 0)
@@ -331,7 +349,7 @@ enum err_code report_write_text(struct report *report, const struct report_style
     if (groups.full_count > 1)
         indented(out, str_of(message_of(style->lang, "report", "order")), 2);
     for (size_t i = 0; i < groups.full_count; i++)
-        if ((rc = write_finding(out, report, style, i + 1, &groups.of[i], err)))
+        if ((rc = write_finding(out, report, style, i + 1, &groups.of[i], step.position, err)))
             return rc;
     write_together(out, report, style);
     if ((rc = write_notes(out, report, style, &groups, err)) || (rc = report_judged(report, style->lang, judged, &judged_count, err)))

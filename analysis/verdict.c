@@ -84,6 +84,16 @@ static size_t leading(const struct report *report, const size_t *findings, size_
     return best;
 }
 
+static bool is_about_failure(const struct report_finding *f)
+{
+    return strcmp(f->finding.rule->question, "failure") == 0;
+}
+
+static bool is_incomplete_log(const struct report_finding *f)
+{
+    return strcmp(f->finding.rule->id, "LOG.INCOMPLETE") == 0;
+}
+
 static bool is_regression(const struct report_finding *f)
 {
     return strcmp(f->finding.rule->id, "RUN.REGRESSION") == 0;
@@ -147,8 +157,7 @@ static enum err_code say_lead(struct report *report, enum lang lang, size_t lead
 
 bool verdict_may_be_closest(const struct report_finding *f)
 {
-    return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && f->margin < 1 &&
-           strcmp(f->finding.rule->id, "LOG.INCOMPLETE") != 0;
+    return !f->is_shown && f->finding.mute == MUTE_NONE && !str_known(f->finding.suppressed_by) && f->margin > 0 && f->margin < 1 && !is_incomplete_log(f);
 }
 
 size_t verdict_closest(const struct report *report, const size_t *findings, size_t count)
@@ -363,7 +372,7 @@ static enum err_code say_healthy(struct report *report, enum lang lang, struct b
 static size_t beside_incomplete(const struct report *report)
 {
     for (size_t i = 0; i < report->shown_count; i++)
-        if (telling_of(&report->findings[i]) == TELLS_CAUSE && strcmp(report->findings[i].finding.rule->id, "LOG.INCOMPLETE") != 0)
+        if (telling_of(&report->findings[i]) == TELLS_CAUSE && !is_incomplete_log(&report->findings[i]))
             return i;
     return report->finding_count;
 }
@@ -391,7 +400,7 @@ static enum err_code say_regression(struct report *report, enum lang lang, size_
     return ERR_OK;
 }
 
-static bool is_too_short(const struct report *report)
+bool verdict_is_too_short(const struct report *report)
 {
     return report->wall_ms < JUDGED_FROM_MS && worst_grade(report) < GRADE_MODERATE;
 }
@@ -399,7 +408,7 @@ static bool is_too_short(const struct report *report)
 /* Waiting is told where it was most of the run, unless something failed. */
 static bool tells_waiting(const struct report *report, size_t lead, int64_t waited_ms)
 {
-    bool is_failure = lead < report->finding_count && worst_grade(report) >= GRADE_MODERATE && strcmp(report->findings[lead].finding.rule->question, "failure") == 0;
+    bool is_failure = lead < report->finding_count && worst_grade(report) >= GRADE_MODERATE && is_about_failure(&report->findings[lead]);
     return is_most(report, waited_ms) && !is_failure;
 }
 
@@ -412,10 +421,26 @@ size_t verdict_lead(const struct report *report)
         return report->finding_count;
     if (report->completeness < COMPLETE_ENOUGH)
         return beside_incomplete(report);
-    if (is_too_short(report) || lead == report->finding_count || telling_of(&report->findings[lead]) >= TELLS_USUAL)
+    if (verdict_is_too_short(report) || lead == report->finding_count || telling_of(&report->findings[lead]) >= TELLS_USUAL)
         return report->finding_count;
     bool begins_with_waiting = tells_waiting(report, lead, waited_ms) && !is_usual_start(report, waited_ms);
     return worst_grade(report) >= GRADE_LOW || begins_with_waiting ? lead : report->finding_count;
+}
+
+static size_t first_shown(const struct report *report, bool (*is_wanted)(const struct report_finding *))
+{
+    size_t at = 0;
+    while (at < report->shown_count && !is_wanted(&report->findings[at]))
+        at++;
+    return at < report->shown_count ? at : report->finding_count;
+}
+
+size_t verdict_first_step(const struct report *report)
+{
+    if (report->app.failed)
+        return first_shown(report, is_about_failure);
+    size_t lead = verdict_lead(report);
+    return lead == report->finding_count && report->completeness < COMPLETE_ENOUGH ? first_shown(report, is_incomplete_log) : lead;
 }
 
 enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err)
@@ -432,7 +457,7 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
     }
     if (report->completeness < COMPLETE_ENOUGH)
         return say_incomplete(report, lang, out, err);
-    if (is_too_short(report)) {
+    if (verdict_is_too_short(report)) {
         const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
         say(out, lang, "not_judged", &wall, 1);
         return ERR_OK;

@@ -13,6 +13,12 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
 /* Position of the finding that verdict_app is about, which a list of what to change begins with; finding_count: it is about none (a failed run, a healthy one). */
 size_t verdict_lead(const struct report *report);
 
+/* Position of the finding whose advice is to be followed first: the verdict's; of a run that failed that of its failure, of a log that lacks much and shows no fault besides, of that; finding_count: none. */
+size_t verdict_first_step(const struct report *report);
+
+/* Too short, and nothing grave happened: not judged as a whole (1.6). */
+bool verdict_is_too_short(const struct report *report);
+
 /* What all that has a price would save together, the one figure of the verdict and of the list of changes. UNKNOWN: nothing to speak of; the run failed, and has to work first; or nothing of the
  * list saves anything by itself: a run that is told to be healthy is not told what to save. */
 int64_t verdict_saving_ms(const struct report *report);

@@ -395,6 +395,8 @@ export interface Finding {
 // -- apps/{ref}/findings
 export interface Findings {
   analysisVersion: number; wallMs: number; completeness: number; verdict: string; total: number; findings: Finding[];
+  /** Of the whole run alone. rule, kind and key are those of the finding that it is about; null: none. */
+  firstStep?: { text: string; where: Text; code: Text; origin: Text; saving: Text; rule: Text; kind: SubjectKind | null; key: Text };
   joint: { k: number; rule: string; key: string; savingMs: number }[];
   questions?: Record<"overview" | "jobs" | "stages" | "tasks" | "executors" | "storage" | "environment" | "sql" | "streaming" | "compare", string>;
   emptyPages?: { storage: Text; sql: Text; streaming: Text; executors: Text; jobs: Text };

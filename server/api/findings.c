@@ -219,7 +219,10 @@ static enum err_code answer_findings(struct report *report, const struct request
         json_kv_i64(json, "wallMs", report->wall_ms);
         json_kv_i64(json, "completeness", report->completeness);
         json_kv_str(json, "verdict", buf_str(&verdict));
-        rc = write_findings(json, report, &picked, wish->lang, request_param_true(request, "all", false), (size_t)wish->limit, err);
+        if (whole)
+            rc = report_json_first_step(json, report, wish->lang, err);
+        if (!rc)
+            rc = write_findings(json, report, &picked, wish->lang, request_param_true(request, "all", false), (size_t)wish->limit, err);
         report_json_joint(json, report);
         if (!rc && whole) {
             write_questions(json, wish->lang);

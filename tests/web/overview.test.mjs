@@ -44,6 +44,20 @@ describe("the overview", () => {
     assert.deepEqual(wrong, []);
   });
 
+  it("says below it what to do first, with the cure to copy, and leads to why", async () => {
+    const { firstStep } = found;
+    const finding = found.findings.find((/** @type {any} */ f) => f.rule === firstStep.rule && f.subject.kind === firstStep.kind && f.subject.key === firstStep.key);
+    assert.equal(firstStep.text, finding.advice);
+    await visit(page, at);
+    assert.equal(await text(".first-step-text"), firstStep.text);
+    assert.ok((await text(".first-step")).includes(firstStep.saving));
+    assert.equal(await text(".first-step pre"), finding.fixes[0].code);
+    await page.click(".first-step a:last-of-type >> nth=-1");
+    await page.waitForSelector(".find-body");
+    assert.equal((await query()).get("finding"), idOf(finding));
+    assert.deepEqual(wrong, []);
+  });
+
   it("opens a finding in place, and the address opens it again", async () => {
     const [first] = found.findings;
     await visit(page, at);
@@ -145,7 +159,9 @@ describe("the overview", () => {
     await visit(page, at);
     const rows = () => page.$$eval(".wf-rows .wf-row", (all) => all.length);
     assert.equal(await rows(), whole.jobs.length + whole.stages.length + whole.jobs.filter((/** @type {any} */ j) => j.skippedStages).length);
-    const track = await (await page.$(".wf-axis"))?.boundingBox();
+    const axis = await page.$(".wf-axis");
+    await axis?.scrollIntoViewIfNeeded();
+    const track = await axis?.boundingBox();
     assert.ok(track);
     await page.mouse.move(track.x + track.width * 0.5, track.y + 30);
     await page.mouse.down();

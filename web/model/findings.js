@@ -197,3 +197,6 @@ export function passed(ladder, steps, measure) {
   });
   return n;
 }
+
+/** The one that the first step is about. @param {import("../types").Findings} of @returns {Finding | undefined} */
+export const firstFinding = ({ firstStep: step, findings }) => findings.find((f) => step && f.rule === step.rule && f.subject.kind === step.kind && f.subject.key === step.key);

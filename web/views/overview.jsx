@@ -6,6 +6,7 @@ import { Chip } from "../components/chips.jsx";
 import { countColumn, durationColumn, linkColumn } from "../components/columns.jsx";
 import { Facts, Section, bytesFact, durationFact } from "../components/facts.jsx";
 import { FindingList, JointSaving, Judged, Later, countText, isRead, useFindings } from "../components/findings.jsx";
+import { FirstStep } from "../components/first-step.jsx";
 import { ReadingOrder } from "../components/reading-order.jsx";
 import { Sentences } from "../components/sentences.jsx";
 import { StageTable, stageColumns, stageLink, stageName } from "../components/stage-columns.jsx";
@@ -81,6 +82,7 @@ export function Overview({ app, version }) {
           [findings, account, whatIfs, ...named],
           <>
             {verdict}
+            {findings.data ? <FirstStep appRef={app.ref} of={findings.data} /> : null}
             <TrackedNote appRef={app.ref} {...tracked} />
           </>,
         ],

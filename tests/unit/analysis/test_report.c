@@ -185,9 +185,9 @@ static void advises_by_the_cause(void **state)
 {
     (void)state;
     add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
-    assert_non_null(strstr(text_report(), "First: Persist it before its first use"));
+    assert_non_null(strstr(text_report(), "Do this first\n  Persist it before its first use"));
     exec("UPDATE finding SET cause = 'memory_tight'");
-    assert_non_null(strstr(text_report(), "First: Memory is tight where it is computed"));
+    assert_non_null(strstr(text_report(), "Do this first\n  Memory is tight where it is computed"));
     assert_null(strstr(text_report(), "data.persist("));
 }
 
@@ -271,7 +271,7 @@ static void says_why_a_job_went_down_with_its_application(void **state)
     (void)state;
     add_finding("JOB.FAILED", "job", "6", 0.3, UNKNOWN, 2, "{\"id\":{\"v\":6,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"SparkContext was shut down\"}}");
     exec("UPDATE finding SET cause = 'shut_down'");
-    assert_non_null(strstr(text_report(), "First: The application was ended while this job ran"));
+    assert_non_null(strstr(text_report(), "Do this first\n  The application was ended while this job ran"));
 }
 
 static void tells_a_cancelled_job_as_that(void **state)
@@ -280,8 +280,68 @@ static void tells_a_cancelled_job_as_that(void **state)
     add_finding("JOB.FAILED", "job", "6", 0.3, UNKNOWN, 2, "{\"id\":{\"v\":6,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"Job 6 cancelled\"}}");
     exec("UPDATE finding SET cause = 'cancelled'");
     assert_non_null(strstr(text_report(), "    Job 6 was cancelled after 5.8 s.\n"));
-    assert_non_null(strstr(out.data, "First: It was stopped on purpose"));
+    assert_non_null(strstr(out.data, "Do this first\n  It was stopped on purpose"));
     assert_null(strstr(out.data, "spark.task.maxFailures"));
+}
+
+/* What stands between the verdict and the account. */
+static const char *first_step(void)
+{
+    static char step[2000];
+    const char *begin = strstr(text_report(), "\nDo this first\n"), *end = begin ? strstr(begin, "\n\nWhere the time went") : NULL;
+    assert_non_null(end);
+    begin += strlen("\nDo this first\n");
+    assert_true((size_t)(end - begin) < sizeof step);
+    snprintf(step, sizeof step, "%.*s", (int)(end - begin), begin);
+    return step;
+}
+
+static void says_what_to_do_first_where_and_what_it_saves(void **state)
+{
+    (void)state;
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, UNEVEN_ARGS);
+    add_finding("STAGE.WARMUP", "app", "-", 0.3, 12000, 2, "{}");
+    const char *step = first_step();
+    assert_non_null(strstr(step, "\n  Where: stage 1.0\n  This saves about 10.0 s of 1 m 40 s (between 9.9 s and 10.1 s).\n  How: "));
+    assert_non_null(strstr(out.data, "    First: As said above, under \"Do this first\"."));
+    assert_true(strstr(out.data, "    How: ") == NULL); /* told once */
+}
+
+static void says_that_nothing_is_to_be_done(void **state)
+{
+    (void)state;
+    add_job();
+    assert_string_equal(first_step(), "  Nothing: this run needs no change.");
+    exec("UPDATE analysis SET end_at_least = 1");
+    assert_string_equal(first_step(), "  Nothing so far: what is in the log needs no change.");
+    exec("DELETE FROM job");
+    assert_string_equal(first_step(), "  If a result was expected: look in the program at what should have asked for one. No job ran.");
+    exec("UPDATE analysis SET wall_ms = 9000");
+    assert_string_equal(first_step(), "  Nothing: 9.0 s are too short to judge.");
+}
+
+/* A saving is no comfort to a run that failed, and what failed comes before what is dearer. */
+static void of_a_failed_run_the_failure_comes_first(void **state)
+{
+    (void)state;
+    add_job();
+    exec("UPDATE job SET status = 2");
+    assert_string_equal(first_step(), "  Read what the program itself printed: the log says that the run failed, not why.");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, UNEVEN_ARGS);
+    add_finding("JOB.FAILED", "job", "90", 0.3, UNKNOWN, 2, "{\"id\":{\"v\":90,\"u\":\"id\"},\"dur\":{\"v\":5800,\"u\":\"ms\"},\"reason\":{\"v\":\"no such bucket\"}}");
+    assert_non_null(strstr(first_step(), "\n  Where: job 90"));
+    assert_null(strstr(first_step(), "saves"));
+}
+
+static void of_a_log_that_lacks_much_and_shows_nothing_else_that_comes_first(void **state)
+{
+    (void)state;
+    exec("UPDATE analysis SET completeness = 60");
+    exec("UPDATE log_health SET complete = 0, tasks_without_end = 1, cut = 1");
+    add_finding("LOG.INCOMPLETE", "log", "-", 60, UNKNOWN, 2, "{}");
+    const char *step = first_step();
+    assert_null(strstr(step, "Nothing"));
+    assert_non_null(strstr(step, "\n  Where: event log"));
 }
 
 static void says_what_an_incomplete_log_lacks(void **state)
@@ -488,6 +548,7 @@ static void says_which_code_a_subject_comes_from(void **state)
     exec("INSERT INTO rdd (rdd_id, name, callsite, tracked, unpersisted) VALUES (2, 'MapPartitionsRDD', 'textFile at etl.py:7', 0, 0)");
     add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
     assert_non_null(strstr(text_report(), "    In your code: textFile at etl.py:7\n"));
+    assert_non_null(strstr(out.data, "\n  Where: RDD 2 · textFile at etl.py:7\n"));
     exec("UPDATE rdd SET callsite = 'collect at NativeMethodAccessorImpl.java:0'");
     assert_non_null(strstr(text_report(), "    In your code: collect\n"));
     exec("DELETE FROM rdd");
@@ -508,9 +569,10 @@ static void says_in_every_form_what_the_others_say(void **state)
         buf_clear(&out);
         load();
         assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
-        const char *first = strstr(out.data, "First"), *evidence = strstr(out.data, "Evidence"), *how = strstr(out.data, "How");
+        const char *step = strstr(out.data, "Do this first"), *evidence = strstr(out.data, "Evidence"), *how = step ? strstr(step, "data.repartition(") : NULL;
+        const char *above = strstr(out.data, "As said above");
         if (!strstr(out.data, "2 smaller ones") || !strstr(out.data, "come to about 15.0 s together") || !strstr(out.data, "task 7: ran 5.0 s") ||
-            !strstr(out.data, "In this order: ") || !(first && evidence && how && first < evidence && evidence < how))
+            !strstr(out.data, "In this order: ") || !(evidence && how && above && step < how && how < above && above < evidence))
             fail_msg("%s: %s", report_format_names[formats[i]], out.data);
     }
 }
@@ -741,6 +803,10 @@ int main(void)
         TEST(says_that_a_run_failed_and_why),
         TEST(says_why_a_job_went_down_with_its_application),
         TEST(tells_a_cancelled_job_as_that),
+        TEST(says_what_to_do_first_where_and_what_it_saves),
+        TEST(says_that_nothing_is_to_be_done),
+        TEST(of_a_failed_run_the_failure_comes_first),
+        TEST(of_a_log_that_lacks_much_and_shows_nothing_else_that_comes_first),
         TEST(says_what_an_incomplete_log_lacks),
         TEST(says_that_waiting_was_most_of_it),
         TEST(names_the_cause_before_what_it_leads_to),

@@ -22,4 +22,8 @@ export const overview = {
   "order.nothing": "Nothing stands out.",
   "say.used": (/** @type {string} */ cpu, /** @type {string} */ idle) => `Slots computed for ${cpu} of the time and were idle, or not there, for ${idle}.`,
   "say.simulator": (/** @type {string} */ e) => `What could be saved is simulated; the same simulation of this run as it was is ${e} off.`,
+  "step.title": "Do this first",
+  "step.where": "Where:",
+  "step.origin": "Comes from:",
+  "step.why": "Why, and the evidence",
 };

@@ -21,4 +21,8 @@ export const overview = {
   "order.nothing": "未见异常。",
   "say.used": (cpu, idle) => `槽位有 ${cpu} 的时间在计算，${idle} 的时间空闲或不在。`,
   "say.simulator": (e) => `可节省的时间来自模拟；用同一模拟重现本次运行，误差为 ${e}。`,
+  "step.title": "先做这件事",
+  "step.where": "位置：",
+  "step.origin": "源头：",
+  "step.why": "原因与证据",
 };
