@@ -490,7 +490,8 @@ void report_advice(struct buf *out, enum lang lang, const struct finding *findin
     const char *of_cause = rule_text(lang, finding, part);
     if (!of_cause && finding->cause && (strcmp(finding->rule->question, "failure") == 0 || strcmp(finding->rule->id, "TASK.OOM") == 0))
         of_cause = message(lang, "failures", str_of(finding->cause), NULL);
-    word_fill(out, of_cause ? of_cause : rule_text(lang, finding, "do"), args, count);
+    const char *advice = of_cause ? of_cause : rule_text(lang, finding, "do"), *shorter = rule_text(lang, finding, "do_shorter");
+    word_fill(out, shorter && word_lacks(advice, args, count) ? shorter : advice, args, count);
 }
 
 const char *report_rule_name(enum lang lang, const struct finding *finding)

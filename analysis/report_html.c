@@ -94,7 +94,7 @@ static void write_fixes(struct buf *out, struct buf *text, const struct report_i
             element(out, "<p><span class=\"label\">", said(lang, "fixes"), "</span></p>\n");
         buf_text(out, count++ ? "<details><summary>" : "<details open><summary>");
         report_escape_html(out, str_of(message_of(lang, "snippets", snippet->id)));
-        snippet_fill(text, snippet, item->args, item->arg_count);
+        snippet_fill(text, snippet, lang, item->args, item->arg_count);
         element_of(out, "</summary><pre>", text, "</pre></details>\n");
     }
 }
