@@ -46,6 +46,7 @@ static const struct {
     {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
     {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
     {"SQL.SMALL_FILES_WRITE", "partitioned", "REPART_BY"},
+    {"SQL.BROADCAST_MISSED", "two_keys", "BROADCAST_ON BCAST_THRESH"},
     {"SQL.LONG_PLAN", "filter", ""},
     {"SQL.AQE_SKEW_UNHANDLED", "not a shuffled join", "HOTSPLIT EXPLODE_JOIN"},
     {"SQL.AQE_SKEW_UNHANDLED", "another operator needs its partitioning", "HOTSPLIT"},

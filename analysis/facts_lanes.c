@@ -15,7 +15,8 @@
 
 struct lanes {
     struct facts *facts;
-    struct lane *heap; /* owned */
+    const int64_t *freed_ms; /* by attempt: when its core was free; NULL: when it finished, as far as is known */
+    struct lane *heap;       /* owned */
     size_t room;
     double overlap_ms, total_ms, clear_ms; /* of the last run: Σ (o − o'), Σ o, Σ o of attempts with clear overlap */
 };
@@ -43,6 +44,7 @@ static bool fill_lanes(struct lanes *self, const struct executor_fact *executor,
         }
         struct attempt *attempt = &self->facts->attempts[positions[i]];
         int64_t launch_ms = self->facts->launches[positions[i]].launch_ms, length = attempt->finish_ms - launch_ms;
+        int64_t free_ms = self->freed_ms ? self->freed_ms[positions[i]] : attempt->finish_ms;
         attempt->begin_ms = MIN(MAX(launch_ms, heap[0].free_ms), attempt->finish_ms);
         attempt->lane = (uint16_t)heap[0].number;
         int64_t overlap = attempt->begin_ms - launch_ms;
@@ -50,8 +52,8 @@ static bool fill_lanes(struct lanes *self, const struct executor_fact *executor,
         self->overlap_ms += (double)overlap;
         if (overlap >= MAX(CLEAR_OVERLAP_MS, (length + 1) / 2))
             self->clear_ms += (double)length;
-        if (attempt->finish_ms > heap[0].free_ms)
-            lane_sink(heap, count, attempt->finish_ms);
+        if (free_ms > heap[0].free_ms)
+            lane_sink(heap, count, free_ms);
     }
     return true;
 }
@@ -350,6 +352,59 @@ static enum err_code classify_and_fill(struct lane_work *work, struct err *err)
     return rc || !classifying.rc ? rc : err_set(err, classifying.rc, "%s", classifying.err.message);
 }
 
+/* ---- Results on their way to the driver ---- */
+
+/* By attempt: its finish, or, where the driver fetched its result, when that began. */
+static enum err_code when_cores_were_free(const struct facts *self, int64_t *ret, struct err *err)
+{
+    for (uint32_t s = 0; s < self->stage_count; s++) {
+        const struct stage_fact *stage = &self->stages[s];
+        struct task_values values;
+        enum err_code rc = stage->attempt_count ? facts_values(self, s, 1U << VALUE_GETTING_RESULT_MS, &values, err) : ERR_OK;
+        if (rc)
+            return rc;
+        for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
+            int64_t fetched_ms = values.of[VALUE_GETTING_RESULT_MS][i - stage->first_attempt];
+            bool was_fetched = known(fetched_ms) && fetched_ms >= self->launches[i].launch_ms && fetched_ms < self->attempts[i].finish_ms;
+            ret[i] = was_fetched ? fetched_ms : self->attempts[i].finish_ms;
+        }
+        if (stage->attempt_count)
+            task_values_dispose(&values);
+    }
+    return ERR_OK;
+}
+
+/* A core is free again when its task has run, and the task ends when the driver has fetched its result: while large results are fetched the next tasks run already, on the same cores. What looked
+ * like more slots than cores is looked at again with that in mind. Times of results are read here alone, for few runs have such executors. */
+static enum err_code infer_again(struct lane_work *work, struct err *err)
+{
+    struct facts *facts = work->facts;
+    bool any = false;
+    for (size_t i = 0; i < facts->executor_count; i++)
+        any |= facts->executors[i].slots_inferred;
+    if (!any)
+        return ERR_OK;
+    CLEANUP(mem_freep) int64_t *freed_ms = mem_array(facts->attempt_count + 1, sizeof *freed_ms);
+    enum err_code rc = freed_ms ? when_cores_were_free(facts, freed_ms, err) : err_nomem(err);
+    struct lanes lanes = {.facts = facts};
+    for (size_t i = 0; i < facts->executor_count && !rc; i++) {
+        struct executor_fact *executor = &facts->executors[i];
+        if (!executor->slots_inferred)
+            continue;
+        executor->slots_inferred = false;
+        lanes.freed_ms = freed_ms;
+        if ((rc = set_slots(facts, work->profiles, executor, err)))
+            break;
+        bool done = infer_slots(&lanes, executor);
+        lanes.freed_ms = NULL; /* a result that is fetched is part of its task: the next one's own time begins behind it */
+        if (!done || !fill_lanes(&lanes, executor, executor->slots))
+            rc = err_nomem(err);
+        work->overlap_ms[i] = lanes.overlap_ms;
+    }
+    mem_free(lanes.heap);
+    return rc;
+}
+
 enum err_code facts_lanes(struct facts *self, struct err *err)
 {
     struct profiles profiles = {0};
@@ -359,6 +414,8 @@ enum err_code facts_lanes(struct facts *self, struct err *err)
         rc = read_profiles(&profiles, self, err);
     if (!rc)
         rc = classify_and_fill(&work, err);
+    if (!rc)
+        rc = infer_again(&work, err);
     for (size_t i = 0; i < self->executor_count && !rc; i++)
         self->overlap_ms += work.overlap_ms[i];
     mem_free(profiles.items);

@@ -11,6 +11,7 @@
 #include "analysis/interactive.h"
 #include "base/attributes.h"
 #include "base/mem.h"
+#include "base/time.h"
 
 const char *const report_format_names[REPORT_FORMAT_COUNT] = {"text", "json", "html", "markdown"};
 
@@ -86,6 +87,16 @@ static enum err_code read_analysis(struct report *self, struct err *err)
     return rc == ERR_EOF ? err_set(err, ERR_NOT_FOUND, "this run has not been analysed yet: 'afterglow analyze' does it") : rc;
 }
 
+/* Since its last event, or since its file changed, which a copy does later. */
+static enum err_code read_age(struct report *self, struct err *err)
+{
+    int64_t modified_ms;
+    enum err_code rc = db_query_i64(self->db, "SELECT max(log_modified_ms) FROM load", &modified_ms, err);
+    int64_t changed_ms = min_known(modified_ms, self->end_ms);
+    self->app.is_abandoned = !rc && !self->app.complete && known(changed_ms) && changed_ms < time_now_ms() - ABANDONED_AGE_MS;
+    return rc;
+}
+
 static enum err_code read_account(struct report *self, struct err *err)
 {
     sqlite3_stmt *row = NULL;
@@ -116,6 +127,8 @@ static enum err_code read_findings(struct report *self, const struct profile *pr
     self->finding_count = stored.count;
     for (size_t i = 0; i < stored.count; i++) {
         const struct finding *finding = &stored.items[i];
+        if (self->app.is_abandoned && finding->cause && strcmp(finding->cause, "running") == 0)
+            stored.items[i].cause = "abandoned";
         self->findings[i] = (struct report_finding){.finding = *finding,
                                                     .grade = finding_grade(finding, profile, self->wall_ms),
                                                     .margin = finding_margin(finding, profile),
@@ -173,6 +186,8 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
     enum err_code rc = read_app(ret, err);
     if (!rc)
         rc = read_analysis(ret, err);
+    if (!rc)
+        rc = read_age(ret, err);
     if (!rc)
         rc = read_account(ret, err);
     if (!rc)
@@ -475,7 +490,8 @@ void report_advice(struct buf *out, enum lang lang, const struct finding *findin
     const char *of_cause = rule_text(lang, finding, part);
     if (!of_cause && finding->cause && (strcmp(finding->rule->question, "failure") == 0 || strcmp(finding->rule->id, "TASK.OOM") == 0))
         of_cause = message(lang, "failures", str_of(finding->cause), NULL);
-    word_fill(out, of_cause ? of_cause : rule_text(lang, finding, "do"), args, count);
+    const char *advice = of_cause ? of_cause : rule_text(lang, finding, "do"), *shorter = rule_text(lang, finding, "do_shorter");
+    word_fill(out, shorter && word_lacks(advice, args, count) ? shorter : advice, args, count);
 }
 
 const char *report_rule_name(enum lang lang, const struct finding *finding)

@@ -16,6 +16,9 @@
 #define REPORT_BYTES ((size_t)512 << 20)     /* 43,000 findings (500 a rule) of at most 10 kB, nearly always less than one */
 #define REPORT_ARGS 64                       /* placeholders and measures of one finding */
 
+/* The list of runs calls one abandoned from then on (afterglow.abandoned.age); this is its default. Reports know no settings. */
+#define ABANDONED_AGE_MS (INT64_C(7) * 24 * 3600 * 1000)
+
 struct report_finding {
     struct finding finding;
     enum grade grade;
@@ -33,6 +36,7 @@ struct report {
         bool complete;               /* ApplicationEnd was read */
         bool failed;                 /* exit code, or its last job; a server goes on when a job fails */
         bool is_shell, is_server;
+        bool is_abandoned;           /* no end, and nothing was written to the log for ABANDONED_AGE_MS: it is not called running */
         struct str failure;          /* failed_job.h; STR_NONE: the log does not say */
         int64_t job_count, failed_job_count, task_count;
     } app;

@@ -84,7 +84,7 @@ static void write_fix(struct buf *out, struct buf *text, const struct report_ite
 {
     buf_text(out, is_open ? "<details open><summary>" : "<details><summary>");
     report_escape_html(out, str_of(message_of(lang, "snippets", snippet->id)));
-    snippet_fill(text, snippet, item->args, item->arg_count);
+    snippet_fill(text, snippet, lang, item->args, item->arg_count);
     element_of(out, "</summary><pre>", text, "</pre></details>\n");
 }
 

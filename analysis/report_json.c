@@ -104,7 +104,7 @@ static void write_fixes(struct json_writer *w, enum lang lang, const struct repo
         p += *p == ' ';
         if (!snippet)
             continue;
-        snippet_fill(&code, snippet, item->args, item->arg_count);
+        snippet_fill(&code, snippet, lang, item->args, item->arg_count);
         json_object_begin(w);
         json_kv_text(w, "id", snippet->id);
         json_kv_text(w, "title", message_of(lang, "snippets", snippet->id));

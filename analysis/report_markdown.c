@@ -69,7 +69,7 @@ static void write_first_fix(struct buf *out, enum lang lang, const struct report
     buf_text(out, "**: ");
     report_escape_markdown(out, str_of(message_of(lang, "snippets", snippet->id)));
     buf_printf(out, "\n\n```%s\n", strcmp(snippet->language, "conf") == 0 ? "sh" : snippet->language);
-    snippet_fill(out, snippet, item->args, item->arg_count);
+    snippet_fill(out, snippet, lang, item->args, item->arg_count);
     buf_text(out, "\n```\n");
 }
 

@@ -219,7 +219,7 @@ static void write_first_fix(struct buf *out, const struct report_style *style, c
         return;
     CLEANUP(buf_dispose) struct buf code;
     buf_init(&code, (size_t)64 << 10);
-    snippet_fill(&code, snippet, item->args, item->arg_count);
+    snippet_fill(&code, snippet, style->lang, item->args, item->arg_count);
     labelled(out, style, indent, "fixes", str_of(message_of(style->lang, "snippets", snippet->id)));
     for (const char *p = code.data; p && *p;) {
         size_t len = strcspn(p, "\n");

@@ -84,14 +84,14 @@ const struct rule rules[] = {
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */
     {"STAGE.LOCALITY", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
     {"STAGE.SCHED_DELAY", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.20, 0.35, 0.50), SEVERE, "SHUFPART COALESCE"},      /* own */
-    {"STAGE.DESER", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "KRYO"},                         /* S3; own */
+    {"STAGE.DESER", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "KRYO"},                         /* S3; own */
     {"STAGE.RESULT_LARGE", 1, HEALTH, "memory", SUBJECT_JOB, "bytes", UP(100 * MIB, 512 * MIB, GIB, NO), SEVERE, "RESULT_FILE"},  /* own; severe from 0.9 of spark.driver.maxResultSize on */
     {"STAGE.SKIPPED", 1, HEALTH, "data", SUBJECT_JOB, "count", UP(1, NO, NO, NO), INFO, ""},
 
     /* 7.5 failures and lost work */
     {"TASK.FAILURES", 2, HEALTH, "failure", SUBJECT_STAGE, "share", UP(ANY, 0.02, 0.10, 0.30), SEVERE, "EXCLUDE FILTER_KEY TASK_RETRY"},               /* DE 0.05 … 0.2; SA; S0 */
     {"TASK.OOM", 3, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, ""},    /* own: the first is low */
-    {"EXEC.LOST", 3, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
+    {"EXEC.LOST", 4, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
     {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
     {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, ""},                        /* own */

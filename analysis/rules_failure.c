@@ -325,6 +325,17 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding_change(findings, "W4", BAND_NORMAL, change);
 }
 
+/* From the first job's begin to the last one's end. Whoever goes before or after takes nothing along that the run would miss; without a job nobody does. */
+static bool went_while_jobs_ran(const struct facts *facts, const struct executor_fact *executor)
+{
+    int64_t from_ms = INT64_MAX, to_ms = INT64_MIN;
+    for (size_t i = 0; i < facts->job_count; i++) {
+        from_ms = MIN(from_ms, facts->jobs[i].begin_ms);
+        to_ms = MAX(to_ms, facts->jobs[i].end_ms);
+    }
+    return executor->remove_ms >= from_ms && executor->remove_ms <= to_ms;
+}
+
 static enum err_code executors_lost(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
@@ -349,8 +360,8 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
         if (executor->is_driver)
             continue;
         executors++;
-        bool timed = known(executor->remove_ms);
-        if (implied[i] || (timed && executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, facts_logged_end_ms(facts))))
+        bool was_lost = known(executor->remove_ms) && executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, facts_logged_end_ms(facts));
+        if (implied[i] || (was_lost && went_while_jobs_ran(facts, executor)))
             lost[count++] = (struct lost_executor){.executor = i};
     }
     for (size_t i = 0; i < count && i < FINDINGS_PER_RULE; i++)

@@ -303,13 +303,13 @@ static void deserialisation(const struct judged *judged, struct findings *findin
     if (!(extra->warm_ms > 0))
         return;
     struct finding *finding = consider_stage(judged, findings, rule, view, extra->warm_count < DESER_LEAST_WARM_TASKS ? MUTE_FEW_TASKS : MUTE_NONE,
-                                             extra->warm_serde_ms / extra->warm_ms, MAX(0.0, view->stats->of[STAT_DESER].sum - p25 * view->count) / view->slots);
+                                             extra->warm_serde_ms / extra->warm_ms, MAX(0.0, extra->warm_deser_ms - p25 * extra->warm_count) / view->slots);
     if (!finding)
         return;
     finding_arg(findings, "pct", finding->measure, "share");
     evidence_stage(findings, view, "culprit");
     formula_share(findings, rule, extra->warm_serde_ms, extra->warm_ms);
-    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DESER, .number = p25});
+    finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DESER, .number = p25, .warm_only = true});
 }
 
 /* ---- jobs and the application */

@@ -43,6 +43,71 @@ static struct str join_type(const struct plan_node *node)
     return (struct str){node->text.ptr + at, end - at};
 }
 
+#define KEY_BYTES 200 /* of the join's keys and of what a side is read from, for a sentence */
+
+/* A list of keys as people write them: "[k#7L, cast(id#3 as bigint)]" of side 0 or 1 → "k, cast(id as bigint)". Empty: the text has none, or was cut in them. */
+static void join_keys(const struct plan_node *node, size_t side, char out[KEY_BYTES])
+{
+    size_t list = 0, len = 0;
+    int depth = 0;
+    out[0] = '\0';
+    for (size_t at = 0; at < node->text.len; at++) {
+        char c = node->text.ptr[at];
+        depth -= c == ']';
+        if (depth == 0 && c == ']' && list++ == side) {
+            out[utf8_valid_prefix(out, len)] = '\0';
+            return;
+        }
+        bool is_id = c == '#' && at + 1 < node->text.len && node->text.ptr[at + 1] >= '0' && node->text.ptr[at + 1] <= '9';
+        if (is_id) { /* an expression's number, with L behind it where it is a bigint */
+            while (at + 1 < node->text.len && node->text.ptr[at + 1] >= '0' && node->text.ptr[at + 1] <= '9')
+                at++;
+            at += at + 1 < node->text.len && node->text.ptr[at + 1] == 'L';
+        } else if (depth > 0 && list == side && len + 1 < KEY_BYTES) {
+            out[len++] = c;
+        }
+        depth += c == '[';
+    }
+    out[0] = '\0';
+}
+
+/* Something that can stand in a program as a name; what comes of a log is put into code as nothing else. */
+static bool is_identifier(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_', is_digit = c >= '0' && c <= '9';
+        if (!is_letter && !(is_digit && i))
+            return false;
+    }
+    return text.len > 0;
+}
+
+/* What the program is likely to call it: the table of "db.t", the last folder or file of a path, without its ending. STR_NONE: that is no name. */
+static struct str name_of_source(struct str source)
+{
+    const char *slash = source.len ? memrchr(source.ptr, '/', source.len) : NULL;
+    struct str name = slash ? (struct str){slash + 1, source.len - (size_t)(slash + 1 - source.ptr)} : source;
+    const char *dot = !name.len ? NULL : slash ? memchr(name.ptr, '.', name.len) : memrchr(name.ptr, '.', name.len);
+    if (dot)
+        name = slash ? (struct str){name.ptr, (size_t)(dot - name.ptr)} : (struct str){dot + 1, name.len - (size_t)(dot + 1 - name.ptr)};
+    return is_identifier(name) ? name : STR_NONE;
+}
+
+/* What a side of a join is read from, where it is read from one place: down from its shuffle to a leaf. STR_NONE: several things meet below it, or the leaf says nothing. */
+static struct str side_source(struct sql_pass *pass, const struct plan_node *shuffle)
+{
+    const struct plan_node *node = shuffle;
+    for (size_t steps = 0; node->child_count && steps <= pass->plan->node_count; steps++) {
+        uint32_t child = plan_child(pass->plan, node);
+        if (child == NO_ENTITY)
+            return STR_NONE;
+        node = &pass->plan->nodes[child];
+    }
+    struct str source = plan_is_scan(node) ? scan_source(pass, node) : STR_NONE;
+    return str_eq(source, node->name) ? STR_NONE : source;
+}
+
 /* Whether Spark may broadcast that side of such a join (JoinSelectionHelper.canBuildBroadcastLeft, -Right). */
 static bool may_broadcast(struct str type, size_t side)
 {
@@ -123,6 +188,30 @@ static enum err_code price_missed(struct sql_pass *pass, const struct side *larg
     return ERR_OK;
 }
 
+/* Which side is the small one, and by which keys: for the advice, and as names in what is shown to copy. */
+static void say_sides(struct sql_pass *pass, struct finding *finding, const struct plan_node *node, const struct side *large, const struct side *small, size_t small_side)
+{
+    char small_key[KEY_BYTES], large_key[KEY_BYTES], keys[2 * KEY_BYTES + 4];
+    struct str small_source = side_source(pass, small->shuffle), large_source = side_source(pass, large->shuffle);
+    struct str small_name = name_of_source(small_source), large_name = name_of_source(large_source);
+    join_keys(node, small_side, small_key);
+    join_keys(node, 1 - small_side, large_key);
+    bool is_same_key = strcmp(small_key, large_key) == 0, are_names = is_identifier(str_of(small_key)) && is_identifier(str_of(large_key));
+    bool are_told_apart = !str_known(small_name) || !str_eq(small_name, large_name);
+    snprintf(keys, sizeof keys, is_same_key ? "%s" : "%s = %s", large_key, small_key);
+    if (str_known(small_source))
+        finding_arg_text(pass->findings, "table", small_source);
+    if (small_key[0] && large_key[0])
+        finding_arg_text(pass->findings, "keys", str_of(keys));
+    finding_arg_text(pass->findings, "small", str_known(small_name) && are_told_apart ? small_name : STR_LIT("small"));
+    finding_arg_text(pass->findings, "large", str_known(large_name) && are_told_apart ? large_name : STR_LIT("large"));
+    if (!are_names)
+        return;
+    finding->cause = is_same_key ? NULL : "two_keys";
+    finding_arg_text(pass->findings, "key", str_of(small_key));
+    finding_arg_text(pass->findings, "large_key", str_of(large_key));
+}
+
 enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     struct side sides[2];
@@ -150,6 +239,7 @@ enum err_code look_at_join(struct sql_pass *pass, const struct plan_node *node, 
     finding_arg_text(pass->findings, "join", node->name);
     finding_arg(pass->findings, "a", a->bytes, "bytes");
     finding_arg(pass->findings, "b", b->bytes, "bytes");
+    say_sides(pass, finding, node, a, b, small);
     finding_arg(pass->findings, "broadcast_bytes", MAX(BROADCAST_DEFAULT_BYTES, ceil(BROADCAST_ROOM * b->bytes)), "bytes");
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"large_side", a->bytes, "bytes"}, {"small_side", b->bytes, "bytes"}, {"sort", sorts_ms, "ms"}}, 3);
     evidence_stage_of(pass, writer, "context");

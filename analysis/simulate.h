@@ -29,6 +29,7 @@ struct change {
     enum bucket part;                /* PART, FACTOR */
     double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); SPILL: ms a byte on disk; FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
     bool first_wave_apart;           /* CAP, SPREAD: the first tasks on a slot are normal up to 1.5 × their own median */
+    bool warm_only;                  /* PART: the first tasks on a slot stay as they were, for they warm up */
     double overhead_ms;              /* SPLIT, MERGE: v of 6.5 where it is known already (stage_extra.h), else 0 */
     int64_t executors;               /* SLOTS: executors of the usual size more or less instead of a factor, when not 0; one stays */
     const size_t *gaps;              /* GAPS: positions in accounts->gaps */

@@ -159,7 +159,8 @@ static enum err_code part(const struct simulation *sim, const struct sim_node *n
     for (size_t i = 0; i < work->count; i++) {
         const struct attempt *attempt = attempt_of(sim, work, i);
         /* attempts of a retry that were put here have their values elsewhere */
-        if (is_winner(sim, work, i) && attempt->stage == node->stage && attempt_occupancy_ms(attempt) > 0)
+        bool is_left_out = change->warm_only && attempt->cold;
+        if (is_winner(sim, work, i) && !is_left_out && attempt->stage == node->stage && attempt_occupancy_ms(attempt) > 0)
             parts.item_of[(size_t)(attempt - sim->facts->attempts) - stage->first_attempt] = (uint32_t)i;
     }
     enum err_code rc = facts_value_batches(sim->facts, node->stage, ACCOUNT_VALUES, part_batch, &parts, err);

@@ -2,31 +2,32 @@
 #include "analysis/snippets.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attributes.h"
 
-/* Placeholders have names that no rule uses for something else: {partitions}, never {n}. */
+/* Placeholders have names that no rule uses for something else: {partitions}, never {n}. {#} and {#2} are comments, in the reader's language: snippet_comments in analysis/messages. */
 const struct snippet snippets[] = {
     {"KEYSAMPLE", "python", "df.sample(0.01, seed=1).groupBy('{key}').count().orderBy('count', ascending=False).show(20)"},
     {"FILTER_KEY", "python",
-     "junk = ['', 'unknown']                      # decide with the owner of the data\n"
+     "junk = ['', 'unknown']                      # {#}\n"
      "df = df.where(F.col('{key}').isNotNull() & ~F.col('{key}').isin(junk))"},
     {"SALT", "python",
-     "n = {salt}                                  # about max / median, between 8 and 128\n"
+     "n = {salt}                                  # {#}\n"
      "part = df.withColumn('salt', (F.rand() * n).cast('int')).groupBy('{key}', 'salt').agg(F.sum('v').alias('v'))\n"
      "out = part.groupBy('{key}').agg(F.sum('v').alias('v'))"},
     {"TWOSTAGE", "python",
-     "# RDD: add up under (salt, key) first, then under the key\n"
+     "# {#}\n"
      "part = rdd.map(lambda kv: ((random.randrange({salt}), kv[0]), kv[1])).reduceByKey(add)\n"
      "out = part.map(lambda x: (x[0][1], x[1])).reduceByKey(add)"},
     {"HOTSPLIT", "python",
-     "hot = [...]                                 # the few hot keys, from a sample\n"
+     "hot = [...]                                 # {#}\n"
      "is_hot = F.col('{key}').isin(hot)\n"
      "hot_part = a.where(is_hot).join(F.broadcast(b.where(is_hot)), '{key}')\n"
      "out = hot_part.unionByName(a.where(~is_hot).join(b, '{key}'))"},
     {"EXPLODE_JOIN", "python",
-     "n = {salt}                                  # salt the large side, replicate the small one; never both\n"
+     "n = {salt}                                  # {#}\n"
      "large2 = large.withColumn('salt', (F.rand() * n).cast('int'))\n"
      "small2 = small.withColumn('salt', F.explode(F.sequence(F.lit(0), F.lit(n - 1))))\n"
      "out = large2.join(small2, ['{key}', 'salt']).drop('salt')"},
@@ -36,31 +37,32 @@ const struct snippet snippets[] = {
      "--conf spark.sql.adaptive.enabled=true\n--conf spark.sql.adaptive.skewJoin.enabled=true\n--conf spark.sql.adaptive.skewJoin.skewedPartitionFactor=5\n"
      "--conf spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes={half_of_max}"},
     {"AQE_MIN", "conf", "--conf spark.sql.adaptive.coalescePartitions.parallelismFirst=true\n--conf spark.sql.adaptive.coalescePartitions.minPartitionSize=1m"},
-    {"SHUFPART", "sql", "SET spark.sql.shuffle.partitions={ideal};     -- RDD: spark.default.parallelism, or reduceByKey(f, {ideal})"},
-    {"RDDPART", "python", "rdd.reduceByKey(f, {partitions})     # likewise groupByKey, join, sortByKey …; of all: --conf spark.default.parallelism={partitions}"},
+    {"SHUFPART", "sql", "SET spark.sql.shuffle.partitions={ideal};     -- {#}"},
+    {"RDDPART", "python", "rdd.reduceByKey(f, {partitions})     # {#}"},
     {"LISTING", "conf", "--conf spark.sql.sources.parallelPartitionDiscovery.parallelism={partitions}"},
-    {"REPART", "python", "data = data.repartition({partitions})        # RDD or DataFrame; a full shuffle into even pieces; by a column, rows of one value would stay together"},
-    {"REPART_BY", "python", "df = df.repartition('{partition_column}')     # rows of one value go to one task, which writes one file of them; pieces may be uneven"},
-    {"COALESCE", "python", "data = data.coalesce({partitions})         # RDD or DataFrame; no shuffle; beware: the stage before gets as few tasks"},
+    {"REPART", "python", "data = data.repartition({partitions})        # {#}"},
+    {"REPART_BY", "python", "df = df.repartition('{partition_column}')     # {#}"},
+    {"COALESCE", "python", "data = data.coalesce({partitions})         # {#}"},
     {"COALESCE_WRITE", "python",
-     "# partitions: bytes / 128 MiB, rounded up\n"
+     "# {#}\n"
      "df.repartition({partitions}).write.mode('overwrite').partitionBy('{partition_column}').parquet(path)\n"
      "spark.conf.set('spark.sql.files.maxRecordsPerFile', 5_000_000)"},
-    {"BROADCAST", "python", "out = large.join(F.broadcast(small), '{key}')     # SQL: SELECT /*+ BROADCAST(small) */ ..."},
-    {"BCAST_THRESH", "python", "spark.conf.set('spark.sql.autoBroadcastJoinThreshold', '{broadcast_bytes}')     # -1 switches it off"},
-    {"SHUFFLE_LESS", "python", "df = df.select('{needed_columns}').where('{predicate}')     # before the join or groupBy"},
-    {"PUSHDOWN", "python", "df = df.select('{needed_columns}').where('{predicate}')     # before the join; literals of the column's own type"},
+    {"BROADCAST", "python", "out = {large}.join(F.broadcast({small}), '{key}')     # SQL: SELECT /*+ BROADCAST({small}) */ ..."},
+    {"BROADCAST_ON", "python", "out = {large}.join(F.broadcast({small}), {large}['{large_key}'] == {small}['{key}'])     # SQL: SELECT /*+ BROADCAST({small}) */ ..."},
+    {"BCAST_THRESH", "python", "spark.conf.set('spark.sql.autoBroadcastJoinThreshold', '{broadcast_bytes}')     # {#}"},
+    {"SHUFFLE_LESS", "python", "df = df.select('{needed_columns}').where('{predicate}')     # {#}"},
+    {"PUSHDOWN", "python", "df = df.select('{needed_columns}').where('{predicate}')     # {#}"},
     {"KRYO", "conf", "--conf spark.serializer=org.apache.spark.serializer.KryoSerializer\n--conf spark.kryo.registrationRequired=false"},
     {"PERSIST", "python",
      "from pyspark import StorageLevel\n"
-     "data.persist(StorageLevel.MEMORY_AND_DISK)     # data: the RDD or DataFrame that is used again\n"
-     "data.count()                                # an action fills it"},
-    {"PERSIST_SER", "python", "rdd.persist(StorageLevel.MEMORY_AND_DISK)     # Python's is serialised; Scala, Java: MEMORY_AND_DISK_SER"},
+     "data.persist(StorageLevel.MEMORY_AND_DISK)     # {#}\n"
+     "data.count()                                # {#2}"},
+    {"PERSIST_SER", "python", "rdd.persist(StorageLevel.MEMORY_AND_DISK)     # {#}"},
     {"UNPERSIST", "python",
      "try:\n"
      "    ...\n"
      "finally:\n"
-     "    data.unpersist()                        # RDD or DataFrame; or, for all tables: spark.catalog.clearCache()"},
+     "    data.unpersist()                        # {#}"},
     {"CHECKPOINT", "python", "spark.sparkContext.setCheckpointDir('{checkpoint_dir}')\ndf = df.checkpoint()"},
     {"G1", "conf", "--conf 'spark.executor.extraJavaOptions=-XX:+UseG1GC -XX:InitiatingHeapOccupancyPercent=35'"},
     {"MEMORY", "conf", "--executor-memory {executor_memory} --executor-cores {executor_cores}\n--conf spark.memory.fraction=0.6\n--conf spark.memory.storageFraction=0.3"},
@@ -83,15 +85,15 @@ const struct snippet snippets[] = {
      "--conf spark.shuffle.service.enabled=true\n"
      "# Kubernetes: --conf spark.decommission.enabled=true --conf spark.storage.decommission.shuffleBlocks.enabled=true\n"
      "--conf spark.reducer.maxSizeInFlight=96m\n--conf spark.shuffle.io.maxRetries=6\n--conf spark.shuffle.io.retryWait=10s"},
-    {"DPP", "sql", "SET spark.sql.optimizer.dynamicPartitionPruning.enabled=true;     -- join on the partition column, filter on the small side"},
-    {"WINDOW_PART", "sql", "SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY ts) AS rn FROM t;     -- never OVER (ORDER BY ts) on a large table"},
+    {"DPP", "sql", "SET spark.sql.optimizer.dynamicPartitionPruning.enabled=true;     -- {#}"},
+    {"WINDOW_PART", "sql", "SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY ts) AS rn FROM t;     -- {#}"},
     {"BUCKET", "sql", "CREATE TABLE t2 USING parquet CLUSTERED BY ({key}) INTO {partitions} BUCKETS AS SELECT * FROM t;"},
     {"PANDAS_UDF", "python",
      "@F.pandas_udf('long')\n"
      "def f(s: pd.Series) -> pd.Series:\n"
-     "    return s.astype(str).str[::-1].astype('int64')     # example, put your own function here\n"
-     "# better, where there is one: a built-in, F.reverse(F.col('x').cast('string')).cast('long')"},
-    {"RESULT_FILE", "python", "df.write.parquet('{output_path}')             # instead of collect() or toPandas(); or df.limit(1000).toPandas()"},
+     "    return s.astype(str).str[::-1].astype('int64')     # {#}\n"
+     "# {#2}"},
+    {"RESULT_FILE", "python", "df.write.parquet('{output_path}')             # {#}"},
     {"THREADS", "python",
      "from concurrent.futures import ThreadPoolExecutor\n"
      "with ThreadPoolExecutor(4) as pool:\n"
@@ -108,7 +110,7 @@ const struct snippet snippets[] = {
      "--conf spark.eventLog.logBlockUpdates.enabled=true\n--conf spark.eventLog.logStageExecutorMetrics=true\n--conf spark.executor.processTreeMetrics.enabled=true\n"
      "--conf spark.executor.metrics.pollingInterval=1s\n--conf spark.scheduler.listenerbus.eventqueue.capacity=30000"},
     {"JAR_EXCL", "xml", "<exclusion><groupId>{group_id}</groupId><artifactId>{jar}</artifactId></exclusion>"},
-    {"CONFFIX", "conf", "# set one of the two settings named, and leave the other out"},
+    {"CONFFIX", "conf", "# {#}"},
 };
 const size_t snippet_count = ARRAY_LENGTH(snippets);
 
@@ -150,7 +152,7 @@ static void fill_one(struct buf *out, struct str name, const struct word_arg *ar
 }
 
 /* The same settings where a program makes its session, as a comment of the shell; those of lines that are comments are left out. */
-static void add_python(struct buf *out, const char *code)
+static void add_python(struct buf *out, enum lang lang, const char *code)
 {
     static const char option[] = "--conf ";
     bool any = false;
@@ -160,32 +162,48 @@ static void add_python(struct buf *out, const char *code)
             p += sizeof option - 1;
             p += *p == '\'';
             size_t len = strcspn(p, p[-1] == '\'' ? "'" : " \n"), key = strcspn(p, "=");
-            if (key < len)
-                buf_printf(out, "%s\n#     .config('%.*s', '%.*s')", any ? "" : "\n# in Python: SparkSession.builder", (int)key, p, (int)(len - key - 1), p + key + 1);
-            any |= key < len;
+            if (key < len) {
+                if (!any)
+                    buf_printf(out, "\n# %s", message_of(lang, "snippet_comments", "in_python"));
+                buf_printf(out, "\n#     .config('%.*s', '%.*s')", (int)key, p, (int)(len - key - 1), p + key + 1);
+                any = true;
+            }
         }
     }
 }
 
-static void fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count)
+/* What stands at "#" or "#2" inside of braces. */
+static const char *comment_of(const struct snippet *snippet, enum lang lang, struct str mark)
 {
-    for (const char *p = snippet->code; *p;) {
+    char entry[40];
+    snprintf(entry, sizeof entry, "%s%s%.*s", snippet->id, mark.len > 1 ? "_" : "", (int)(mark.len - 1), mark.ptr + 1);
+    const char *text = message(lang, "snippet_comments", str_of(entry), NULL);
+    return text ? text : "";
+}
+
+static void fill(struct buf *out, const struct snippet *snippet, enum lang lang, const char *code, const struct word_arg *args, size_t count)
+{
+    for (const char *p = code; *p;) {
         size_t plain = strcspn(p, "{"), name = p[plain] ? strcspn(p + plain, "}") : 0;
         buf_append(out, p, plain);
         p += plain;
         if (!*p)
             break;
-        fill_one(out, (struct str){p + 1, name - 1}, args, count);
+        struct str inside = {p + 1, name - 1};
+        if (p[1] == '#')
+            fill(out, snippet, lang, comment_of(snippet, lang, inside), args, count); /* a comment holds no comment */
+        else
+            fill_one(out, inside, args, count);
         p += name + (p[name] == '}');
     }
 }
 
-void snippet_fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count)
+void snippet_fill(struct buf *out, const struct snippet *snippet, enum lang lang, const struct word_arg *args, size_t count)
 {
     CLEANUP(buf_dispose) struct buf code;
     buf_init(&code, (size_t)64 << 10);
-    fill(&code, snippet, args, count);
+    fill(&code, snippet, lang, snippet->code, args, count);
     buf_append(out, code.data, code.len);
     if (strcmp(snippet->language, "conf") == 0)
-        add_python(out, code.data ? code.data : "");
+        add_python(out, lang, code.data ? code.data : "");
 }

@@ -5,6 +5,7 @@
 #ifndef ANALYSIS_SNIPPETS_H
 #define ANALYSIS_SNIPPETS_H
 
+#include "analysis/messages.h"
 #include "analysis/wording.h"
 
 struct snippet {
@@ -17,7 +18,7 @@ extern const size_t snippet_count;
 const struct snippet *snippet_find(struct str id);
 
 /* The code with placeholders filled: whole numbers, and texts that are names and nothing else, since people run this and what is in a log may be hostile. The others stay, as <name>.
- * Settings for spark-submit are followed by the same in Python. */
-void snippet_fill(struct buf *out, const struct snippet *snippet, const struct word_arg *args, size_t count);
+ * Settings for spark-submit are followed by the same in Python. Comments are in the language of the report. */
+void snippet_fill(struct buf *out, const struct snippet *snippet, enum lang lang, const struct word_arg *args, size_t count);
 
 #endif

@@ -63,6 +63,7 @@ static void sums(struct stage_extra *ret, const struct stage_sample *sample, con
         ret->gc_excess_ms += MAX(0.0, task_gc - GC_TARGET_SHARE * (value(sample, STAT_RUN, i) + value(sample, STAT_DESER, i)));
         if (!sample->cold[i]) {
             ret->warm_count++;
+            ret->warm_deser_ms += value(sample, STAT_DESER, i);
             ret->warm_serde_ms += value(sample, STAT_DESER, i) + value(sample, STAT_SER, i);
             ret->warm_ms += o;
         }

@@ -26,7 +26,7 @@ struct extra_task {
 struct stage_extra {
     struct extra_task worst, peer;   /* the longest, and the one nearest to the median duration */
     double gc_excess_ms;             /* Σ max(0, gc − 5 % of R + D) */
-    double warm_count, warm_serde_ms, warm_ms;     /* of warm tasks: how many, Σ (D + S), Σ o' */
+    double warm_count, warm_deser_ms, warm_serde_ms, warm_ms;     /* of warm tasks: how many, Σ D, Σ (D + S), Σ o' */
     double overhead_p50_ms;          /* v of W6 and W7: p50(o' − R); NaN where neither could apply: as many tasks as slots, half of them of half a second and more */
     double spilled_tasks;
     double spill_slope, spill_r2;    /* run time on bytes spilled to disk: ms a byte, and how much of the variance that explains; NaN below SPILL_LEAST_TASKS winners */

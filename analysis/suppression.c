@@ -128,6 +128,15 @@ static bool slow_tasks_are_it(const struct judged *judged, const struct finding 
     return stage_view(judged, loser->stage, &view) && view.wall_ms - view.stats->rec_cap_ms < FEW_LEAST_WALL_MS;
 }
 
+/* The driver fetched results for longer than tasks waited for it: that is what kept it from starting them. */
+static bool results_kept_the_driver(const struct judged *judged, const struct finding *winner, const struct finding *loser)
+{
+    if (!touches(winner, loser->stage))
+        return false;
+    const struct stage_account *account = &judged->accounts->stages[loser->stage];
+    return account->winner_ms[BUCKET_GETRES] >= account->winner_ms[BUCKET_DELAY] + account->sched_wait_slot_ms;
+}
+
 /* What is idle beside the driver's gaps is below the rule's first threshold. */
 static bool gaps_explain(const struct judged *judged, const struct finding *winner, const struct finding *loser)
 {
@@ -174,6 +183,7 @@ static const struct {
     {"SQL.AQE_OVERCOALESCED", "STAGE.SINGLE_TASK", same_stage},
     {"STAGE.TINY_TASKS", "STAGE.SCHED_DELAY", same_stage},
     {"STAGE.TINY_TASKS", "STAGE.DESER", same_stage},
+    {"STAGE.RESULT_LARGE", "STAGE.SCHED_DELAY", results_kept_the_driver},
     {"STAGE.TINY_TASKS", "CONF.SHUFFLE_PARTITIONS", same_stage}, /* it names how many would do: two numbers for one setting would contradict each other */
     {"SQL.SMALL_FILES_READ", "STAGE.TINY_TASKS", same_stage},
     {"EXEC.STORAGE_FULL", "STAGE.GC_HIGH", storage_is_full},

@@ -352,10 +352,32 @@ static enum err_code say_small_fault(struct report *report, enum lang lang, size
     return rc;
 }
 
+/* What the notes below say could be saved is little, and no other word: "nothing" would contradict them. False: they say of nothing. */
+static bool say_little(const struct report *report, enum lang lang, struct buf *out)
+{
+    CLEANUP(buf_dispose) struct buf names;
+    struct named named = {{false}};
+    size_t count = 0;
+    int64_t joint_ms = report->joint_count ? report->joint[report->joint_count - 1].saving_ms : UNKNOWN;
+    buf_init(&names, 4096);
+    for (size_t i = 0; i < report->joint_count; i++) {
+        const struct finding *finding = &report->findings[report->joint[i].finding].finding;
+        if (price_grade(finding->price.ms, report->wall_ms) > GRADE_OK && name_once(&named, finding) && count++ < ALSO_NAMED)
+            add_name(&names, lang, finding);
+    }
+    const struct word_arg args[] = {number("saving", ms(joint_ms), "ms"), number("wall", ms(report->wall_ms), "ms"), text("names", buf_str(&names)),
+                                    number("more", (double)count - ALSO_NAMED, "count")};
+    if (count)
+        say(out, lang, count > ALSO_NAMED ? "healthy_little_more" : "healthy_little", args, ARRAY_LENGTH(args));
+    return count > 0;
+}
+
 static enum err_code say_healthy(struct report *report, enum lang lang, struct buf *out, struct err *err)
 {
     const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
     size_t usual = leading(report, NULL, 0);
+    if (say_little(report, lang, out))
+        return ERR_OK;
     say(out, lang, "healthy", &wall, 1);
     if (usual < report->finding_count && telling_of(&report->findings[usual]) == TELLS_USUAL)
         return say_finding(report, lang, usual, out, err);
@@ -400,6 +422,12 @@ static enum err_code say_regression(struct report *report, enum lang lang, size_
     return ERR_OK;
 }
 
+/* Of all that is listed together, however small each fault is. */
+static bool could_save_much(const struct report *report)
+{
+    return report->joint_count && (double)report->joint[report->joint_count - 1].saving_ms >= MUCH_SHARE * (double)report->wall_ms;
+}
+
 bool verdict_is_too_short(const struct report *report)
 {
     return report->wall_ms < JUDGED_FROM_MS && worst_grade(report) < GRADE_MODERATE;
@@ -424,7 +452,7 @@ size_t verdict_lead(const struct report *report)
     if (verdict_is_too_short(report) || lead == report->finding_count || telling_of(&report->findings[lead]) >= TELLS_USUAL)
         return report->finding_count;
     bool begins_with_waiting = tells_waiting(report, lead, waited_ms) && !is_usual_start(report, waited_ms);
-    return worst_grade(report) >= GRADE_LOW || begins_with_waiting ? lead : report->finding_count;
+    return worst_grade(report) >= GRADE_LOW || begins_with_waiting || could_save_much(report) ? lead : report->finding_count;
 }
 
 static size_t first_shown(const struct report *report, bool (*is_wanted)(const struct report_finding *))
@@ -440,7 +468,8 @@ size_t verdict_first_step(const struct report *report)
     if (report->app.failed)
         return first_shown(report, is_about_failure);
     size_t lead = verdict_lead(report);
-    return lead == report->finding_count && report->completeness < COMPLETE_ENOUGH ? first_shown(report, is_incomplete_log) : lead;
+    bool is_whole = report->completeness >= COMPLETE_ENOUGH && !report->end_at_least;
+    return lead == report->finding_count && !is_whole ? first_shown(report, is_incomplete_log) : lead;
 }
 
 enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err)
@@ -467,8 +496,8 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
         say(out, lang, "server_failed", args, ARRAY_LENGTH(args));
     }
     if (report->end_at_least) {
-        const struct word_arg wall = number("wall", ms(report->wall_ms), "ms");
-        say(out, lang, "at_least", &wall, 1);
+        const struct word_arg args[] = {number("wall", ms(report->wall_ms), "ms"), number("t", ms(report->end_ms), "time")};
+        say(out, lang, report->app.is_abandoned ? "abandoned" : "at_least", args, ARRAY_LENGTH(args));
     }
     if (tells_wait && !is_usual) {
         say_waiting(report, lang, waited_ms, largest, out);

@@ -9,12 +9,16 @@
 import argparse
 import difflib
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/support")
 import tree
+import unpack
 
+YEAR_MS = 365 * 24 * 3600 * 1000
 FOLDER = tree.ROOT / "tests/golden/reports"
 SHOWN_LINES = 60
 
@@ -32,11 +36,26 @@ REPORTS = {
 }
 
 
+def a_year_older(path, folder):
+    """A log without an end is told otherwise after a week: this copy, whose times are a year before those of the log, always is."""
+    text = b"".join(unpack.zstd_pieces(path.read_bytes()))
+    older = folder / path.name.replace(".zstd", "")
+    older.write_bytes(re.sub(rb"\b1795\d{9}\b", lambda found: b"%d" % (int(found[0]) - YEAR_MS), text))
+    return older
+
+
 def report_of(log, options):
     (path,) = sorted((tree.ROOT / "tests/data/logs" / log).iterdir())
+    if not path.name.endswith(".inprogress"):
+        return report_of_file(path, options)
+    with tempfile.TemporaryDirectory() as folder:
+        return report_of_file(a_year_older(path, pathlib.Path(folder)), options)
+
+
+def report_of_file(path, options):
     done = subprocess.run([tree.binary(), "report", path, *options], capture_output=True, text=True, timeout=900)
     if done.returncode not in (0, 3):
-        raise RuntimeError(f"afterglow report {log} ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
+        raise RuntimeError(f"afterglow report {path.name} ended with {done.returncode}: {done.stderr.strip()[-6000:]}")
     return done.stdout
 
 

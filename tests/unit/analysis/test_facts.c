@@ -196,6 +196,31 @@ static void more_tasks_side_by_side_than_cores_are_more_slots(void **state)
     assert_float_equal(facts.overlap_ms, 0, 0);
 }
 
+/* One core runs ten tasks of a second, one after the other; the driver takes two more to fetch each result, and the task ends then. It is one slot, and none but the first has time of its own beside that. */
+static void results_on_their_way_take_no_slot(void **state)
+{
+    (void)state;
+    add_application(0, 100000);
+    add_executor(1, "1", 1, 500, UNKNOWN);
+    add_executor(2, "2", 1, 500, UNKNOWN);
+    add_stage(1, 0, 0, 15, 900, 80000, 2);
+    for (int64_t i = 0; i < 10; i++)
+        add_task(1, i, i, 1, 1000 + 1000 * i, 4000 + 1000 * i)->getting_result_ms = 2000 + 1000 * i;
+    for (int64_t i = 10; i < 15; i++) /* five at once, none of them fetched: more slots than cores */
+        add_task(1, i, i, 2, 1000, 11000);
+    load();
+    assert_int_equal(facts.executors[0].slots, 1);
+    assert_false(facts.executors[0].slots_inferred);
+    assert_int_equal(facts.executors[1].slots, 5);
+    assert_true(facts.executors[1].slots_inferred);
+    assert_int_equal(facts.slot_peak, 6);
+    assert_int_equal(attempt_occupancy_ms(attempt_of(0)), 3000);
+    assert_int_equal(attempt_of(1)->begin_ms, 4000);
+    assert_int_equal(attempt_occupancy_ms(attempt_of(1)), 1000);
+    assert_true(attempt_of(0)->cold && !attempt_of(1)->cold);
+    assert_float_equal(facts.overlap_ms, 9 * 2000, 0);
+}
+
 static void little_overlap_infers_no_slots(void **state)
 {
     (void)state;
@@ -639,6 +664,7 @@ int main(void)
         TEST(without_cores_slots_are_the_most_tasks_at_once),
         TEST(lanes_cut_what_overlaps_on_one_core),
         TEST(more_tasks_side_by_side_than_cores_are_more_slots),
+        TEST(results_on_their_way_take_no_slot),
         TEST(little_overlap_infers_no_slots),
         TEST(tasks_without_an_executor_share_one),
         TEST(kinds_of_lost_work),

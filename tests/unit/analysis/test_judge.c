@@ -121,6 +121,25 @@ static void same_stage(void **state)
     }
 }
 
+/* Large results explain waiting for the driver where it fetched them for as long as tasks waited for it (600 ms inside of them, 400 ms with free slots), not where that took less. */
+static void results_that_keep_the_driver(void **state)
+{
+    (void)state;
+    for (int fetched_ms = 999; fetched_ms <= 1000; fetched_ms++) {
+        struct run run;
+        run_init(&run);
+        run.accounts.stages[1].winner_ms[BUCKET_GETRES] = fetched_ms;
+        run.accounts.stages[1].winner_ms[BUCKET_DELAY] = 600;
+        run.accounts.stages[1].sched_wait_slot_ms = 400;
+        size_t loser = add(&run, "STAGE.SCHED_DELAY", "1.0", 1, NO_ENTITY), elsewhere = add(&run, "STAGE.SCHED_DELAY", "2.0", 2, NO_ENTITY);
+        add(&run, "STAGE.RESULT_LARGE", "0", 1, NO_ENTITY);
+        settle(&run);
+        assert_int_equal(is_out(&run, loser), fetched_ms == 1000);
+        assert_false(is_out(&run, elsewhere));
+        run_dispose(&run);
+    }
+}
+
 static void names_the_winner(void **state)
 {
     struct run run;
@@ -380,6 +399,7 @@ static void mutes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_stage),
+                                       cmocka_unit_test(results_that_keep_the_driver),
                                        cmocka_unit_test(names_the_winner),
                                        cmocka_unit_test(stages_of_changes),
                                        cmocka_unit_test(skew_and_memory),

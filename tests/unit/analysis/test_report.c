@@ -13,6 +13,7 @@
 
 #include "analysis/verdict.h"
 #include "base/attributes.h"
+#include "base/time.h"
 
 static struct db db;
 static struct report report;
@@ -110,6 +111,68 @@ static void says_that_a_healthy_run_is_healthy_and_what_came_nearest(void **stat
     (void)state;
     add_finding("STAGE.UNEVEN", "stage", "1.0", 0.45, 30000, 2, "{}");
     assert_string_equal(verdict(LANG_EN), "Healthy: nothing in 1 m 40 s is worth changing. Nearest to a warning: Tasks of very different length (90 % of the warning level).");
+}
+
+/* What is worth an info alone is listed among the notes with what it saves. Where that is a tenth of the run and more the verdict is about it, and it is listed as something to change; below, the verdict
+ * says that it is little, and how much. Where it is next to nothing (below 200 ms) nothing is listed as a saving either. */
+static void a_healthy_verdict_does_not_contradict_the_savings_listed_below(void **state)
+{
+    (void)state;
+    add_finding("JOB.MANY_SMALL", "app", "-", 0.09, 14000, 2, "{\"n\":{\"v\":199,\"u\":\"count\"},\"sec\":{\"v\":2100,\"u\":\"ms\"},\"wall\":{\"v\":100000,\"u\":\"ms\"}}");
+    exec("INSERT INTO joint_price VALUES (1, 1, 14000)");
+    assert_string_equal(verdict(LANG_EN), "No grave fault, but about 14.0 s of 1 m 40 s could be saved. "
+                                          "199 jobs took less than a second each; 2.1 s of 1 m 40 s went into starting them rather than into work.");
+    assert_null(strstr(text_report(), "Nothing that needs a change."));
+    assert_non_null(strstr(out.data, " 1  info  Many tiny jobs · application · saves about 14.0 s"));
+    exec("UPDATE joint_price SET saving_ms = 9900");
+    exec("UPDATE finding SET price_ms = 9900");
+    assert_string_equal(verdict(LANG_EN), "Healthy: what could still be saved is little, about 9.9 s of 1 m 40 s: Many tiny jobs.");
+    assert_string_equal(verdict(LANG_ZH_CN), "整体健康：还能节省的不多，1 m 40 s 中约 9.9 s：大量极小作业。");
+    assert_non_null(strstr(text_report(), "Nothing that needs a change."));
+    exec("UPDATE joint_price SET saving_ms = 199");
+    exec("UPDATE finding SET price_ms = 199");
+    assert_non_null(strstr(verdict(LANG_EN), "Healthy: nothing in 1 m 40 s is worth changing."));
+    assert_null(strstr(text_report(), "saves about"));
+}
+
+/* A log without an end. It may still be written until its file did not change for seven days, or its last event lies as far back: a copy is younger than what it is a copy of. */
+static void a_run_without_an_end_is_abandoned_after_a_week(void **state)
+{
+    static const char *const running = "and may still be running.", *const gone = "and nothing was written to it after ";
+    int64_t now_ms = time_now_ms(), week_ms = INT64_C(7) * 24 * 3600 * 1000;
+    const struct {
+        int64_t last_event_ms, modified_ms;
+        bool is_abandoned;
+    } cases[] = {{now_ms, now_ms, false},
+                 {now_ms - week_ms + 60000, now_ms - week_ms + 60000, false},
+                 {now_ms - week_ms - 60000, now_ms, true},
+                 {now_ms, now_ms - week_ms - 60000, true},
+                 {now_ms - week_ms - 60000, UNKNOWN, true}};
+    char sql[400];
+    (void)state;
+    exec("UPDATE application SET end_ms = NULL");
+    exec("UPDATE log_health SET complete = 0");
+    exec("INSERT INTO load (app_key, generation, state, program_version, log_path, layout, finished_name, started_ms) VALUES ('a', 1, 'done', '1', '/l', 0, 0, 0)");
+    add_finding("LOG.INCOMPLETE", "log", "-", 90, UNKNOWN, 2, "{}");
+    exec("UPDATE finding SET cause = 'running'");
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        snprintf(sql, sizeof sql, "UPDATE analysis SET end_at_least = 1, completeness = 90, begin_ms = %lld, end_ms = %lld", (long long)cases[i].last_event_ms - 100000,
+                 (long long)cases[i].last_event_ms);
+        exec(sql);
+        exec("UPDATE load SET log_modified_ms = NULL");
+        snprintf(sql, sizeof sql, "UPDATE load SET log_modified_ms = %lld", (long long)cases[i].modified_ms);
+        if (known(cases[i].modified_ms))
+            exec(sql);
+        verdict(LANG_EN);
+        assert_non_null(strstr(out.data, cases[i].is_abandoned ? gone : running));
+        assert_null(strstr(out.data, cases[i].is_abandoned ? running : gone));
+        text_report();
+        assert_int_equal(strstr(out.data, "still be running: read it again later") != NULL, !cases[i].is_abandoned);
+        assert_int_equal(strstr(out.data, "spark.stop()") != NULL, cases[i].is_abandoned);
+    }
+    exec("UPDATE log_health SET complete = 1");
+    load();
+    assert_false(report.app.is_abandoned);
 }
 
 static void names_the_first_finding_and_what_the_first_few_save(void **state)
@@ -342,6 +405,8 @@ static void of_a_log_that_lacks_much_and_shows_nothing_else_that_comes_first(voi
     const char *step = first_step();
     assert_null(strstr(step, "Nothing"));
     assert_non_null(strstr(step, "\n  Where: event log"));
+    exec("UPDATE analysis SET completeness = 100, end_at_least = 1");
+    assert_non_null(strstr(first_step(), "\n  Where: event log"));
 }
 
 static void says_what_an_incomplete_log_lacks(void **state)
@@ -789,6 +854,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(says_that_a_healthy_run_is_healthy_and_what_came_nearest),
+        TEST(a_healthy_verdict_does_not_contradict_the_savings_listed_below),
+        TEST(a_run_without_an_end_is_abandoned_after_a_week),
         TEST(names_the_first_finding_and_what_the_first_few_save),
         TEST(shows_evidence_that_is_nothing_but_a_name),
         TEST(says_how_a_measure_came_about_in_both_languages),

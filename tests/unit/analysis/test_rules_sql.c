@@ -97,6 +97,49 @@ static void a_small_side_fits_a_broadcast(void **state)
     assert_true(fabs(number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'") - 2500) < 10);
 }
 
+static const char *arg_of_missed(const char *name)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "SELECT args ->> '$.%s.v' FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'", name);
+    return text_of(sql);
+}
+
+/* The small side is named by what it is read from, and by its keys; as names in code what could be one. */
+static void the_small_side_of_a_join_is_named(void **state)
+{
+    static const struct {
+        const char *join, *large, *small; /* Locations of the two scans */
+        const char *keys, *table, *large_name, *small_name, *key, *cause;
+    } cases[] = {
+        {"SortMergeJoin [k#1L], [k#22L], Inner", "/data/fact", "hdfs://n:8020/data/dim.parquet", "k", "hdfs://n:8020/data/dim.parquet", "fact", "dim", "k", ""},
+        {"SortMergeJoin [shop_id#1], [id#22], Inner, (a#1 > b#2)", "/data/sales", "/data/shops", "shop_id = id", "/data/shops", "sales", "shops", "id", "two_keys"},
+        /* no one name: several keys, a computed one; the same folder on both sides; a folder that is no name */
+        {"SortMergeJoin [a#1, b#2L], [a#3, b#4L], Inner", "/data/t", "/data/t", "a, b", "/data/t", "large", "small", "", ""},
+        {"SortMergeJoin [cast(a#1 as bigint)], [a#3L], Inner", "/data/t", "/data/dt=2024", "cast(a as bigint) = a", "/data/dt=2024", "t", "small", "", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[300];
+        if (i) {
+            app_close(state);
+            begin(state);
+        }
+        shuffled_join(cases[i].join, 100 * MIB, MIB);
+        snprintf(text, sizeof text, "UPDATE text SET body = 'FileScan parquet [k#1] Format: Parquet, Location: InMemoryFileIndex(1 paths)[%s], PartitionFilters: []' "
+                 "WHERE text_id = (SELECT description_text_id FROM sql_node WHERE node_id = 3)", cases[i].large);
+        app_sql("%s", text);
+        snprintf(text, sizeof text, "UPDATE text SET body = 'FileScan parquet [k#2] Format: Parquet, Location: InMemoryFileIndex(1 paths)[%s], PartitionFilters: []' "
+                 "WHERE text_id = (SELECT description_text_id FROM sql_node WHERE node_id = 6)", cases[i].small);
+        app_sql("%s", text);
+        analyse_app();
+        assert_string_equal(arg_of_missed("keys"), cases[i].keys);
+        assert_string_equal(arg_of_missed("table"), cases[i].table);
+        assert_string_equal(arg_of_missed("large"), cases[i].large_name);
+        assert_string_equal(arg_of_missed("small"), cases[i].small_name);
+        assert_string_equal(arg_of_missed("key"), cases[i].key);
+        assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'SQL.BROADCAST_MISSED'"), cases[i].cause);
+    }
+}
+
 /* The sorts of stage 2 also waited 2 s a task for what they wrote to disk: 8 s more on two slots. */
 static void what_the_sorts_spilled_goes_with_them(void **state)
 {
@@ -691,6 +734,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAN(a_small_side_fits_a_broadcast),
+        PLAN(the_small_side_of_a_join_is_named),
         PLAN(what_the_sorts_spilled_goes_with_them),
         PLAN(a_single_row_side_fits_a_broadcast),
         PLAN(two_large_sides_do_not),

@@ -39,8 +39,38 @@ static void assert_filled(const char *id, const struct word_arg *args, size_t co
 {
     CLEANUP(buf_dispose) struct buf out;
     buf_init(&out, 1 << 16);
-    snippet_fill(&out, snippet_find(str_of(id)), args, count);
+    snippet_fill(&out, snippet_find(str_of(id)), LANG_EN, args, count);
     assert_non_null(strstr(out.data, expected));
+}
+
+/* Each comment has a text in both languages and each text a place; in Chinese the code is the same but for its comments. */
+static void comments_are_in_the_language_of_the_reader(void **state)
+{
+    size_t text_count, marks = 1 /* in_python */, texts = 0;
+    const struct message *all = messages_all(LANG_EN, &text_count);
+    CLEANUP(buf_dispose) struct buf zh;
+    (void)state;
+    buf_init(&zh, 1 << 16);
+    for (size_t i = 0; i < text_count; i++)
+        texts += strncmp(all[i].path, "snippet_comments/", 17) == 0;
+    for (size_t i = 0; i < snippet_count; i++)
+        for (const char *p = snippets[i].code; (p = strstr(p, "{#")) != NULL; p++) {
+            char entry[60];
+            int digits = (int)strcspn(p + 2, "}");
+            snprintf(entry, sizeof entry, "%s%s%.*s", snippets[i].id, digits ? "_" : "", digits, p + 2);
+            marks++;
+            for (int lang = 0; lang < LANG_COUNT; lang++)
+                if (!message((enum lang)lang, "snippet_comments", str_of(entry), NULL))
+                    fail_msg("%s: no text of %s", lang_names[lang], entry);
+        }
+    assert_int_equal(texts, marks);
+    const struct word_arg ideal = {.name = STR_LIT("ideal"), .value = 24, .unit = STR_LIT("count")};
+    assert_filled("SHUFPART", &ideal, 1, "SET spark.sql.shuffle.partitions=24;     -- for RDDs: spark.default.parallelism, or reduceByKey(f, 24)");
+    snippet_fill(&zh, snippet_find(STR_LIT("SHUFPART")), LANG_ZH_CN, &ideal, 1);
+    assert_string_equal(zh.data, "SET spark.sql.shuffle.partitions=24;     -- RDD 用 spark.default.parallelism，或 reduceByKey(f, 24)");
+    buf_clear(&zh);
+    snippet_fill(&zh, snippet_find(STR_LIT("KRYO")), LANG_ZH_CN, NULL, 0);
+    assert_non_null(strstr(zh.data, "\n# 在 Python 中：SparkSession.builder\n#     .config('spark.serializer', "));
 }
 
 static void fills_numbers_whole(void **state)
@@ -82,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_every_fix_of_every_rule),  cmocka_unit_test(has_a_title_for_each_in_both_languages),
         cmocka_unit_test(fills_numbers_whole),          cmocka_unit_test(fills_names_and_nothing_that_could_run),
-        cmocka_unit_test(gives_settings_in_python_too),
+        cmocka_unit_test(gives_settings_in_python_too), cmocka_unit_test(comments_are_in_the_language_of_the_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
