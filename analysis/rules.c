@@ -104,7 +104,7 @@ const struct rule rules[] = {
 
     /* 7.7 SQL */
     {"SQL.FAILED", 1, HEALTH, "failure", SUBJECT_SQL, "count", UP(1, 1, 2, 5), SEVERE, ""},                                       /* own */
-    {"SQL.SMALL_FILES_READ", 1, TIME, "data", SUBJECT_NODE, "bytes", DOWN(16 * MIB, 3 * MIB, MIB, 0.25 * MIB), SEVERE, "COMPACT COALESCE_WRITE MAXPART"}, /* DF 3 MiB */
+    {"SQL.SMALL_FILES_READ", 2, TIME, "data", SUBJECT_NODE, "bytes", DOWN(16 * MIB, 3 * MIB, MIB, 0.25 * MIB), SEVERE, "COMPACT COALESCE_WRITE MAXPART"}, /* DF 3 MiB */
     {"SQL.SMALL_FILES_WRITE", 1, HEALTH, "data", SUBJECT_NODE, "bytes", DOWN(32 * MIB, 16 * MIB, 3 * MIB, 0.5 * MIB), SEVERE, "REPART"},   /* DF 3 MiB */
     {"SQL.BROADCAST_MISSED", 3, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
     {"SQL.BROADCAST_LARGE", 1, HEALTH, "memory", SUBJECT_NODE, "bytes", UP(256 * MIB, GIB, 2 * GIB, 4 * GIB), SEVERE, "BCAST_THRESH"},                    /* DF 1 GiB; CP 30–40 % of memory */
@@ -119,7 +119,7 @@ const struct rule rules[] = {
     {"SQL.WRITE_AMPLIFICATION", 2, HEALTH, "data", SUBJECT_NODE, "share", UP(NO, 0.3, 0.6, NO), SEVERE, ""},                      /* DF */
     {"SQL.REPEATED_SCAN", 1, TIME, "slow", SUBJECT_NODE, "count", UP(2, 2, 3, 6), SEVERE, "PERSIST"},                             /* own */
     {"SQL.SINGLE_PARTITION", 1, TIME, "slow", SUBJECT_NODE, "records", UP(1e6, 1e7, 5e7, 5e8), SEVERE, "WINDOW_PART"},            /* CP 50 M rows */
-    {"SQL.LONG_PLAN", 1, HEALTH, "slow", SUBJECT_SQL, "ratio", UP(1, 2, NO, NO), LOW, "CHECKPOINT"},                              /* DF; the largest of its sizes ÷ their limits */
+    {"SQL.LONG_PLAN", 2, HEALTH, "slow", SUBJECT_SQL, "ratio", UP(1, 2, NO, NO), LOW, "CHECKPOINT"},                              /* DF; the largest of its sizes ÷ their limits */
     {"SQL.AGG_FALLBACK", 2, HEALTH, "slow", SUBJECT_NODE, "records", UP(1e7, 1e8, NO, NO), LOW, ""},                              /* own */
     {"SQL.NATIVE_FALLBACK", 1, HEALTH, "config", SUBJECT_SQL, "share", UP(ANY, NO, NO, NO), INFO, ""},                            /* own */
 
