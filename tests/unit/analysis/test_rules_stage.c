@@ -533,7 +533,7 @@ static void a_failure_without_a_class_is_its_message(void **state)
 }
 
 /* Two executors of two slots. Twelve tasks of 2 s all want the data that executor 1 holds and run there, two at a time from 1 to 13 s, while the other one's slots are free: 2 × 10 s until the
- * last of them is launched, which is 5 s of four slots. */
+ * last of them is launched, which is 5 s of four slots. The simulator gives each task a twelfth of the 20 s to wait for: three rounds of four tasks, of 2 + 1.667 s, or of 2.01 s. */
 static void tasks_that_all_wait_for_one_place_are_told(void **state)
 {
     (void)state;
@@ -545,6 +545,7 @@ static void tasks_that_all_wait_for_one_place_are_told(void **state)
     assert_near(measure("STAGE.LOCALITY", "0.0"), 5000.0 / 12000);
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.LOCALITY'"), "wait");
     assert_near(number_of("SELECT args ->> '$.free.v' FROM finding WHERE rule_id = 'STAGE.LOCALITY'"), 2.0);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.LOCALITY'"), 4970.0);
     assert_true(fires("STAGE.LOCALITY"));
 }
 
