@@ -263,6 +263,10 @@ static enum err_code find_conflicts(struct conf_audit *self, const struct facts 
     conflict(self, facts, dynamic && known(least) && known(most) && least > most, "spark.dynamicAllocation.minExecutors", "spark.dynamicAllocation.maxExecutors");
     conflict(self, facts, conf_true(CONF("memory.offHeap.enabled"), false) && known_or(conf_bytes(CONF("memory.offHeap.size"), 1), 0) <= 0, "spark.memory.offHeap.enabled",
              "spark.memory.offHeap.size");
+    conflict(self, facts, !conf_true(CONF("memory.offHeap.enabled"), false) && known_or(conf_bytes(CONF("memory.offHeap.size"), 1), 0) > 0, "spark.memory.offHeap.size",
+             "spark.memory.offHeap.enabled");
+    conflict(self, facts, conf_bytes(CONF("executor.memoryOverhead"), BYTES_PER_MIB) > 0 && CONF("executor.memoryOverheadFactor").len, "spark.executor.memoryOverheadFactor",
+             "spark.executor.memoryOverhead");
     conflict(self, facts,
              conf_true(CONF("speculation"), false) &&
                  (contains(CONF("sql.sources.outputCommitterClass"), "Direct") || contains(CONF("hadoop.mapred.output.committer.class"), "Direct")),

@@ -13,6 +13,7 @@ static const struct {
     {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
     {"APP.DRIVER_GAP", "shell", "DYNALLOC"},
     {"APP.DRIVER_GAP", "server", "DYNALLOC"},
+    {"APP.SQL_DRIVER", "first", ""},
     {"APP.SQL_DRIVER", "planning", "PARALLEL_READ"},
     {"APP.SQL_DRIVER", "commit", "COALESCE_WRITE"},
     {"APP.SQL_DRIVER", "between", "BCAST_THRESH"},
@@ -38,6 +39,7 @@ static const struct {
     {"STAGE.TINY_TASKS", "listing", "LISTING"},
     {"STAGE.TINY_TASKS", "source", "COALESCE"},
     {"STAGE.SCHED_DELAY", "few", "RESULT_FILE"},
+    {"STAGE.DESER", "tasks", ""},
     {"STAGE.STRAGGLER", "code_cpu", "KEYSAMPLE"},
     {"STAGE.STRAGGLER", "deser", "SPECULATE"},
     {"STAGE.UNEVEN", "executors", "DYNALLOC SPECULATE"}, /* nothing failed: Spark excludes nobody for being slow */
@@ -92,7 +94,8 @@ static bool is_caused_by(const struct finding *finding, const char *cause)
 
 bool finding_is_usual(const struct finding *finding)
 {
-    return strcmp(finding->rule->id, "STAGE.WARMUP") == 0 || is_caused_by(finding, "shell") || is_caused_by(finding, "server");
+    return strcmp(finding->rule->id, "STAGE.WARMUP") == 0 || is_caused_by(finding, "shell") || is_caused_by(finding, "server") ||
+           (strcmp(finding->rule->id, "APP.SQL_DRIVER") == 0 && is_caused_by(finding, "first"));
 }
 
 bool finding_is_symptom(const struct finding *finding)

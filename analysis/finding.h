@@ -51,7 +51,7 @@ struct finding;
 const char *finding_fixes(const struct finding *finding);
 /* It tells of nothing that could be better: what went well, and what more executors would do. Worth reading, but no mark beside what it is about. */
 bool finding_is_no_fault(const struct finding *finding);
-/* Usually nothing need be done about it: first tasks warmed up, nobody typed into a shell. It is told last, and what it costs is no saving. */
+/* Usually nothing need be done about it: first tasks and the first query warmed up, nobody typed into a shell. It is told last, and what it costs is no saving. */
 bool finding_is_usual(const struct finding *finding);
 /* It tells that time went by, and other findings tell why: slots were idle or to spare; and what is usual. A verdict is about it where there is nothing else to name. */
 bool finding_is_symptom(const struct finding *finding);

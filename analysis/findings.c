@@ -227,10 +227,10 @@ void finding_arg_text(struct findings *self, const char *name, struct str text)
 {
     if (!self->open)
         return;
-    struct str cut = str_known(text) ? text : STR_LIT("");
+    struct str cut = text;
     if (cut.len > TEXT_BYTES)
         cut.len = utf8_valid_prefix(cut.ptr, TEXT_BYTES);
-    member(&self->args, name, 0, cut, NULL);
+    member(&self->args, name, (double)NAN, cut, NULL); /* null: unknown, which sentences tell from empty */
 }
 
 void finding_measure(struct findings *self, const char *name, double value, const char *unit)

@@ -48,7 +48,7 @@ const struct rule rules[] = {
     {"APP.OFF_CPU", 1, HEALTH, "slow", SUBJECT_APP, "share", UP(0.40, 0.60, NO, NO), LOW, ""},                                    /* own: 0.9 on hosts with more slots than processors */
     {"APP.OVERALLOC", 3, HEALTH, "config", SUBJECT_APP, "share", UP(0.10, 0.25, 0.50, 0.75), MODERATE, "STATIC DYNALLOC"},        /* own, CP */
     {"APP.SCALING", 2, HEALTH, "config", SUBJECT_APP, "ratio", UP(NO, NO, NO, NO), INFO, ""},                                     /* always info: the family says so */
-    {"APP.DYN_ALLOC", 2, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
+    {"APP.DYN_ALLOC", 3, HEALTH, "config", SUBJECT_APP, "count", UP(1, 2, 3, NO), SEVERE, "DYNALLOC"},                            /* DE, RT, S1 */
     {"JOB.MANY_SMALL", 2, TIME, "slow", SUBJECT_APP, "share", UP(0.03, 0.10, 0.25, 0.50), SEVERE, "THREADS FAIR"},                /* own */
     {"JOB.FAILED", 3, HEALTH, "failure", SUBJECT_JOB, "share", UP(ANY, 0.10, 0.30, 0.50), SEVERE, "TASK_RETRY"},                  /* DE 0.1 / 0.3 / 0.5 */
 
@@ -82,7 +82,7 @@ const struct rule rules[] = {
     {"STAGE.SINGLE_TASK", 3, TIME, "slow", SUBJECT_STAGE, "s", UP(3, 10, 60, 300), SEVERE, "WINDOW_PART REPART PARALLEL_READ COALESCE_WRITE"},         /* CP 20 min; own */
     {"STAGE.TINY_TASKS", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.25, 0.40, 0.60), SEVERE, "SHUFPART AQE_ON MAXPART COMPACT COALESCE"},     /* DF 5,000 tasks < 0.5 s; ST 10,000 */
     {"STAGE.BIG_PARTITION", 1, HEALTH, "memory", SUBJECT_STAGE, "ratio", UP(1, 2, 4, NO), MODERATE, "SHUFPART MAXPART"},          /* S1 128–256 MB; DF 5 GiB; YQ 1 GiB; RT 256 MB */
-    {"STAGE.LOCALITY", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
+    {"STAGE.LOCALITY", 3, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.10, 0.25), SEVERE, "LOCALITY"},                  /* own */
     {"STAGE.SCHED_DELAY", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.10, 0.20, 0.35, 0.50), SEVERE, "SHUFPART COALESCE"},      /* own */
     {"STAGE.DESER", 2, TIME, "slow", SUBJECT_STAGE, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "KRYO"},                         /* S3; own */
     {"STAGE.RESULT_LARGE", 1, HEALTH, "memory", SUBJECT_JOB, "bytes", UP(100 * MIB, 512 * MIB, GIB, NO), SEVERE, "RESULT_FILE"},  /* own; severe from 0.9 of spark.driver.maxResultSize on */
@@ -104,7 +104,7 @@ const struct rule rules[] = {
 
     /* 7.7 SQL */
     {"SQL.FAILED", 1, HEALTH, "failure", SUBJECT_SQL, "count", UP(1, 1, 2, 5), SEVERE, ""},                                       /* own */
-    {"SQL.SMALL_FILES_READ", 1, TIME, "data", SUBJECT_NODE, "bytes", DOWN(16 * MIB, 3 * MIB, MIB, 0.25 * MIB), SEVERE, "COMPACT COALESCE_WRITE MAXPART"}, /* DF 3 MiB */
+    {"SQL.SMALL_FILES_READ", 2, TIME, "data", SUBJECT_NODE, "bytes", DOWN(16 * MIB, 3 * MIB, MIB, 0.25 * MIB), SEVERE, "COMPACT COALESCE_WRITE MAXPART"}, /* DF 3 MiB */
     {"SQL.SMALL_FILES_WRITE", 1, HEALTH, "data", SUBJECT_NODE, "bytes", DOWN(32 * MIB, 16 * MIB, 3 * MIB, 0.5 * MIB), SEVERE, "REPART"},   /* DF 3 MiB */
     {"SQL.BROADCAST_MISSED", 3, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
     {"SQL.BROADCAST_LARGE", 1, HEALTH, "memory", SUBJECT_NODE, "bytes", UP(256 * MIB, GIB, 2 * GIB, 4 * GIB), SEVERE, "BCAST_THRESH"},                    /* DF 1 GiB; CP 30–40 % of memory */
@@ -119,7 +119,7 @@ const struct rule rules[] = {
     {"SQL.WRITE_AMPLIFICATION", 2, HEALTH, "data", SUBJECT_NODE, "share", UP(NO, 0.3, 0.6, NO), SEVERE, ""},                      /* DF */
     {"SQL.REPEATED_SCAN", 1, TIME, "slow", SUBJECT_NODE, "count", UP(2, 2, 3, 6), SEVERE, "PERSIST"},                             /* own */
     {"SQL.SINGLE_PARTITION", 1, TIME, "slow", SUBJECT_NODE, "records", UP(1e6, 1e7, 5e7, 5e8), SEVERE, "WINDOW_PART"},            /* CP 50 M rows */
-    {"SQL.LONG_PLAN", 1, HEALTH, "slow", SUBJECT_SQL, "ratio", UP(1, 2, NO, NO), LOW, "CHECKPOINT"},                              /* DF; the largest of its sizes ÷ their limits */
+    {"SQL.LONG_PLAN", 2, HEALTH, "slow", SUBJECT_SQL, "ratio", UP(1, 2, NO, NO), LOW, "CHECKPOINT"},                              /* DF; the largest of its sizes ÷ their limits */
     {"SQL.AGG_FALLBACK", 2, HEALTH, "slow", SUBJECT_NODE, "records", UP(1e7, 1e8, NO, NO), LOW, ""},                              /* own */
     {"SQL.NATIVE_FALLBACK", 1, HEALTH, "config", SUBJECT_SQL, "share", UP(ANY, NO, NO, NO), INFO, ""},                            /* own */
 

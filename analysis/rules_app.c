@@ -11,6 +11,7 @@
 #include "analysis/failed_job.h"
 #include "analysis/interactive.h"
 #include "analysis/stage_view.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 /* APP.START_WAIT: W13's τ. */
@@ -31,6 +32,9 @@
 #define BUSY_PIECES 65536
 /* APP.DYN_ALLOC: minExecutors that are held idle for this share of the run. */
 #define IDLE_SHARE 0.5
+/* What a run may wait for executors before its settings are asked about; what both backlog time-outs are by default. */
+#define DYNAMIC_WAIT_SHARE 0.05
+#define BACKLOG_MS 1000
 /* APP.SCALING is worth saying where the simulator is this good. */
 #define SCALING_MOST_ERROR 0.05
 #define SCALING_LEAST_SHARE 0.005 /* less of the run is nothing */
@@ -40,6 +44,8 @@
 #define SMALL_JOB_MS 1000
 #define SMALL_LEAST_JOBS 100
 #define SMALL_PRICED_JOBS 1000
+/* JOB.FAILED: of more failed tasks of one stage the further ones are not told apart. */
+#define FAILED_TASKS_MAX ((size_t)1 << 20)
 
 /* ---- before the first job, and while executors are missing */
 
@@ -240,8 +246,9 @@ static void sql_driver_of(const struct judged *judged, struct findings *findings
     }
     for (size_t i = 0; i < count; i++)
         places[i] = gaps[i].place;
-    finding->cause = !has_jobs ? "command" : planning >= commit && planning >= between ? "planning" : commit >= between ? "commit" : "between";
-    if (is_first && sum - planning < SQL_GAP_LEAST_MS && planning < SQL_FIRST_PLANNING_MS)
+    bool warms_up = is_first && sum - planning < SQL_GAP_LEAST_MS && planning < SQL_FIRST_PLANNING_MS, plans_most = planning >= commit && planning >= between;
+    finding->cause = !has_jobs ? "command" : plans_most && warms_up ? "first" : plans_most ? "planning" : commit >= between ? "commit" : "between";
+    if (warms_up)
         finding->at_most = GRADE_LOW;
     finding_arg(findings, "id", (double)gaps->execution_id, "id");
     finding_arg(findings, "sec", sum, "ms");
@@ -540,8 +547,12 @@ static enum err_code dyn_alloc(const struct judged *judged, struct findings *fin
         each = MAX(each, facts->executors[i].slots);
     if (!known(most))
         problem(&problems, "no_max");
-    else if (most < demand / each && wait >= 0.05 * (double)judged->wall_ms)
+    else if (most < demand / each && wait >= DYNAMIC_WAIT_SHARE * (double)judged->wall_ms)
         problem(&problems, "max_too_low");
+    int64_t backlog_ms = known_or(conf_duration_ms(facts_conf(facts, "spark.dynamicAllocation.schedulerBacklogTimeout"), 1000), BACKLOG_MS);
+    int64_t sustained_ms = known_or(conf_duration_ms(facts_conf(facts, "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout"), 1000), backlog_ms);
+    if (MAX(backlog_ms, sustained_ms) > BACKLOG_MS && wait >= DYNAMIC_WAIT_SHARE * (double)judged->wall_ms)
+        problem(&problems, "asks_slowly");
     enum err_code rc = gap_p95(judged->accounts, &p95, err);
     double timeout = (double)known_or(conf_duration_ms(facts_conf(facts, "spark.dynamicAllocation.executorIdleTimeout"), 1000), 60000);
     if (timeout < p95 && rerequests(facts) >= 3)
@@ -622,6 +633,52 @@ static size_t executors_gone(const struct facts *facts, const struct job_fact *j
     return count;
 }
 
+/* Of the failed attempts of a job's failed stages: how many, when the first one ended, and which task failed most often, for that is what a job fails by: its first failed attempt. Others went
+ * down beside it, as on an executor that was lost. */
+struct failed_attempts {
+    const struct attempt *first;
+    uint32_t stage;
+    double count, stopped;
+    int64_t first_ms;
+};
+
+static enum err_code failed_attempts_of(const struct facts *facts, const struct job_fact *job, struct failed_attempts *ret, struct err *err)
+{
+    enum err_code rc = ERR_OK;
+    uintptr_t most = 0;
+    *ret = (struct failed_attempts){.stage = NO_ENTITY, .first_ms = UNKNOWN};
+    for (size_t i = 0; i < job->stage_count && !rc; i++) {
+        const struct stage_fact *fact = &facts->stages[job->stages[i]];
+        struct imap by_index; /* how often each task failed */
+        imap_init(&by_index, FAILED_TASKS_MAX);
+        for (size_t k = fact->first_attempt; fact->failed && k < fact->first_attempt + fact->attempt_count; k++) {
+            const struct attempt *attempt = &facts->attempts[k];
+            ret->stopped += attempt->kind == LOST_CANCELLED || attempt->kind == LOST_UNFINISHED;
+            if (!(LOST_FAILURES >> attempt->kind & 1))
+                continue;
+            ret->count++;
+            ret->first_ms = min_known(ret->first_ms, attempt->finish_ms);
+            int64_t index = facts->launches[k].index;
+            uintptr_t failed = (uintptr_t)imap_get(&by_index, index) + 1;
+            if ((failed > 1 || by_index.count < FAILED_TASKS_MAX) && !rc && imap_put(&by_index, index, (void *)failed))
+                rc = err_nomem(err);
+        }
+        for (size_t k = fact->first_attempt; fact->failed && k < fact->first_attempt + fact->attempt_count; k++) {
+            const struct attempt *attempt = &facts->attempts[k];
+            if (!(LOST_FAILURES >> attempt->kind & 1))
+                continue;
+            uintptr_t failed = (uintptr_t)imap_get(&by_index, facts->launches[k].index);
+            if (!ret->first || failed > most || (failed == most && attempt->finish_ms < ret->first->finish_ms)) {
+                ret->first = attempt;
+                ret->stage = job->stages[i];
+                most = failed;
+            }
+        }
+        imap_dispose(&by_index);
+    }
+    return rc;
+}
+
 static enum err_code job_failed(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t position, double share, bool is_last, struct err *err)
 {
     const struct job_fact *job = &judged->facts->jobs[position];
@@ -634,26 +691,15 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     if (rc)
         return rc;
     char key[24], signature[ERROR_SIGNATURE_BYTES], reason[ERROR_SUMMARY_BYTES], origin[ERROR_ORIGIN_BYTES];
-    const struct attempt *first = NULL;
-    double attempts = 0, stopped = 0;
-    uint32_t stage = NO_ENTITY;
+    struct failed_attempts failed;
+    if ((rc = failed_attempts_of(facts, job, &failed, err)))
+        return rc;
+    const struct attempt *first = failed.first;
+    double attempts = failed.count, stopped = failed.stopped;
+    uint32_t stage = failed.stage;
     finding->local_saving_ms = (double)NAN;
     if (is_last)
         finding->at_least = GRADE_SEVERE;
-    for (size_t i = 0; i < job->stage_count; i++) {
-        const struct stage_fact *fact = &facts->stages[job->stages[i]];
-        for (size_t k = 0; fact->failed && k < fact->attempt_count; k++) {
-            const struct attempt *attempt = &facts->attempts[fact->first_attempt + k];
-            stopped += attempt->kind == LOST_CANCELLED || attempt->kind == LOST_UNFINISHED;
-            if (!(LOST_FAILURES >> attempt->kind & 1))
-                continue;
-            attempts++;
-            if (!first || attempt->finish_ms < first->finish_ms) {
-                first = attempt;
-                stage = job->stages[i];
-            }
-        }
-    }
     finding->stage = stage;
     error_signature(failure, signature);
     finding_arg(findings, "id", (double)job->job_id, "id");
@@ -665,7 +711,8 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     if (origin[0])
         finding_arg_text(findings, "origin", str_of(origin));
     finding_arg_text(findings, "signature", str_of(signature));
-    finding->cause = error_is_shutdown(failure) ? "shut_down" : error_kind_names[error_kind_of(failure)];
+    enum error_kind kind = error_kind_of(failure);
+    finding->cause = error_is_shutdown(failure) ? "shut_down" : kind == ERROR_OTHER && first && first->kind == LOST_EXECUTOR ? "executor_gone" : error_kind_names[kind];
     uint32_t gone;
     size_t gone_count = error_is_shutdown(failure) ? executors_gone(facts, job, &gone) : 0;
     if (gone_count) {
@@ -686,7 +733,7 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
         if (error_is_oom(error_kind_of(failure)))
             finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(facts->stages[stage].num_tasks, 1), 1), "count");
         finding_arg(findings, "task", (double)attempt_launch(facts, first)->task_id, "id");
-        finding_arg(findings, "t", (double)first->finish_ms, "time");
+        finding_arg(findings, "t", (double)failed.first_ms, "time");
         snprintf(key, sizeof key, "%lld", (long long)attempt_launch(facts, first)->task_id);
         finding_evidence(findings, SUBJECT_TASK, str_of(key), "culprit", (struct evidence_cell[]){{"failed_at", (double)first->finish_ms, "time"}}, 1);
         finding_evidence(findings, SUBJECT_STAGE, str_of(stage_key), "context",

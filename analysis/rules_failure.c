@@ -189,7 +189,8 @@ static void task_failures(const struct judged *judged, struct findings *findings
     finding_arg_text(findings, "then", fact->failed ? STR_LIT("failed") : fact->completed_seen ? STR_LIT("succeeded") : STR_LIT("unknown"));
     finding_measure(findings, "lost", lost_ms, "ms");
     if (failures->group_count) {
-        finding->cause = error_kind_names[failures->groups[0].kind];
+        const struct group *group = &failures->groups[0];
+        finding->cause = group->kind == ERROR_OTHER && group->example->kind == LOST_EXECUTOR ? "executor_gone" : error_kind_names[group->kind];
         if (error_is_oom(failures->groups[0].kind))
             finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(fact->num_tasks, 1), 1), "count");
         say_failures(findings, judged->facts, failures, false);

@@ -26,6 +26,8 @@
 #define BIG_LEAST_BYTES GIB
 /* STAGE.LOCALITY: so many tasks are wanted on either side. */
 #define LOCALITY_LEAST_TASKS 5.0
+/* Shorter, an executor waits for the driver, not for a place (own: spark.locality.wait is 3 s, starting a stage takes up to a second on a busy machine). */
+#define PLACE_LEAST_WAIT_MS 2000
 /* STAGE.SCHED_DELAY */
 #define DELAY_TARGET_MS 10.0
 /* STAGE.DESER */
@@ -253,26 +255,71 @@ static double waited_for_place_ms(const struct facts *facts, const struct stage_
     return 0;
 }
 
-static void locality(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
+/* Nobody ran away from its data: slots of executors that were there but got a task of the stage late or never, while its tasks waited for a place near what they read. A driver that is slow
+ * to start tasks keeps all executors waiting alike, and for less than this. */
+static enum err_code kept_for_places_ms(const struct facts *facts, const struct stage_view *view, double *ret_ms, double *ret_slots, struct err *err)
+{
+    const struct stage_fact *stage = view->fact;
+    *ret_ms = *ret_slots = 0;
+    if (view->account->sched_wait_slot_ms < PLACE_LEAST_WAIT_MS)
+        return ERR_OK;
+    CLEANUP(mem_freep) int64_t *first_ms = mem_array(facts->executor_count + 1, sizeof *first_ms);
+    int64_t last_ms = stage->first_launch_ms;
+    if (!first_ms)
+        return err_nomem(err);
+    for (size_t e = 0; e < facts->executor_count; e++)
+        first_ms[e] = INT64_MAX;
+    for (size_t i = stage->first_attempt; i < stage->first_attempt + stage->attempt_count; i++) {
+        uint32_t e = facts->attempts[i].executor;
+        last_ms = MAX(last_ms, facts->launches[i].launch_ms);
+        if (e < facts->executor_count)
+            first_ms[e] = MIN(first_ms[e], facts->launches[i].launch_ms);
+    }
+    for (size_t e = 0; e < facts->executor_count; e++) {
+        const struct executor_fact *executor = &facts->executors[e];
+        int64_t idle_ms = MIN(MIN(first_ms[e], last_ms), executor->to_ms) - MAX(executor->from_ms, stage->first_launch_ms);
+        if (executor->slots <= 0 || idle_ms < PLACE_LEAST_WAIT_MS || (known(stage->profile_id) && executor->profile_id != stage->profile_id))
+            continue;
+        *ret_ms += (double)idle_ms * (double)executor->slots;
+        *ret_slots += (double)executor->slots;
+    }
+    *ret_ms = MIN(*ret_ms, view->account->sched_wait_slot_ms) / view->slots;
+    return ERR_OK;
+}
+
+static enum err_code locality(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view, struct err *err)
 {
     const struct stage_extra *extra = view->extra;
-    if (extra->away_count < 1 || extra->near_count < 1 || view->wall_ms <= 0)
-        return;
-    double lost = extra->away_ms / view->slots, wait = waited_for_place_ms(judged->facts, view);
-    enum mute mute = judged->facts->is_local ? MUTE_LOCAL : extra->away_count < LOCALITY_LEAST_TASKS || extra->near_count < LOCALITY_LEAST_TASKS ? MUTE_FEW_TASKS : MUTE_NONE;
+    double lost = extra->away_ms / view->slots, wait = 0, free_slots = 0;
+    if (extra->near_count < 1 || view->wall_ms <= 0)
+        return ERR_OK;
+    bool nobody_away = extra->away_count < 1, few = extra->near_count < LOCALITY_LEAST_TASKS || (!nobody_away && extra->away_count < LOCALITY_LEAST_TASKS);
+    enum err_code rc = nobody_away ? kept_for_places_ms(judged->facts, view, &wait, &free_slots, err) : ERR_OK;
+    if (rc || (nobody_away && wait <= 0))
+        return rc;
+    if (!nobody_away)
+        wait = waited_for_place_ms(judged->facts, view);
+    enum mute mute = judged->facts->is_local ? MUTE_LOCAL : few ? MUTE_FEW_TASKS : MUTE_NONE;
     struct finding *finding = consider_stage(judged, findings, rule, view, mute, (lost + wait) / view->wall_ms, lost + wait);
     if (!finding)
-        return;
+        return ERR_OK;
+    finding->cause = nobody_away ? "wait" : NULL;
     finding_arg(findings, "n", extra->away_count, "count");
     finding_arg(findings, "sec", lost, "ms");
     finding_arg(findings, "wait", wait, "ms");
+    finding_arg(findings, "free", nobody_away ? free_slots : (double)NAN, "count");
     if (extra->some_rack != extra->some_any)
         finding_filter(findings, "locality", extra->some_any ? STR_LIT("ANY") : STR_LIT("RACK_LOCAL"));
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &extra->worst, "context");
     formula_share(findings, rule, lost + wait, view->wall_ms);
+    if (nobody_away) {
+        finding_change(findings, "W8", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SCHED_WAIT, .number = DELAY_TARGET_MS});
+        return ERR_OK;
+    }
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_CAP, .stage = view->position});
     finding_change(findings, "W1", BAND_NORMAL, (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_DELAY, .number = DELAY_TARGET_MS});
+    return ERR_OK;
 }
 
 static void sched_delay(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct stage_view *view)
@@ -306,6 +353,8 @@ static void deserialisation(const struct judged *judged, struct findings *findin
                                              extra->warm_serde_ms / extra->warm_ms, MAX(0.0, extra->warm_deser_ms - p25 * extra->warm_count) / view->slots);
     if (!finding)
         return;
+    /* Spark sends tasks by Java's serialisation, whatever spark.serializer says. */
+    finding->cause = view->stats->of[STAT_DESER].sum >= view->stats->of[STAT_SER].sum ? "tasks" : NULL;
     finding_arg(findings, "pct", finding->measure, "share");
     evidence_stage(findings, view, "culprit");
     formula_share(findings, rule, extra->warm_serde_ms, extra->warm_ms);
@@ -472,7 +521,8 @@ enum err_code rules_shuffle(const struct judged *judged, struct findings *findin
         single_task(judged, findings, rule.single, &view);
         tiny_tasks(judged, findings, rule.tiny, &view);
         big_partition(judged, findings, rule.big, &view);
-        locality(judged, findings, rule.locality, &view);
+        if ((rc = locality(judged, findings, rule.locality, &view, err)))
+            return rc;
         sched_delay(judged, findings, rule.delay, &view);
         deserialisation(judged, findings, rule.deser, &view);
     }

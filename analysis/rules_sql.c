@@ -16,6 +16,8 @@
 #define LONG_TEXT_BYTES (1024.0 * 1024)
 #define LONG_FILTER_BYTES 1000.0
 #define LONG_PLANNING_MS 5000.0
+/* Long planning is the plan's doing where it reaches this share of a size's limit (own); else files were listed, or the machine was busy, which APP.SQL_DRIVER tells. */
+#define LONG_LEAST_SIZE 0.2
 #define FAILURE_GROUPS_MAX 200 /* different failures of one application; those behind it count with the last */
 
 static const char *const rule_ids[SQL_RULE_COUNT] = {
@@ -178,7 +180,10 @@ static void long_plan(struct sql_pass *pass)
     for (size_t i = 0; i < plan->node_count; i++)
         if (plan_named(&plan->nodes[i], "Filter"))
             filter = MAX(filter, (double)plan->nodes[i].text_bytes);
-    double measure = MAX(MAX(nodes / LONG_NODES, bytes / LONG_TEXT_BYTES), MAX(filter / LONG_FILTER_BYTES, planning / LONG_PLANNING_MS));
+    double measure = MAX(MAX(nodes / LONG_NODES, bytes / LONG_TEXT_BYTES), filter / LONG_FILTER_BYTES);
+    if (measure < LONG_LEAST_SIZE && !plan->too_large)
+        planning = 0;
+    measure = MAX(measure, planning / LONG_PLANNING_MS);
     if (plan->too_large)
         measure = MAX(measure, 2.0); /* more than 100,000 nodes */
     struct finding *finding = consider_plan(pass, SQL_LONG_PLAN, measure);

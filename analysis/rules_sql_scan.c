@@ -17,6 +17,7 @@
 #define MANY_FILES 100.0
 #define TASK_BYTES (128 * MIB)
 #define SMALL_FILE_BYTES (3 * MIB) /* worth a word without a price [DF] */
+#define OPEN_COST_BYTES (4 * MIB)  /* opening a file takes as long as reading so much: Spark's own estimate, spark.sql.files.openCostInBytes */
 /* SQL.PUSHDOWN, SQL.DPP: smaller scans do not matter. */
 #define LARGE_SCAN_BYTES GIB
 #define FEW_ROWS_LEFT 0.01
@@ -46,12 +47,22 @@ static double files_read(const struct plan *plan, const struct plan_node *node)
     return first_known(plan_total(plan, node, "number of files read"), plan_total(plan, node, "number of files"));
 }
 
+/* What would stay of the time that a stage spends on storage if the files it reads were as large as they should be; what it writes stays as it is. */
+static double storage_left(const struct sql_pass *pass, uint32_t stage, double files, double bytes)
+{
+    const struct distribution *read = &pass->judged->stages[stage]->of[STAT_INPUT_BYTES], *written = &pass->judged->stages[stage]->of[STAT_OUTPUT_BYTES];
+    double input = read->count ? read->sum : 0, output = written->count ? written->sum : 0;
+    double read_left = (ceil(bytes / TASK_BYTES) * OPEN_COST_BYTES + bytes) / (files * OPEN_COST_BYTES + bytes);
+    return 1 - (1 - fmin(1, read_left)) * (input > 0 ? input / (input + output) : 0);
+}
+
 static void small_files_read(struct sql_pass *pass, const struct plan_node *node, uint32_t stage, double files, double bytes)
 {
-    double mean = bytes / MAX(files, 1.0), tasks = MAX((double)pass->facts->slot_peak, ceil(bytes / TASK_BYTES)), saving = (double)NAN;
+    double mean = bytes / MAX(files, 1.0), tasks = MAX((double)pass->facts->slot_peak, ceil(bytes / TASK_BYTES)), saving = (double)NAN, left = 1;
     if (stage != NO_ENTITY) {
-        double overhead = pass->judged->extras[stage]->overhead_p50_ms;
-        saving = MAX(0.0, (double)pass->facts->stages[stage].winner_count - tasks) * (isnan(overhead) ? 0 : overhead) / stage_slots(pass, stage);
+        double overhead = pass->judged->extras[stage]->overhead_p50_ms, merged = MAX(0.0, (double)pass->facts->stages[stage].winner_count - tasks) * (isnan(overhead) ? 0 : overhead);
+        left = storage_left(pass, stage, MAX(files, 1.0), bytes);
+        saving = (merged + (1 - left) * pass->judged->accounts->stages[stage].winner_ms[BUCKET_STORAGE_IO]) / stage_slots(pass, stage);
     }
     /* The stage is in the price alone: where its tasks are too short to be judged, the files are still small. */
     struct finding *finding = consider_node(pass, SQL_SMALL_FILES_READ, node, NO_ENTITY, files > MANY_FILES ? MUTE_NONE : MUTE_TINY_DATA, mean, saving);
@@ -66,9 +77,11 @@ static void small_files_read(struct sql_pass *pass, const struct plan_node *node
     evidence_node(pass, node, "culprit", (struct evidence_cell[]){{"files", files, "count"}, {"size", bytes, "bytes"}}, 2);
     evidence_stage_of(pass, stage, "context");
     FORMULA(pass->findings, NULL, finding->rule->ladder.step[0], "DF", {"bytes", bytes, "bytes"});
-    if (stage != NO_ENTITY)
-        finding_change(pass->findings, "W7", BAND_NORMAL,
-                       (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks, .overhead_ms = pass->judged->extras[stage]->overhead_p50_ms});
+    if (stage == NO_ENTITY)
+        return;
+    finding_change(pass->findings, "W7", BAND_WEAK, (struct change){.kind = CHANGE_FACTOR, .stage = stage, .part = BUCKET_STORAGE_IO, .number = left});
+    finding_change(pass->findings, "W7", BAND_WEAK,
+                   (struct change){.kind = CHANGE_MERGE, .stage = stage, .number = tasks, .overhead_ms = pass->judged->extras[stage]->overhead_p50_ms});
 }
 
 static bool is_empty_list(struct str text)

@@ -26,7 +26,7 @@ struct change {
     uint32_t executor;               /* HOST */
     uint32_t lost_kinds;             /* NO_LOST: bits 1 << enum lost_kind; 0: all */
     const bool *lost_attempts;       /* NO_LOST, may be NULL: only these, by position of attempt */
-    enum bucket part;                /* PART, FACTOR */
+    enum bucket part;                /* PART, FACTOR; SCHED_WAIT: what lies between two tasks on a slot while others wait */
     double number;                   /* DROP: share of the cost that stays; HOST: ratio r; PART: target (ms, or share of R+D for gc); SPILL: ms a byte on disk; FACTOR: x; SPLIT: f; MERGE: m; SLOTS: k, INFINITY: no limit; GAPS, STARTUP: τ in ms */
     bool first_wave_apart;           /* CAP, SPREAD: the first tasks on a slot are normal up to 1.5 × their own median */
     bool warm_only;                  /* PART: the first tasks on a slot stay as they were, for they warm up */

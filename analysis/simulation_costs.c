@@ -144,6 +144,7 @@ static enum err_code part_batch(void *to, const struct task_values *batch, const
         const struct attempt *attempt = attempt_of(self->sim, self->work, item);
         double parts[BUCKET_COUNT] = {0}, *cost_ms = &self->work->cost_ms[item];
         attempt_buckets(self->sim->facts, attempt, batch, i, parts);
+        parts[BUCKET_SCHED_WAIT] = self->node->gap_ms;
         *cost_ms = fmax(0, *cost_ms * (1 - saved_of(self->change, parts, batch, i) / ((double)attempt_occupancy_ms(attempt) + self->node->gap_ms)));
     }
     return ERR_OK;

@@ -339,6 +339,34 @@ static void the_first_query_may_take_its_time(void **state)
     assert_near(measure("APP.SQL_DRIVER", "1"), 8000.0 / 60000);
     assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '0'"), (double)GRADE_LOW);
     assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '1'"), (double)GRADE_SEVERE);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '0'"), "first");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'APP.SQL_DRIVER' AND subject_key = '1'"), "planning");
+}
+
+/* Eighty tasks of a second from 1 s on; the second executor, with as many slots as the first, comes at 31 s: 2 × 30 of 4 × 60 slot seconds were waited for, well above 5 % of the run. */
+static void ramp_up(const char *sustained)
+{
+    add_setting("spark.dynamicAllocation.enabled", "true");
+    add_setting("spark.dynamicAllocation.maxExecutors", "50");
+    add_setting("spark.dynamicAllocation.sustainedSchedulerBacklogTimeout", sustained);
+    add_executor(2, "2", 2, T0 + 31000, UNKNOWN);
+    run_stage(0, 1, 80, 1000, UNKNOWN);
+    analyse_app();
+}
+
+static void asking_for_executors_late_is_told(void **state)
+{
+    (void)state;
+    ramp_up("30s");
+    assert_near(measure("APP.DYN_ALLOC", "-"), 1.0);
+    assert_string_equal(arg_of("APP.DYN_ALLOC", "problems"), "asks_slowly");
+}
+
+static void asking_for_executors_as_spark_does_is_not(void **state)
+{
+    (void)state;
+    ramp_up("1s");
+    assert_near(measure("APP.DYN_ALLOC", "-"), 0.0);
 }
 
 /* From 20 s to 40 s a command of the driver alone. */
@@ -473,6 +501,8 @@ int main(void)
         TEST(idle_slots_are_those_that_were_there),
         TEST(executors_without_a_task_to_run_are_not_too_many),
         TEST(the_first_query_may_take_its_time),
+        TEST(asking_for_executors_late_is_told),
+        TEST(asking_for_executors_as_spark_does_is_not),
         TEST(idle_slots_without_a_task_are_told_as_that),
         TEST(a_query_without_a_job_is_told_as_that),
         TEST(memory_to_ask_for_has_its_unit),

@@ -114,6 +114,17 @@ static void a_broadcast_longer_than_its_time_out_contradicts(void **state)
     assert_near(measure("CONF.CONFLICT", "spark.sql.broadcastTimeout"), 1.0);
 }
 
+/* A size of what is off gives no memory, and a factor beside a size of the overhead counts for nothing. */
+static void memory_that_nobody_gets_contradicts(void **state)
+{
+    (void)state;
+    add_setting("spark.memory.offHeap.size", "1g");
+    add_setting("spark.executor.memoryOverhead", "512m");
+    add_setting("spark.executor.memoryOverheadFactor", "0.4");
+    analyse_app();
+    assert_near(measure("CONF.CONFLICT", "spark.memory.offHeap.size"), 2.0);
+}
+
 static void what_a_deploy_mode_ignores_is_told(void **state)
 {
     (void)state;
@@ -311,6 +322,7 @@ int main(void)
         TEST(the_last_value_of_a_session_counts),
         TEST(contradictions_are_counted),
         TEST(a_broadcast_longer_than_its_time_out_contradicts),
+        TEST(memory_that_nobody_gets_contradicts),
         TEST(what_a_deploy_mode_ignores_is_told),
         TEST(a_copy_in_another_folder_is_told_however_they_are_sorted),
         TEST(sound_settings_do_not_contradict),

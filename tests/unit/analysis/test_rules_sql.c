@@ -272,6 +272,37 @@ static void small_files_are_told(void **state)
     assert_non_null(strstr(text_of("SELECT args FROM finding WHERE rule_id = 'SQL.SMALL_FILES_READ'"), "db.t"));
 }
 
+/* Four tasks of 4 s on two slots, each a quarter of a second on a processor and the rest on storage, read 256 files of 1 MiB, 256 MiB in all, and write nothing. Opening a file takes as long as
+ * reading 4 MiB: two files instead would leave (2 × 4 + 256) ÷ (256 × 4 + 256) of 3.75 s a task. */
+static void opening_small_files_is_part_of_their_price(void **state)
+{
+    (void)state;
+    run_stage(0, 1, 4, 4000, 0);
+    for (int64_t i = 0; i < 4; i++) {
+        app_tasks[i].executor_cpu_time_ns = 250 * 1000000;
+        app_tasks[i].input_bytes = 64 * MIB;
+    }
+    add_plan(0);
+    node(0, -1, "Scan parquet db.t", "FileScan parquet db.t", "number of files read=256;size of files read=268435456;number of output rows=10", 0);
+    analyse_app();
+    assert_near(measure("SQL.SMALL_FILES_READ", "0/0"), 1048576.0);
+    double price_ms = number_of("SELECT price_ms FROM finding WHERE rule_id = 'SQL.SMALL_FILES_READ'");
+    assert_true(price_ms >= 2 * 3750 * (1 - 264.0 / 1280) - 1 && price_ms <= 2 * 3750 * (1 - 264.0 / 1280) + 1);
+}
+
+/* Six seconds of planning for one node: that is no large plan. */
+static void long_planning_of_a_small_plan_is_not_its_size(void **state)
+{
+    (void)state;
+    run_stage(0, 10, 4, 4000, 0);
+    add_plan(0);
+    app_sql("UPDATE sql_execution SET submission_ms = %lld, completion_ms = %lld", (long long)T0 + 4000, (long long)T0 + 18000);
+    node(0, -1, "Range", "Range", "", 0);
+    analyse_app();
+    assert_near(measure("APP.SQL_DRIVER", "0"), 6000.0 / 60000);
+    assert_near(measure("SQL.LONG_PLAN", "0"), 1.0 / 500);
+}
+
 static void a_few_small_files_are_not(void **state)
 {
     (void)state;
@@ -746,6 +777,8 @@ int main(void)
         PLAN(all_rows_in_one_task_are_told),
         PLAN(a_global_count_is_not),
         PLAN(small_files_are_told),
+        PLAN(opening_small_files_is_part_of_their_price),
+        PLAN(long_planning_of_a_small_plan_is_not_its_size),
         PLAN(a_few_small_files_are_not),
         PLAN(a_scan_of_all_partitions_is_told),
         PLAN(a_filtered_scan_is_not),
