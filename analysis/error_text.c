@@ -321,6 +321,14 @@ static bool is_of_a_library(struct str call)
 }
 
 /* Of each "Caused by" the calls begin anew; the driver's own, behind "Driver stacktrace:", only wait for it. */
+/* What somebody typed into a shell is in a class that Scala's shell made up, "$line16.$read$$iw$$iw$$anonfun$1.apply(<console>:26)": the line is all that says anything. */
+static struct str shown_call(struct str call)
+{
+    const char *open = str_starts(call, "$line") ? memchr(call.ptr, '(', call.len) : NULL;
+    const char *close = open ? memchr(open, ')', (size_t)(call.ptr + call.len - open)) : NULL;
+    return close ? (struct str){open + 1, (size_t)(close - open - 1)} : call;
+}
+
 static void java_origin(struct str rest, char ret[ERROR_ORIGIN_BYTES])
 {
     struct str cause = STR_NONE, own = STR_NONE;
@@ -333,7 +341,7 @@ static void java_origin(struct str rest, char ret[ERROR_ORIGIN_BYTES])
             own = STR_NONE;
         } else if (str_starts(line, "at ")) {
             struct str call = {line.ptr + 3, line.len - 3};
-            own = str_known(own) || is_of_a_library(call) ? own : call;
+            own = str_known(own) || is_of_a_library(call) ? own : shown_call(call);
         }
     }
     if (str_known(cause) || str_known(own))

@@ -203,6 +203,7 @@ static void say_nothing_to_do(struct buf *out, const struct report *report, enum
                        : verdict_is_too_short(report) ? "first_step_short"
                        : report->app.job_count == 0   ? "first_step_no_job"
                        : report->end_at_least         ? "first_step_so_far"
+                       : verdict_waited_for_people(report) ? "first_step_shell"
                                                       : "first_step_nothing";
     report_say(out, lang, what, &wall, 1);
 }

@@ -40,7 +40,7 @@
 /* clang-format off */
 const struct rule rules[] = {
     /* 7.1 the application and its jobs */
-    {"APP.START_WAIT", 2, TIME, "slow", SUBJECT_APP, "s", UP(30, 60, 180, 600), SEVERE, "DYNALLOC"},                              /* own: 9–20 s is normal on idle hosts */
+    {"APP.START_WAIT", 3, TIME, "slow", SUBJECT_APP, "s", UP(30, 60, 180, 600), SEVERE, "DYNALLOC"},                              /* own: 9–20 s is normal on idle hosts */
     {"APP.WAIT_EXECUTORS", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.01, 0.02, 0.05, 0.15), SEVERE, "DYNALLOC"},                /* own */
     {"APP.DRIVER_GAP", 1, TIME, "slow", SUBJECT_APP, "share", UP(0.05, 0.10, 0.20, 0.40), SEVERE, "THREADS DYNALLOC"},            /* DB gaps of a minute; CP 30 %; own */
     {"APP.SQL_DRIVER", 2, TIME, "slow", SUBJECT_SQL, "share", UP(0.03, 0.05, 0.10, 0.25), SEVERE, "COALESCE_WRITE PARALLEL_READ"},/* own */

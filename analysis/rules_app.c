@@ -60,14 +60,14 @@ static enum err_code start_wait(const struct judged *judged, struct findings *fi
         first = min_known(first, facts->jobs[i].begin_ms);
     if (rc || !known(first))
         return rc;
-    double wait = (double)known_or(elapsed_known(facts->begin_ms, first), 0);
+    /* A job may be submitted before there is an executor: nothing runs until that one comes. */
+    double wait = MAX((double)known_or(elapsed_known(facts->begin_ms, first), 0), startup);
     struct finding *finding = findings_add(findings, "APP.START_WAIT", SUBJECT_APP, "-");
     finding->measure = wait / 1000;
     finding->local_saving_ms = MAX(0.0, startup - START_TARGET_MS);
     if (shell)
         finding->at_most = GRADE_INFO;
-    /* A job may be submitted before there is an executor: nothing runs until that one comes. */
-    finding_arg(findings, "wait", MAX(wait, startup), "ms");
+    finding_arg(findings, "wait", wait, "ms");
     finding_arg(findings, "a", startup, "ms");
     finding_arg(findings, "b", before > 0 ? before : (double)NAN, "ms");
     finding_evidence(findings, SUBJECT_APP, STR_LIT("-"), "culprit", (struct evidence_cell[]){{"startup", startup, "ms"}, {"before_first_job", before, "ms"}}, 2);

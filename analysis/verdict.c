@@ -463,11 +463,19 @@ static size_t first_shown(const struct report *report, bool (*is_wanted)(const s
     return at < report->shown_count ? at : report->finding_count;
 }
 
+bool verdict_waited_for_people(const struct report *report)
+{
+    enum bucket largest = BUCKET_STARTUP;
+    return report->app.is_shell && is_most(report, waiting_ms(report, &largest));
+}
+
 size_t verdict_first_step(const struct report *report)
 {
     if (report->app.failed)
         return first_shown(report, is_about_failure);
     size_t lead = verdict_lead(report);
+    if (lead < report->finding_count && verdict_waited_for_people(report) && report->findings[lead].grade < GRADE_LOW)
+        return report->finding_count;
     bool is_whole = report->completeness >= COMPLETE_ENOUGH && !report->end_at_least;
     return lead == report->finding_count && !is_whole ? first_shown(report, is_incomplete_log) : lead;
 }

@@ -13,8 +13,11 @@ enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out
 /* Position of the finding that verdict_app is about, which a list of what to change begins with; finding_count: it is about none (a failed run, a healthy one). */
 size_t verdict_lead(const struct report *report);
 
-/* Position of the finding whose advice is to be followed first: the verdict's; of a run that failed that of its failure, of a log that lacks much, or its end, and shows no fault besides, of that; finding_count: none. */
+/* Position of the finding whose advice is to be followed first: the verdict's; of a run that failed that of its failure, of a shell in which mostly nobody typed only what is worth more than a word, of a log that lacks much, or its end, and shows no fault besides, of that; finding_count: none. */
 size_t verdict_first_step(const struct report *report);
+
+/* A shell, and most of its time nobody typed. */
+bool verdict_waited_for_people(const struct report *report);
 
 /* Too short, and nothing grave happened: not judged as a whole (1.6). */
 bool verdict_is_too_short(const struct report *report);

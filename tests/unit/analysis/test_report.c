@@ -383,6 +383,20 @@ static void says_that_nothing_is_to_be_done(void **state)
     assert_string_equal(first_step(), "  Nothing: 9.0 s are too short to judge.");
 }
 
+/* 900 ms of 100 s are no news beside 80 s in which nobody typed; three seconds are. */
+static void of_a_shell_only_what_is_worth_it_is_to_be_done(void **state)
+{
+    (void)state;
+    add_job();
+    exec("UPDATE account SET wall_ms = CASE bucket WHEN 'startup' THEN 80000 ELSE 10000 END");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 900, 2, UNEVEN_ARGS);
+    assert_null(strstr(first_step(), "Nothing"));
+    exec("INSERT INTO environment VALUES (3, 'sun.java.command', 'org.apache.spark.deploy.SparkSubmit --class org.apache.spark.repl.Main spark-shell')");
+    assert_string_equal(first_step(), "  Nothing: most of this run was waiting for somebody to type.");
+    exec("UPDATE finding SET price_ms = 3000");
+    assert_null(strstr(first_step(), "Nothing"));
+}
+
 /* A saving is no comfort to a run that failed, and what failed comes before what is dearer. */
 static void of_a_failed_run_the_failure_comes_first(void **state)
 {
@@ -872,6 +886,7 @@ int main(void)
         TEST(tells_a_cancelled_job_as_that),
         TEST(says_what_to_do_first_where_and_what_it_saves),
         TEST(says_that_nothing_is_to_be_done),
+        TEST(of_a_shell_only_what_is_worth_it_is_to_be_done),
         TEST(of_a_failed_run_the_failure_comes_first),
         TEST(of_a_log_that_lacks_much_and_shows_nothing_else_that_comes_first),
         TEST(says_what_an_incomplete_log_lacks),

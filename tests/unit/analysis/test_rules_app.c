@@ -250,7 +250,7 @@ static void nothing_runs_before_there_is_an_executor(void **state)
     add_stage(0, 0, 0, 1, T0 + 5000, T0 + 45000, 2);
     add_task(0, next_task++, 0, 1, T0 + 35000, T0 + 45000);
     analyse_app();
-    assert_near(measure("APP.START_WAIT", "-"), 5.0);
+    assert_near(measure("APP.START_WAIT", "-"), 35.0);
     assert_string_equal(arg_of("APP.START_WAIT", "wait"), "35000");
     assert_string_equal(arg_of("APP.START_WAIT", "b"), "");
 }

@@ -81,11 +81,13 @@ static void origins(void **state)
          "java.io.IOException: No space left on device, at com.acme.etl.Sink.flush(Sink.scala:88)"},
         {"java.lang.IllegalStateException: bad\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:1)\n\tat scala.Option.get(Option.scala:2)", ""},
         {"java.lang.RuntimeException: bad exec\n\tat $line14.$read$$iw.f(<console>:25)\n\tat org.apache.spark.scheduler.Task.run(Task.scala:99)",
-         "$line14.$read$$iw.f(<console>:25)"},
+         "<console>:25"},
         {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ""},
         {"Traceback (most recent call last):", ""},
         {"Traceback (most recent call last):\n  File \"", ""},
         {"", ""},
+        {"java.lang.RuntimeException: bad exec\n\tat $line16.$read$$iw$$iw$$anonfun$1.apply$mcII$sp(<console>:26)\n\tat scala.collection.Iterator.next(Iterator.scala:1)", "<console>:26"},
+        {"E: m\n\tat $line16.$read$$iw.apply", "$line16.$read$$iw.apply"},
     };
     char origin[ERROR_ORIGIN_BYTES];
     (void)state;
