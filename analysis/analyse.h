@@ -11,7 +11,7 @@
 #include "base/err.h"
 
 /* Raised whenever any rule or formula changes: `analyze` then runs again over old stores. */
-#define ANALYSIS_VERSION 8
+#define ANALYSIS_VERSION 9
 
 enum err_code analyse(struct db *app, struct err *err) WARN_UNUSED;
 
