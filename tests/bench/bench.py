@@ -317,7 +317,8 @@ def part_wide(table, options):
     row = load(log, store)[2]
     with Server(store) as server:
         app = f"{API}/apps/{row['appId']}"
-        for what, path in {"its overview": app, "a page of its stages": f"{app}/stages?sort=-duration", "a page of its executors": f"{app}/executors?sort=-taskTime"}.items():
+        for what, path in {"its overview": app, "a page of its stages": f"{app}/stages?sort=-duration", "the same by the median task": f"{app}/stages?sort=-median",
+                           "the same by the worst finding": f"{app}/stages?sort=-finding", "those with a finding": f"{app}/stages?grade=1", "a page of its executors": f"{app}/executors?sort=-taskTime"}.items():
             before = server.cpu_seconds()
             ms = server.median_ms(path, 4 * options.runs)
             table.add(f"{WIDE_STAGES:,} stages: {what}", ms, "ms", 50, 10)
