@@ -313,6 +313,9 @@ CREATE TABLE executor (
     total_input_bytes INTEGER NOT NULL, total_shuffle_read_bytes INTEGER NOT NULL, total_shuffle_write_bytes INTEGER NOT NULL,
     -- Over all its tasks, whenever their ends were read
     task_count INTEGER NOT NULL, failed_task_count INTEGER NOT NULL, killed_task_count INTEGER NOT NULL, task_time_ms INTEGER NOT NULL, gc_time_ms INTEGER,
+    -- and what those did, with what running ones have reported; NULL: none said
+    task_run_time_ms INTEGER, task_cpu_time_ns INTEGER, task_deserialize_time_ms INTEGER, task_result_serialization_time_ms INTEGER, task_fetch_wait_time_ms INTEGER,
+    task_shuffle_write_time_ns INTEGER, task_shuffle_remote_read_bytes INTEGER, task_disk_spilled_bytes INTEGER,
     -- Storage at the end; NULL without block updates in the log (spark.eventLog.logBlockUpdates.enabled)
     rdd_blocks INTEGER, memory_used_bytes INTEGER, disk_used_bytes INTEGER, on_heap_used_bytes INTEGER, off_heap_used_bytes INTEGER,
     is_excluded INTEGER NOT NULL,

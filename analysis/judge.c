@@ -31,7 +31,7 @@ static rules_fn *const families[] = {rules_app, rules_stage, rules_memory, rules
 #define CONFIDENT_ERROR 0.05
 #define CONFIDENT_TASKS 10
 #define CONFIDENT_CAUSE 0.6
-#define CONFIDENT_METRICS 0.95
+#define CONFIDENT_METRICS 20 /* one winner in so many without metrics, 5 %, is too many */
 
 /* ---- whether a subject is judged */
 
@@ -372,9 +372,9 @@ int confidence_of(const struct judged *judged, const struct finding *finding)
     sure -= finding->weak;
     sure -= finding->cause_share < CONFIDENT_CAUSE;
     if (finding->stage != NO_ENTITY) {
-        size_t measured = judged->stages[finding->stage]->of[STAT_OCCUPANCY].count;
+        size_t measured = judged->stages[finding->stage]->of[STAT_OCCUPANCY].count, winners = judged->facts->stages[finding->stage].winner_count;
         sure -= finding->distribution && measured < CONFIDENT_TASKS;
-        sure -= measured && (double)measured < CONFIDENT_METRICS * (double)judged->facts->stages[finding->stage].winner_count;
+        sure -= measured && winners > measured && CONFIDENT_METRICS * (winners - measured) >= winners;
     }
     if (time && judged->completeness < COMPLETE_FOR_PRICES)
         return 0;

@@ -11,17 +11,18 @@
 
 #define SHAPE_MAX 512 /* stages of one run that are told apart: 8 kB; what is beyond by task time is summed up */
 
-/* Properties that say which job this is, the surest first. Where two are named, both are needed. */
+/* Properties that say which job this is, in the order of 9.1: the surest first. Where two are named, both are needed. */
 static const struct {
     const char *key, *with;
-    bool numbered; /* its value has the number of the run in it */
+    enum { AS_IT_IS, NUMBERED /* the number of the run is in it */, TAGS /* one of them may be "job:…" */ } value;
 } job_properties[] = {
-    {"spark.afterglow.job", NULL, false}, /* set by users for this very purpose */
-    {"spark.airflow.dag_id", "spark.airflow.task_id", false},
-    {"spark.databricks.job.id", NULL, false},
-    {"spark.oozie.action.id", NULL, true}, /* 0000012-261129061100123-oozie-oozi-W@load */
+    {"spark.afterglow.job", NULL, AS_IT_IS}, /* set by users for this very purpose */
+    {"spark.airflow.dag_id", "spark.airflow.task_id", AS_IT_IS},
+    {"spark.yarn.tags", NULL, TAGS},
+    {"spark.job.tags", NULL, TAGS},
+    {"spark.oozie.action.id", NULL, NUMBERED}, /* 0000012-261129061100123-oozie-oozi-W@load */
+    {"spark.databricks.job.id", NULL, AS_IT_IS},
 };
-static const char *const tag_properties[] = {"spark.yarn.tags", "spark.job.tags"};
 /* "job-123-run-456": a Databricks cluster that was made for one run of a job. */
 static const char cluster_name_property[] = "spark.databricks.clusterUsageTags.clusterName";
 
@@ -122,11 +123,17 @@ const char *run_key_make(struct buf *out, run_key_lookup_fn *lookup, void *conte
 {
     size_t begin = out->len;
     for (size_t i = 0; i < ARRAY_LENGTH(job_properties); i++) {
+        bool tagged = job_properties[i].value == TAGS;
         struct str value = lookup(context, job_properties[i].key), with = job_properties[i].with ? lookup(context, job_properties[i].with) : STR_NONE;
+        if (tagged)
+            value = job_tag(value);
         if (is_blank(value) || (job_properties[i].with && is_blank(with)))
             continue;
-        buf_printf(out, "%s=", job_properties[i].key);
-        if (job_properties[i].numbered)
+        if (tagged)
+            buf_text(out, "job:");
+        else
+            buf_printf(out, "%s=", job_properties[i].key);
+        if (job_properties[i].value == NUMBERED)
             clean_name(out, value);
         else
             buf_append(out, value.ptr, value.len);
@@ -136,15 +143,6 @@ const char *run_key_make(struct buf *out, run_key_lookup_fn *lookup, void *conte
         }
         cut(out, begin);
         return job_properties[i].key;
-    }
-    for (size_t i = 0; i < ARRAY_LENGTH(tag_properties); i++) {
-        struct str tag = job_tag(lookup(context, tag_properties[i]));
-        if (!is_blank(tag)) {
-            buf_text(out, "job:");
-            buf_append(out, tag.ptr, tag.len);
-            cut(out, begin);
-            return tag_properties[i];
-        }
     }
     struct str cluster_job = job_of_cluster(lookup(context, cluster_name_property));
     if (cluster_job.len) {

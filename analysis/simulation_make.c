@@ -2,6 +2,7 @@
 #include "analysis/simulation_make.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/mem.h"
 
@@ -16,12 +17,25 @@ static int compare_pairs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Spark takes the mode in any case. */
+static bool is_fair(const struct facts *facts)
+{
+    struct str mode = facts_conf(facts, "spark.scheduler.mode");
+    return mode.len == 4 && strncasecmp(mode.ptr, "FAIR", 4) == 0;
+}
+
+/* A job that names no pool is in Spark's own one. */
+static struct str scheduler_pool(const struct job_fact *job)
+{
+    return str_known(job->pool) ? job->pool : STR_LIT("default");
+}
+
 /* One queue a pool of slots, or under FAIR one for each scheduler pool in it. */
 static enum err_code make_queues(struct maker *self)
 {
     struct simulation *sim = self->sim;
     const struct facts *facts = self->facts;
-    bool fair = str_is(facts_conf(facts, "spark.scheduler.mode"), "FAIR");
+    bool fair = is_fair(facts);
     struct str *names = mem_array(facts->job_count + 1, sizeof *names);
     uint64_t *pairs = mem_array(sim->node_count + 1, sizeof *pairs), *sorted = mem_array(sim->node_count + 1, sizeof *sorted);
     sim->queues = arena_zalloc(&sim->arena, sim->node_count + 1, sizeof *sim->queues);
@@ -29,7 +43,7 @@ static enum err_code make_queues(struct maker *self)
     enum err_code rc = names && pairs && sorted && sim->queues && sim->pool_queue ? ERR_OK : err_nomem(self->err);
     size_t name_count = 0;
     for (size_t i = 0; i < facts->job_count && !rc && fair; i++)
-        names[name_count++] = facts->jobs[i].pool;
+        names[name_count++] = scheduler_pool(&facts->jobs[i]);
     if (!rc)
         qsort(names, name_count, sizeof *names, compare_text);
     for (size_t i = 0; i < sim->node_count && !rc; i++) {
@@ -37,7 +51,7 @@ static enum err_code make_queues(struct maker *self)
         size_t low = 0, high = name_count;
         while (low < high) {
             size_t middle = low + (high - low) / 2;
-            if (str_compare(names[middle], facts->jobs[node->job].pool) < 0)
+            if (str_compare(names[middle], scheduler_pool(&facts->jobs[node->job])) < 0)
                 low = middle + 1;
             else
                 high = middle;

@@ -19,7 +19,7 @@
 #define DB_CATALOG_ID 0x41667443
 
 /* PRAGMA user_version. A file of another version is rebuilt from its log (app) or from apps/ and the log directories (catalog). */
-#define DB_APP_VERSION 6
+#define DB_APP_VERSION 7
 #define DB_CATALOG_VERSION 10
 
 /* Keys of runs from logs that somebody added (server/uploads.h) begin with this, and no others do: such a log says itself which run it is, and whose. So no other run is taken from

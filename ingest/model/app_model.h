@@ -111,6 +111,9 @@ struct stage_group {
     size_t attempt_count, attempt_capacity, job_count, job_capacity;
 };
 
+/* What all tasks of an executor did, summed up for lists: of the metrics in executor_work_metrics (tasks.c). */
+enum executor_work { WORK_RUN, WORK_CPU, WORK_DESERIALIZE, WORK_RESULT_SERIALIZATION, WORK_FETCH_WAIT, WORK_SHUFFLE_WRITE, WORK_REMOTE_READ, WORK_DISK_SPILLED, EXECUTOR_WORK_COUNT };
+
 struct executor {
     int64_t executor_ref;
     struct str executor_id, host, host_port, remove_reason;
@@ -118,7 +121,7 @@ struct executor {
     int64_t announced, superseded, add_ms, remove_ms, active, total_cores, max_tasks, resource_profile_id;
     int64_t max_memory_bytes, max_on_heap_memory_bytes, max_off_heap_memory_bytes, request_ms, registration_ms;
     int64_t active_tasks, failed_tasks, completed_tasks, total_tasks, total_duration_ms, total_gc_time_ms, total_input_bytes, total_shuffle_read_bytes, total_shuffle_write_bytes;
-    int64_t task_count, failed_task_count, killed_task_count, task_time_ms, gc_time_ms;
+    int64_t task_count, failed_task_count, killed_task_count, task_time_ms, gc_time_ms, work[EXECUTOR_WORK_COUNT];
     int64_t rdd_blocks, memory_used_bytes, disk_used_bytes, on_heap_used_bytes, off_heap_used_bytes;
     int64_t is_excluded, peaks_set;
     int64_t peaks[EXECUTOR_METRIC_COUNT];

@@ -31,6 +31,8 @@ static struct executor *add_life(struct app_model *self, struct str id, const st
     executor->gc_time_ms = executor->on_heap_used_bytes = executor->off_heap_used_bytes = UNKNOWN;
     for (size_t i = 0; i < EXECUTOR_METRIC_COUNT; i++)
         executor->peaks[i] = UNKNOWN;
+    for (size_t i = 0; i < EXECUTOR_WORK_COUNT; i++)
+        executor->work[i] = UNKNOWN;
     return executor;
 }
 

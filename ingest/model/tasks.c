@@ -266,6 +266,31 @@ static enum err_code resubmitted(struct app_model *self, struct stage *stage, st
     return ERR_OK;
 }
 
+static const enum task_metric executor_work_metrics[EXECUTOR_WORK_COUNT] = {
+    [WORK_RUN] = METRIC_EXECUTOR_RUN_TIME,
+    [WORK_CPU] = METRIC_EXECUTOR_CPU_TIME,
+    [WORK_DESERIALIZE] = METRIC_EXECUTOR_DESERIALIZE_TIME,
+    [WORK_RESULT_SERIALIZATION] = METRIC_RESULT_SERIALIZATION_TIME,
+    [WORK_FETCH_WAIT] = METRIC_SHUFFLE_FETCH_WAIT_TIME,
+    [WORK_SHUFFLE_WRITE] = METRIC_SHUFFLE_WRITE_TIME,
+    [WORK_REMOTE_READ] = METRIC_SHUFFLE_REMOTE_READ,
+    [WORK_DISK_SPILLED] = METRIC_DISK_SPILLED,
+};
+
+static void add_work(struct executor *executor, const int64_t *metrics)
+{
+    for (size_t i = 0; i < EXECUTOR_WORK_COUNT; i++)
+        executor->work[i] = add_known(executor->work[i], metrics[executor_work_metrics[i]]);
+    executor->dirty = true;
+}
+
+static void take_back_work(struct executor *executor, const int64_t *reported)
+{
+    for (size_t i = 0; i < EXECUTOR_WORK_COUNT; i++)
+        if (known(reported[executor_work_metrics[i]]))
+            executor->work[i] = add_known(executor->work[i], -reported[executor_work_metrics[i]]);
+}
+
 static void add_metrics(int64_t *sums, const int64_t *metrics)
 {
     for (size_t i = 0; i < TASK_METRIC_COUNT; i++)
@@ -292,6 +317,11 @@ static enum err_code count_report(struct app_model *self, struct pending_task *p
         if (p->has_reported)
             take_back(sums[i], p->reported);
         add_metrics(sums[i], metrics);
+    }
+    if (summary) {
+        if (p->has_reported)
+            take_back_work(p->executor, p->reported);
+        add_work(p->executor, metrics);
     }
     memcpy(p->reported, metrics, TASK_METRIC_COUNT * sizeof *metrics);
     p->has_reported = p->stage->dirty = true;
@@ -453,6 +483,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         if (!summary)
             return err_nomem(err);
         take_back(summary->metrics, start->reported);
+        take_back_work(start->executor, start->reported);
     }
     if (executor) {
         struct executor_stage *summary = model_executor_stage(self, stage, executor);
@@ -467,6 +498,7 @@ enum err_code model_task_end(struct app_model *self, const struct event *event, 
         summary->peaks_set |= peaks_measured(e->peaks);
         add_metrics(summary->metrics, e->metrics);
         peaks_raise(summary->peaks, e->peaks);
+        add_work(executor, e->metrics);
         count_in_executor(executor, e, duration_ms, start != NULL);
     }
     self->task_row_count++;

@@ -107,6 +107,7 @@ static const struct column stage_columns[] = {
 
 #define EXECUTOR(name) {#name, I64, offsetof(struct executor, name)}
 #define EXECUTOR_STR(name) {#name, STR, offsetof(struct executor, name)}
+#define EXECUTOR_WORK(column, kind) {column, I64, offsetof(struct executor, work[kind])}
 static const struct column executor_columns[] = {
     EXECUTOR(executor_ref),
     EXECUTOR_STR(executor_id),
@@ -140,6 +141,14 @@ static const struct column executor_columns[] = {
     EXECUTOR(killed_task_count),
     EXECUTOR(task_time_ms),
     EXECUTOR(gc_time_ms),
+    EXECUTOR_WORK("task_run_time_ms", WORK_RUN),
+    EXECUTOR_WORK("task_cpu_time_ns", WORK_CPU),
+    EXECUTOR_WORK("task_deserialize_time_ms", WORK_DESERIALIZE),
+    EXECUTOR_WORK("task_result_serialization_time_ms", WORK_RESULT_SERIALIZATION),
+    EXECUTOR_WORK("task_fetch_wait_time_ms", WORK_FETCH_WAIT),
+    EXECUTOR_WORK("task_shuffle_write_time_ns", WORK_SHUFFLE_WRITE),
+    EXECUTOR_WORK("task_shuffle_remote_read_bytes", WORK_REMOTE_READ),
+    EXECUTOR_WORK("task_disk_spilled_bytes", WORK_DISK_SPILLED),
     EXECUTOR(rdd_blocks),
     EXECUTOR(memory_used_bytes),
     EXECUTOR(disk_used_bytes),

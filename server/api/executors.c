@@ -34,15 +34,12 @@ static const struct list_sort sorts[] = {
     {NULL, NULL},
 };
 
-/* What its tasks did, of all stages together. Of an id with several lives nobody knows in which. */
-#define WORK_COLUMNS \
-    "w.run_time_ms, w.cpu_time_ns, w.deserialize_time_ms, w.result_serialization_time_ms, w.fetch_wait_time_ms, w.shuffle_write_time_ns, w.shuffle_remote_read_bytes, w.disk_spilled_bytes"
-#define WORK_FROM                                                                                                                                                                        \
-    " LEFT JOIN (SELECT executor_id, sum(executor_run_time_ms) AS run_time_ms, sum(executor_cpu_time_ns) AS cpu_time_ns, sum(executor_deserialize_time_ms) AS deserialize_time_ms,"      \
-    "                   sum(result_serialization_time_ms) AS result_serialization_time_ms, sum(shuffle_fetch_wait_time_ms) AS fetch_wait_time_ms,"                                       \
-    "                   sum(shuffle_write_time_ns) AS shuffle_write_time_ns, sum(shuffle_remote_read_bytes) AS shuffle_remote_read_bytes, sum(disk_spilled_bytes) AS disk_spilled_bytes" \
-    "              FROM executor_stage GROUP BY executor_id) w ON w.executor_id = e.executor_id"                                                                                         \
-    "              AND NOT EXISTS (SELECT 1 FROM executor o WHERE o.executor_id = e.executor_id AND o.executor_ref <> e.executor_ref)"
+/* What its tasks did, of all stages together. */
+#define WORK_COLUMNS                                                                                                                                                  \
+    "e.task_run_time_ms AS run_time_ms, e.task_cpu_time_ns AS cpu_time_ns, e.task_deserialize_time_ms AS deserialize_time_ms,"                                        \
+    "       e.task_result_serialization_time_ms AS result_serialization_time_ms, e.task_fetch_wait_time_ms AS fetch_wait_time_ms,"                                    \
+    "       e.task_shuffle_write_time_ns AS shuffle_write_time_ns, e.task_shuffle_remote_read_bytes AS shuffle_remote_read_bytes,"                                    \
+    "       e.task_disk_spilled_bytes AS disk_spilled_bytes"
 
 #define ITEM_COLUMNS                                                                                                                                                                               \
     "SELECT e.executor_ref, e.active, e.is_excluded, e.excluded_in_stages, e.peaks_set, e.task_time_ms, e.gc_time_ms, " ALIVE ", coalesce(e.max_tasks, e.total_cores),"                            \
@@ -286,7 +283,7 @@ static enum err_code write_list(struct api_ctx *ctx, const struct api_app *app, 
     query_init(&count, request->arena);
     query_init(&query, request->arena);
     query_add(&count, "SELECT count(*) FROM executor e");
-    query_add(&query, ITEM_COLUMNS " FROM executor e LEFT JOIN (SELECT last_event_ms FROM application LIMIT 1) a" WORK_FROM);
+    query_add(&query, ITEM_COLUMNS " FROM executor e LEFT JOIN (SELECT last_event_ms FROM application LIMIT 1) a");
     executor_filter_where(&count, filter);
     executor_filter_where(&query, filter);
     enum err_code rc = list_count(list, &count, app->db, err);

@@ -38,6 +38,22 @@ test("the slow run lost its broadcast joins and an executor", async () => {
   assert.match((await at.server.json(`compare?base=${BASE}&new=${SLOW}&lang=zh-CN`)).sentence, /失去广播连接/);
 });
 
+test("a finding that only one run has has no subject in the other", async () => {
+  const grades = ["ok", "info", "low", "moderate", "severe"];
+  const seen = new Set();
+  for (const [base, run] of [[BASE, SLOW], [SLOW, BASE]]) {
+    const { findings } = await at.server.json(`compare?base=${base}&new=${run}`);
+    for (const f of findings) {
+      seen.add(f.news);
+      assert.deepEqual([f.baseSubject === null, f.newSubject === null], [f.news === "new", f.news === "gone"], `${f.rule} ${f.news}`);
+      assert.deepEqual([f.baseGrade === null, f.newGrade === null], [f.news === "new", f.news === "gone"], `${f.rule} ${f.news}`);
+      if (f.baseGrade !== null && f.newGrade !== null)
+        assert.equal(f.news, ["better", "same", "worse"][Math.sign(grades.indexOf(f.newGrade) - grades.indexOf(f.baseGrade)) + 1]);
+    }
+  }
+  assert.ok(seen.has("new") && seen.has("gone") && seen.has("same"), [...seen].join(" "));
+});
+
 test("three runs of one job: too few earlier ones for what is usual", async () => {
   const usual = await at.server.json("compare?base=usual&new=app-20261129210813-0000");
   assert.equal(usual.state, "too_few");

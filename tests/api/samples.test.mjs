@@ -119,3 +119,21 @@ test("numbers of the samples", async (t) => {
     assert.ok(veryHigh > 0);
   });
 });
+
+test("stages page by page are the list, by every order and filter", async (t) => {
+  const server = await startServer(t, ["--store", makeStore(t, ["long_lineage_iterative", "failures"].map((name) => join(LOGS, name)))]);
+  const orders = "id submission duration tasks failedTasks input output shuffleRead shuffleWrite spill gcShare taskTime median max ratio saving finding onPath".split(" ");
+  for (const { ref } of (await server.json("apps")).items)
+    for (const sort of orders.flatMap((order) => [order, `-${order}`]))
+      for (const filter of ["", "&grade=1", "&status=complete", "&q=a"]) {
+        const all = await server.json(`apps/${ref}/stages?sort=${sort}&limit=1000${filter}`);
+        const pages = [];
+        for (let page = 1; pages.length < all.total; page++) {
+          const { items } = await server.json(`apps/${ref}/stages?sort=${sort}&limit=9&page=${page}${filter}`);
+          assert.ok(items.length, `${ref} ${sort} ${filter}`);
+          pages.push(...items);
+        }
+        assert.deepEqual(pages, all.items, `${ref} ${sort} ${filter}`);
+        if (filter === "&grade=1") assert.ok(all.items.every((stage) => stage.findingGrade !== "ok"), ref);
+      }
+});

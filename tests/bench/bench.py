@@ -40,7 +40,7 @@ API = "/api/afterglow/v1"
 HISTORY_SERVER_BYTES_A_SECOND = 85e6  # raw log, Spark 4.3 on 2 cores, measured once; its 1.2 GB of memory for 900 MB of log aside
 MIB = 1 << 20
 ARRIVALS = 20
-PARTS = "load memory store simulate open stage api list scan arrivals server script pages".split()
+PARTS = "load memory store simulate open stage wide api list scan arrivals server script pages".split()
 BINARY = tree.binary()
 
 
@@ -306,6 +306,23 @@ def part_stage(table, options):
         times = {what: server.median_ms(f"{base}/tasks?{query}", options.runs) for what, query in queries.items()}
         worst = max(times, key=times.get)
         table.add(f"stage: task page, worst filter ({worst})", times[worst], "ms", 100, 20)
+
+
+WIDE_STAGES = 20000
+
+
+def part_wide(table, options):
+    """A run of very many stages: answers that are about all of them, or about the executors of all of them."""
+    log, store = make_log(f"wide-{options.tasks}", "--tasks", max(options.tasks * 6 // 10, WIDE_STAGES), "--stages", WIDE_STAGES, "--sql", 200), WORK / "store-wide"
+    row = load(log, store)[2]
+    with Server(store) as server:
+        app = f"{API}/apps/{row['appId']}"
+        for what, path in {"its overview": app, "a page of its stages": f"{app}/stages?sort=-duration", "the same by the median task": f"{app}/stages?sort=-median",
+                           "the same by the worst finding": f"{app}/stages?sort=-finding", "those with a finding": f"{app}/stages?grade=1", "a page of its executors": f"{app}/executors?sort=-taskTime"}.items():
+            before = server.cpu_seconds()
+            ms = server.median_ms(path, 4 * options.runs)
+            table.add(f"{WIDE_STAGES:,} stages: {what}", ms, "ms", 50, 10)
+            table.note(f"{1000 * (server.cpu_seconds() - before) / (4 * options.runs + 1):.1f} ms of a processor")
 
 
 def samples():

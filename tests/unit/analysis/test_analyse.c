@@ -42,7 +42,7 @@ static void expect_none(const char *what, const char *sql)
     db_finalize(stmt);
 }
 
-/* Numbers are numbers (SQLite keeps NaN as NULL, infinities are caught here), no time is below nothing, prices lie in their bands and in the run, texts are JSON. */
+/* Numbers are numbers (infinities are caught here; SQLite keeps NaN as NULL, so what every run has must be there), no time is below nothing, prices lie in their bands and in the run, texts are JSON. */
 static void check_rows(void)
 {
     expect_none(
@@ -60,6 +60,8 @@ static void check_rows(void)
     expect_none(
         "evidence",
         "SELECT rule_id || ' ' || c.value FROM finding, json_each(evidence) AS e, json_each(e.value, '$.cols') AS c WHERE c.value ->> 'u' IN ('ms', 's', 'ns') AND (c.value ->> 'v') < 0");
+    expect_none("number", "SELECT 'simulation' FROM analysis WHERE simulated_ms IS NULL OR simulation_error IS NULL OR bound_infinite_ms IS NULL OR bound_work_ms IS NULL UNION ALL "
+                          "SELECT rule_id FROM finding WHERE (price_ms IS NULL) <> (price_low_ms IS NULL) OR (price_ms IS NULL) <> (price_high_ms IS NULL)");
     expect_none("account", "SELECT bucket FROM account WHERE slot_ms < 0 OR wall_ms < 0");
     expect_none("gap", "SELECT kind FROM driver_gap WHERE to_ms < from_ms");
     expect_none("chain", "SELECT label FROM chain_segment WHERE to_ms <= from_ms");

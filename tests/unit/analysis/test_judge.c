@@ -351,7 +351,13 @@ static void confidence(void **state)
     assert_int_equal(confidence_of(&run.judged, &finding), 2);
     run.app.facts.stages[1].winner_count = 10; /* one of ten without metrics */
     assert_int_equal(confidence_of(&run.judged, &finding), 1);
-    run.app.facts.stages[1].winner_count = 9;
+    run.stats[1].of[STAT_OCCUPANCY].count = 19;
+    run.app.facts.stages[1].winner_count = 20; /* 5 %, which is too many */
+    assert_int_equal(confidence_of(&run.judged, &finding), 1);
+    run.stats[1].of[STAT_OCCUPANCY].count = 20;
+    run.app.facts.stages[1].winner_count = 21;
+    assert_int_equal(confidence_of(&run.judged, &finding), 2);
+    run.stats[1].of[STAT_OCCUPANCY].count = run.app.facts.stages[1].winner_count = 9;
     finding.weak = true;
     assert_int_equal(confidence_of(&run.judged, &finding), 1);
     run.judged.calibration.error = -0.06;

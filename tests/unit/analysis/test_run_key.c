@@ -37,6 +37,8 @@ static void takes_what_a_scheduler_says_first(void **state)
     struct given airflow[] = {{"spark.airflow.dag_id", "sales"}, {"spark.airflow.task_id", "load"}, {NULL, NULL}};
     struct given half[] = {{"spark.airflow.dag_id", "sales"}, {NULL, NULL}};
     struct given tags[] = {{"spark.yarn.tags", "a, job:nightly 7 ,b"}, {NULL, NULL}};
+    struct given several[] = {{"spark.databricks.job.id", "9"}, {"spark.oozie.action.id", "0000012-261129061100123-oozie-oozi-W@load"}, {"spark.job.tags", "job:b"}, {NULL, NULL}};
+    struct given schedulers[] = {{"spark.databricks.job.id", "9"}, {"spark.oozie.action.id", "0000012-261129061100123-oozie-oozi-W@load"}, {NULL, NULL}};
     struct given oozie[] = {{"spark.oozie.action.id", "0000012-261129061100123-oozie-oozi-W@load"}, {NULL, NULL}};
     struct given databricks[] = {{"spark.databricks.clusterUsageTags.clusterName", "job-123-run-456"}, {NULL, NULL}};
     (void)state;
@@ -44,6 +46,8 @@ static void takes_what_a_scheduler_says_first(void **state)
     assert_key(airflow, "x", "u", NULL, "spark.airflow.dag_id=sales/load", "spark.airflow.dag_id");
     assert_key(half, "x", "u", NULL, "x|u|", "name");
     assert_key(tags, "x", "u", NULL, "job:nightly 7 ", "spark.yarn.tags");
+    assert_key(several, "x", "u", NULL, "job:b", "spark.job.tags");
+    assert_key(schedulers, "x", "u", NULL, "spark.oozie.action.id=#-oozie-oozi-w@load", "spark.oozie.action.id");
     assert_key(oozie, "x", "u", NULL, "spark.oozie.action.id=#-oozie-oozi-w@load", "spark.oozie.action.id");
     assert_key(databricks, "x", "u", NULL, "job-123", "spark.databricks.clusterUsageTags.clusterName");
 }

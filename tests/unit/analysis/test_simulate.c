@@ -296,11 +296,15 @@ static void a_replay_that_is_off_without_job_time_prices_nothing(void **state)
     app_dispose(&app);
 }
 
-/* Two pools on two slots. FAIR gives each job one; FIFO gives both to the first. */
+/* Two pools on two slots. FAIR, in any case, gives each job one; FIFO gives both to the first. So does FAIR in one pool: that of a job which names none is Spark's "default". */
 static void fair_pools_share_slots(void **state)
 {
     (void)state;
-    for (int fair = 0; fair < 2; fair++) {
+    static const struct {
+        const char *mode, *pools[2];
+        bool shares;
+    } runs[] = {{NULL, {"a", "b"}, false}, {"FAIR", {"a", "b"}, true}, {"fair", {"a", "b"}, true}, {"FAIR", {NULL, "b"}, true}, {"FAIR", {NULL, "default"}, false}};
+    for (size_t r = 0; r < ARRAY_LENGTH(runs); r++) {
         struct app app;
         app_init(&app, 6000);
         app_executor(&app, 2, 0, 6000);
@@ -309,17 +313,17 @@ static void fair_pools_share_slots(void **state)
             app_stage(&app, job, 1500, 4, NO_ENTITY);
             for (int i = 0; i < 4; i++)
                 app_task(&app, 0, 1500 + i * 1000, 1000, WINNER);
-            app.facts.jobs[job].pool = str_of(job == a ? "a" : "b");
+            app.facts.jobs[job].pool = runs[r].pools[job - a] ? str_of(runs[r].pools[job - a]) : STR_NONE;
         }
         app.accounts.jobs_ms = 4000;
-        struct str mode = str_of("FAIR");
+        struct str mode = str_of(runs[r].mode ? runs[r].mode : "");
         smap_init(&app.facts.conf, 10, 1 << 16);
-        if (fair)
+        if (runs[r].mode)
             assert_int_equal(smap_put(&app.facts.conf, str_of("spark.scheduler.mode"), &mode), 0);
         struct calibration calibration;
         struct simulation *sim = make(&app, &calibration);
         assert_int_equal(calibration.as_observed_ms, 6000);
-        assert_true(fabs(simulation_job_error(sim, a) - (fair ? 0 : -0.5)) < 1e-9);
+        assert_true(fabs(simulation_job_error(sim, a) - (runs[r].shares ? 0 : -0.5)) < 1e-9);
         assert_true(fabs(simulation_job_error(sim, b)) < 1e-9);
         simulation_free(sim);
         smap_dispose(&app.facts.conf);

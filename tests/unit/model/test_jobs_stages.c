@@ -96,13 +96,34 @@ static void reports_of_running_tasks_count_until_their_ends(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
         fixture_apply(f, lines[i]);
     const struct stage *stage = f->model->stages.items[0];
+    const struct executor *executor = f->model->executors.items[0];
     assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 280);
+    assert_int_equal(executor->work[WORK_RUN], 280);
     fixture_apply(f, END("0", "900"));
     assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 930);
+    assert_int_equal(executor->work[WORK_RUN], 930);
     fixture_apply(f, REPORT("0", "5000"));       /* it has ended */
     fixture_apply(f, END("1", "1"));
     assert_int_equal(stage->metrics[METRIC_EXECUTOR_RUN_TIME], 901);
     assert_int_equal(((const struct executor_stage *)stage->executors.entries[0].value)->metrics[METRIC_EXECUTOR_RUN_TIME], 901);
+    assert_int_equal(executor->work[WORK_RUN], 901);
+    assert_int_equal(executor->work[WORK_CPU], UNKNOWN); /* nobody said */
+    fixture_free(f);
+}
+
+static void each_life_of_an_executor_has_its_own_work(void **state)
+{
+    (void)state;
+    struct model_fixture *f = fixture_new();
+    const char *const lines[] = {START("0"), END("0", "900"), "{'Event':'SparkListenerExecutorRemoved','Timestamp':1700000003000,'Executor ID':'1','Removed Reason':'x'}",
+                                 "{'Event':'SparkListenerExecutorAdded','Timestamp':1700000004000,'Executor ID':'1','Executor Info':{'Host':'h','Total Cores':1,'Log Urls':{}}}",
+                                 START("1"), END("1", "7")};
+    for (size_t i = 0; i < ARRAY_LENGTH(lines); i++)
+        fixture_apply(f, lines[i]);
+    assert_int_equal(f->model->executors.count, 2);
+    assert_int_equal(((const struct executor *)f->model->executors.items[0])->work[WORK_RUN], 900);
+    assert_int_equal(((const struct executor *)f->model->executors.items[1])->work[WORK_RUN], 7);
+    assert_int_equal(((const struct executor_stage *)((const struct stage *)f->model->stages.items[0])->executors.entries[0].value)->metrics[METRIC_EXECUTOR_RUN_TIME], 907);
     fixture_free(f);
 }
 
@@ -138,6 +159,7 @@ int main(void)
         cmocka_unit_test(the_first_ten_thousand_tags_of_a_job_are_sorted_in_little_time),
         cmocka_unit_test(all_tags_of_an_execution_are_sorted_in_little_time),
         cmocka_unit_test(reports_of_running_tasks_count_until_their_ends),
+        cmocka_unit_test(each_life_of_an_executor_has_its_own_work),
         cmocka_unit_test(stages_that_end_behind_a_job_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
