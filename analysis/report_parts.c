@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/error_text.h"
+#include "analysis/report_links.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 
@@ -162,6 +163,22 @@ static enum err_code say_code(struct report *report, const struct finding *findi
     return ERR_OK;
 }
 
+/* Two cures that set one number contradict each other where both are done. */
+static void say_one_of_two(const struct report *report, size_t position, enum lang lang, struct buf *out)
+{
+    CLEANUP(buf_dispose) struct buf where;
+    buf_init(&where, 4096);
+    size_t other = position < report->shown_count ? report_sets_the_same(report, position, verdict_lead(report)) : report->finding_count;
+    if (other == report->finding_count)
+        return;
+    const struct finding *finding = &report->findings[other].finding;
+    report_subject(&where, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    const struct word_arg args[] = {report_text("rule", str_of(report_rule_name(lang, finding))), report_text("where", buf_str(&where))};
+    if (lang == LANG_EN)
+        buf_char(out, ' ');
+    report_say(out, lang, "one_of_two", args, ARRAY_LENGTH(args));
+}
+
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err)
 {
     CLEANUP(buf_dispose) struct buf text;
@@ -182,6 +199,7 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     report_sentence(&text, lang, finding, ret->args, ret->arg_count);
     ret->sentence = report_keep(report, &text);
     report_advice(&text, lang, finding, ret->args, ret->arg_count);
+    say_one_of_two(report, position, lang, &text);
     ret->advice = report_keep(report, &text);
     for (size_t i = 0; i < ret->arg_count; i++)
         if (str_is(ret->args[i].name, "origin") && str_known(ret->args[i].text)) {
@@ -208,8 +226,13 @@ void report_others(struct buf *out, const struct report *report, const struct re
     const char *separator = lang == LANG_ZH_CN ? "、" : ", ";
     for (size_t i = 0; i < group->other_count; i++) {
         const struct finding *finding = &report->findings[group->others[i]].finding;
+        const struct report_finding *other = &report->findings[group->others[i]];
         buf_text(out, i ? separator : "");
         report_subject(out, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+        if (finding->rule != report->findings[group->first].finding.rule && known(other->failed_attempts)) {
+            const struct word_arg n = report_number("n", (double)other->failed_attempts, "count");
+            report_say(out, lang, "others_attempts", &n, 1);
+        }
         if (!finding_is_usual(finding) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
             buf_text(out, lang == LANG_ZH_CN ? "（" : " (");
             word_duration(out, (double)finding->price.ms);
@@ -235,9 +258,10 @@ static enum part part_of(const struct report *report, size_t position, size_t le
     return f->grade < GRADE_LOW ? PART_NOTES : finding_is_symptom(&f->finding) ? PART_SYMPTOMS : PART_CAUSES;
 }
 
+/* What tells of a failure that another finding tells more of goes with that one. */
 static void add_to_group(const struct report *report, size_t position, bool is_full, struct report_groups *ret)
 {
-    const struct report_finding *f = &report->findings[position];
+    const struct report_finding *f = &report->findings[report->findings[position].same_as];
     size_t at = 0, of_rule = 0, last = 0;
     for (; at < ret->count; at++) {
         const struct report_finding *first = &report->findings[ret->of[at].first];
@@ -257,11 +281,15 @@ static void add_to_group(const struct report *report, size_t position, bool is_f
     struct report_group *group = &ret->of[at];
     if (at == ret->count) {
         ret->count++;
-        group->first = position;
+        group->first = (size_t)(f - report->findings);
+        group->count = 1;
         ret->full_count += is_full && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
-    } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
-        group->others[group->other_count++] = position;
     }
+    const struct finding *first = &report->findings[group->first].finding, *own = &report->findings[position].finding;
+    if (first->subject_kind == own->subject_kind && str_eq(first->subject_key, own->subject_key))
+        return; /* itself, or what failed of it */
+    if (group->other_count < REPORT_FURTHER_SUBJECTS)
+        group->others[group->other_count++] = position;
     group->count++;
 }
 
