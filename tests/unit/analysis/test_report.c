@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/report_parts.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 #include "base/time.h"
@@ -179,21 +180,25 @@ static void a_run_without_an_end_is_abandoned_after_a_week(void **state)
                     "\"s\":{\"v\":\"7.0\"},\"id\":{\"v\":90}}"
 #define OTHER_ERROR_ARGS "{\"signature\":{\"v\":\"OSError: gone\"},\"error\":{\"v\":\"OSError: gone\"},\"k\":{\"v\":1},\"n\":{\"v\":9},\"s\":{\"v\":\"8.0\"}}"
 
+static void add_stage(int stage)
+{
+    char sql[800];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, active_tasks, complete_tasks, failed_tasks, killed_tasks, "
+             "completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process, locality_node, locality_none, "
+             "locality_rack, locality_any, task_rows, ended_tasks, peaks_set) VALUES (%d, %d, 0, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+             stage, stage);
+    exec(sql);
+}
+
 /* Job 90 of query 3 failed with its stage 7; stage 8 of it met another error, and stage 9 of another job, which went well, the same one. */
 static void add_failed_job(void)
 {
     add_job();
     exec("UPDATE job SET status = 2, sql_execution_id = 3");
     exec("INSERT INTO job_stage VALUES (90, 0, 7, 0, 1, 0), (90, 1, 8, 0, 1, 0)");
-    for (int stage = 7; stage <= 9; stage++) {
-        char sql[800];
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, active_tasks, complete_tasks, failed_tasks, killed_tasks, "
-                 "completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process, locality_node, locality_none, "
-                 "locality_rack, locality_any, task_rows, ended_tasks, peaks_set) VALUES (%d, %d, 0, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-                 stage, stage);
-        exec(sql);
-    }
+    for (int stage = 7; stage <= 9; stage++)
+        add_stage(stage);
     add_finding("JOB.FAILED", "job", "90", 0.5, UNKNOWN, 2, ONE_ERROR_ARGS);
     add_finding("SQL.FAILED", "sql", "3", 1, UNKNOWN, 2, ONE_ERROR_ARGS);
     add_finding("TASK.FAILURES", "stage", "7.0", 0.5, UNKNOWN, 2, ONE_ERROR_ARGS);
@@ -260,6 +265,46 @@ static void of_two_cures_for_one_number_one_is_enough(void **state)
     assert_true(said > tiny);
     assert_non_null(strstr(said, "“Writes many small files”"));
     assert_null(strstr(said + 1, "It sets the same number as")); /* neither the greater one nor stage 2 */
+}
+
+static void assert_code_of(const char *kind, const char *key, const char *expected)
+{
+    struct report_item item;
+    exec("DELETE FROM finding");
+    add_finding("RDD.RECOMPUTE", kind, key, 3, 5000, 2, "{}");
+    load();
+    assert_int_equal(report_item(&report, 0, LANG_EN, &item, &err), ERR_OK);
+    if (!expected)
+        assert_int_equal(item.code.len, 0);
+    else if (!str_is(item.code, expected))
+        fail_msg("%s %s: %.*s", kind, key, (int)item.code.len, item.code.ptr ? item.code.ptr : "");
+}
+
+/* Where a call is Spark's own or came through Python's gateway, the line that led to it is that of the stage, the job, or another job of its query. What a description says stays. */
+static void the_users_line_is_found_behind_sparks_own(void **state)
+{
+    (void)state;
+    add_stage(7);
+    exec("UPDATE stage SET name = 'coalesce at NativeMethodAccessorImpl.java:0'");
+    exec("INSERT INTO rdd (rdd_id, name, callsite, use_disk, use_memory, use_off_heap, deserialized, tracked, unpersisted) VALUES "
+         "(1, 'PythonRDD', 'RDD at PythonRDD.scala:59', 0, 0, 0, 0, 0, 0), (2, 'CoalescedRDD', 'coalesce at NativeMethodAccessorImpl.java:0', 0, 0, 0, 0, 0, 0), "
+         "(3, 'R', 'map at Main.scala:12', 0, 0, 0, 0, 0, 0)");
+    exec("INSERT INTO stage_rdd (stage_ref, ordinal, rdd_id) VALUES (7, 0, 1), (7, 1, 2), (7, 2, 3)");
+    assert_code_of("rdd", "1", NULL); /* nobody knows */
+    assert_code_of("rdd", "2", "coalesce");
+    add_job();
+    exec("UPDATE job SET name = 'count at /jobs/a.py:137', sql_execution_id = 3");
+    exec("INSERT INTO job_stage VALUES (90, 0, 7, 0, 1, 0)");
+    assert_code_of("rdd", "1", "count at /jobs/a.py:137");
+    assert_code_of("rdd", "2", "coalesce · count at /jobs/a.py:137");
+    assert_code_of("rdd", "3", "map at Main.scala:12");
+    assert_code_of("stage", "7.0", "coalesce · count at /jobs/a.py:137");
+    assert_code_of("sql", "3", "count at /jobs/a.py:137");
+    assert_code_of("node", "3/8", "count at /jobs/a.py:137");
+    exec("UPDATE job SET name = '$anonfun$withThreadLocalCaptured$1 at CompletableFuture.java:1768'");
+    assert_code_of("job", "90", NULL);
+    exec("UPDATE stage SET name = 'show at <console>:33'");
+    assert_code_of("rdd", "2", "coalesce · show at <console>:33");
 }
 
 static void names_the_first_finding_and_what_the_first_few_save(void **state)
@@ -882,6 +927,7 @@ int main(void)
         TEST(a_failure_is_listed_once),
         TEST(what_ended_of_the_drivers_memory_is_listed_with_it),
         TEST(of_two_cures_for_one_number_one_is_enough),
+        TEST(the_users_line_is_found_behind_sparks_own),
         TEST(names_the_first_finding_and_what_the_first_few_save),
         TEST(shows_evidence_that_is_nothing_but_a_name),
         TEST(says_how_a_measure_came_about_in_both_languages),
