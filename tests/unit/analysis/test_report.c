@@ -380,9 +380,9 @@ static void advises_by_the_cause(void **state)
 {
     (void)state;
     add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
-    assert_non_null(strstr(text_report(), "First: Persist it before its first use"));
+    assert_non_null(strstr(text_report(), "First: Call persist() on it"));
     exec("UPDATE finding SET cause = 'memory_tight'");
-    assert_non_null(strstr(text_report(), "First: Memory is tight where it is computed"));
+    assert_non_null(strstr(text_report(), "First: Write it to files once and read those"));
     assert_null(strstr(text_report(), "data.persist("));
 }
 
@@ -764,7 +764,7 @@ static void puts_a_setting_behind_what_costs_time(void **state)
     (void)state;
     add_finding("SQL.AQE_OFF", "app", "-", 3, UNKNOWN, 2, "{\"n\":{\"v\":3,\"u\":\"count\"}}");
     assert_string_equal(verdict(LANG_EN),
-                        "Largely healthy. Spark cut 3 shuffles into pieces beforehand and neither merged nor split them to fit their data, because adaptive execution is off.");
+                        "Largely healthy. Spark cut 3 shuffles (rows on their way between executors) into pieces beforehand and neither merged nor split them to fit their data, because adaptive execution is off.");
     add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 900, 2, UNEVEN_ARGS);
     assert_non_null(strstr(verdict(LANG_EN), "could be saved. Run times in stage 1.0"));
 }
