@@ -28,6 +28,14 @@ static const char *const jobs_of_stage_sql =
     "SELECT CAST(j.job_id AS TEXT) FROM job_stage AS l JOIN job AS j USING (job_id) JOIN stage AS s USING (stage_id) WHERE j.status = 2 AND s.status = 3 AND s.stage_id = CAST(?1 AS INTEGER) "
     "AND s.attempt = CAST(substr(?1, instr(?1, '.') + 1) AS INTEGER) ORDER BY j.job_id";
 
+/* "[X] no", and with the class of the exception before it: "a.b.Error: [X] no". A job's text may lack it. */
+static bool is_same_error(struct str a, struct str b)
+{
+    struct str longer = a.len > b.len ? a : b, shorter = a.len > b.len ? b : a;
+    size_t before = longer.len - shorter.len;
+    return str_eq(a, b) || (shorter.len && before > 2 && memcmp(longer.ptr + before, shorter.ptr, shorter.len) == 0 && memcmp(longer.ptr + before - 2, ": ", 2) == 0);
+}
+
 /* The first failed job that is shown and, of tasks, failed with the same error: a job that was ended from outside did not fail by what its tasks met. */
 static enum err_code job_behind(struct report *self, const struct report_finding *f, const char *sql, bool with_same_error, size_t *ret, struct err *err)
 {
@@ -39,7 +47,7 @@ static enum err_code job_behind(struct report *self, const struct report_finding
     *ret = self->finding_count;
     while (*ret == self->finding_count && (rc = db_step(row, err)) == ERR_OK) {
         size_t job = shown_on(self, "JOB.FAILED", SUBJECT_JOB, db_str(row, 0));
-        if (job < self->finding_count && (!with_same_error || str_eq(self->findings[job].error, f->error)))
+        if (job < self->finding_count && (!with_same_error || is_same_error(self->findings[job].error, f->error)))
             *ret = job;
     }
     db_finalize(row);

@@ -221,6 +221,12 @@ static void a_failure_is_listed_once(void **state)
     assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
     assert_non_null(strstr(out.data, "\"SQL.FAILED\""));
     assert_non_null(strstr(out.data, "\"TASK.FAILURES\""));
+    /* The job's text may lack the class of the exception, and nothing else. */
+    exec("UPDATE finding SET args = json_set(args, '$.signature.v', 'no') WHERE rule_id = 'JOB.FAILED'");
+    assert_non_null(strstr(text_report(), "    Also: query 3, stage 7.0 (4 failed attempts)\n"));
+    exec("UPDATE finding SET args = json_set(args, '$.signature.v', 'o') WHERE rule_id = 'JOB.FAILED'");
+    assert_non_null(strstr(text_report(), "Failed tasks · stage 7.0"));
+    exec("UPDATE finding SET args = json_set(args, '$.signature.v', 'ValueError: no') WHERE rule_id = 'JOB.FAILED'");
     /* Another error of that job's stage is another entry; so is the same one where no job failed of it. */
     add_finding("TASK.FAILURES", "stage", "8.0", 0.5, UNKNOWN, 2, OTHER_ERROR_ARGS);
     add_finding("TASK.FAILURES", "stage", "9.0", 0.5, UNKNOWN, 2, ONE_ERROR_ARGS);
