@@ -9,6 +9,7 @@
 #include "analysis/failed_job.h"
 #include "analysis/finding_order.h"
 #include "analysis/interactive.h"
+#include "analysis/report_links.h"
 #include "base/attributes.h"
 #include "base/mem.h"
 #include "base/time.h"
@@ -196,6 +197,8 @@ enum err_code report_load(struct report *ret, struct db *app, const struct profi
         rc = read_errors(ret, err);
     if (!rc)
         rc = read_joint(ret, err);
+    if (!rc)
+        rc = report_link(ret, err);
     if (rc)
         report_dispose(ret);
     return rc;

@@ -25,6 +25,10 @@ struct report_finding {
     double margin;                   /* 1.5; NaN: unknown */
     bool is_shown;                   /* grade info or above, neither muted nor suppressed */
     struct str error;                /* of one that tells of a failure: its signature, or the code of its reason. Different errors are not told in one sentence; STR_NONE: there is none */
+    /* Of shown ones, by report_links.h. */
+    size_t same_as;                  /* position of the finding that tells of the same failure, and more of it; its own: it tells of its own */
+    int64_t failed_attempts;         /* of one about failed tasks; UNKNOWN */
+    struct str pieces_of;            /* the stage whose number of tasks its cure sets; STR_NONE: it sets none */
 };
 
 struct report {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/error_text.h"
+#include "analysis/report_links.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 
@@ -112,55 +113,136 @@ static void say_saving(struct buf *out, const struct report *report, enum lang l
 
 static const struct {
     enum subject_kind kind;
-    const char *sql; /* the call, the query; ?1 is the key of the subject */
+    const char *sql;    /* the call, the query; ?1 is the key of the subject */
+    const char *others; /* calls that led to it, nearest first: asked where those of `sql` name no line of the user's */
 } code_sql[] = {
     {SUBJECT_JOB,
-     "SELECT j.name, coalesce(q.description, j.description) FROM job AS j LEFT JOIN sql_execution AS q ON q.execution_id = j.sql_execution_id WHERE job_id = CAST(?1 AS INTEGER)"},
-    {SUBJECT_STAGE, "SELECT s.name, coalesce(q.description, s.description) FROM stage AS s LEFT JOIN sql_execution AS q ON q.execution_id = s.sql_execution_id "
-                    "WHERE stage_id = CAST(?1 AS INTEGER) AND attempt = CAST(substr(?1, instr(?1, '.') + 1) AS INTEGER)"},
-    {SUBJECT_SQL, "SELECT NULL, description FROM sql_execution WHERE execution_id = CAST(?1 AS INTEGER)"},
-    {SUBJECT_NODE, "SELECT NULL, description FROM sql_execution WHERE execution_id = CAST(?1 AS INTEGER)"}, /* "query/operator" */
-    {SUBJECT_RDD, "SELECT callsite, NULL FROM rdd WHERE rdd_id = CAST(?1 AS INTEGER)"},
+     "SELECT j.name, coalesce(q.description, j.description) FROM job AS j LEFT JOIN sql_execution AS q ON q.execution_id = j.sql_execution_id WHERE job_id = CAST(?1 AS INTEGER)",
+     "SELECT name FROM job WHERE sql_execution_id = (SELECT sql_execution_id FROM job WHERE job_id = CAST(?1 AS INTEGER)) ORDER BY job_id LIMIT 50"},
+    {SUBJECT_STAGE,
+     "SELECT s.name, coalesce(q.description, s.description) FROM stage AS s LEFT JOIN sql_execution AS q ON q.execution_id = s.sql_execution_id "
+     "WHERE stage_id = CAST(?1 AS INTEGER) AND attempt = CAST(substr(?1, instr(?1, '.') + 1) AS INTEGER)",
+     "SELECT j.name FROM job_stage AS l JOIN job AS j USING (job_id) WHERE l.stage_id = CAST(?1 AS INTEGER) ORDER BY j.job_id LIMIT 50"},
+    {SUBJECT_SQL, "SELECT NULL, description FROM sql_execution WHERE execution_id = CAST(?1 AS INTEGER)",
+     "SELECT name FROM job WHERE sql_execution_id = CAST(?1 AS INTEGER) ORDER BY job_id LIMIT 50"},
+    {SUBJECT_NODE, "SELECT NULL, description FROM sql_execution WHERE execution_id = CAST(?1 AS INTEGER)", /* "query/operator" */
+     "SELECT name FROM job WHERE sql_execution_id = CAST(?1 AS INTEGER) ORDER BY job_id LIMIT 50"},
+    {SUBJECT_RDD, "SELECT callsite, NULL FROM rdd WHERE rdd_id = CAST(?1 AS INTEGER)",
+     "SELECT name FROM (SELECT s.name, s.stage_ref, 0 AS far FROM stage_rdd AS l JOIN stage AS s USING (stage_ref) WHERE l.rdd_id = CAST(?1 AS INTEGER) UNION ALL "
+     "SELECT j.name, s.stage_ref, 1 FROM stage_rdd AS l JOIN stage AS s USING (stage_ref) JOIN job_stage AS k USING (stage_id) JOIN job AS j USING (job_id) "
+     "WHERE l.rdd_id = CAST(?1 AS INTEGER)) ORDER BY far, stage_ref LIMIT 50"},
 };
 
-/* Python's calls into SQL all come from one line of Java, and so do those of clients of a server: it says nothing. Nor do requests of Connect as their
- * wire has them, which nobody wrote. */
+/* Files of Spark and Java that stand as a call's place where nobody's program was on the stack. Of the first two, through which Python and clients of a server come, the call itself is the user's. */
+#define GATEWAY_COUNT 2
+static const char *const foreign_files[] = {"NativeMethodAccessorImpl.java", "AccessController.java", "CompletableFuture.java",     "FutureTask.java",       "Executors.java",
+                                            "ThreadPoolExecutor.java",       "Thread.java",           "PythonRDD.scala",            "SerDeUtil.scala",       "PythonHadoopUtil.scala",
+                                            "SQLExecution.scala",            "Dataset.scala",         "BroadcastExchangeExec.scala", "ThreadUtils.scala",     "DirectMethodHandle.java",
+                                            "PythonUtils.scala",             "EvaluatePython.scala",  "Method.java",                "DelegatingMethodAccessorImpl.java"};
+
+/* "collect at /a/b.py:7": the place behind " at ", NULL: there is none. */
+static const char *place_of(struct str call)
+{
+    static const char at[] = " at ";
+    const char *found = NULL;
+    for (const char *p = call.ptr; call.len && (p = memmem(p, (size_t)(call.ptr + call.len - p), at, sizeof at - 1)) != NULL; p += sizeof at - 1)
+        found = p;
+    return found;
+}
+
+/* Which of foreign_files the call's place is; ARRAY_LENGTH(foreign_files): none of them. */
+static size_t foreign_file(struct str call)
+{
+    const char *place = place_of(call);
+    for (size_t i = 0; place && i < ARRAY_LENGTH(foreign_files); i++) {
+        size_t len = strlen(foreign_files[i]), left = (size_t)(call.ptr + call.len - (place + 4));
+        if (left > len && memcmp(place + 4, foreign_files[i], len) == 0 && place[4 + len] == ':')
+            return i;
+    }
+    return ARRAY_LENGTH(foreign_files);
+}
+
+static bool names_users_line(struct str call)
+{
+    return str_known(call) && place_of(call) && foreign_file(call) == ARRAY_LENGTH(foreign_files);
+}
+
+/* What of a call its user wrote. Requests of Connect as their wire has them nobody did. */
 static struct str call_of(struct str name)
 {
-    if (str_starts(name, "Spark Connect - "))
+    size_t foreign = foreign_file(name);
+    if (str_starts(name, "Spark Connect - ") || (foreign >= GATEWAY_COUNT && foreign < ARRAY_LENGTH(foreign_files)))
         return STR_NONE;
-    static const char *const gateways[] = {" at NativeMethodAccessorImpl.java:", " at AccessController.java:"};
-    for (size_t i = 0; i < ARRAY_LENGTH(gateways); i++) {
-        const char *at = name.len ? memmem(name.ptr, name.len, gateways[i], strlen(gateways[i])) : NULL;
-        if (at)
-            name.len = (size_t)(at - name.ptr);
-    }
+    if (foreign < GATEWAY_COUNT)
+        name.len = (size_t)(place_of(name) - name.ptr);
     return name;
+}
+
+static void add_call(struct buf *out, struct str call)
+{
+    if (!call.len)
+        return;
+    buf_text(out, out->len ? " · " : "");
+    word_text(out, call, CODE_BYTES);
+}
+
+/* The first call that names a line of the user's. */
+static enum err_code say_others(struct report *report, const struct finding *finding, const char *sql, struct buf *out, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    enum err_code rc = db_prepare(report->db, &row, sql, err);
+    if (rc)
+        return rc;
+    db_bind_str(row, 1, finding->subject_key);
+    while ((rc = db_step(row, err)) == ERR_OK)
+        if (names_users_line(db_str(row, 0))) {
+            add_call(out, db_str(row, 0));
+            break;
+        }
+    db_finalize(row);
+    return rc == ERR_EOF ? ERR_OK : rc;
 }
 
 static enum err_code say_code(struct report *report, const struct finding *finding, struct buf *out, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    enum err_code rc = ERR_OK;
     for (size_t i = 0; i < ARRAY_LENGTH(code_sql); i++) {
         if (code_sql[i].kind != finding->subject_kind)
             continue;
-        if ((rc = db_prepare(report->db, &row, code_sql[i].sql, err)))
+        bool names_line = false;
+        enum err_code rc = db_prepare(report->db, &row, code_sql[i].sql, err);
+        if (rc)
             return rc;
         db_bind_str(row, 1, finding->subject_key);
         if ((rc = db_step(row, err)) == ERR_OK) {
             struct str call = call_of(db_str(row, 0)), query = call_of(db_str(row, 1));
-            if (call.len)
-                word_text(out, call, CODE_BYTES);
-            if (query.len && !str_eq(call, query)) {
-                buf_text(out, call.len ? " · " : "");
-                word_text(out, query, CODE_BYTES);
-            }
+            names_line = names_users_line(call) || names_users_line(query);
+            add_call(out, call);
+            if (!str_eq(call, query))
+                add_call(out, query);
         }
         db_finalize(row);
-        return rc == ERR_EOF ? ERR_OK : rc;
+        if (rc && rc != ERR_EOF)
+            return rc;
+        return names_line ? ERR_OK : say_others(report, finding, code_sql[i].others, out, err);
     }
     return ERR_OK;
+}
+
+/* Two cures that set one number contradict each other where both are done. */
+static void say_one_of_two(const struct report *report, size_t position, enum lang lang, struct buf *out)
+{
+    CLEANUP(buf_dispose) struct buf where;
+    buf_init(&where, 4096);
+    size_t other = position < report->shown_count ? report_sets_the_same(report, position, verdict_lead(report)) : report->finding_count;
+    if (other == report->finding_count)
+        return;
+    const struct finding *finding = &report->findings[other].finding;
+    report_subject(&where, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+    const struct word_arg args[] = {report_text("rule", str_of(report_rule_name(lang, finding))), report_text("where", buf_str(&where))};
+    if (lang == LANG_EN)
+        buf_char(out, ' ');
+    report_say(out, lang, "one_of_two", args, ARRAY_LENGTH(args));
 }
 
 enum err_code report_item(struct report *report, size_t position, enum lang lang, struct report_item *ret, struct err *err)
@@ -183,6 +265,7 @@ enum err_code report_item(struct report *report, size_t position, enum lang lang
     report_sentence(&text, lang, finding, ret->args, ret->arg_count);
     ret->sentence = report_keep(report, &text);
     report_advice(&text, lang, finding, ret->args, ret->arg_count);
+    say_one_of_two(report, position, lang, &text);
     ret->advice = report_keep(report, &text);
     for (size_t i = 0; i < ret->arg_count; i++)
         if (str_is(ret->args[i].name, "origin") && str_known(ret->args[i].text)) {
@@ -249,8 +332,13 @@ void report_others(struct buf *out, const struct report *report, const struct re
     const char *separator = lang == LANG_ZH_CN ? "、" : ", ";
     for (size_t i = 0; i < group->other_count; i++) {
         const struct finding *finding = &report->findings[group->others[i]].finding;
+        const struct report_finding *other = &report->findings[group->others[i]];
         buf_text(out, i ? separator : "");
         report_subject(out, lang, str_of(subject_kind_names[finding->subject_kind]), finding->subject_key);
+        if (finding->rule != report->findings[group->first].finding.rule && known(other->failed_attempts)) {
+            const struct word_arg n = report_number("n", (double)other->failed_attempts, "count");
+            report_say(out, lang, "others_attempts", &n, 1);
+        }
         if (!finding_is_usual(finding) && price_grade(finding->price.ms, report->wall_ms) > GRADE_OK) {
             buf_text(out, lang == LANG_ZH_CN ? "（" : " (");
             word_duration(out, (double)finding->price.ms);
@@ -276,9 +364,10 @@ static enum part part_of(const struct report *report, size_t position, size_t le
     return f->grade < GRADE_LOW ? PART_NOTES : finding_is_symptom(&f->finding) ? PART_SYMPTOMS : PART_CAUSES;
 }
 
+/* What tells of a failure that another finding tells more of goes with that one. */
 static void add_to_group(const struct report *report, size_t position, bool is_full, struct report_groups *ret)
 {
-    const struct report_finding *f = &report->findings[position];
+    const struct report_finding *f = &report->findings[report->findings[position].same_as];
     size_t at = 0, of_rule = 0, last = 0;
     for (; at < ret->count; at++) {
         const struct report_finding *first = &report->findings[ret->of[at].first];
@@ -298,11 +387,15 @@ static void add_to_group(const struct report *report, size_t position, bool is_f
     struct report_group *group = &ret->of[at];
     if (at == ret->count) {
         ret->count++;
-        group->first = position;
+        group->first = (size_t)(f - report->findings);
+        group->count = 1;
         ret->full_count += is_full && ret->full_count < REPORT_FULL_RULES && ret->full_count == at;
-    } else if (group->other_count < REPORT_FURTHER_SUBJECTS) {
-        group->others[group->other_count++] = position;
     }
+    const struct finding *first = &report->findings[group->first].finding, *own = &report->findings[position].finding;
+    if (first->subject_kind == own->subject_kind && str_eq(first->subject_key, own->subject_key))
+        return; /* itself, or what failed of it */
+    if (group->other_count < REPORT_FURTHER_SUBJECTS)
+        group->others[group->other_count++] = position;
     group->count++;
 }
 

@@ -41,7 +41,7 @@ struct report_first_step {
 };
 enum err_code report_first_step(struct report *report, enum lang lang, struct report_first_step *ret, struct err *err) WARN_UNUSED;
 
-/* Shown findings by rule, and by error where they tell of failures: that of the verdict, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
+/* Shown findings by rule, and by error where they tell of failures; what tells of a failure once more is with the one that tells most of it. That of the verdict comes first, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
 struct report_group {
     size_t first, count;             /* position of the first; how many there are */
     size_t others[REPORT_FURTHER_SUBJECTS];

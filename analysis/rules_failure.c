@@ -423,6 +423,7 @@ static void driver_oom(const struct judged *judged, struct findings *findings, c
     if (!finding)
         return;
     finding->cause = "driver";
+    finding->at_least = GRADE_SEVERE; /* as the query or the job that it ended */
     finding_arg_text(findings, "e", STR_NONE); /* said of executors */
     finding_arg(findings, "k", count, "count");
     finding_arg_text(findings, "kind", str_of(error_kind_names[first->kind]));

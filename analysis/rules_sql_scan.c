@@ -8,6 +8,7 @@
 
 #include "analysis/conf_value.h"
 #include "analysis/sql_pass.h"
+#include "analysis/stage_view.h"
 #include "base/mem.h"
 
 #define MIB ((double)BYTES_PER_MIB)
@@ -309,6 +310,16 @@ static struct str path_written(const struct plan_node *node)
     return path.len && memchr(path.ptr, '/', path.len) ? path : STR_NONE;
 }
 
+/* The stage of this execution that wrote output; of several the last. NO_ENTITY: none is known. */
+static uint32_t stage_that_wrote(const struct sql_pass *pass)
+{
+    uint32_t found = NO_ENTITY;
+    for (uint32_t i = 0; i < pass->facts->stage_count; i++)
+        if (pass->facts->stages[i].sql_execution_id == pass->plan->execution_id && pass->judged->stages[i]->of[STAT_OUTPUT_BYTES].sum > 0)
+            found = i;
+    return found;
+}
+
 enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node, struct err *err)
 {
     (void)err;
@@ -324,6 +335,12 @@ enum err_code look_at_write(struct sql_pass *pass, const struct plan_node *node,
     finding_arg(pass->findings, "mean", mean, "bytes");
     finding_arg_text(pass->findings, "path", path_written(node));
     finding->cause = partitions > 0 ? "partitioned" : bytes <= TASK_BYTES ? "one" : NULL;
+    uint32_t writer = stage_that_wrote(pass);
+    if (writer != NO_ENTITY) {
+        char key[48];
+        snprintf(key, sizeof key, STAGE_KEY, STAGE_KEY_OF(&pass->facts->stages[writer]));
+        finding_arg_text(pass->findings, "written_by", str_of(key));
+    }
     finding_arg(pass->findings, "parts", partitions, "count");
     finding_arg(pass->findings, "partitions", MAX(1.0, ceil(bytes / TASK_BYTES)), "count");
     finding_arg(pass->findings, "bytes", bytes, "bytes");

@@ -69,7 +69,7 @@ static enum telling telling_of(const struct report_finding *f)
     return f->grade >= GRADE_LOW ? TELLS_SETTING : TELLS_NOTHING;
 }
 
-/* Its position; finding_count: none is worth a sentence. `findings` NULL: among all. */
+/* Its position; finding_count: none is worth a sentence. `findings` NULL: among all. Of several that tell of one failure it is the one that says most. */
 static size_t leading(const struct report *report, const size_t *findings, size_t count)
 {
     size_t best = report->finding_count;
@@ -81,7 +81,7 @@ static size_t leading(const struct report *report, const size_t *findings, size_
             nearest = telling_of(&report->findings[at]);
         }
     }
-    return best;
+    return findings || best == report->finding_count ? best : report->findings[best].same_as;
 }
 
 static bool is_about_failure(const struct report_finding *f)
@@ -99,10 +99,10 @@ static bool is_regression(const struct report_finding *f)
     return strcmp(f->finding.rule->id, "RUN.REGRESSION") == 0;
 }
 
-/* A regression has a sentence of its own. */
-static bool is_named_beside(const struct report_finding *f)
+/* A regression has a sentence of its own, and what tells of a failure once more none. */
+static bool is_named_beside(const struct report *report, const struct report_finding *f)
 {
-    return !is_regression(f) && telling_of(f) < TELLS_USUAL && (telling_of(f) == TELLS_CAUSE || f->grade >= GRADE_MODERATE);
+    return !is_regression(f) && f->same_as == (size_t)(f - report->findings) && telling_of(f) < TELLS_USUAL && (telling_of(f) == TELLS_CAUSE || f->grade >= GRADE_MODERATE);
 }
 
 /* A rule is named once in a verdict, with the first of its subjects. Positions in the table of rules. */
@@ -138,7 +138,7 @@ static void say_also(const struct report *report, enum lang lang, struct named *
     buf_init(&names, 4096);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct finding *finding = &report->findings[i].finding;
-        if (is_named_beside(&report->findings[i]) && name_once(named, finding) && count++ < ALSO_NAMED)
+        if (is_named_beside(report, &report->findings[i]) && name_once(named, finding) && count++ < ALSO_NAMED)
             add_name(&names, lang, finding);
     }
     const struct word_arg args[] = {text("names", buf_str(&names)), number("k", (double)count - ALSO_NAMED, "count")};
@@ -433,11 +433,20 @@ bool verdict_is_too_short(const struct report *report)
     return report->wall_ms < JUDGED_FROM_MS && worst_grade(report) < GRADE_MODERATE;
 }
 
+/* Or that something failed of it: memory ran out, and a query ended. */
+static bool is_failure(const struct report *report, size_t position)
+{
+    for (size_t i = 0; i < report->shown_count; i++)
+        if (report->findings[i].same_as == position && is_about_failure(&report->findings[i]))
+            return true;
+    return false;
+}
+
 /* Waiting is told where it was most of the run, unless something failed. */
 static bool tells_waiting(const struct report *report, size_t lead, int64_t waited_ms)
 {
-    bool is_failure = lead < report->finding_count && worst_grade(report) >= GRADE_MODERATE && is_about_failure(&report->findings[lead]);
-    return is_most(report, waited_ms) && !is_failure;
+    bool begins_with_failure = lead < report->finding_count && worst_grade(report) >= GRADE_MODERATE && is_failure(report, lead);
+    return is_most(report, waited_ms) && !begins_with_failure;
 }
 
 size_t verdict_lead(const struct report *report)
@@ -460,7 +469,7 @@ static size_t first_shown(const struct report *report, bool (*is_wanted)(const s
     size_t at = 0;
     while (at < report->shown_count && !is_wanted(&report->findings[at]))
         at++;
-    return at < report->shown_count ? at : report->finding_count;
+    return at < report->shown_count ? report->findings[at].same_as : report->finding_count;
 }
 
 bool verdict_waited_for_people(const struct report *report)

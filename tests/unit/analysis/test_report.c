@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/report_parts.h"
 #include "analysis/verdict.h"
 #include "base/attributes.h"
 #include "base/time.h"
@@ -175,6 +176,143 @@ static void a_run_without_an_end_is_abandoned_after_a_week(void **state)
     assert_false(report.app.is_abandoned);
 }
 
+#define ONE_ERROR_ARGS "{\"signature\":{\"v\":\"ValueError: no\"},\"error\":{\"v\":\"ValueError: no\"},\"msg\":{\"v\":\"no\"},\"reason\":{\"v\":\"ValueError: no\"},\"k\":{\"v\":4},\"n\":{\"v\":9}," \
+                    "\"s\":{\"v\":\"7.0\"},\"id\":{\"v\":90}}"
+#define OTHER_ERROR_ARGS "{\"signature\":{\"v\":\"OSError: gone\"},\"error\":{\"v\":\"OSError: gone\"},\"k\":{\"v\":1},\"n\":{\"v\":9},\"s\":{\"v\":\"8.0\"}}"
+
+static void add_stage(int stage)
+{
+    char sql[800];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO stage (stage_ref, stage_id, attempt, status, announced, submitted_seen, completed_seen, active_tasks, complete_tasks, failed_tasks, killed_tasks, "
+             "completed_indices, speculative_tasks, speculative_active, speculative_completed, speculative_failed, speculative_killed, locality_process, locality_node, locality_none, "
+             "locality_rack, locality_any, task_rows, ended_tasks, peaks_set) VALUES (%d, %d, 0, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+             stage, stage);
+    exec(sql);
+}
+
+/* Job 90 of query 3 failed with its stage 7; stage 8 of it met another error, and stage 9 of another job, which went well, the same one. */
+static void add_failed_job(void)
+{
+    add_job();
+    exec("UPDATE job SET status = 2, sql_execution_id = 3");
+    exec("INSERT INTO job_stage VALUES (90, 0, 7, 0, 1, 0), (90, 1, 8, 0, 1, 0)");
+    for (int stage = 7; stage <= 9; stage++)
+        add_stage(stage);
+    add_finding("JOB.FAILED", "job", "90", 0.5, UNKNOWN, 2, ONE_ERROR_ARGS);
+    add_finding("SQL.FAILED", "sql", "3", 1, UNKNOWN, 2, ONE_ERROR_ARGS);
+    add_finding("TASK.FAILURES", "stage", "7.0", 0.5, UNKNOWN, 2, ONE_ERROR_ARGS);
+    exec("UPDATE finding SET at_least = 4");
+}
+
+/* One entry for one failure: the job, with what else tells of it. JSON keeps each. */
+static void a_failure_is_listed_once(void **state)
+{
+    (void)state;
+    add_failed_job();
+    text_report();
+    assert_non_null(strstr(out.data, " 1  severe  Failed job · job 90"));
+    assert_non_null(strstr(out.data, "    Also: query 3, stage 7.0 (4 failed attempts)\n"));
+    assert_null(strstr(out.data, "Failed query"));
+    assert_null(strstr(out.data, "Failed tasks"));
+    assert_null(strstr(verdict(LANG_EN), "Also:"));
+    const struct report_style style = {.format = REPORT_JSON};
+    buf_clear(&out);
+    assert_int_equal(report_write(&report, &style, &out, &err), ERR_OK);
+    assert_non_null(strstr(out.data, "\"SQL.FAILED\""));
+    assert_non_null(strstr(out.data, "\"TASK.FAILURES\""));
+    /* The job's text may lack the class of the exception, and nothing else. */
+    exec("UPDATE finding SET args = json_set(args, '$.signature.v', 'no') WHERE rule_id = 'JOB.FAILED'");
+    assert_non_null(strstr(text_report(), "    Also: query 3, stage 7.0 (4 failed attempts)\n"));
+    exec("UPDATE finding SET args = json_set(args, '$.signature.v', 'o') WHERE rule_id = 'JOB.FAILED'");
+    assert_non_null(strstr(text_report(), "Failed tasks · stage 7.0"));
+    exec("UPDATE finding SET args = json_set(args, '$.signature.v', 'ValueError: no') WHERE rule_id = 'JOB.FAILED'");
+    /* Another error of that job's stage is another entry; so is the same one where no job failed of it. */
+    add_finding("TASK.FAILURES", "stage", "8.0", 0.5, UNKNOWN, 2, OTHER_ERROR_ARGS);
+    add_finding("TASK.FAILURES", "stage", "9.0", 0.5, UNKNOWN, 2, ONE_ERROR_ARGS);
+    text_report();
+    assert_non_null(strstr(out.data, "Failed tasks · stage 8.0"));
+    assert_non_null(strstr(out.data, "Failed tasks · stage 9.0"));
+    assert_non_null(strstr(out.data, "    Also: query 3, stage 7.0 (4 failed attempts)\n"));
+}
+
+/* Memory that ran out in the driver tells why the query failed: that is the entry, and the verdict, though the run was mostly waiting. */
+static void what_ended_of_the_drivers_memory_is_listed_with_it(void **state)
+{
+    (void)state;
+    exec("UPDATE account SET wall_ms = 15000 WHERE bucket = 'cpu'");
+    exec("UPDATE account SET wall_ms = 80000 WHERE bucket = 'startup'");
+    add_finding("SQL.FAILED", "sql", "3", 1, UNKNOWN, 2, ONE_ERROR_ARGS);
+    add_finding("TASK.OOM", "sql", "3", 1, UNKNOWN, 2, "{\"kind\":{\"v\":\"oom_heap\"},\"error\":{\"v\":\"java.lang.OutOfMemoryError\"}}");
+    exec("UPDATE finding SET at_least = 4");
+    exec("UPDATE finding SET cause = 'driver' WHERE rule_id = 'TASK.OOM'");
+    verdict(LANG_EN);
+    assert_ptr_equal(strstr(out.data, "The driver"), out.data);
+    assert_null(strstr(out.data, "Also:"));
+    text_report();
+    assert_non_null(strstr(out.data, " 1  severe  Out of memory · query 3"));
+    assert_null(strstr(out.data, "Failed query"));
+    assert_null(strstr(out.data, "Also: query 3"));
+}
+
+/* Stage 1 is written in 300 tasks: one cure for its files, one for its tasks, and both are the number of its tasks. The lesser one says so. */
+static void of_two_cures_for_one_number_one_is_enough(void **state)
+{
+    (void)state;
+    add_finding("STAGE.TINY_TASKS", "stage", "1.0", 0.9, 3700, 2, "{\"s\":{\"v\":\"1.0\"},\"m\":{\"v\":6,\"u\":\"count\"}}");
+    add_finding("STAGE.TINY_TASKS", "stage", "2.0", 0.9, 3600, 2, "{\"s\":{\"v\":\"2.0\"},\"m\":{\"v\":6,\"u\":\"count\"}}");
+    add_finding("SQL.SMALL_FILES_WRITE", "node", "0/0", 1000, UNKNOWN, 2, "{\"written_by\":{\"v\":\"1.0\"},\"partitions\":{\"v\":1,\"u\":\"count\"}}");
+    exec("UPDATE finding SET cause = 'one' WHERE rule_id = 'SQL.SMALL_FILES_WRITE'");
+    exec("UPDATE finding SET cause = 'source' WHERE rule_id = 'STAGE.TINY_TASKS'");
+    text_report();
+    const char *tiny = strstr(out.data, "Too many tiny tasks · stage 1.0"), *said = strstr(out.data, "It sets the same number as");
+    assert_non_null(tiny);
+    assert_non_null(said);
+    assert_true(said > tiny);
+    assert_non_null(strstr(said, "“Writes many small files”"));
+    assert_null(strstr(said + 1, "It sets the same number as")); /* neither the greater one nor stage 2 */
+}
+
+static void assert_code_of(const char *kind, const char *key, const char *expected)
+{
+    struct report_item item;
+    exec("DELETE FROM finding");
+    add_finding("RDD.RECOMPUTE", kind, key, 3, 5000, 2, "{}");
+    load();
+    assert_int_equal(report_item(&report, 0, LANG_EN, &item, &err), ERR_OK);
+    if (!expected)
+        assert_int_equal(item.code.len, 0);
+    else if (!str_is(item.code, expected))
+        fail_msg("%s %s: %.*s", kind, key, (int)item.code.len, item.code.ptr ? item.code.ptr : "");
+}
+
+/* Where a call is Spark's own or came through Python's gateway, the line that led to it is that of the stage, the job, or another job of its query. What a description says stays. */
+static void the_users_line_is_found_behind_sparks_own(void **state)
+{
+    (void)state;
+    add_stage(7);
+    exec("UPDATE stage SET name = 'coalesce at NativeMethodAccessorImpl.java:0'");
+    exec("INSERT INTO rdd (rdd_id, name, callsite, use_disk, use_memory, use_off_heap, deserialized, tracked, unpersisted) VALUES "
+         "(1, 'PythonRDD', 'RDD at PythonRDD.scala:59', 0, 0, 0, 0, 0, 0), (2, 'CoalescedRDD', 'coalesce at NativeMethodAccessorImpl.java:0', 0, 0, 0, 0, 0, 0), "
+         "(3, 'R', 'map at Main.scala:12', 0, 0, 0, 0, 0, 0)");
+    exec("INSERT INTO stage_rdd (stage_ref, ordinal, rdd_id) VALUES (7, 0, 1), (7, 1, 2), (7, 2, 3)");
+    assert_code_of("rdd", "1", NULL); /* nobody knows */
+    assert_code_of("rdd", "2", "coalesce");
+    add_job();
+    exec("UPDATE job SET name = 'count at /jobs/a.py:137', sql_execution_id = 3");
+    exec("INSERT INTO job_stage VALUES (90, 0, 7, 0, 1, 0)");
+    assert_code_of("rdd", "1", "count at /jobs/a.py:137");
+    assert_code_of("rdd", "2", "coalesce · count at /jobs/a.py:137");
+    assert_code_of("rdd", "3", "map at Main.scala:12");
+    assert_code_of("stage", "7.0", "coalesce · count at /jobs/a.py:137");
+    assert_code_of("sql", "3", "count at /jobs/a.py:137");
+    assert_code_of("node", "3/8", "count at /jobs/a.py:137");
+    exec("UPDATE job SET name = '$anonfun$withThreadLocalCaptured$1 at CompletableFuture.java:1768'");
+    assert_code_of("job", "90", NULL);
+    exec("UPDATE stage SET name = 'show at <console>:33'");
+    assert_code_of("rdd", "2", "coalesce · show at <console>:33");
+}
+
 static void names_the_first_finding_and_what_the_first_few_save(void **state)
 {
     (void)state;
@@ -248,9 +386,9 @@ static void advises_by_the_cause(void **state)
 {
     (void)state;
     add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
-    assert_non_null(strstr(text_report(), "Do this first\n  Persist it before its first use"));
+    assert_non_null(strstr(text_report(), "Do this first\n  Call persist() on it"));
     exec("UPDATE finding SET cause = 'memory_tight'");
-    assert_non_null(strstr(text_report(), "Do this first\n  Memory is tight where it is computed"));
+    assert_non_null(strstr(text_report(), "Do this first\n  Write it to files once and read those"));
     assert_null(strstr(text_report(), "data.persist("));
 }
 
@@ -710,7 +848,7 @@ static void puts_a_setting_behind_what_costs_time(void **state)
     (void)state;
     add_finding("SQL.AQE_OFF", "app", "-", 3, UNKNOWN, 2, "{\"n\":{\"v\":3,\"u\":\"count\"}}");
     assert_string_equal(verdict(LANG_EN),
-                        "Largely healthy. Spark cut 3 shuffles into pieces beforehand and neither merged nor split them to fit their data, because adaptive execution is off.");
+                        "Largely healthy. Spark cut 3 shuffles (rows on their way between executors) into pieces beforehand and neither merged nor split them to fit their data, because adaptive execution is off.");
     add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 900, 2, UNEVEN_ARGS);
     assert_non_null(strstr(verdict(LANG_EN), "could be saved. Run times in stage 1.0"));
 }
@@ -870,6 +1008,10 @@ int main(void)
         TEST(says_that_a_healthy_run_is_healthy_and_what_came_nearest),
         TEST(a_healthy_verdict_does_not_contradict_the_savings_listed_below),
         TEST(a_run_without_an_end_is_abandoned_after_a_week),
+        TEST(a_failure_is_listed_once),
+        TEST(what_ended_of_the_drivers_memory_is_listed_with_it),
+        TEST(of_two_cures_for_one_number_one_is_enough),
+        TEST(the_users_line_is_found_behind_sparks_own),
         TEST(names_the_first_finding_and_what_the_first_few_save),
         TEST(shows_evidence_that_is_nothing_but_a_name),
         TEST(says_how_a_measure_came_about_in_both_languages),

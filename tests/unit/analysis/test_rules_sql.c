@@ -260,12 +260,14 @@ static void small_files_are_told(void **state)
     node(0, -1, "Scan parquet db.t", "FileScan parquet db.t", "number of files read=300;size of files read=3000000;number of output rows=10", 0);
     node(1, -1, "Execute InsertIntoHadoopFsRelationCommand", "Execute InsertIntoHadoopFsRelationCommand file:/out/a, false, Parquet",
          "number of written files=200;written output=2000000;number of dynamic part=4", 0);
+    app_tasks[0].output_bytes = 2000000;
     node(2, -1, "Execute InsertIntoHadoopFsRelationCommand", "Execute", "number of written files=200;written output=2000000", 0);
     analyse_app();
     assert_near(measure("SQL.SMALL_FILES_READ", "0/0"), 10000.0);
     assert_near(measure("SQL.SMALL_FILES_WRITE", "0/1"), 10000.0);
     assert_true(fires("SQL.SMALL_FILES_READ"));
     assert_true(fires("SQL.SMALL_FILES_WRITE"));
+    assert_string_equal(text_of("SELECT args ->> '$.written_by.v' FROM finding WHERE rule_id = 'SQL.SMALL_FILES_WRITE' AND subject_key = '0/1'"), "0.0");
     assert_string_equal(text_of("SELECT cause || ' ' || (args ->> '$.path.v') FROM finding WHERE rule_id = 'SQL.SMALL_FILES_WRITE' AND subject_key = '0/1'"),
                         "partitioned file:/out/a");
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'SQL.SMALL_FILES_WRITE' AND subject_key = '0/2'"), "one"); /* 2 MB are one file */
