@@ -45,6 +45,7 @@ static const struct {
     {"STAGE.UNEVEN", "executors", "DYNALLOC SPECULATE"}, /* nothing failed: Spark excludes nobody for being slow */
     {"STAGE.UNEVEN", "partitions", "REPART"},
     {"STAGE.GC_HIGH", "not_cached", "SHUFPART G1 MEMORY"},
+    {"STAGE.SPILL", "python", "RDDPART"},
     {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
     {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
     {"SQL.SMALL_FILES_WRITE", "partitioned", "REPART_BY"},

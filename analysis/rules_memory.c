@@ -80,10 +80,13 @@ static void spill(const struct judged *judged, struct findings *findings, const 
         return;
     double share = view->extra->spilled_tasks / view->count;
     bool has_cores = known_or(judged->facts->executors[view->extra->worst.executor].cores, 1) > 1;
-    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : has_cores ? "most_cores" : "most";
-    /* Where files of a spill stay in the page cache, or Python writes them, no time is seen that it cost: still nothing that was meant. */
+    /* Of an RDD's stage in Python: there it is Python's own shuffle that spills. A query's is the JVM's. */
+    bool in_python = view->fact->is_python && (view->fact->job == NO_ENTITY || !known(judged->facts->jobs[view->fact->job].sql_execution_id));
+    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : in_python ? "python" : has_cores ? "most_cores" : "most";
+    /* Where files of a spill stay in the page cache no time is seen that it cost: still nothing that was meant. Where Python writes them none can be seen, so that they are judged by their size. */
     if (finding->measure >= rule->ladder.step[1] && disk >= SPILL_LEAST_BYTES)
-        finding->at_least = GRADE_INFO;
+        finding->at_least = in_python && finding->measure >= rule->ladder.step[2] ? GRADE_LOW : GRADE_INFO;
+    finding_arg(findings, "partitions", SMALLER_PARTITIONS * view->count, "count");
     finding_arg(findings, "disk", disk, "bytes");
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
     finding_arg(findings, "q", finding->measure, "ratio");

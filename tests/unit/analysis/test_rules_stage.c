@@ -144,6 +144,31 @@ static void a_spill_that_cost_nothing_is_told(void **state)
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL'"), (double)GRADE_INFO);
 }
 
+/* The same four tasks in Python, all of whose time is Python's: no second could be seen, and a spill as large as the data is not meant. In a query it is the JVM that spills. */
+static void a_spill_of_python_is_judged_by_its_size(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whole_stage(stage, 4, 1000 + 15000 * stage, 13000 + 15000 * stage);
+        app_sql("INSERT INTO stage_rdd VALUES (%lld, 0, %lld, 0)", (long long)stage, (long long)stage);
+        app_sql("INSERT INTO rdd (rdd_id, name, num_partitions, tracked, unpersisted, use_disk, use_memory, use_off_heap, deserialized) VALUES (%lld, 'PythonRDD', 4, 0, 0, 0, 0, 0, 0)",
+                (long long)stage);
+        for (int64_t i = 0; i < 4; i++) {
+            struct task_cells *task = task_of(stage, i, 1, 1000 + 15000 * stage + 6000 * (i / 2), 6000);
+            task->input_bytes = task->disk_spilled_bytes = 100 * MIB;
+            task->executor_cpu_time_ns = 0;
+        }
+    }
+    add_execution(7, 7, T0 + 15000, T0 + 29000);
+    app_sql("UPDATE job SET sql_execution_id = 7 WHERE job_id = 1");
+    analyse_app();
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), 0.0);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), (double)GRADE_LOW);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), "python");
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), (double)GRADE_INFO);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), "most_cores");
+}
+
 /* Of eleven tasks ten read nothing: no multiple is told of that. */
 static void a_multiple_of_nothing_is_not_told(void **state)
 {
@@ -620,6 +645,7 @@ int main(void)
         TEST(skew_is_told_behind_a_wide_first_wave),
         TEST(two_tasks_may_collect_too_much),
         TEST(a_spill_that_cost_nothing_is_told),
+        TEST(a_spill_of_python_is_judged_by_its_size),
         TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),
         TEST(tasks_that_all_wait_for_one_place_are_told),
