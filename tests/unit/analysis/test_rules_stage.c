@@ -162,10 +162,11 @@ static void a_spill_of_python_is_judged_by_its_size(void **state)
     add_execution(7, 7, T0 + 15000, T0 + 29000);
     app_sql("UPDATE job SET sql_execution_id = 7 WHERE job_id = 1");
     analyse_app();
-    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), 0.0);
-    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), (double)GRADE_LOW);
+    assert_near(measure("STAGE.SPILL", "0.0"), 1.0);
+    assert_true(isnan(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'")));
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), (double)GRADE_LOW);
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), "python");
-    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), (double)GRADE_INFO);
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), 0.0);
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), "most_cores");
 }
 
@@ -199,6 +200,26 @@ static void only_tasks_with_a_better_place_wait_for_it(void **state)
     assert_near(number_of("SELECT args ->> '$.wait.v' FROM finding WHERE rule_id = 'STAGE.LOCALITY'"), 2000.0);
     assert_near(measure("STAGE.LOCALITY", "0.0"), 2000.0 / 13000);
     assert_string_equal(filter_of("STAGE.LOCALITY"), "locality=ANY");
+}
+
+/* An RDD of eight partitions, merged into one in the stage itself; then the same behind a shuffle of one partition, as repartition(1) asks for it, which merges nothing. */
+static void who_merges_partitions_is_told(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whole_stage(stage, 1, 1000 + 15000 * stage, 13000 + 15000 * stage);
+        task_of(stage, 0, 1, 1000 + 15000 * stage, 12000);
+        for (int64_t rdd = 0; rdd < 2; rdd++) {
+            app_sql("INSERT INTO rdd (rdd_id, name, num_partitions, tracked, unpersisted, use_disk, use_memory, use_off_heap, deserialized) VALUES (%lld, '%s', %d, 0, 0, 0, 0, 0, 0)",
+                    (long long)(2 * stage + rdd), rdd ? "CoalescedRDD" : "MapPartitionsRDD", rdd || stage ? 1 : 8);
+            app_sql("INSERT INTO stage_rdd VALUES (%lld, %lld, %lld, 0)", (long long)stage, (long long)(1 - rdd), (long long)(2 * stage + rdd));
+        }
+        app_sql("INSERT INTO rdd_parent VALUES (%lld, 0, %lld)", (long long)(2 * stage + 1), (long long)(2 * stage));
+    }
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SINGLE_TASK' AND subject_key = '0.0'"), "coalesced");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), "coalesced");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SINGLE_TASK' AND subject_key = '1.0'"), "source");
 }
 
 /* One task of 12 s on two slots that reads 300 MiB: a query's scan in splits of 300 / 4 MiB, or a shuffle, or what somebody made. */
@@ -653,6 +674,7 @@ int main(void)
         TEST(a_job_fails_by_the_task_that_failed_most),
         TEST(tasks_and_results_have_their_own_serialiser),
         TEST(names_in_filters_are_encoded),
+        TEST(who_merges_partitions_is_told),
         TEST(more_tasks_come_from_where_the_data_comes_from),
         TEST(few_bytes_say_something_only_where_bytes_are_counted),
         TEST(what_was_killed_did_not_fail),
