@@ -26,6 +26,7 @@ static const struct {
     {"APP.LOW_UTIL", "tail", ""},
     {"APP.LOW_UTIL", "sched_wait", ""},
     {"STAGE.FEW_TASKS", "coalesced", ""},
+    {"STAGE.FEW_TASKS", "gathered", "WINDOW_PART REPART"},
     {"STAGE.FEW_TASKS", "scan", "MAXPART REPART"},
     {"STAGE.FEW_TASKS", "shuffle", "SHUFPART REPART AQE_MIN"},
     {"STAGE.FEW_TASKS", "rdd_shuffle", "RDDPART"},

@@ -3,6 +3,7 @@
  * Shuffle, input and output, how many tasks there are (spec/findings.md 7.4). */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/conf_value.h"
 #include "analysis/stage_view.h"
@@ -205,6 +206,9 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
     finding_arg(findings, "partitions", f * count, "count");
     double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
     finding->cause = fed_by(judged->facts, view);
+    /* One task of a query behind a shuffle: an operator gathers all rows, and no number of shuffle partitions changes that. */
+    if (view->fact->num_tasks == 1 && strcmp(finding->cause, "shuffle") == 0)
+        finding->cause = "gathered";
     if (input > 0)
         finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * count)))), "bytes");
     evidence_stage(findings, view, "culprit");

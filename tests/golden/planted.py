@@ -29,12 +29,14 @@ PLANTED = {
     "small_files_read": (["SQL.SMALL_FILES_READ"], ["SQL.LONG_PLAN"]),
     "speculation_copy_wins": (["TASK.SPECULATION"], ["TASK.FAILURES", "STAGE.SKEW_DATA"]),
     "spill_aggregate": (["STAGE.SPILL"], ["STAGE.SKEW_DATA"]),
+    "stream_stopped": (["SQL.PYTHON_UDF"], ["JOB.FAILED", "SQL.FAILED"]),
     "straggler_beside_warmup": (["STAGE.STRAGGLER"], ["STAGE.SKEW_DATA", "STAGE.SLOW_HOST"]),
     "two_tasks": (["STAGE.FEW_TASKS"], ["STAGE.SKEW_DATA", "STAGE.STRAGGLER"]),
     "udf_fails": (["TASK.FAILURES", "JOB.FAILED"], ["TASK.OOM", "EXEC.LOST"]),
+    "window_without_partition": (["STAGE.FEW_TASKS:gathered", "STAGE.SINGLE_TASK:shuffle"], ["STAGE.SKEW_DATA"]),
     "waits_for_place": (["STAGE.LOCALITY"], ["STAGE.SKEW_DATA", "STAGE.STRAGGLER", "STAGE.FEW_TASKS"]),
 }
-HEALTHY = ["healthy_dynamic_allocation", "healthy_iterations", "healthy_slow_start", "healthy_word_count"]
+HEALTHY = ["healthy_dynamic_allocation", "healthy_iterations", "healthy_slow_start", "healthy_stream", "healthy_word_count"]
 
 
 def findings_of(folder):

@@ -229,7 +229,7 @@ static void more_tasks_come_from_where_the_data_comes_from(void **state)
     const struct {
         int64_t input, shuffled, sql;
         const char *cause;
-    } cases[] = {{300 * MIB, 0, 1, "scan"}, {300 * MIB, 0, UNKNOWN, "source"}, {0, 300 * MIB, 1, "shuffle"}, {0, 0, 1, "source"}};
+    } cases[] = {{300 * MIB, 0, 1, "scan"}, {300 * MIB, 0, UNKNOWN, "source"}, {0, 300 * MIB, 1, "gathered"}, {0, 0, 1, "source"}};
     for (int64_t i = 0; i < 4; i++) {
         whole_stage(i, 1, 1000 + 14000 * i, 13000 + 14000 * i);
         struct task_cells *task = task_of(i, 0, 1, 1000 + 14000 * i, 12000);
@@ -244,6 +244,19 @@ static void more_tasks_come_from_where_the_data_comes_from(void **state)
         assert_string_equal(text_of(sql), cases[i].cause);
     }
     assert_near(number_of("SELECT args ->> '$.split_bytes.v' FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), 75.0 * MIB);
+}
+
+/* Two tasks on four slots behind a shuffle of a query: its number of partitions decides. One task alone gathers all rows, whatever that number is (above). */
+static void a_few_tasks_behind_a_shuffle_want_more_partitions(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, UNKNOWN);
+    whole_stage(0, 2, 1000, 13000);
+    for (int64_t i = 0; i < 2; i++)
+        task_of(0, i, 1, 1000, 12000)->shuffle_local_read_bytes = 150 * MIB;
+    app_sql("UPDATE stage SET sql_execution_id = 1");
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), "shuffle");
 }
 
 /* One task of 5 s on two slots, thrice: 1 MiB is too little to cut, 100 MiB are not, and of data that nobody counts the seconds decide. */
@@ -676,6 +689,7 @@ int main(void)
         TEST(names_in_filters_are_encoded),
         TEST(who_merges_partitions_is_told),
         TEST(more_tasks_come_from_where_the_data_comes_from),
+        TEST(a_few_tasks_behind_a_shuffle_want_more_partitions),
         TEST(few_bytes_say_something_only_where_bytes_are_counted),
         TEST(what_was_killed_did_not_fail),
         TEST(failures_are_listed_by_what_they_say),
