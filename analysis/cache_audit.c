@@ -24,6 +24,7 @@ struct auditor {
     bool *reports_input; /* by stage */
     uint32_t *stack;
     size_t stack_capacity, steps;
+    sqlite3_stmt *own_rdd; /* of a stage_ref */
 };
 
 static double mean_storage_bytes(const struct facts *facts)
@@ -98,21 +99,43 @@ static enum err_code read_inputs(struct auditor *self, struct err *err)
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
+/* A stage that ends in the RDD did nothing with it: adaptive execution fills a table's cache in a job of its own (3.5) before the query that asked for the table reads it. */
+static enum err_code ends_in(struct auditor *self, uint32_t stage, uint32_t rdd, bool *ret, struct err *err)
+{
+    db_reset(self->own_rdd);
+    db_bind_i64(self->own_rdd, 1, self->judged->facts->stages[stage].stage_ref);
+    enum err_code rc = db_step(self->own_rdd, err);
+    *ret = rc == ERR_OK && db_i64(self->own_rdd, 0) == self->judged->facts->rdds[rdd].rdd_id;
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
+static bool in_another_job_of_its_query(const struct facts *facts, uint32_t built_by, uint32_t reader)
+{
+    uint32_t a = facts->stages[built_by].job, b = facts->stages[reader].job;
+    return a != NO_ENTITY && b != NO_ENTITY && a != b && known(facts->jobs[a].sql_execution_id) && facts->jobs[a].sql_execution_id == facts->jobs[b].sql_execution_id;
+}
+
 static enum err_code audit_uses(struct auditor *self, struct cache_row *row, struct err *err)
 {
     const struct facts *facts = self->judged->facts;
     const struct lineage_use *uses = self->audit->lineage.met + row->first_use;
     double missing = 0, tasks = 0;
-    bool whole = false;
+    bool whole = false, own_job = false;
     for (size_t i = 0; i < row->use_count; i++) {
         const struct stage_fact *stage = &facts->stages[uses[i].stage];
         whole |= known(row->partitions) && row->partitions > 0 && (int64_t)stage->winner_count >= row->partitions;
         if (i == 0) {
-            row->built_by = uses[0].stage;
+            enum err_code rc = ends_in(self, row->built_by = uses[0].stage, row->rdd, &own_job, err);
+            if (rc)
+                return rc;
             continue;
         }
         if (!self->reports_input[uses[i].stage])
             continue;
+        if (own_job && !row->filled_ahead && in_another_job_of_its_query(facts, row->built_by, uses[i].stage)) {
+            row->filled_ahead = true; /* without a cache it would have computed it, too */
+            continue;
+        }
         row->read_count++;
         if (!known(row->last_read_ms) || stage->last_finish_ms > row->last_read_ms) {
             row->last_read_ms = stage->last_finish_ms;
@@ -221,6 +244,8 @@ enum err_code cache_audit_make(struct cache_audit *ret, const struct judged *jud
         rc = read_inputs(&self, err);
     if (!rc)
         rc = read_rows(&self, err);
+    if (!rc)
+        rc = db_prepare(facts->db, &self.own_rdd, "SELECT rdd_id FROM stage_rdd WHERE stage_ref = ? AND ordinal = 0", err);
     for (size_t i = 0; i < ret->count && !rc; i++)
         if (!(rc = audit_uses(&self, &ret->rows[i], err)))
             ret->rows[i].verdict = verdict_of(&self, &ret->rows[i]);
@@ -228,6 +253,7 @@ enum err_code cache_audit_make(struct cache_audit *ret, const struct judged *jud
     mem_free(self.met);
     mem_free(self.reports_input);
     mem_free(self.stack);
+    db_finalize(self.own_rdd);
     if (rc)
         cache_audit_dispose(ret);
     return rc;

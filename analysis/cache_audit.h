@@ -24,6 +24,7 @@ struct cache_row {
     uint32_t rdd;                   /* position in facts */
     uint32_t built_by, last_reader; /* positions of stages; NO_ENTITY */
     size_t first_use, use_count;    /* its stages: lineage.met[first_use …] */
+    bool filled_ahead;              /* in a job of its own, and the first use behind it is that of the query which asked for it: no read */
     size_t read_count;              /* stages behind the first whose tasks report input, in other jobs or the same */
     int64_t last_read_ms;           /* end of the last of them; UNKNOWN */
     int64_t partitions, most_partitions, evicted_partitions, most_memory_bytes, most_disk_bytes;

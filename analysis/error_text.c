@@ -14,7 +14,7 @@
 #define EXIT_LOOKED_AT_BYTES 8192
 
 const char *const error_kind_names[ERROR_KIND_COUNT] = {"cancelled",  "oom_heap", "oom_container", "oom_python",    "fetch",           "disk_full", "corrupt",
-                                                        "permission", "timeout",  "python",        "commit_denied", "class_not_found", "assertion", "other"};
+                                                        "file_gone",  "permission", "timeout",     "python",        "commit_denied",   "class_not_found", "assertion", "other"};
 
 /* Spark's, the JVM's and the resource managers' own words. A word may stand in one line only: the first match decides. Exit code 137 alone is a kill, not a proof of memory. */
 static const struct {
@@ -39,6 +39,8 @@ static const struct {
     {ERROR_CORRUPT, "is not a Parquet file"},
     {ERROR_CORRUPT, "Malformed records"},
     {ERROR_CORRUPT, "Corrupt"},
+    {ERROR_FILE_GONE, "FILE_NOT_EXIST"}, /* since 4.0; before, Spark's hint alone tells a table's file from one of its own */
+    {ERROR_FILE_GONE, "It is possible the underlying files have been updated"},
     {ERROR_PERMISSION, "AccessControlException"},
     {ERROR_PERMISSION, "Permission denied"},
     {ERROR_PERMISSION, "AccessDenied"},

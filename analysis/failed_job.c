@@ -10,7 +10,7 @@ enum err_code failed_job(struct db *app, struct arena *arena, int64_t *ret_job_i
     int64_t last = UNKNOWN, chosen = UNKNOWN;
     *ret_text = STR_NONE;
     enum err_code rc = db_prepare(app, &job,
-                                  "SELECT j.job_id, t.body FROM job AS j LEFT JOIN text AS t ON t.text_id = j.failure_text_id WHERE j.status = 2 "
+                                  "SELECT j.job_id, t.body FROM job AS j LEFT JOIN text AS t ON t.text_id = j.failure_text_id WHERE j.status = 2 AND NOT " STOPPED_WITH_ITS_QUERY " "
                                   "ORDER BY coalesce(j.completion_ms, 0) DESC, j.job_id DESC",
                                   err);
     while (!rc && !known(chosen) && (rc = db_step(job, err)) == ERR_OK) {

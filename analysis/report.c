@@ -29,7 +29,7 @@ static struct str keep(struct report *self, sqlite3_stmt *row, int column, enum 
 /* ?1: it is a server, which does not fail with its last job. */
 static const char *const app_sql =
     "SELECT a.app_id, a.attempt_id, a.name, a.user, a.spark_version, coalesce(a.start_ms, a.first_event_ms), h.complete, "
-    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND NOT ?1 AND coalesce((SELECT status = 2 FROM job WHERE status > 0 ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
+    "coalesce(a.exit_code, 0) <> 0 OR (h.complete AND NOT ?1 AND coalesce((SELECT status = 2 FROM job WHERE status > 0 AND NOT (status = 2 AND " STOPPED_WITH_ITS_QUERY ") ORDER BY coalesce(completion_ms, 0) DESC, job_id LIMIT 1), 0)), "
     "(SELECT count(*) FROM job), (SELECT count(*) FROM task), (SELECT count(*) FROM job WHERE status = 2) "
     "FROM application AS a, log_health AS h";
 

@@ -746,6 +746,22 @@ static enum err_code job_failed(const struct judged *judged, struct findings *fi
     return ERR_OK;
 }
 
+/* Failed jobs, by position, but for those that were stopped with their streaming query. */
+static enum err_code find_failed(const struct facts *facts, bool *ret_failed, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum err_code rc = db_prepare(facts->db, &stmt, "SELECT job_id FROM job WHERE status = 2 AND " STOPPED_WITH_ITS_QUERY, err);
+    for (size_t i = 0; i < facts->job_count; i++)
+        ret_failed[i] = facts->jobs[i].failed;
+    while (!rc && (rc = db_step(stmt, err)) == ERR_OK) {
+        uint32_t job = facts_job(facts, db_i64(stmt, 0));
+        if (job != NO_ENTITY)
+            ret_failed[job] = false;
+    }
+    db_finalize(stmt);
+    return rc == ERR_EOF ? ERR_OK : rc;
+}
+
 static enum err_code jobs_failed(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
@@ -754,8 +770,12 @@ static enum err_code jobs_failed(const struct judged *judged, struct findings *f
     int64_t blamed;
     struct str text;
     size_t failed = 0;
+    CLEANUP(mem_freep) bool *fails = mem_array(facts->job_count + 1, sizeof *fails);
+    enum err_code rc = fails ? find_failed(facts, fails, err) : err_nomem(err);
+    if (rc)
+        return rc;
     for (uint32_t i = 0; i < facts->job_count; i++) {
-        failed += facts->jobs[i].failed;
+        failed += fails[i];
         if (last == NO_ENTITY || facts->jobs[i].end_ms >= facts->jobs[last].end_ms)
             last = i;
     }
@@ -768,9 +788,9 @@ static enum err_code jobs_failed(const struct judged *judged, struct findings *f
         return ERR_OK;
     }
     bool app_failed = known(facts->exit_code) && facts->exit_code != 0;
-    enum err_code rc = failed_job(facts->db, findings->arena, &blamed, &text, err);
+    rc = failed_job(facts->db, findings->arena, &blamed, &text, err);
     for (uint32_t i = 0; i < facts->job_count && !rc; i++)
-        if (facts->jobs[i].failed)
+        if (fails[i])
             rc = job_failed(judged, findings, rule, i, (double)failed / (double)facts->job_count, facts->jobs[i].job_id == blamed && (app_failed || facts->jobs[last].failed), err);
     return rc;
 }

@@ -69,21 +69,25 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     double disk = view->stats->of[STAT_DISK_SPILL].sum, data = MAX(MAX(view->read_bytes, view->written_bytes), 1.0), io = view->account->winner_ms[BUCKET_SPILL_IO];
     if (!(disk > 0))
         return;
+    /* Of an RDD's stage in Python: there it is Python's own shuffle that spills. A query's is the JVM's. */
+    bool in_python = view->fact->is_python && (view->fact->job == NO_ENTITY || !known(judged->facts->jobs[view->fact->job].sql_execution_id));
     /* What tasks that spilled more took longer, where that is seen; else what they waited for neither processor nor network. */
     bool regression = view->extra->spill_r2 >= SPILL_LEAST_R2 && view->extra->spill_slope > 0;
     struct change cure = regression ? (struct change){.kind = CHANGE_SPILL, .stage = view->position, .number = view->extra->spill_slope}
                                     : (struct change){.kind = CHANGE_PART, .stage = view->position, .part = BUCKET_SPILL_IO, .number = 0};
     if (regression)
         io = view->extra->spill_slope * disk;
-    struct finding *finding = consider_stage(judged, findings, rule, view, disk < SPILL_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, disk / data, io / view->slots);
+    bool unseen = in_python && !(io > 0); /* Python's time is told by nobody: no price, which is not one of nothing */
+    struct finding *finding = consider_stage(judged, findings, rule, view, disk < SPILL_LEAST_BYTES ? MUTE_TINY_DATA : MUTE_NONE, disk / data, unseen ? (double)NAN : io / view->slots);
     if (!finding)
         return;
     double share = view->extra->spilled_tasks / view->count;
     bool has_cores = known_or(judged->facts->executors[view->extra->worst.executor].cores, 1) > 1;
-    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : has_cores ? "most_cores" : "most";
-    /* Where files of a spill stay in the page cache, or Python writes them, no time is seen that it cost: still nothing that was meant. */
+    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : in_python ? "python" : has_cores ? "most_cores" : "most";
+    /* Where files of a spill stay in the page cache no time is seen that it cost: still nothing that was meant. */
     if (finding->measure >= rule->ladder.step[1] && disk >= SPILL_LEAST_BYTES)
         finding->at_least = GRADE_INFO;
+    finding_arg(findings, "partitions", SMALLER_PARTITIONS * view->count, "count");
     finding_arg(findings, "disk", disk, "bytes");
     finding_arg(findings, "mem", view->stats->of[STAT_MEMORY_SPILL].sum, "bytes");
     finding_arg(findings, "q", finding->measure, "ratio");
@@ -96,7 +100,10 @@ static void spill(const struct judged *judged, struct findings *findings, const 
     FORMULA(findings, NULL, rule->ladder.step[1], "DE", {"data", data, "bytes"});
     if (regression)
         finding_measure(findings, "r2", view->extra->spill_r2, "ratio");
-    finding_change(findings, "W8", BAND_WEAK, cure);
+    if (unseen)
+        finding->at_most = GRADE_LOW; /* as everything that has no price though it should */
+    else
+        finding_change(findings, "W8", BAND_WEAK, cure);
 }
 
 /* ---- executors */

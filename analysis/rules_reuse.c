@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/audits.h"
 #include "analysis/recompute.h"
@@ -13,6 +14,8 @@
 #include "base/mem.h"
 
 #define PRICED_STAGES 1000 /* of one finding: the first of them */
+/* RDD.CACHE_UNUSED: filling it took so much of all task time (own). */
+#define UNUSED_BUILD_SHARE 0.1
 
 /* ---- RDD.RECOMPUTE */
 
@@ -141,8 +144,9 @@ static void mark_below(struct recompute *self)
 static struct str rdd_name(const struct rdd_fact *rdd, char room[32])
 {
     int64_t number;
+    const char *line_end = rdd->name.len ? memchr(rdd->name.ptr, '\n', rdd->name.len) : NULL; /* a cached table without a name has its plan as one */
     if (rdd->name.len && !str_to_i64(rdd->name, &number))
-        return rdd->name;
+        return line_end ? (struct str){rdd->name.ptr, (size_t)(line_end - rdd->name.ptr)} : rdd->name;
     snprintf(room, 32, "RDD %lld", (long long)rdd->rdd_id);
     return str_of(room);
 }
@@ -208,10 +212,16 @@ static struct finding *about_cache(const struct judged *judged, struct findings 
     return finding;
 }
 
+/* Beyond filling it. */
+static bool is_used_again(const struct cache_row *row)
+{
+    return row->use_count > (row->filled_ahead ? 2 : 1);
+}
+
 /* 1 − what was there at most, or the share of reading tasks that found nothing; NaN: nobody read it, or neither is known. */
 static double missing_of(const struct cache_row *row)
 {
-    if (row->built_by == NO_ENTITY || row->use_count < 2)
+    if (row->built_by == NO_ENTITY || !is_used_again(row))
         return (double)NAN;
     return isnan(row->fraction) ? row->missing_share : 1 - row->fraction;
 }
@@ -239,14 +249,26 @@ static void partial(const struct judged *judged, struct findings *findings, cons
     }
 }
 
-static void unused(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row)
+static double task_time_ms(const struct judged *judged)
+{
+    double out = 0;
+    for (size_t i = 0; i < judged->facts->stage_count; i++)
+        out += judged->accounts->stages[i].occupancy_ms;
+    return out;
+}
+
+static void unused(const struct judged *judged, struct findings *findings, const struct rule *rule, const struct cache_row *row, double task_ms)
 {
     if (row->built_by == NO_ENTITY)
         return;
     /* A stage whose tasks report no input did not read it either, but that it was of no use is RDD.CACHE_PARTIAL's. */
-    bool read = row->use_count > 1;
-    if (!about_cache(judged, findings, rule, row, read ? 0 : row->storage_share > 0 ? row->storage_share : DBL_MIN))
+    bool idle = !is_used_again(row);
+    struct finding *finding = about_cache(judged, findings, rule, row, !idle ? 0 : row->storage_share > 0 ? row->storage_share : DBL_MIN);
+    if (!finding)
         return;
+    /* How much memory it took is often unknown; how long it took to fill is not. */
+    if (idle && row->build_ms >= UNUSED_BUILD_SHARE * task_ms)
+        finding->at_least = GRADE_LOW;
     finding_measure(findings, "held", row->held_byte_ms / 1000, "byte·s");
     finding_formula(findings, NULL, NULL, 0, rule->ladder.step[1], "own");
 }
@@ -266,11 +288,12 @@ enum err_code rules_reuse(const struct judged *judged, struct findings *findings
     const struct rule *partial_rule = rule_find(STR_LIT("RDD.CACHE_PARTIAL")), *unused_rule = rule_find(STR_LIT("RDD.CACHE_UNUSED")),
                       *leak_rule = rule_find(STR_LIT("RDD.CACHE_LEAK"));
     bool part_unknown = false, leak_unknown = false;
+    double task_ms = task_time_ms(judged);
     enum err_code rc = recompute(judged, findings, err);
     for (size_t i = 0; i < caches->count && !rc; i++) {
         const struct cache_row *row = &caches->rows[i];
         partial(judged, findings, partial_rule, row);
-        unused(judged, findings, unused_rule, row);
+        unused(judged, findings, unused_rule, row, task_ms);
         leak(judged, findings, leak_rule, row);
         part_unknown |= row->read_count && isnan(missing_of(row));
         leak_unknown |= row->read_count && isnan(row->storage_share);

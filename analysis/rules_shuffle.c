@@ -3,6 +3,7 @@
  * Shuffle, input and output, how many tasks there are (spec/findings.md 7.4). */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/conf_value.h"
 #include "analysis/stage_view.h"
@@ -129,9 +130,41 @@ static double split_factor(const struct stage_view *view)
     return ceil(SPLIT_WAVES * view->slots / task_count(view));
 }
 
-/* Where the data of a stage comes from, which says who decides how many tasks it has: a shuffle of a query or of RDDs, a scan of a query, or the program that made it. */
-static const char *fed_by(const struct stage_view *view)
+static const struct rdd_fact *find_rdd(const struct facts *facts, int64_t rdd_id)
 {
+    size_t low = 0;
+    for (size_t high = facts->rdd_count; low < high;) {
+        size_t i = low + (high - low) / 2;
+        if (facts->rdds[i].rdd_id < rdd_id)
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low < facts->rdd_count && facts->rdds[low].rdd_id == rdd_id ? &facts->rdds[low] : NULL;
+}
+
+/* Somebody merged partitions into as few as the stage has tasks, without a shuffle (Spark's CoalescedRDD): what is before that in the stage runs in as few. One that follows a shuffle which it
+ * asked for, as repartition() does, merges nothing. */
+static bool merges_partitions(const struct facts *facts, const struct stage_fact *stage)
+{
+    for (size_t i = 0; i < stage->rdd_count; i++) {
+        const struct rdd_fact *rdd = find_rdd(facts, stage->rdds[i]);
+        if (!rdd || !str_is(rdd->name, "CoalescedRDD") || rdd->num_partitions != stage->num_tasks)
+            continue;
+        for (size_t p = 0; p < rdd->parent_count; p++) {
+            const struct rdd_fact *parent = find_rdd(facts, rdd->parents[p]);
+            if (parent && known(parent->num_partitions) && parent->num_partitions > rdd->num_partitions)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Where the data of a stage comes from, which says who decides how many tasks it has: who merged partitions, a shuffle of a query or of RDDs, a scan of a query, or the program that made it. */
+static const char *fed_by(const struct facts *facts, const struct stage_view *view)
+{
+    if (merges_partitions(facts, view->fact))
+        return "coalesced";
     double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0, shuffled = view->read_bytes - input;
     bool query = known(view->fact->sql_execution_id);
     return shuffled > input ? query ? "shuffle" : "rdd_shuffle" : input > 0 && query ? "scan" : "source";
@@ -172,7 +205,10 @@ static void few_tasks(const struct judged *judged, struct findings *findings, co
     finding_arg(findings, "ideal", f * count, "count");
     finding_arg(findings, "partitions", f * count, "count");
     double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
-    finding->cause = fed_by(view);
+    finding->cause = fed_by(judged->facts, view);
+    /* One task of a query behind a shuffle: an operator gathers all rows, and no number of shuffle partitions changes that. */
+    if (view->fact->num_tasks == 1 && strcmp(finding->cause, "shuffle") == 0)
+        finding->cause = "gathered";
     if (input > 0)
         finding_arg(findings, "split_bytes", MIN(SPLIT_DEFAULT_BYTES, MAX(MIB, ceil(input / (f * count)))), "bytes");
     evidence_stage(findings, view, "culprit");
@@ -188,7 +224,7 @@ static void single_task(const struct judged *judged, struct findings *findings, 
     struct finding *finding = consider_stage(judged, findings, rule, view, MUTE_NONE, view->wall_ms / 1000, split_saving(view, f));
     if (!finding)
         return;
-    finding->cause = fed_by(view);
+    finding->cause = fed_by(judged->facts, view);
     finding_arg(findings, "dur", view->wall_ms, "ms");
     finding_arg(findings, "S", view->slots, "slots");
     finding_arg(findings, "partitions", f, "count");
@@ -217,7 +253,7 @@ static void tiny_tasks(const struct judged *judged, struct findings *findings, c
     finding_arg(findings, "ideal", tasks, "count");
     finding_arg(findings, "partitions", tasks, "count");
     finding_arg(findings, "split_bytes", MAX(SPLIT_DEFAULT_BYTES, ceil(view->read_bytes / tasks)), "bytes");
-    finding->cause = lists_files(judged->facts, view) ? "listing" : fed_by(view);
+    finding->cause = lists_files(judged->facts, view) ? "listing" : fed_by(judged->facts, view);
     evidence_stage(findings, view, "culprit");
     evidence_task(judged, findings, &view->extra->peer, "peer");
     formula_share(findings, rule, overhead, view->occupancy_ms + wait);

@@ -326,6 +326,32 @@ static void a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last(void *
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED' AND subject_key = '1'"), (double)GRADE_SEVERE);
 }
 
+/* A streaming query was stopped in the middle of a batch, and with it the last job: that is how such a query ends. Of one that failed the job is told. */
+static void stopping_a_streaming_query_fails_nothing(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 1000, T0 + 2000, 1);
+    add_job(1, T0 + 3000, T0 + 4000, 2);
+    app_sql("INSERT INTO text VALUES (1, '[SPARK_JOB_CANCELLED] Job 1 cancelled Query [id = a, runId = r] was stopped')");
+    app_sql("UPDATE job SET failure_text_id = 1, job_group = 'r' WHERE job_id = 1");
+    app_sql("INSERT INTO streaming_query (run_ref, run_id, start_ms, start_seen, end_seen, idle_count) VALUES (0, 'r', %lld, 1, 1, 0)", (long long)T0);
+    analyse_app();
+    assert_near(measure("JOB.FAILED", "-"), 0.0);
+    assert_true(isnan(measure("JOB.FAILED", "1")));
+}
+
+static void a_job_of_a_streaming_query_that_failed_is_told(void **state)
+{
+    (void)state;
+    add_job(0, T0 + 1000, T0 + 4000, 2);
+    app_sql("INSERT INTO text VALUES (1, 'java.lang.IllegalStateException: no such bucket')");
+    app_sql("UPDATE job SET failure_text_id = 1, job_group = 'r'");
+    app_sql("INSERT INTO streaming_query (run_ref, run_id, start_ms, start_seen, end_seen, exception_text_id, idle_count) VALUES (0, 'r', %lld, 1, 1, 1, 0)", (long long)T0);
+    analyse_app();
+    assert_near(measure("JOB.FAILED", "0"), 1.0);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'JOB.FAILED'"), (double)GRADE_SEVERE);
+}
+
 /* Two queries of 8 s of planning each: the first one loads the optimiser, which is no fault of its own. */
 static void the_first_query_may_take_its_time(void **state)
 {
@@ -500,6 +526,8 @@ int main(void)
         TEST(a_run_whose_failed_jobs_were_all_cancelled_failed_by_the_last),
         TEST(idle_slots_are_those_that_were_there),
         TEST(executors_without_a_task_to_run_are_not_too_many),
+        TEST(stopping_a_streaming_query_fails_nothing),
+        TEST(a_job_of_a_streaming_query_that_failed_is_told),
         TEST(the_first_query_may_take_its_time),
         TEST(asking_for_executors_late_is_told),
         TEST(asking_for_executors_as_spark_does_is_not),

@@ -189,6 +189,53 @@ static void a_cache_that_nobody_reads_is_unused(void **state)
     assert_string_equal(text_of("SELECT verdict FROM cache_audit"), "unused");
 }
 
+/* A query fills a table's cache in a job of its own, whose stage ends in it, and reads it in its next job. */
+static void fill_ahead(void)
+{
+    add_chain(3);
+    persist(1, 4, 400000, UNKNOWN);
+    run_stage(0, 1, 4, 3000, 7);
+    run_stage(1, 10, 4, 1000, 7);
+    list_rdds(0, 1, 1);
+    list_rdds(1, 2, 1);
+    read_input(1);
+}
+
+/* Without a cache it would have computed that once, too. */
+static void a_cache_read_by_the_query_that_filled_it_is_unused(void **state)
+{
+    (void)state;
+    fill_ahead();
+    analyse_app();
+    assert_near(number_of("SELECT read_count FROM cache_audit"), 0.0);
+    assert_near(measure("RDD.CACHE_UNUSED", "1"), 0.4);
+    assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'RDD.CACHE_UNUSED'"), (double)GRADE_LOW); /* 12 of 16 s of task time filled it */
+}
+
+/* A cached table that has no name has its plan as one. */
+static void a_plan_for_a_name_is_cut_to_its_first_line(void **state)
+{
+    (void)state;
+    fill_ahead();
+    app_sql("UPDATE rdd SET name = '*(1) Project [id#1]' || char(10) || '+- *(1) ColumnarToRow' WHERE rdd_id = 1");
+    analyse_app();
+    assert_string_equal(text_of("SELECT args ->> '$.name.v' FROM finding WHERE rule_id = 'RDD.CACHE_UNUSED'"), "*(1) Project [id#1]");
+}
+
+/* The first query as above; the second one was spared 12 s on two slots. */
+static void a_cache_that_another_query_reads_is_used(void **state)
+{
+    (void)state;
+    fill_ahead();
+    run_stage(2, 20, 4, 1000, 8);
+    list_rdds(2, 2, 1);
+    read_input(2);
+    analyse_app();
+    assert_near(number_of("SELECT read_count FROM cache_audit"), 1.0);
+    assert_near(number_of("SELECT saved_ms FROM cache_audit"), 6000.0);
+    assert_false(fires("RDD.CACHE_UNUSED"));
+}
+
 /* Last read at 17 s, released at 47 s: half of the minute, with 0.8 of the memory. */
 static void a_cache_that_stays_is_a_leak(void **state)
 {
@@ -241,6 +288,9 @@ int main(void)
         TEST(half_of_a_cache_is_missing),
         TEST(readers_tell_what_is_missing),
         TEST(a_cache_that_nobody_reads_is_unused),
+        TEST(a_cache_read_by_the_query_that_filled_it_is_unused),
+        TEST(a_plan_for_a_name_is_cut_to_its_first_line),
+        TEST(a_cache_that_another_query_reads_is_used),
         TEST(a_cache_that_stays_is_a_leak),
         TEST(a_cache_that_no_task_fills_is_untouched),
         TEST(odd_lineages_end),

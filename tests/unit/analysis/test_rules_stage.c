@@ -144,6 +144,32 @@ static void a_spill_that_cost_nothing_is_told(void **state)
     assert_near(number_of("SELECT at_least FROM finding WHERE rule_id = 'STAGE.SPILL'"), (double)GRADE_INFO);
 }
 
+/* The same four tasks in Python, all of whose time is Python's: no second could be seen, and a spill as large as the data is not meant. In a query it is the JVM that spills. */
+static void a_spill_of_python_is_judged_by_its_size(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whole_stage(stage, 4, 1000 + 15000 * stage, 13000 + 15000 * stage);
+        app_sql("INSERT INTO stage_rdd VALUES (%lld, 0, %lld, 0)", (long long)stage, (long long)stage);
+        app_sql("INSERT INTO rdd (rdd_id, name, num_partitions, tracked, unpersisted, use_disk, use_memory, use_off_heap, deserialized) VALUES (%lld, 'PythonRDD', 4, 0, 0, 0, 0, 0, 0)",
+                (long long)stage);
+        for (int64_t i = 0; i < 4; i++) {
+            struct task_cells *task = task_of(stage, i, 1, 1000 + 15000 * stage + 6000 * (i / 2), 6000);
+            task->input_bytes = task->disk_spilled_bytes = 100 * MIB;
+            task->executor_cpu_time_ns = 0;
+        }
+    }
+    add_execution(7, 7, T0 + 15000, T0 + 29000);
+    app_sql("UPDATE job SET sql_execution_id = 7 WHERE job_id = 1");
+    analyse_app();
+    assert_near(measure("STAGE.SPILL", "0.0"), 1.0);
+    assert_true(isnan(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'")));
+    assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), (double)GRADE_LOW);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), "python");
+    assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), 0.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), "most_cores");
+}
+
 /* Of eleven tasks ten read nothing: no multiple is told of that. */
 static void a_multiple_of_nothing_is_not_told(void **state)
 {
@@ -193,6 +219,26 @@ static void what_unpacking_costs_leaves_warming_up_out(void **state)
     assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.DESER'"), 800.0);
 }
 
+/* An RDD of eight partitions, merged into one in the stage itself; then the same behind a shuffle of one partition, as repartition(1) asks for it, which merges nothing. */
+static void who_merges_partitions_is_told(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whole_stage(stage, 1, 1000 + 15000 * stage, 13000 + 15000 * stage);
+        task_of(stage, 0, 1, 1000 + 15000 * stage, 12000);
+        for (int64_t rdd = 0; rdd < 2; rdd++) {
+            app_sql("INSERT INTO rdd (rdd_id, name, num_partitions, tracked, unpersisted, use_disk, use_memory, use_off_heap, deserialized) VALUES (%lld, '%s', %d, 0, 0, 0, 0, 0, 0)",
+                    (long long)(2 * stage + rdd), rdd ? "CoalescedRDD" : "MapPartitionsRDD", rdd || stage ? 1 : 8);
+            app_sql("INSERT INTO stage_rdd VALUES (%lld, %lld, %lld, 0)", (long long)stage, (long long)(1 - rdd), (long long)(2 * stage + rdd));
+        }
+        app_sql("INSERT INTO rdd_parent VALUES (%lld, 0, %lld)", (long long)(2 * stage + 1), (long long)(2 * stage));
+    }
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SINGLE_TASK' AND subject_key = '0.0'"), "coalesced");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), "coalesced");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SINGLE_TASK' AND subject_key = '1.0'"), "source");
+}
+
 /* One task of 12 s on two slots that reads 300 MiB: a query's scan in splits of 300 / 4 MiB, or a shuffle, or what somebody made. */
 static void more_tasks_come_from_where_the_data_comes_from(void **state)
 {
@@ -200,7 +246,7 @@ static void more_tasks_come_from_where_the_data_comes_from(void **state)
     const struct {
         int64_t input, shuffled, sql;
         const char *cause;
-    } cases[] = {{300 * MIB, 0, 1, "scan"}, {300 * MIB, 0, UNKNOWN, "source"}, {0, 300 * MIB, 1, "shuffle"}, {0, 0, 1, "source"}};
+    } cases[] = {{300 * MIB, 0, 1, "scan"}, {300 * MIB, 0, UNKNOWN, "source"}, {0, 300 * MIB, 1, "gathered"}, {0, 0, 1, "source"}};
     for (int64_t i = 0; i < 4; i++) {
         whole_stage(i, 1, 1000 + 14000 * i, 13000 + 14000 * i);
         struct task_cells *task = task_of(i, 0, 1, 1000 + 14000 * i, 12000);
@@ -215,6 +261,19 @@ static void more_tasks_come_from_where_the_data_comes_from(void **state)
         assert_string_equal(text_of(sql), cases[i].cause);
     }
     assert_near(number_of("SELECT args ->> '$.split_bytes.v' FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), 75.0 * MIB);
+}
+
+/* Two tasks on four slots behind a shuffle of a query: its number of partitions decides. One task alone gathers all rows, whatever that number is (above). */
+static void a_few_tasks_behind_a_shuffle_want_more_partitions(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, UNKNOWN);
+    whole_stage(0, 2, 1000, 13000);
+    for (int64_t i = 0; i < 2; i++)
+        task_of(0, i, 1, 1000, 12000)->shuffle_local_read_bytes = 150 * MIB;
+    app_sql("UPDATE stage SET sql_execution_id = 1");
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.FEW_TASKS' AND subject_key = '0.0'"), "shuffle");
 }
 
 /* One task of 5 s on two slots, thrice: 1 MiB is too little to cut, 100 MiB are not, and of data that nobody counts the seconds decide. */
@@ -661,6 +720,7 @@ int main(void)
         TEST(skew_is_told_behind_a_wide_first_wave),
         TEST(two_tasks_may_collect_too_much),
         TEST(a_spill_that_cost_nothing_is_told),
+        TEST(a_spill_of_python_is_judged_by_its_size),
         TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),
         TEST(tasks_that_all_wait_for_one_place_are_told),
@@ -669,7 +729,9 @@ int main(void)
         TEST(tasks_and_results_have_their_own_serialiser),
         TEST(names_in_filters_are_encoded),
         TEST(what_unpacking_costs_leaves_warming_up_out),
+        TEST(who_merges_partitions_is_told),
         TEST(more_tasks_come_from_where_the_data_comes_from),
+        TEST(a_few_tasks_behind_a_shuffle_want_more_partitions),
         TEST(few_bytes_say_something_only_where_bytes_are_counted),
         TEST(what_was_killed_did_not_fail),
         TEST(failures_are_listed_by_what_they_say),

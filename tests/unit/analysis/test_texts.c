@@ -31,6 +31,9 @@ static void kinds_of_errors(void **state)
         {"ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Command exited with code 53", ERROR_DISK_FULL},
         {"FetchFailed(BlockManagerId(3, host, 1, None), shuffleId=0", ERROR_FETCH},
         {"java.io.IOException: No space left on device", ERROR_DISK_FULL},
+        {"org.apache.spark.SparkException: [FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file file:///t/part-0. File does not exist.", ERROR_FILE_GONE},
+        {"java.io.FileNotFoundException: \nFile file:/t/part-0 does not exist\n\nIt is possible the underlying files have been updated.", ERROR_FILE_GONE},
+        {"java.io.FileNotFoundException: /tmp/blockmgr-1/0c/temp_shuffle_2 (No such file or directory)", ERROR_OTHER}, /* Spark's own */
         {"org.apache.spark.api.python.PythonException: Traceback", ERROR_PYTHON},
         {"[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):\n  File \"a.py\"\nValueError: bad", ERROR_PYTHON},
         {"java.lang.ClassNotFoundException: a.B", ERROR_CLASS_NOT_FOUND},
