@@ -175,7 +175,7 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all, here }) 
           </span>
         </button>
         <span class="find-where">
-          {page === "overview" || page === here ? <Place appRef={appRef} of={f.subject} /> : <a href={paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
+          {page === "overview" || page === here ? <Place appRef={appRef} of={f.subject} /> : <a href={page === "compare" ? paths.compare(appRef) : paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
         </span>
       </div>
       {open ? <FindingBody appRef={appRef} finding={f} all={all} /> : null}

@@ -4,7 +4,7 @@
 import { THRESHOLD } from "../lib/paths.js";
 
 /** @typedef {import("../types").Finding} Finding */
-/** @typedef {"overview" | "jobs" | "stages" | "executors" | "storage" | "env" | "sql" | "streaming" | "log"} PageName */
+/** @typedef {"overview" | "compare" | "jobs" | "stages" | "executors" | "storage" | "env" | "sql" | "streaming" | "log"} PageName */
 
 /** Of a mark (components/severity.jsx). @type {Record<import("../types").FindingGrade, number>} */
 export const LEVELS = { ok: 0, info: 1, low: 2, moderate: 3, severe: 4 };
@@ -23,7 +23,7 @@ const PAGE_OF = {
 
 /** Of one about the whole run: the page that answers what it is about, by its rule or the first word of that (spec/findings.md 8.1). @type {Record<string, PageName>} */
 const PAGE_OF_RULE = {
-  "APP.DRIVER_GAP": "jobs", "APP.START_WAIT": "jobs", APP: "executors", CONF: "env", EXEC: "executors", JOB: "jobs", RDD: "storage", SQL: "sql", STAGE: "stages", TASK: "stages",
+  "APP.DRIVER_GAP": "jobs", "APP.START_WAIT": "jobs", "RUN.REGRESSION": "compare", APP: "executors", CONF: "env", EXEC: "executors", JOB: "jobs", RDD: "storage", SQL: "sql", STAGE: "stages", TASK: "stages",
 };
 
 /** @param {Finding} f @returns {PageName} */

@@ -78,7 +78,7 @@ describe("findings", () => {
     assert.equal(page("APP.SQL_DRIVER", "sql"), "sql");
     assert.deepEqual(["APP.LOW_UTIL", "APP.OVERALLOC", "APP.WAIT_EXECUTORS", "EXEC.MEM_OVER"].map((rule) => page(rule, "app")), Array(4).fill("executors"), "who worked, who waited");
     assert.deepEqual(["APP.DRIVER_GAP", "APP.START_WAIT", "JOB.MANY_SMALL"].map((rule) => page(rule, "app")), Array(3).fill("jobs"), "which action, and what was between them");
-    assert.deepEqual([page("SQL.AQE_OFF", "app"), page("STAGE.WARMUP", "app"), page("RUN.REGRESSION", "app")], ["sql", "stages", "overview"]);
+    assert.deepEqual([page("SQL.AQE_OFF", "app"), page("STAGE.WARMUP", "app"), page("RUN.REGRESSION", "app")], ["sql", "stages", "compare"]);
     assert.deepEqual(ofPage([finding("APP.LOW_UTIL", "moderate", { subject: { kind: "app", key: "-" } }), finding("A", "low")], "executors").map((f) => f.rule), ["APP.LOW_UTIL"]);
   });
 
