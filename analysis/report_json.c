@@ -199,8 +199,9 @@ static void write_evidence(struct json_writer *w, enum lang lang, const struct r
     json_object_end(w);
 }
 
-void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item)
+void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item, enum report_part part)
 {
+    static const char *const parts[PART_COUNT] = {"lead", "cause", "symptom", "note", "usual"};
     static const char *const confidence[] = {"low", "medium", "high"};
     const struct finding *f = item->finding;
     json_object_begin(w);
@@ -210,6 +211,7 @@ void report_json_finding(struct json_writer *w, enum lang lang, const struct rep
     json_kv_text(w, "question", f->rule->question);
     json_kv_text(w, "grade", grade_names[item->graded->grade]);
     json_kv_bool(w, "noFault", finding_is_no_fault(f));
+    json_kv_text(w, "part", parts[part]);
     json_key(w, "subject");
     json_object_begin(w);
     json_kv_text(w, "kind", subject_kind_names[f->subject_kind]);
@@ -279,10 +281,11 @@ static enum err_code write_findings(struct json_writer *w, struct report *report
     json_key(w, "findings");
     json_array_begin(w);
     enum err_code rc = ERR_OK;
+    size_t lead = verdict_lead(report);
     for (size_t i = 0; i < report->shown_count && !rc; i++) {
         struct report_item item;
         if (!(rc = report_item(report, i, lang, &item, err)))
-            report_json_finding(w, lang, &item);
+            report_json_finding(w, lang, &item, report_part_of(report, i, lead));
     }
     json_array_end(w);
     return rc;

@@ -352,16 +352,14 @@ void report_others(struct buf *out, const struct report *report, const struct re
     }
 }
 
-/* What the verdict is about, whatever its grade, then causes before what they lead to, then notes, and last what is usual. */
-enum part { PART_LEAD, PART_CAUSES, PART_SYMPTOMS, PART_NOTES, PART_USUAL, PART_COUNT };
-static enum part part_of(const struct report *report, size_t position, size_t lead)
+enum report_part report_part_of(const struct report *report, size_t position, size_t lead)
 {
     const struct report_finding *f = &report->findings[position];
     if (position == lead)
         return PART_LEAD;
     if (finding_is_usual(&f->finding))
         return PART_USUAL;
-    return f->grade < GRADE_LOW ? PART_NOTES : finding_is_symptom(&f->finding) ? PART_SYMPTOMS : PART_CAUSES;
+    return f->grade < GRADE_LOW ? PART_NOTE : finding_is_symptom(&f->finding) ? PART_SYMPTOM : PART_CAUSE;
 }
 
 /* What tells of a failure that another finding tells more of goes with that one. */
@@ -405,8 +403,8 @@ void report_group(const struct report *report, struct report_groups *ret)
     *ret = (struct report_groups){0};
     for (int part = 0; part < PART_COUNT; part++)
         for (size_t i = 0; i < report->shown_count; i++)
-            if ((int)part_of(report, i, lead) == part)
-                add_to_group(report, i, part <= PART_SYMPTOMS, ret);
+            if ((int)report_part_of(report, i, lead) == part)
+                add_to_group(report, i, part <= PART_SYMPTOM, ret);
 }
 
 bool report_note_advises(const struct report_item *item)

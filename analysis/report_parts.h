@@ -41,7 +41,11 @@ struct report_first_step {
 };
 enum err_code report_first_step(struct report *report, enum lang lang, struct report_first_step *ret, struct err *err) WARN_UNUSED;
 
-/* Shown findings by rule, and by error where they tell of failures; what tells of a failure once more is with the one that tells most of it. That of the verdict comes first, then in the order of the first of each (8.2), but symptoms behind all causes that are low or worse, and what is usual last. */
+/* The part of a readable list that a finding stands in: what the verdict is about, whatever its grade, then causes before what they lead to, then notes, and last what is usual. `lead`: verdict_lead, asked once for all. */
+enum report_part { PART_LEAD, PART_CAUSE, PART_SYMPTOM, PART_NOTE, PART_USUAL, PART_COUNT };
+enum report_part report_part_of(const struct report *report, size_t position, size_t lead);
+
+/* Shown findings by rule, and by error where they tell of failures; what tells of a failure once more is with the one that tells most of it. Part by part, in each in the order of the first of each (8.2). */
 struct report_group {
     size_t first, count;             /* position of the first; how many there are */
     size_t others[REPORT_FURTHER_SUBJECTS];
@@ -95,8 +99,8 @@ enum err_code report_judged(struct report *report, enum lang lang, struct str re
 void report_head(struct buf *out, const struct report *report);
 void report_facts(struct buf *out, const struct report *report, enum lang lang);
 
-/* One finding as an object of JSON, as reports and the interface have it. */
-void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item);
+/* One finding as an object of JSON, as reports and the interface have it: in the order of 8.2, with the part of a readable list that it would stand in. */
+void report_json_finding(struct json_writer *w, enum lang lang, const struct report_item *item, enum report_part part);
 /* "firstStep":{…} */
 enum err_code report_json_first_step(struct json_writer *w, struct report *report, enum lang lang, struct err *err) WARN_UNUSED;
 /* "joint":[…] */

@@ -387,6 +387,7 @@ export interface Fix { id: string; title: string; language: "python" | "sql" | "
 /** Keys of subjects: stage and exec as in addresses ("1.0", "3"), node "execution/node", job, sql and rdd their number, app and log "-". */
 export interface Finding {
   rule: string; ruleVersion: number; name: string; question: "slow" | "memory" | "config" | "failure" | "data" | "streaming"; grade: FindingGrade; noFault: boolean;
+  part: "lead" | "cause" | "symptom" | "note" | "usual";
   subject: { kind: SubjectKind; key: string; name: string }; measure: { value: Num; unit: string }; margin: Num; price: Price | null; confidence: "low" | "medium" | "high";
   cause: Text; sentence: string; advice: string; measures: NamedValue[];
   ladder: Ladder; evidence: { formula: Text; threshold: Num; source: Text; filter: Text; rows: EvidenceRow[] };

@@ -156,6 +156,7 @@ bool analysis_is_there(const struct api_app *app, struct response *response, enu
 static enum err_code write_findings(struct json_writer *json, struct report *report, const struct picked *picked, enum lang lang, bool all, size_t limit, struct err *err)
 {
     size_t count = all ? picked->count : picked->shown_count;
+    size_t lead = verdict_lead(report);
     enum err_code rc = ERR_OK;
     json_kv_i64(json, "total", (int64_t)count);
     json_key(json, "findings");
@@ -163,7 +164,7 @@ static enum err_code write_findings(struct json_writer *json, struct report *rep
     for (size_t i = 0; i < count && i < limit && !rc; i++) {
         struct report_item item;
         if (!(rc = report_item(report, picked->positions[i], lang, &item, err)))
-            report_json_finding(json, lang, &item);
+            report_json_finding(json, lang, &item, report_part_of(report, picked->positions[i], lead));
     }
     json_array_end(json);
     return rc;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
 import { eventually } from "../api/support/server.mjs";
 import { api, arrive, openBrowser, openPage, prefer, reload, url, visit } from "./support/browser.mjs";
-import { FAILED, HOSTILE, SKEWED, SMALL, writeLogs } from "./support/log.mjs";
+import { FAILED, HOSTILE, SKEWED, SMALL, STREAMING, writeLogs } from "./support/log.mjs";
 import { startWatching } from "./support/server.mjs";
 
 const DATA = join(dirname(fileURLToPath(import.meta.url)), "../data/logs");
@@ -241,6 +241,19 @@ describe("paper", () => {
     });
     await at.page.emulateMedia({ media: null });
     assert.deepEqual(seen, { theme: "light", hidden: 0, cut: 0, heads: 0, large: 0 });
+  });
+
+  it("holds the widest tables: a browser prints what sticks out smaller, by a third at most, and cuts the rest", async () => {
+    const ROOM = 703; // pixels between the margins of a sheet of A4
+    await at.page.setViewportSize({ width: ROOM, height: 1000 });
+    await at.page.emulateMedia({ media: "print" });
+    for (const path of ["", "?group=job", `a/${SKEWED}`, `a/${SKEWED}/stages`, `a/${SKEWED}/stages/1.0`, `a/${SKEWED}/executors`, `a/${STREAMING}/streaming`]) {
+      await visit(at.page, path);
+      const wide = await at.page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= ROOM * 1.5, `${path || "the list"}: ${wide} pixels`);
+    }
+    await at.page.emulateMedia({ media: null });
+    await at.page.setViewportSize({ width: 1440, height: 900 });
   });
 });
 

@@ -5,7 +5,7 @@ import { bytes, count, duration, exactMs, percent, seconds, shareChange, time, z
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { pathEnd } from "../model/app.js";
-import { BARS_HEIGHT, barAt, bars, barsWidth, trend, usual } from "../model/history.js";
+import { BARS_HEIGHT, barAt, bars, barsWidth, slower, trend, usual } from "../model/history.js";
 import { Progress } from "./app-head.jsx";
 import { CompareText } from "./app-tools.jsx";
 import { Bar, Clip, Count, Duration, TwoLines } from "./cells.jsx";
@@ -167,7 +167,8 @@ function Runs({ app: a }) {
   const h = a.history;
   if (!h || h.total < 2) return DASH;
   const r = over === null ? null : h.runs[over];
-  const all = t("apps.runsAll", h.total);
+  const all = t("apps.runsAll", h.total),
+    late = slower(h, a.key);
   const look = (/** @type {PointerEvent} */ e) => {
     const i = barAt(h.runs.length, e.offsetX),
       at = h.runs[i];
@@ -196,6 +197,11 @@ function Runs({ app: a }) {
       <a class="runs-all" href={paths.apps({ job: a.key })} title={all} aria-label={all}>
         {count(h.total)}
       </a>
+      {late === null || !a.ref ? null : (
+        <a class="runs-late" href={paths.compare(a.ref)} title={t("apps.slower.title")}>
+          {shareChange(late)}
+        </a>
+      )}
     </span>
   );
 }

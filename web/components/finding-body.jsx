@@ -73,45 +73,54 @@ function findingMarkdown(f, link) {
   ].join("\n\n");
 }
 
-/** The rows behind it; a number that no row of the table has makes no column. @param {{ appRef: string, finding: Finding }} props */
+/** The rows behind it, a table for each kind of thing: stages are measured by other numbers than their tasks. @param {{ appRef: string, finding: Finding }} props */
 function Evidence({ appRef, finding: f }) {
-  const { rows } = f.evidence;
+  const kinds = [...new Set(f.evidence.rows.map((row) => row.kind))];
+  return (
+    <div class="tbl-wrap find-table" tabIndex={0} role="region" aria-label={t("find.evidence")}>
+      {kinds.map((kind) => (
+        <EvidenceTable key={kind} appRef={appRef} finding={f} rows={f.evidence.rows.filter((row) => row.kind === kind)} />
+      ))}
+    </div>
+  );
+}
+
+/** A number that no row of the table has makes no column. @param {{ appRef: string, finding: Finding, rows: import("../types").EvidenceRow[] }} props */
+function EvidenceTable({ appRef, finding: f, rows }) {
   /** @type {Map<string, string>} */
   const heads = new Map();
   for (const row of rows) for (const c of row.cells) if (c.value !== null) heads.set(c.name, c.label);
   return (
-    <div class="tbl-wrap find-table" tabIndex={0} role="region" aria-label={t("find.evidence")}>
-      <table class="tbl">
-        <thead>
-          <tr>
-            <th scope="col">{t("find.what")}</th>
-            {[...heads].map(([name, label]) => (
-              <th key={name} scope="col" class="num">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i} class={row.role === "culprit" ? undefined : "is-peer"}>
-              <th scope="row">
-                <Place appRef={appRef} of={row} within={f.subject} tasks={taskQuery(f.evidence.filter)} />
-                {row.role === "culprit" ? null : <small> {word("find.role", row.role)}</small>}
-              </th>
-              {[...heads.keys()].map((name) => {
-                const cell = row.cells.find((c) => c.name === name);
-                return (
-                  <td key={name} class="num">
-                    {cell === undefined || cell.value === null ? <span class="dim3">{cell ? DASH : ""}</span> : quantity(cell.value, cell.unit)}
-                  </td>
-                );
-              })}
-            </tr>
+    <table class="tbl">
+      <thead>
+        <tr>
+          <th scope="col">{t("find.what")}</th>
+          {[...heads].map(([name, label]) => (
+            <th key={name} scope="col" class="num">
+              {label}
+            </th>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, i) => (
+          <tr key={i} class={row.role === "culprit" ? undefined : "is-peer"}>
+            <th scope="row">
+              <Place appRef={appRef} of={row} within={f.subject} tasks={taskQuery(f.evidence.filter)} />
+              {row.role === "culprit" ? null : <small> {word("find.role", row.role)}</small>}
+            </th>
+            {[...heads.keys()].map((name) => {
+              const cell = row.cells.find((c) => c.name === name);
+              return (
+                <td key={name} class="num">
+                  {cell === undefined || cell.value === null ? <span class="dim3">{cell ? DASH : ""}</span> : quantity(cell.value, cell.unit)}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

@@ -10,7 +10,7 @@ import { percent, seconds } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import * as paths from "../lib/paths.js";
 import { cameByLink, current, hrefWith, patchQuery } from "../lib/router.js";
-import { byRule, findingId, folded, isFound, level, ofPage, pageOf } from "../model/findings.js";
+import { byRule, findingId, folded, isFound, level, ofPage, pageOf, readable } from "../model/findings.js";
 import { Section } from "./facts.jsx";
 import { FindingBody } from "./finding-body.jsx";
 import { Place } from "./place.jsx";
@@ -92,8 +92,9 @@ export function PageFindings({ appRef, version, page, none }) {
  *   rest?: boolean, openFirst?: boolean, none?: string, here?: import("../model/findings.js").PageName }} props
  *   unfold: small ones, too, have rows; of one rule (`rule`, `more`) all have; rest: below, what was checked and does not show; openFirst: where the address opens none, the first is open; none: said where nothing is worth changing; here: the page it is on
  */
-export function FindingList({ appRef, findings, title, note, tools, unfold = false, rest = false, openFirst = false, none = t(rest ? "find.none" : "find.noneHere"), here = "overview" }) {
+export function FindingList({ appRef, findings: given, title, note, tools, unfold = false, rest = false, openFirst = false, none = t(rest ? "find.none" : "find.noneHere"), here = "overview" }) {
   const run = useContext(OfRun);
+  const findings = readable(given);
   const wallMs = run.asked.data?.wallMs ?? 0;
   const query = current().query;
   const open = query.get("finding") ?? (openFirst && findings.length ? findingId(findings[0]) : null);
@@ -174,7 +175,7 @@ function FindingRow({ appRef, finding: f, wallMs, max, open, none, all, here }) 
           </span>
         </button>
         <span class="find-where">
-          {page === "overview" || page === here ? <Place appRef={appRef} of={f.subject} /> : <a href={paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
+          {page === "overview" || page === here ? <Place appRef={appRef} of={f.subject} /> : <a href={page === "compare" ? paths.compare(appRef) : paths.page(appRef, page)}>{t(`nav.${page}`)}</a>}
         </span>
       </div>
       {open ? <FindingBody appRef={appRef} finding={f} all={all} /> : null}

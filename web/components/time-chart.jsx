@@ -12,7 +12,8 @@ import { hideTip, showTip } from "./tip.jsx";
 
 const HEIGHT = 130,
   FOOT = 18,
-  LEFT = 64;
+  LEFT = 64,
+  DOT = 2.5;
 
 /**
  * Values over time: lines, or with `stacked` areas that add up. Unknown values leave a gap. The numbers are in the table that follows (`ChartNumbers`) or elsewhere on the page.
@@ -54,6 +55,15 @@ export function TimeChart({ title, label, timesMs, fromMs, series, text, stacked
       /** @param {CanvasRenderingContext2D} g @param {Series} s */
       function line(g, s) {
         let open = false;
+        const isThere = (/** @type {number} */ i) => (s.values[i] ?? null) !== null && (timesMs[i] ?? null) !== null;
+        // One without neighbours has no line: it gets a dot.
+        s.values.forEach((v, i) => {
+          if (v === null || !isThere(i) || isThere(i - 1) || isThere(i + 1)) return;
+          g.moveTo(x(timesMs[i]) + DOT, y(v));
+          g.arc(x(timesMs[i]), y(v), DOT, 0, 2 * Math.PI);
+        });
+        g.fill();
+        g.beginPath();
         s.values.forEach((v, i) => {
           if (v === null || timesMs[i] === null) open = false;
           else if (open) g.lineTo(x(timesMs[i]), y(v));

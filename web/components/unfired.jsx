@@ -18,7 +18,7 @@ export function Unfired({ from, open, opened, row }) {
   return (
     <>
       {wanted ? <ul class="find">{row(wanted)}</ul> : null}
-      <p class="find-checked">
+      <p class="find-checked no-print">
         <a href={hrefWith({ checked: open ? null : 1 })} aria-expanded={open}>
           {t(open ? "find.hideChecked" : "find.showChecked")}
         </a>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Which page of the reading order a finding belongs to, the level of its mark, which are shown and which folded, and thresholds that a person moved. Findings keep the server's order: the most important first. */
+/** Which page of the reading order a finding belongs to, the level of its mark, which are shown and which folded, and the order in which they are read, and thresholds that a person moved. The server gives them by grade and price. */
 
 import { THRESHOLD } from "../lib/paths.js";
 
 /** @typedef {import("../types").Finding} Finding */
-/** @typedef {"overview" | "jobs" | "stages" | "executors" | "storage" | "env" | "sql" | "streaming" | "log"} PageName */
+/** @typedef {"overview" | "compare" | "jobs" | "stages" | "executors" | "storage" | "env" | "sql" | "streaming" | "log"} PageName */
 
 /** Of a mark (components/severity.jsx). @type {Record<import("../types").FindingGrade, number>} */
 export const LEVELS = { ok: 0, info: 1, low: 2, moderate: 3, severe: 4 };
@@ -23,7 +23,7 @@ const PAGE_OF = {
 
 /** Of one about the whole run: the page that answers what it is about, by its rule or the first word of that (spec/findings.md 8.1). @type {Record<string, PageName>} */
 const PAGE_OF_RULE = {
-  "APP.DRIVER_GAP": "jobs", "APP.START_WAIT": "jobs", APP: "executors", CONF: "env", EXEC: "executors", JOB: "jobs", RDD: "storage", SQL: "sql", STAGE: "stages", TASK: "stages",
+  "APP.DRIVER_GAP": "jobs", "APP.START_WAIT": "jobs", "RUN.REGRESSION": "compare", APP: "executors", CONF: "env", EXEC: "executors", JOB: "jobs", RDD: "storage", SQL: "sql", STAGE: "stages", TASK: "stages",
 };
 
 /** @param {Finding} f @returns {PageName} */
@@ -31,6 +31,12 @@ export const pageOf = (f) => (f.subject.kind === "app" ? (PAGE_OF_RULE[f.rule] ?
 
 /** @param {Finding[]} findings @param {PageName} page */
 export const ofPage = (findings, page) => findings.filter((f) => pageOf(f) === page);
+
+/** Parts of a list for readers, in the order of readable reports (analysis/report_parts.h). @type {Finding["part"][]} */
+const PARTS = ["lead", "cause", "symptom", "note", "usual"];
+
+/** As they are read: what the verdict names, causes, what these lead to, notes, and last what every run has; in each part the server's order. @param {Finding[]} findings */
+export const readable = (findings) => PARTS.flatMap((part) => findings.filter((f) => f.part === part));
 
 /** The worst level among them, and what the dearest would save; what is no fault leaves no mark. @param {Finding[]} findings @returns {{ level: number, savingMs: number | null }} */
 export function worst(findings) {
@@ -73,8 +79,8 @@ export const isMarked = (n) => Boolean(n.grade) && n.rule !== null;
  */
 export const wordBeside = (n, height = n.height) => (!isMarked(n) && sticksOut(height) ? height : null);
 
-/** The stage that is worth a look at its tasks: of the worst grade that a stage has, the dearest. As in an address: "3.0". @param {Finding[]} findings */
-export const worstStage = (findings) => findings.find((f) => f.subject.kind === "stage" && level(f) > 1)?.subject.key ?? null;
+/** The stage that is worth a look at its tasks: the one that the verdict names, or the first that a reader comes to with more than a note. As in an address: "3.0". @param {Finding[]} findings */
+export const worstStage = (findings) => readable(findings).find((f) => f.subject.kind === "stage" && level(f) > 1)?.subject.key ?? null;
 
 /** Names one finding of a run, in an address. @param {Finding} f */
 export const findingId = (f) => `${f.rule}:${f.subject.kind}:${f.subject.key}`;
@@ -96,8 +102,8 @@ const SMALL_SHARE = 0.01;
 /** So few small ones need no row that hides them. */
 const FEW = 2;
 
-/** At most a note, and not worth a hundredth of the run. @param {Finding} f @param {number} wallMs */
-const isSmall = (f, wallMs) => level(f) <= 1 && (f.price === null || f.price.ms < wallMs * SMALL_SHARE);
+/** At most a note, not worth a hundredth of the run, and not what the verdict names. @param {Finding} f @param {number} wallMs */
+const isSmall = (f, wallMs) => f.part !== "lead" && level(f) <= 1 && (f.price === null || f.price.ms < wallMs * SMALL_SHARE);
 
 /** Those that matter, and the small ones that share a row. @param {Finding[]} findings @param {number} wallMs */
 export function folded(findings, wallMs) {

@@ -25,6 +25,22 @@ export function trend(h) {
   return last === undefined || !m ? null : last / m - 1;
 }
 
+/** A run is told to be slower where that is beyond what runs differ by anyway, as rule RUN.REGRESSION has it (spec/findings.md 7.10, 9.3): so much, so large a share, so many sigma, of so many before. */
+const SLOWER = { ms: 2000, share: 0.02, sigmas: 3, runs: 3 };
+/** Sigma of a normal spread, of the median distance from the median. */
+const SIGMA = 1.4826;
+
+/** By how much of the median of the runs before it a run took longer, where that is worth saying; else null. @param {History} h @param {string | null} key of the run */
+export function slower(h, key) {
+  const at = h.runs.findIndex((r) => r.key === key);
+  const before = durations(h.runs.slice(0, Math.max(0, at)));
+  const [ms] = durations(h.runs.slice(at, at + 1));
+  const m = before.length < SLOWER.runs ? null : median(before);
+  if (at < 0 || ms === undefined || !m) return null;
+  const spread = SIGMA * (median(before.map((x) => Math.abs(x - m))) ?? 0);
+  return ms - m > Math.max(SLOWER.ms, SLOWER.share * m, SLOWER.sigmas * spread) ? ms / m - 1 : null;
+}
+
 // -- the small bars of a list, pixels
 
 export const BARS_HEIGHT = 16;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fromTimeField, setZone, shareChange, timeField } from "../lib/format.js";
-import { barAt, bars, median, trend, usual } from "../model/history.js";
+import { barAt, bars, median, slower, trend, usual } from "../model/history.js";
 import { found, matches, recalled, remember } from "../model/palette.js";
 
 const history = (/** @type {(number | null)[]} */ ...durations) => ({
@@ -36,6 +36,16 @@ describe("runs of a job", () => {
     const growing = ended("succeeded", "succeeded", "succeeded", "unknown");
     assert.equal(usual(growing), 100);
     assert.equal(trend(growing), null, "its duration is a lower bound");
+  });
+  it("are slower than those before where that is more than two seconds, two per cent and three sigma", () => {
+    assert.equal(slower(history(20_000, 20_000, 20_000, 30_000), "3"), 0.5);
+    assert.equal(slower(history(20_000, 20_000, 20_000, 27_000), "2"), null, "as long as those before");
+    assert.equal(slower(history(20_000, 20_000, 20_000, 22_000), "3"), null, "two seconds");
+    assert.equal(slower(history(200_000, 200_000, 200_000, 204_000), "3"), null, "two per cent");
+    assert.equal(slower(history(18_000, 20_000, 22_000, 28_000), "3"), null, "median distance 2 s: sigma 2.97 s, and 8.9 s are within three");
+    assert.equal(slower(history(18_000, 20_000, 22_000, 30_000), "3"), 0.5);
+    assert.equal(slower(history(20_000, 20_000, 27_000), "2"), null, "two before");
+    assert.equal(slower(history(20_000, 20_000, 20_000, 27_000), "gone"), null);
   });
   it("change by a share with its sign", () => {
     assert.equal(shareChange(0.257), "+26\u202f%");

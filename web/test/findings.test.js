@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { thresholds } from "../lib/paths.js";
-import { NEAR_LIMIT, byRule, factorOf, folded, isFound, isMarked, movedSteps, ofPage, pageOf, passed, relations, slowTask, stepsOf, sticksOut, taskQuery, unfired, wordBeside, worst, worstStage } from "../model/findings.js";
+import { NEAR_LIMIT, byRule, factorOf, folded, isFound, isMarked, movedSteps, ofPage, pageOf, passed, readable, relations, slowTask, stepsOf, sticksOut, taskQuery, unfired, wordBeside, worst, worstStage } from "../model/findings.js";
 
 /** @param {string} rule @param {string} grade @param {object} [more] @returns {any} */
 const finding = (rule, grade, more = {}) => ({
@@ -11,6 +11,7 @@ const finding = (rule, grade, more = {}) => ({
   grade,
   name: rule,
   subject: { kind: "stage", key: "1.0", name: "stage 1.0" },
+  part: "cause",
   price: null,
   margin: null,
   mute: null,
@@ -27,6 +28,16 @@ describe("findings", () => {
     assert.equal(slowTask([failed, straggler]), "29");
     assert.equal(slowTask([failed, { ...straggler, grade: "ok" }]), null);
     assert.equal(slowTask([]), null);
+  });
+
+  it("are read part by part, in each as the server has them", () => {
+    const list = [finding("STAGE.WARMUP", "moderate", { part: "usual" }), finding("APP.LOW_UTIL", "moderate", { part: "symptom" }), finding("A", "moderate"), finding("B", "low"), finding("C", "info", { part: "note" }), finding("D", "info", { part: "lead" })];
+    assert.deepEqual(readable(list).map((f) => f.rule), ["D", "A", "B", "APP.LOW_UTIL", "C", "STAGE.WARMUP"]);
+  });
+
+  it("never fold what the verdict names", () => {
+    const list = [finding("A", "info", { part: "lead" }), ...["B", "C", "D"].map((rule) => finding(rule, "info", { part: "note" }))];
+    assert.deepEqual(folded(list, 100_000).shown.map((f) => f.rule), ["A"]);
   });
 
   it("fold where they are notes below a hundredth of the run, and more than two", () => {
@@ -67,7 +78,7 @@ describe("findings", () => {
     assert.equal(page("APP.SQL_DRIVER", "sql"), "sql");
     assert.deepEqual(["APP.LOW_UTIL", "APP.OVERALLOC", "APP.WAIT_EXECUTORS", "EXEC.MEM_OVER"].map((rule) => page(rule, "app")), Array(4).fill("executors"), "who worked, who waited");
     assert.deepEqual(["APP.DRIVER_GAP", "APP.START_WAIT", "JOB.MANY_SMALL"].map((rule) => page(rule, "app")), Array(3).fill("jobs"), "which action, and what was between them");
-    assert.deepEqual([page("SQL.AQE_OFF", "app"), page("STAGE.WARMUP", "app"), page("RUN.REGRESSION", "app")], ["sql", "stages", "overview"]);
+    assert.deepEqual([page("SQL.AQE_OFF", "app"), page("STAGE.WARMUP", "app"), page("RUN.REGRESSION", "app")], ["sql", "stages", "compare"]);
     assert.deepEqual(ofPage([finding("APP.LOW_UTIL", "moderate", { subject: { kind: "app", key: "-" } }), finding("A", "low")], "executors").map((f) => f.rule), ["APP.LOW_UTIL"]);
   });
 
@@ -83,6 +94,7 @@ describe("findings", () => {
   it("lead to the tasks of the first stage that has more than a note", () => {
     const of = (/** @type {string} */ key, /** @type {string} */ grade) => finding("A", grade, { subject: { kind: "stage", key, name: "" } });
     assert.equal(worstStage([finding("B", "severe", { subject: { kind: "app", key: "-", name: "" } }), of("4.1", "moderate"), of("2.0", "low")]), "4.1");
+    assert.equal(worstStage([of("4.1", "severe"), { ...of("2.0", "moderate"), part: "lead" }]), "2.0", "the verdict's");
     assert.equal(worstStage([of("4.1", "info")]), null);
   });
 

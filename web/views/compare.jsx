@@ -338,14 +338,37 @@ const Change = ({ pair: p }) =>
     <span class="dim3">{t("compare.alike")}</span>
   );
 
+/** So many notes of one rule have rows; those beyond are a click away. */
+const NOTES_SHOWN = 5;
+
+/** Those to show at once, and the further notes of a rule that came or went with every job. @param {ComparedFinding[]} findings @returns {[ComparedFinding[], ComparedFinding[]]} */
+function manyNotes(findings) {
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  const isMore = (/** @type {ComparedFinding} */ f) => {
+    if ([f.baseGrade, f.newGrade].some((g) => g !== null && g !== "ok" && g !== "info")) return false;
+    const n = (seen.get(f.news + f.rule) ?? 0) + 1;
+    seen.set(f.news + f.rule, n);
+    return n > NOTES_SHOWN;
+  };
+  const more = new Set(findings.filter(isMore));
+  return [findings.filter((f) => !more.has(f)), [...more]];
+}
+
 /** Those that came, went or changed; those that both runs have are a click away. @param {{ c: Comparison, refs: Refs }} props */
 function Findings({ c, refs }) {
   const all = c.findings ?? [];
-  const news = all.filter((f) => f.news !== "same");
+  const changed = all.filter((f) => f.news !== "same");
+  const [news, more] = manyNotes(changed);
   const same = all.filter((f) => f.news === "same");
   return (
     <Section title={t("findings.title")}>
       {news.length ? <FindingTable caption={t("findings.title")} rows={news} refs={refs} /> : <Empty title={t("compare.noNews")} />}
+      {more.length ? (
+        <Fold name="notes" title={t("compare.moreNotes", more.length)}>
+          <FindingTable caption={t("compare.moreNotes", more.length)} rows={more} refs={refs} />
+        </Fold>
+      ) : null}
       {same.length ? (
         <Fold name="same" title={t("compare.same", same.length)}>
           <FindingTable caption={t("compare.same", same.length)} rows={same} refs={refs} />
@@ -367,7 +390,8 @@ function FindingTable({ caption, rows, refs }) {
     );
   const place = (/** @type {ComparedFinding} */ f) => {
     const [ref, key] = f.newSubject !== null ? [refs.run, f.newSubject] : [refs.base ?? "", f.baseSubject ?? "-"];
-    return { to: paths.subject(ref, f.subjectKind, key), text: key === "-" ? word("kind", f.subjectKind) : `${word("kind", f.subjectKind)} ${key}` };
+    const [query, node] = f.subjectKind === "node" ? key.split("/") : [];
+    return { to: paths.subject(ref, f.subjectKind, key), text: key === "-" ? word("kind", f.subjectKind) : node ? t("find.node", query, node) : `${word("kind", f.subjectKind)} ${key}` };
   };
   return (
     <Table
@@ -397,7 +421,7 @@ function Settings({ c, refs }) {
       <code class="value">{value}</code>
     ) : (
       <span title={value}>
-        <code class="value">{words.own.join(" ")}</code> <span class="dim3">{t("compare.common", words.common)}</span>
+        <code class="value">{words.own.join(" ")}</code> {words.common ? <span class="dim3">{t("compare.common", words.common)}</span> : null}
       </span>
     );
   };
@@ -408,7 +432,7 @@ function Settings({ c, refs }) {
           caption={t("compare.settings")}
           rows={settings}
           rowKey={(s) => s.name}
-          class="pairs"
+          class="pairs is-two"
           columns={[
             {
               id: "name",
@@ -421,8 +445,8 @@ function Settings({ c, refs }) {
               ),
             },
             { id: "group", label: t("compare.about"), cell: (s) => word("compare.group", s.group) },
-            { id: "base", label: t("compare.base"), cell: (s) => cell(s.base, s.new) },
-            { id: "new", label: t("compare.new"), cell: (s) => cell(s.new, s.base) },
+            { id: "base", label: t("compare.base"), class: "is-value", cell: (s) => cell(s.base, s.new) },
+            { id: "new", label: t("compare.new"), class: "is-value", cell: (s) => cell(s.new, s.base) },
           ]}
         />
       ) : (

@@ -77,11 +77,11 @@ export function ExecutorTotals({ totals }) {
         rowKey={(x) => x.key}
         columns={[
           { id: "state", label: t("executors.status"), class: "nowrap", cell: (x) => t(/** @type {Key} */ (`totals.${x.key}`), x.executorCount) },
-          countColumn("col.rddBlocks", (x) => x.rddBlocks),
-          { id: "memory", label: t("col.storageMemory"), num: true, cell: (x) => `${bytes(x.memoryUsedBytes)} / ${bytes(x.maxMemoryBytes)}` },
-          { id: "onHeap", label: t("col.onHeapStorage"), num: true, cell: (x) => `${bytes(x.onHeapUsedBytes)} / ${bytes(x.maxOnHeapMemoryBytes)}` },
+          sparse(countColumn("col.rddBlocks", (x) => x.rddBlocks || null)),
+          { id: "memory", label: t("col.storageMemory"), num: true, present: (x) => x.memoryUsedBytes || x.maxMemoryBytes, cell: (x) => `${bytes(x.memoryUsedBytes)} / ${bytes(x.maxMemoryBytes)}` },
+          { id: "onHeap", label: t("col.onHeapStorage"), num: true, present: (x) => x.onHeapUsedBytes || x.maxOnHeapMemoryBytes, cell: (x) => `${bytes(x.onHeapUsedBytes)} / ${bytes(x.maxOnHeapMemoryBytes)}` },
           { id: "offHeap", label: t("col.offHeapStorage"), num: true, present: (x) => x.maxOffHeapMemoryBytes, cell: (x) => `${bytes(x.offHeapUsedBytes)} / ${bytes(x.maxOffHeapMemoryBytes)}` },
-          bytesColumn("col.diskUsed", (x) => x.diskUsedBytes),
+          sparse(bytesColumn("col.diskUsed", (x) => x.diskUsedBytes || null)),
           countColumn("col.cores", (x) => x.totalCores),
           countColumn("col.tasks", (x) => x.taskCount),
           badColumn("col.failedTasks", (x) => x.failedTasks),

@@ -229,7 +229,7 @@ const columns = (app) => [
   })),
   { id: "profile", label: t("col.profile"), num: true, cell: (x) => count(x.resourceProfileId) },
   sparse({ id: "resources", label: t("col.resources"), value: (x) => x.resources?.map(([name, addresses]) => `${name}: ${addresses}`).join(", "), cell: (x) => x.resources?.map(([name, addresses]) => `${name}: ${addresses}`).join(", ") }),
-  { id: "logs", label: t("col.logs"), class: "nowrap", present: (x) => x.logs?.length, cell: (x) => <LogLinks logs={x.logs} /> },
+  { id: "logs", label: t("col.logs"), class: "nowrap no-print", present: (x) => x.logs?.length, cell: (x) => <LogLinks logs={x.logs} /> },
 ];
 
 /** Did it stay, was it excluded, and if it went, why? @param {{ x: ExecutorItem, app: App }} props */

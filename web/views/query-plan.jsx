@@ -292,7 +292,7 @@ function OperatorTable({ app, plan, marks, node }) {
               </span>
             ),
           },
-          { id: "stage", label: t("col.stage"), num: true, sort: "stage", ascending: true, cell: (o) => <StageLink app={app} stage={o.stage} /> },
+          { id: "stage", label: t("col.stage"), num: true, sort: "stage", ascending: true, present: (o) => o.stage !== null, cell: (o) => <StageLink app={app} stage={o.stage} /> },
           {
             id: "own",
             label: t("plan.own"),
@@ -302,12 +302,13 @@ function OperatorTable({ app, plan, marks, node }) {
             bar: true,
             class: "is-bar",
             value: (o) => o.ownMs,
+            present: (o) => o.ownMs !== null,
             cell: (o, max) => <Bar value={o.ownMs} max={max} text={duration(o.ownMs)} />,
           },
-          { id: "share", label: t("plan.ofQuery"), num: true, cell: (o) => percent(o.ownMs === null || !plan.taskMs ? null : o.ownMs / plan.taskMs) },
+          { id: "share", label: t("plan.ofQuery"), num: true, present: (o) => o.ownMs !== null, cell: (o) => percent(o.ownMs === null || !plan.taskMs ? null : o.ownMs / plan.taskMs) },
           { ...durationColumn("plan.driverTime", (/** @type {Operator} */ o) => o.driverMs), id: "driver", sort: "driver", present: (o) => o.driverMs },
-          { ...countColumn("plan.rowsIn", (/** @type {Operator} */ o) => o.rowsIn), id: "in", sort: "in" },
-          { ...countColumn("plan.rowsOut", (/** @type {Operator} */ o) => o.rows), id: "rows", sort: "rows" },
+          { ...countColumn("plan.rowsIn", (/** @type {Operator} */ o) => o.rowsIn), id: "in", sort: "in", present: (o) => o.rowsIn !== null },
+          { ...countColumn("plan.rowsOut", (/** @type {Operator} */ o) => o.rows), id: "rows", sort: "rows", present: (o) => o.rows !== null },
         ]}
       />
     </Section>

@@ -70,7 +70,6 @@ const columns = (app) => [
   },
   { id: "status", label: t("col.status"), cell: (r) => <Chip of="status" state={r.status} /> },
   { id: "error", label: t("col.failure"), class: "is-text", present: (r) => r.error, cell: (r) => <Clip text={r.error} class={r.error ? "bad" : "dim3"} /> },
-  { id: "id", label: t("streaming.ids"), cell: (r) => <Ids r={r} /> },
   momentColumn("col.started", (r) => r.startMs, app.startMs, { sort: "start" }),
   durationColumn("col.duration", (r) => r.durationMs),
   { id: "inputRate", label: t("streaming.inputRate"), title: t("streaming.rate.title"), num: true, sort: "inputRate", cell: (r) => count(round(r.recentInputRowsPerSecond)) },
@@ -81,6 +80,7 @@ const columns = (app) => [
   countColumn("streaming.inputRows", (r) => r.inputRows),
   countColumn("col.jobs", (r) => r.jobCount, { sort: undefined }),
   sparse(badColumn("streaming.failedJobs", (/** @type {StreamingItem} */ r) => r.failedJobCount || null, { sort: undefined })),
+  { id: "id", label: t("streaming.ids"), cell: (r) => <Ids r={r} /> },
 ];
 
 /** Two decimals, as the History Server shows them. @param {number | null} rate */

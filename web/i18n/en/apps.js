@@ -53,6 +53,7 @@ export const apps = {
   "apps.damage.not-a-log": "no event log",
   "apps.damage.name": "another compression than the name says",
   "apps.usual.title": "Median duration of the runs shown that succeeded",
+  "apps.slower.title": "Slower than the median of the runs before it: what is behind that",
   "apps.trend": "Newest",
   "apps.trend.title": "Newest run against the median of those before; failed runs and logs without an end do not count",
   "apps.saving": "To win back",

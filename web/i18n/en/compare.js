@@ -63,6 +63,7 @@ export const compare = {
   "compare.planChanged": "other plan",
   "compare.changed": "different time",
   "compare.alike": "alike",
+  "compare.moreNotes": (/** @type {number} */ n) => `${some(n, "more note")} of rules that stand above`,
   "compare.same": (/** @type {number} */ n) => `${some(n, "finding is", "findings are")} the same in both runs`,
   "compare.noNews": "No finding came, went or changed.",
   "compare.news": "News",

@@ -6,7 +6,7 @@ import { some } from "./some.js";
 export const findings = {
   "findings.title": "Findings",
   "findings.page": "All findings",
-  "findings.note": "by what they cost",
+  "findings.note": "what to change first, on top",
   "find.later": "Findings, where the time went and the timeline come when the log has been read.",
   "find.notJudged": "This run has not been judged yet.",
   "find.count": (/** @type {number} */ n, /** @type {number} */ act) => (act ? `${some(n, "finding")}, ${count(act)} to act on` : some(n, "finding")),

@@ -53,6 +53,7 @@ export const apps = {
   "apps.damage.not-a-log": "不是事件日志",
   "apps.damage.name": "压缩方式与文件名不符",
   "apps.usual.title": "所示各次成功运行时长的中位数",
+  "apps.slower.title": "比此前各次运行的中位数慢：看原因",
   "apps.trend": "最近",
   "apps.trend.title": "最近一次运行与此前中位数相比；失败的运行与没有结尾的日志不计",
   "apps.saving": "可挽回",

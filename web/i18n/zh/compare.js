@@ -60,6 +60,7 @@ export const compare = {
   "compare.planChanged": "计划不同",
   "compare.changed": "时间不同",
   "compare.alike": "相近",
+  "compare.moreNotes": (n) => `上述规则的另外 ${count(n)} 条提示`,
   "compare.same": (n) => `两次运行有 ${count(n)} 项发现相同`,
   "compare.noNews": "没有发现出现、消失或变化。",
   "compare.news": "变化",

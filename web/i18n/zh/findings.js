@@ -5,7 +5,7 @@ import { count } from "../../lib/format.js";
 export const findings = {
   "findings.title": "发现",
   "findings.page": "全部发现",
-  "findings.note": "按代价",
+  "findings.note": "最该先改的在最上",
   "find.later": "日志读完后给出发现、时间去向和时间线。",
   "find.notJudged": "这次运行尚未分析。",
   "find.count": (n, act) => (act ? `${count(n)} 项发现，${count(act)} 项需要处理` : `${count(n)} 项发现`),
