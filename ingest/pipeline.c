@@ -21,6 +21,7 @@
 #include "ingest/event/event_decode.h"
 #include "ingest/model/app_model.h"
 #include "ingest/model/sql.h"
+#include "ingest/model/streaming.h"
 #include "ingest/source/line_reader.h"
 #include "ingest/store/app_writer.h"
 
@@ -386,6 +387,14 @@ static enum err_code read_to_end(struct load *self, const struct log_entry *entr
 
 /* ---- what became of it */
 
+/* Its streaming query was stopped, which is how such a query ends. */
+static bool was_stopped(const struct app_model *model, const struct job *job)
+{
+    const struct streaming_query *query =
+        job->status == JOB_FAILED && model->streaming && str_known(job->job_group) ? smap_get(&model->streaming->by_run_id, job->job_group) : NULL;
+    return query && query->end_seen == 1 && !known(query->exception_text_id);
+}
+
 static const char *outcome_of(const struct app_model *model)
 {
     if (!model->has_end)
@@ -395,7 +404,7 @@ static const char *outcome_of(const struct app_model *model)
     const struct job *last = NULL;
     for (size_t i = 0; i < model->jobs.count; i++) {
         const struct job *job = model->jobs.items[i];
-        if (job->status != JOB_NO_END && (!last || known_or(job->completion_ms, 0) >= known_or(last->completion_ms, 0)))
+        if (job->status != JOB_NO_END && !was_stopped(model, job) && (!last || known_or(job->completion_ms, 0) >= known_or(last->completion_ms, 0)))
             last = job;
     }
     if (last)

@@ -19,7 +19,8 @@ const char run_file_sql[] =
     "coalesce(a.start_ms, a.first_event_ms), iif(h.complete, iif(a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), NULL), "   /* 18-19 */
     "a.last_event_ms, h.complete, l.generation, "                                                                                                           /* 20-22 */
     "CASE WHEN NOT h.complete THEN 'unknown' WHEN a.exit_code <> 0 THEN 'failed' ELSE coalesce((SELECT iif(status = 2, 'failed', 'succeeded') FROM job "
-    "WHERE status <> 0 AND NOT (status = 2 AND coalesce(job_group IN (SELECT run_id FROM streaming_query WHERE end_seen AND exception_text_id IS NULL), 0)) " /* it was stopped with its query */
+    /* Not one that was stopped with its streaming query. */
+    "WHERE status <> 0 AND NOT (status = 2 AND coalesce(job_group IN (SELECT run_id FROM streaming_query WHERE end_seen AND exception_text_id IS NULL), 0)) "
     "ORDER BY completion_ms DESC, job_id DESC LIMIT 1), iif(a.exit_code IS NULL, 'unknown', 'succeeded')) END, " /* 23 */
     "coalesce(iif(h.complete AND a.end_ms >= coalesce(a.start_ms, a.first_event_ms), a.end_ms, a.last_event_ms), a.last_event_ms) "
     "- coalesce(a.start_ms, a.first_event_ms), "                                                                                                       /* 24 */

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs of tests/data/planted: the fault that was planted stands first or second by what it costs (or anywhere, where it has no price), what is not in a run is not told of it, and a healthy run has
 nothing above low. Warm-up is left out of the order: it is large in every short run."""
+import contextlib
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/support")
 import tree
@@ -39,6 +42,10 @@ PLANTED = {
 HEALTHY = ["healthy_dynamic_allocation", "healthy_iterations", "healthy_slow_start", "healthy_stream", "healthy_word_count"]
 
 
+# What did not fail, in the report and in the list, though a job was stopped.
+STOPPED = ["stream_stopped"]
+
+
 def findings_of(folder):
     (path,) = (tree.ROOT / "tests/data/planted" / folder).iterdir()
     done = subprocess.run([tree.binary(), "report", str(path), "--format", "json"], capture_output=True, text=True, timeout=900)
@@ -68,11 +75,24 @@ def faults_of_healthy(folder):
             yield f"{f['rule']} {f['grade']}: {f['sentence']}"
 
 
+def faults_of_stopped(folder):
+    (path,) = (tree.ROOT / "tests/data/planted" / folder).iterdir()
+    said = json.loads(subprocess.run([tree.binary(), "report", str(path), "--format", "json"], capture_output=True, text=True, timeout=900).stdout)
+    with tempfile.TemporaryDirectory() as store:
+        subprocess.run([tree.binary(), "ingest", "--store", store, str(path)], capture_output=True, timeout=900, check=True)
+        with contextlib.closing(sqlite3.connect(f"{store}/catalog.db")) as catalog:
+            (outcome,) = catalog.execute("SELECT outcome FROM app").fetchone()
+    if said["app"]["failed"] or outcome != "succeeded":
+        yield f"failed: {said['app']['failed']} in the report, {outcome} in the list"
+
+
 def main():
     kept = {p.name for p in pathlib.Path(tree.ROOT / "tests/data/planted").iterdir() if p.is_dir()}
     bad = [f"{name}: expected and kept are different" for name in kept ^ (set(PLANTED) | set(HEALTHY))]
     for folder, (rules, strangers) in PLANTED.items():
         bad += [f"{folder}: {fault}" for fault in faults_of_planted(folder, rules, strangers)]
+    for folder in STOPPED:
+        bad += [f"{folder}: {fault}" for fault in faults_of_stopped(folder)]
     for folder in HEALTHY:
         bad += [f"{folder}: {fault}" for fault in faults_of_healthy(folder)]
     print("\n".join(bad + [f"{len(kept)} logs, {len(bad)} faults"]))
