@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/verdict.h"
 #include "base/attributes.h"
 
 static bool is_rule(const struct report_finding *f, const char *id)
@@ -121,17 +122,23 @@ static enum err_code read_pieces(struct report *self, struct report_finding *f, 
     return rc == ERR_EOF ? ERR_OK : rc;
 }
 
-size_t report_sets_the_same(const struct report *self, size_t position, size_t lead)
+size_t report_sets_the_same(const struct report *self, size_t position)
 {
     struct str stage = self->findings[position].pieces_of;
-    if (!str_known(stage) || position == lead)
+    size_t others = 0, first = self->finding_count;
+    if (position >= self->shown_count || !str_known(stage))
+        return self->finding_count;
+    for (size_t i = 0; i < self->shown_count; i++) {
+        if (i == position || !str_known(self->findings[i].pieces_of) || !str_eq(self->findings[i].pieces_of, stage))
+            continue;
+        first = others++ ? first : i;
+    }
+    size_t lead = others ? verdict_lead(self) : self->finding_count; /* asked last: it looks at all findings */
+    if (lead == position)
         return self->finding_count;
     if (lead < self->finding_count && str_known(self->findings[lead].pieces_of) && str_eq(self->findings[lead].pieces_of, stage))
         return lead;
-    for (size_t i = 0; i < position; i++)
-        if (str_known(self->findings[i].pieces_of) && str_eq(self->findings[i].pieces_of, stage))
-            return i;
-    return self->finding_count;
+    return first < position ? first : self->finding_count;
 }
 
 enum err_code report_link(struct report *self, struct err *err)

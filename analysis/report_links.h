@@ -10,8 +10,7 @@
 /* Sets same_as, failed_attempts and pieces_of of what is shown; all others stand for themselves. */
 enum err_code report_link(struct report *self, struct err *err) WARN_UNUSED;
 
-/* The finding that comes first of those whose cure sets the same number of pieces as this one's, and is another; finding_count: there is none, or this is it. `lead`: position of what the verdict is about,
- * which comes before all. */
-size_t report_sets_the_same(const struct report *self, size_t position, size_t lead);
+/* Of those whose cure sets the same number of pieces as this one's the finding that comes first: what the verdict is about, then by their order. finding_count: there is no other, or this is it. */
+size_t report_sets_the_same(const struct report *self, size_t position);
 
 #endif

@@ -234,7 +234,7 @@ static void say_one_of_two(const struct report *report, size_t position, enum la
 {
     CLEANUP(buf_dispose) struct buf where;
     buf_init(&where, 4096);
-    size_t other = position < report->shown_count ? report_sets_the_same(report, position, verdict_lead(report)) : report->finding_count;
+    size_t other = report_sets_the_same(report, position);
     if (other == report->finding_count)
         return;
     const struct finding *finding = &report->findings[other].finding;

@@ -27,7 +27,7 @@ FAULTS = {
 # folder of the log: rule whose sentence is in the verdict, or whose name is
 PLANTED = {
     "skew_hot_key": "STAGE.SKEW_DATA", "slow_executor": "STAGE.SLOW_HOST", "straggler_even_bytes": "STAGE.STRAGGLER", "gc_pressure": "STAGE.GC_HIGH", "spill_sort": "STAGE.SPILL",
-    "tiny_tasks": "STAGE.TINY_TASKS", "idle_executors": "STAGE.FEW_TASKS", "connect_ops": "TASK.FAILURES",
+    "tiny_tasks": "STAGE.TINY_TASKS", "idle_executors": "STAGE.FEW_TASKS", "connect_ops": "JOB.FAILED",
 }
 complaints = []
 
