@@ -378,7 +378,7 @@ static enum err_code say_healthy(struct report *report, enum lang lang, struct b
     size_t usual = leading(report, NULL, 0);
     if (say_little(report, lang, out))
         return ERR_OK;
-    say(out, lang, "healthy", &wall, 1);
+    say(out, lang, report->end_at_least ? "healthy_so_far" : "healthy", &wall, 1); /* after "the run was killed" nothing is healthy */
     if (usual < report->finding_count && telling_of(&report->findings[usual]) == TELLS_USUAL)
         return say_finding(report, lang, usual, out, err);
     size_t closest = verdict_closest(report, NULL, 0);
