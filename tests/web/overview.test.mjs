@@ -32,14 +32,16 @@ beforeEach(async (t) => {
 });
 after(() => browser.close());
 
+const PARTS = ["lead", "cause", "symptom", "note", "usual"];
+
 describe("the overview", () => {
-  it("says the server's verdict first, and its findings in the server's order", async () => {
+  it("says the server's verdict first, and its findings part by part, in each in the server's order", async () => {
     await visit(page, at);
     assert.equal(await text(".verdict-say"), found.verdict);
     const small = await page.$(".find-fold");
     if (small) await small.click();
     await settled(page);
-    assert.deepEqual(await page.$$eval("[data-finding]", (rows) => rows.map((r) => /** @type {HTMLElement} */ (r).dataset.finding)), found.findings.map(idOf));
+    assert.deepEqual(await page.$$eval("[data-finding]", (rows) => rows.map((r) => /** @type {HTMLElement} */ (r).dataset.finding)), PARTS.flatMap((part) => found.findings.filter((/** @type {any} */ f) => f.part === part)).map(idOf));
     assert.equal(await text(`[data-finding="${idOf(found.findings[0])}"] .find-text`), found.findings[0].sentence);
     assert.deepEqual(wrong, []);
   });

@@ -37,6 +37,9 @@ const RULES = {
   "small-files-read": ["SQL.SMALL_FILES_READ"],
 };
 
+/** Of a list for readers, in its order: server/openapi.yaml, Finding. */
+const PARTS = ["lead", "cause", "symptom", "note", "usual"];
+
 /** Folders of tests/data/logs with a fault in them. @type {Record<string, string>} */
 const PLANTED = {
   big_stage: "tiny-tasks",
@@ -134,6 +137,11 @@ async function walk(page, root, app, rules, path, get) {
   const id = await rows.first().getAttribute("data-finding"),
     row = 1 + (await page.locator(".find-row").evaluateAll((all, wanted) => all.findIndex((r) => r.getAttribute("data-finding") === wanted), id));
   const { findings } = await get(`apps/${app.ref}/findings?lang=en`);
+  // What the verdict names stands on top, and what every run has below all that can be mended.
+  const order = (await page.locator(".find-row").evaluateAll((all) => all.map((r) => r.getAttribute("data-finding")))).map(
+    (shown) => PARTS.indexOf(findings.find((/** @type {any} */ f) => `${f.rule}:${f.subject.kind}:${f.subject.key}` === shown).part),
+  );
+  assert.deepEqual(order, [...order].sort((a, b) => a - b));
   const cause = findings.find((/** @type {any} */ f) => `${f.rule}:${f.subject.kind}:${f.subject.key}` === id);
   assert.ok(seen.includes(cause.name), `${cause.name} is named before anything is opened`);
   await click(rows.first());
