@@ -13,6 +13,7 @@ static const struct {
     {"APP.DRIVER_GAP", "at_the_end", "DYNALLOC"},
     {"APP.DRIVER_GAP", "shell", "DYNALLOC"},
     {"APP.DRIVER_GAP", "server", "DYNALLOC"},
+    {"APP.START_WAIT", "program", ""},
     {"APP.SQL_DRIVER", "first", ""},
     {"APP.SQL_DRIVER", "planning", "PARALLEL_READ"},
     {"APP.SQL_DRIVER", "commit", "COALESCE_WRITE"},
@@ -44,11 +45,12 @@ static const struct {
     {"STAGE.SCHED_DELAY", "few", "RESULT_FILE"},
     {"STAGE.DESER", "tasks", ""},
     {"STAGE.STRAGGLER", "code_cpu", "KEYSAMPLE"},
-    {"STAGE.STRAGGLER", "deser", "SPECULATE"},
+    {"STAGE.STRAGGLER", "deser", ""},
     {"STAGE.UNEVEN", "executors", "DYNALLOC SPECULATE"}, /* nothing failed: Spark excludes nobody for being slow */
     {"STAGE.UNEVEN", "partitions", "REPART"},
     {"STAGE.GC_HIGH", "not_cached", "SHUFPART G1 MEMORY"},
     {"STAGE.SPILL", "python", "RDDPART"},
+    {"STAGE.SPILL", "input", "REPART MEMORY"},
     {"STAGE.SPILL", "few", "KEYSAMPLE SALT AQE_SKEW"},
     {"RDD.RECOMPUTE", "memory_tight", "CHECKPOINT"},
     {"SQL.SMALL_FILES_WRITE", "partitioned", "REPART_BY"},
@@ -67,6 +69,8 @@ static const struct {
     {"EXEC.LOST", "disconnected", "SERVICE"},
     {"EXEC.LOST", "terminated (143)", "SERVICE"},
     {"EXEC.LOST", "unknown", "SERVICE"},
+    {"LOG.INCOMPLETE", "running", ""},
+    {"LOG.INCOMPLETE", "abandoned", ""},
 };
 /* Of failed jobs and tasks, and of those that ran out of memory, by what they say (error_text.h): nothing to copy cures an error in somebody's program. */
 static const struct {

@@ -108,7 +108,7 @@ const struct rule rules[] = {
     {"SQL.SMALL_FILES_WRITE", 1, HEALTH, "data", SUBJECT_NODE, "bytes", DOWN(32 * MIB, 16 * MIB, 3 * MIB, 0.5 * MIB), SEVERE, "REPART"},   /* DF 3 MiB */
     {"SQL.BROADCAST_MISSED", 3, TIME, "slow", SUBJECT_NODE, "ratio", UP(2, 5, 50, 500), SEVERE, "BROADCAST BCAST_THRESH"},        /* DF */
     {"SQL.BROADCAST_LARGE", 1, HEALTH, "memory", SUBJECT_NODE, "bytes", UP(256 * MIB, GIB, 2 * GIB, 4 * GIB), SEVERE, "BCAST_THRESH"},                    /* DF 1 GiB; CP 30–40 % of memory */
-    {"SQL.ROW_EXPLOSION", 1, HEALTH, "data", SUBJECT_NODE, "ratio", UP(10, 100, 1000, 10000), SEVERE, "PUSHDOWN"},                /* DF 10^10 rows; ST 10 / 100 */
+    {"SQL.ROW_EXPLOSION", 1, HEALTH, "data", SUBJECT_NODE, "ratio", UP(10, 100, 1000, 10000), SEVERE, "KEYDUP PUSHDOWN"},         /* DF 10^10 rows; ST 10 / 100 */
     {"SQL.FULL_SCAN", 1, HEALTH, "data", SUBJECT_NODE, "bytes", UP(ANY, 10 * GIB, 100 * GIB, TIB), SEVERE, "DPP PUSHDOWN"},       /* own */
     {"SQL.DPP", 1, HEALTH, "config", SUBJECT_SQL, "share", UP(0, 1, NO, NO), LOW, "DPP"},                                         /* S3; files read of all: 1 is "nothing was pruned" */
     {"SQL.PUSHDOWN", 2, HEALTH, "data", SUBJECT_NODE, "bytes", UP(GIB, 10 * GIB, NO, NO), LOW, "PUSHDOWN"},                       /* own */

@@ -64,6 +64,7 @@ static enum err_code start_wait(const struct judged *judged, struct findings *fi
     double wait = MAX((double)known_or(elapsed_known(facts->begin_ms, first), 0), startup);
     struct finding *finding = findings_add(findings, "APP.START_WAIT", SUBJECT_APP, "-");
     finding->measure = wait / 1000;
+    finding->cause = startup >= wait - startup ? "cluster" : "program"; /* which of both kept it longer */
     finding->local_saving_ms = MAX(0.0, startup - START_TARGET_MS);
     if (shell)
         finding->at_most = GRADE_INFO;

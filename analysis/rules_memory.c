@@ -83,7 +83,9 @@ static void spill(const struct judged *judged, struct findings *findings, const 
         return;
     double share = view->extra->spilled_tasks / view->count;
     bool has_cores = known_or(judged->facts->executors[view->extra->worst.executor].cores, 1) > 1;
-    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : in_python ? "python" : has_cores ? "most_cores" : "most";
+    double input = view->stats->of[STAT_INPUT_BYTES].count ? view->stats->of[STAT_INPUT_BYTES].sum : 0;
+    bool is_shuffled = view->read_bytes - input > input; /* else no number of shuffle partitions makes its tasks smaller */
+    finding->cause = share < SPILL_FEW ? "few" : share <= SPILL_MOST ? "some" : in_python ? "python" : !is_shuffled ? "input" : has_cores ? "most_cores" : "most";
     /* Where files of a spill stay in the page cache no time is seen that it cost: still nothing that was meant. */
     if (finding->measure >= rule->ladder.step[1] && disk >= SPILL_LEAST_BYTES)
         finding->at_least = GRADE_INFO;

@@ -10,6 +10,7 @@
 /* Placeholders have names that no rule uses for something else: {partitions}, never {n}. {#} and {#2} are comments, in the reader's language: snippet_comments in analysis/messages. */
 const struct snippet snippets[] = {
     {"KEYSAMPLE", "python", "df.sample(0.01, seed=1).groupBy('{key}').count().orderBy('count', ascending=False).show(20)"},
+    {"KEYDUP", "python", "right.groupBy('{key}').count().where('count > 1').orderBy('count', ascending=False).show(20)     # {#}"},
     {"FILTER_KEY", "python",
      "junk = ['', 'unknown']                      # {#}\n"
      "df = df.where(F.col('{key}').isNotNull() & ~F.col('{key}').isin(junk))"},

@@ -482,11 +482,14 @@ size_t verdict_first_step(const struct report *report)
 {
     if (report->app.failed)
         return first_shown(report, is_about_failure);
-    size_t lead = verdict_lead(report);
+    size_t lead = verdict_lead(report), incomplete = first_shown(report, is_incomplete_log);
+    /* Why a run was killed comes before what made it slow. */
+    if (report->app.is_abandoned && incomplete < report->finding_count)
+        return incomplete;
     if (lead < report->finding_count && verdict_waited_for_people(report) && report->findings[lead].grade < GRADE_LOW)
         return report->finding_count;
     bool is_whole = report->completeness >= COMPLETE_ENOUGH && !report->end_at_least;
-    return lead == report->finding_count && !is_whole ? first_shown(report, is_incomplete_log) : lead;
+    return lead == report->finding_count && !is_whole ? incomplete : lead;
 }
 
 enum err_code verdict_app(struct report *report, enum lang lang, struct buf *out, struct err *err)

@@ -388,7 +388,7 @@ static void advises_by_the_cause(void **state)
     add_finding("RDD.RECOMPUTE", "rdd", "2", 2, 10000, 2, "{}");
     assert_non_null(strstr(text_report(), "Do this first\n  Call persist() on it"));
     exec("UPDATE finding SET cause = 'memory_tight'");
-    assert_non_null(strstr(text_report(), "Do this first\n  Write it to files once and read those"));
+    assert_non_null(strstr(text_report(), "Do this first\n  Write it to files once and go on"));
     assert_null(strstr(text_report(), "data.persist("));
 }
 
@@ -533,6 +533,19 @@ static void of_a_shell_only_what_is_worth_it_is_to_be_done(void **state)
     assert_string_equal(first_step(), "  Nothing: most of this run was waiting for somebody to type.");
     exec("UPDATE finding SET price_ms = 3000");
     assert_null(strstr(first_step(), "Nothing"));
+}
+
+/* Why it was killed comes before what made it slow; of one that may still run that is not asked. */
+static void of_an_abandoned_run_its_end_comes_first(void **state)
+{
+    (void)state;
+    add_job();
+    exec("UPDATE log_health SET complete = 0");
+    exec("UPDATE analysis SET end_at_least = 1");
+    add_finding("STAGE.UNEVEN", "stage", "1.0", 2, 10000, 2, UNEVEN_ARGS);
+    add_finding("LOG.INCOMPLETE", "log", "-", 90, UNKNOWN, 2, "{}");
+    exec("UPDATE finding SET cause = 'running' WHERE rule_id = 'LOG.INCOMPLETE'");
+    assert_non_null(strstr(first_step(), "  Find out why the run ended"));
 }
 
 /* A saving is no comfort to a run that failed, and what failed comes before what is dearer. */
@@ -1029,6 +1042,7 @@ int main(void)
         TEST(says_what_to_do_first_where_and_what_it_saves),
         TEST(says_that_nothing_is_to_be_done),
         TEST(of_a_shell_only_what_is_worth_it_is_to_be_done),
+        TEST(of_an_abandoned_run_its_end_comes_first),
         TEST(of_a_failed_run_the_failure_comes_first),
         TEST(of_a_log_that_lacks_much_and_shows_nothing_else_that_comes_first),
         TEST(says_what_an_incomplete_log_lacks),

@@ -251,6 +251,7 @@ static void nothing_runs_before_there_is_an_executor(void **state)
     add_task(0, next_task++, 0, 1, T0 + 35000, T0 + 45000);
     analyse_app();
     assert_near(measure("APP.START_WAIT", "-"), 35.0);
+    assert_string_equal(cause_of("APP.START_WAIT"), "cluster");
     assert_string_equal(arg_of("APP.START_WAIT", "wait"), "35000");
     assert_string_equal(arg_of("APP.START_WAIT", "b"), "");
 }

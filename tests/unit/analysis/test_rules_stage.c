@@ -167,6 +167,23 @@ static void a_spill_of_python_is_judged_by_its_size(void **state)
     assert_near(number_of("SELECT at_most FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), (double)GRADE_LOW);
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), "python");
     assert_near(number_of("SELECT price_ms FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), 0.0);
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), "input");
+}
+
+/* What comes in decides how it is cut smaller: 100 MiB a task of a file, or of a shuffle, on two cores. */
+static void a_spill_is_cured_where_its_data_comes_from(void **state)
+{
+    (void)state;
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whole_stage(stage, 4, 1000 + 15000 * stage, 13000 + 15000 * stage);
+        for (int64_t i = 0; i < 4; i++) {
+            struct task_cells *task = task_of(stage, i, 1, 1000 + 15000 * stage + 6000 * (i / 2), 6000);
+            task->disk_spilled_bytes = 100 * MIB;
+            *(stage ? &task->shuffle_local_read_bytes : &task->input_bytes) = 100 * MIB;
+        }
+    }
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '0.0'"), "input");
     assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'STAGE.SPILL' AND subject_key = '1.0'"), "most_cores");
 }
 
@@ -721,6 +738,7 @@ int main(void)
         TEST(two_tasks_may_collect_too_much),
         TEST(a_spill_that_cost_nothing_is_told),
         TEST(a_spill_of_python_is_judged_by_its_size),
+        TEST(a_spill_is_cured_where_its_data_comes_from),
         TEST(a_multiple_of_nothing_is_not_told),
         TEST(only_tasks_with_a_better_place_wait_for_it),
         TEST(tasks_that_all_wait_for_one_place_are_told),
