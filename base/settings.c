@@ -29,7 +29,8 @@ const struct setting setting_table[SETTING_COUNT] = {
         "Names for the log directories, by position; as many as there are directories, no two equal. Without them a directory is shown by its path."},
     [SETTING_UPDATE_INTERVAL] = {"spark.history.fs.update.interval", SETTING_KIND_TIME, "10s", "s", 100, 36500 * DAY_MS, "AFTERGLOW_UPDATE_INTERVAL", NULL,
         {"spark.history.fs.update.interval.seconds", "spark.history.fs.updateInterval", "spark.history.updateInterval", NULL},
-        "Pause between the end of one look at the log directories and the next. A local one in which something was made, renamed or deleted is looked at within a tenth of it."},
+        "Within what time it is noticed that something came, grew or went in the log directories, where a look at them takes less than a third of it. "
+        "One of this machine or of HDFS in which something was made, renamed or deleted is looked at within a tenth of it."},
     [SETTING_HADOOP_CONF] = {"afterglow.hadoop.confDir", SETTING_KIND_TEXT, NULL, NULL, 0, 0, "HADOOP_CONF_DIR", NULL, {NULL},
         "Directory of core-site.xml and hdfs-site.xml: name services, name nodes, fs.s3a.*. Settings spark.hadoop.KEY are stronger."},
     [SETTING_HDFS_NODES] = {"afterglow.hdfs.nameNodes", SETTING_KIND_LIST, NULL, NULL, 0, 0, NULL, NULL, {NULL},

@@ -38,8 +38,8 @@ struct watched {
     bool anew;               /* nothing counts as told; under the lock */
     struct place_view *view; /* owned; made by its lane */
     bool has_view;
-    int64_t modified_ms;         /* of a local directory, right before the last look; UNKNOWN: it is none, or was not there */
-    int64_t ended_ns, took_ns;   /* the last look */
+    int64_t modified_ms;       /* of its directory, right before the last look; UNKNOWN: it is none, was not there, or has no such time (S3) */
+    int64_t ended_ns, took_ns; /* the last look */
     struct imap seen[2]; /* of the last look and of this one: keys → a_log, or why it is none */
     struct imap told[2]; /* the same: stamps of logs in one file → their keys */
 };
@@ -327,8 +327,6 @@ static enum err_code look_at(struct lookout *self, size_t index)
     } else if ((begin.is_there = place_stat(place->address, &child, NULL) == ERR_OK)) {
         begin.is_directory = child.kind == CHILD_DIRECTORY;
         begin.is_hidden = begin.is_directory && confine_hides(place->address);
-        if (begin.is_directory)
-            place->modified_ms = child.modified_ms;
         place_child_dispose(&child);
     }
     enum err_code rc = put(self, &begin);
@@ -337,7 +335,8 @@ static enum err_code look_at(struct lookout *self, size_t index)
     if (!place->has_view)
         end.rc = place_view_new(place->address, &place->view, &end.err);
     place->has_view = !end.rc;
-    const struct log_scan scan = {.context = &look, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known, .pass_over = pass_over, .view = place->view};
+    const struct log_scan scan = {.context = &look, .on_entry = on_entry, .on_reject = on_reject, .is_known = is_known, .pass_over = pass_over, .view = place->view,
+                                  .ret_modified_ms = &place->modified_ms};
     if (!end.rc)
         end.rc = log_scan(place->address, &scan, &end.err);
     if (!end.rc)
@@ -370,6 +369,14 @@ static bool has_stirred(const struct watched *place)
     return stirred;
 }
 
+/* From the end of a look to the next. What comes right after a look passed it is told when the next one ends, and that shall be within the interval, a tenth of which is left for reading
+ * it. Where that cannot be, no more than half of the time is spent on looking, and no pause is longer than the interval. */
+static int64_t pause_ns(const struct lookout *self, int64_t took_ns)
+{
+    int64_t interval_ns = self->options.interval_ms * NS_PER_MS;
+    return MAX(interval_ns - interval_ns / GLANCES - 2 * took_ns, MIN(took_ns, interval_ns));
+}
+
 /* Until `until_ns` at most; with the lock held. False: the lane ends. */
 static bool wait_for_work(struct lane *lane, int64_t until_ns)
 {
@@ -398,7 +405,8 @@ static void *keep_looking(void *context)
     pthread_setname_np(pthread_self(), "lookout");
     pthread_mutex_lock(&self->lock);
     while (wait_for_work(lane, MIN(due_ns, glance_ns))) {
-        bool due = time_monotonic_ns() >= due_ns;
+        int64_t began_ns = time_monotonic_ns();
+        bool due = began_ns >= due_ns;
         lane->looking = due || lane->poked;
         lane->poked = false;
         pthread_mutex_unlock(&self->lock);
@@ -407,12 +415,13 @@ static void *keep_looking(void *context)
         for (size_t i = 0; i < self->options.place_count && !rc; i++)
             if (&self->lanes[self->places[i].lane] == lane && (take_wish(self, i) || due || has_stirred(&self->places[i])))
                 rc = look_at(self, i);
-        glance_ns = time_monotonic_ns() + self->options.interval_ms * NS_PER_MS / GLANCES;
+        int64_t ended_ns = time_monotonic_ns();
+        glance_ns = ended_ns + self->options.interval_ms * NS_PER_MS / GLANCES;
         pthread_mutex_lock(&self->lock);
         lane->looking = false;
         lane->done = true;
         if (due)
-            due_ns = time_monotonic_ns() + self->options.interval_ms * NS_PER_MS;
+            due_ns = ended_ns + pause_ns(self, ended_ns - began_ns);
         if (!self->options.again)
             break;
     }

@@ -4,8 +4,9 @@
  * LOOKOUT_REMOTE_LANES they share), so that a place that is slow or away keeps no other waiting, and none keeps the worker. What they see comes out of one bounded queue, in the
  * order in which it was seen, each place's between its BEGIN and its END: whoever looks faster than the worker takes waits.
  *
- * A lane looks once, or again `interval_ms` after it ended, or at once when it is poked. In between it glances at its local places, ten times in an interval: one whose own directory has
- * another time than the last look found, because something in it was made, renamed or deleted, is looked at now, as long as that takes no more than LOOKOUT_EARLY_SHARE of the time. A log whose path and fingerprint it, or the catalogue, has seen before is not opened. A log in one
+ * A lane looks once, or so often that what came, grew or went is told within `interval_ms`, or at once when it is poked. In between it glances at its places, ten times in an interval: one
+ * whose own directory has another time than the last look found, because something in it was made, renamed or deleted, is looked at now, as long as that takes no more than
+ * LOOKOUT_EARLY_SHARE of the time. That is a stat, or a question to a name node; S3 has no directories and no such time. A log whose path and fingerprint it, or the catalogue, has seen before is not opened. A log in one
  * file that is as the last look told it is told by its key alone (SEEN_SAME), many at a time, so that 100,000 logs that did not change cost little more than their stat.
  *
  * Threads: all functions are the worker's, but for what the lanes do inside. */

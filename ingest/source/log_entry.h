@@ -83,6 +83,8 @@ struct log_scan {
     /* May be NULL. *ret_passed: a scan before told the log of this stamp, and that it is still there is all there is to say: no entry is made of it. */
     enum err_code (*pass_over)(void *context, int64_t stamp, bool *ret_passed);
     struct place_view *view;         /* borrowed: what earlier scans of this place remember; may be NULL */
+    /* May be NULL. When, before the scan looked into it, the directory that it began with was changed last; left alone where it is none, or (S3) nobody knows. */
+    int64_t *ret_modified_ms;
 };
 
 /* Looks at `path`: a log (file, rolling directory, legacy directory, Databricks directory, zip) or a directory of logs, which is walked recursively

@@ -307,6 +307,8 @@ static enum err_code scan_root(struct scanner *self, const char *path, bool one_
         if (rc == ERR_OK)
             rc = scan_file(self, dir, path, &child, runs ? ENTRY_SUPERSEDES_INPROGRESS : 0, err);
     } else if (rc == ERR_OK && child.kind == CHILD_DIRECTORY) {
+        if (self->scan->ret_modified_ms)
+            *self->scan->ret_modified_ms = child.modified_ms;
         rc = place_view_begin(self->scan->view, err);
         if (rc == ERR_OK)
             rc = scan_directory(self, path, dir, &child, 0, one_log, err);

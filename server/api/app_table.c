@@ -571,7 +571,8 @@ static enum err_code find_page(const struct app_table *self, const struct app_fi
         return ERR_OK;
     if (!(ret->rowids = mem_array(ret->count, sizeof *ret->rowids)))
         return err_nomem(err);
-    select_place(items, count, first);
+    if (first)
+        select_place(items, count, first);
     if (first + ret->count < count)
         select_place(items + first, count - first, ret->count);
     qsort(items + first, ret->count, sizeof *items, by_order);

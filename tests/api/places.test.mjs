@@ -164,6 +164,18 @@ test("a run that no scan has seen yet is found when somebody asks for it", async
   rmSync(join(remote, "eventlog_v2_app-2-x_y"), { recursive: true });
 });
 
+test("what comes to HDFS is seen by the time of its directory, long before the interval is over", async (t) => {
+  const remote = makeFolder(t);
+  const hdfs = await startWebhdfs({ root: remote });
+  t.after(() => hdfs.stop());
+  const server = await startServer(t, ["--store", join(makeFolder(t), "store"), "--logs", `webhdfs://127.0.0.1:${hdfs.port}/`], { AFTERGLOW_UPDATE_INTERVAL: "40s" });
+  await eventually(async () => (await server.json("status")).places[0]?.lastScanMs);
+  const came = Date.now();
+  put(remote, "app-early", smallLog({ id: "app-early" }));
+  await eventually(async () => (await server.json("apps?q=app-early")).total === 1);
+  assert.ok(Date.now() - came < 25000, `${Date.now() - came} ms`);
+});
+
 test("HDFS by TLS: an authority of one's own is believed, no other is, and no way leads back to http", { skip: !HAS_OPENSSL }, async (t) => {
   const folder = makeFolder(t);
   const remote = makeFolder(t);

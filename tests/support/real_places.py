@@ -7,6 +7,9 @@ kerberos
        The same cluster asking for Kerberos, and a KDC of our own on loopback (krb5kdc, kdb5_util, kadmin.local, kinit: Debian's krb5-kdc, krb5-admin-server, krb5-user).
 s3     moto's server (by pip).
 
+hdfs and s3 also say how long new logs take until they are listed, with the interval as it comes: three of them, or $AFTERGLOW_ARRIVALS, while the logs of the directory $AFTERGLOW_GIANTS,
+one after another, are loaded from the same place.
+
 What they need is some 600 MB, so it is fetched where somebody says so: AFTERGLOW_FETCH=1, once, into $AFTERGLOW_CACHE (~/.cache/afterglow). Ends with 77 where it is not there, or
 cannot be had.
 """
@@ -14,9 +17,11 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +30,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import mixed_load
 import serving
 import tree
 
@@ -161,12 +167,15 @@ class Hdfs:
             return False
 
     def put(self, source, target):
+        self.write(source.read_bytes(), target)
+
+    def write(self, content, target):
         try:
             opener = urllib.request.build_opener(NotRedirecting)
             opener.open(urllib.request.Request(self.url(target, "op=CREATE&overwrite=true"), method="PUT"), timeout=20)
         except urllib.error.HTTPError as answer:
             node = answer.headers["Location"]
-        body = {"data": source.read_bytes(), "headers": {"Content-Type": "application/octet-stream"}}
+        body = {"data": content, "headers": {"Content-Type": "application/octet-stream"}}
         urllib.request.urlopen(urllib.request.Request(node, method="PUT", **body), timeout=20).read()
 
     def put_tree(self, source, target):
@@ -232,6 +241,31 @@ def cleaned(folder, place, environment, stranger=None):
     return f"{len(done)} logs of {sum(line['bytes'] for line in done)} bytes deleted in {seconds:.2f} s, {len([row for row in left if row['appId']])} without an end stay"
 
 
+def arrivals(write, server):
+    """`write(content, name)` makes a whole log, running or finished, in the place that `server` watches: is it listed within the interval, which is ten seconds?"""
+    chance, templates, lags, beside = random.Random(7), mixed_load.templates(), [], 0
+    giants = sorted(pathlib.Path(os.environ["AFTERGLOW_GIANTS"]).iterdir()) if "AFTERGLOW_GIANTS" in os.environ else []
+
+    def is_loading():
+        return json_of(server, "/api/afterglow/v1/apps?state=loading&limit=1")["total"] > 0
+
+    for number in range(int(os.environ.get("AFTERGLOW_ARRIVALS", "3"))):
+        if giants and not is_loading():
+            giant = giants.pop(0)
+            write(giant.read_bytes(), giant.name)
+            eventually(is_loading, 60, f"{giant.name} is being loaded")
+        time.sleep(chance.uniform(0, 10))
+        name = f"app-20261201{number:06}-0000"
+        content = mixed_load.renamed(chance.choice(templates), name)
+        beside += is_loading()
+        write(content, f"{name}.inprogress" if number % 2 else name)
+        came = time.monotonic()
+        eventually(lambda: name in {app["id"] for app in json_of(server, "/api/v1/applications")}, 60, f"{name} is listed")
+        lags.append(time.monotonic() - came)
+    print(f"{len(lags)} new logs, {beside} of them while a large one was being loaded, were listed after {statistics.median(lags):.1f} s (median), {max(lags):.1f} s (worst)")
+    assert max(lags) <= 10, lags
+
+
 def follow(hdfs, server, python, rolling):
     """Spark writes; each of its jobs is on our pages within seconds while the name node still says that there is next to nothing."""
     child = subprocess.Popen([str(python), "-c", JOB, f"hdfs://127.0.0.1:{hdfs.rpc}/live", "true" if rolling else "false", "4"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -294,6 +328,14 @@ spark.hadoop.dfs.namenode.http-address 127.0.0.1:{hdfs.http}
             finally:
                 cluster.send_signal(signal.SIGCONT)
             eventually(lambda: not [p for p in json_of(server, "/api/afterglow/v1/status")["places"] if p["failingSinceMs"]], 60, "a cluster that is back is noticed")
+        hdfs.ask("/new", "op=MKDIRS", "PUT")
+
+        def write(content, name):
+            hdfs.write(content, f"/new/.{name}")
+            hdfs.ask(f"/new/.{name}", f"op=RENAME&destination=/new/{name}", "PUT")
+
+        with serving.Server(tree.binary(), [], ["--logs", f"webhdfs://127.0.0.1:{hdfs.http}/new"], env={**os.environ, **environment}) as serve:
+            arrivals(write, serve.base)
 
 
 # ---- Kerberos
@@ -492,6 +534,12 @@ def s3_case(folder):
         count = same_as_from_disk(folder, "s3a://logs/spark events/ü+", names, environment)
         print(f"{count} logs are read from S3 as from a disk")
         print(f"S3: {cleaned(folder, 's3a://logs/spark events/ü+', environment)}")
+
+        def write(content, name):
+            urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/logs/new/{name}", data=content, method="PUT", headers={"Content-Type": "application/octet-stream"}), timeout=60).read()
+
+        with serving.Server(tree.binary(), [], ["--logs", "s3a://logs/new"], env={**os.environ, **environment}) as serve:
+            arrivals(write, serve.base)
 
 
 def main():
