@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tree
+from worked import OTHER_SLOTS
 
 FOLDERS = {"o": ["3.5.7", "4.3.0"], "p": ["public/spark-suite"], "n": ["public/nvidia"]}
 WORST = re.compile(r"(\d+)\.(\d+) ([\d.]+)× ([\d.]+)/([\d.]+) (\w+) (\d+)%")
@@ -109,6 +110,8 @@ def shared(store):
         sys.exit(tree.SKIPPED)
     loaded = list(load([logs / f for fs in FOLDERS.values() for f in fs], store))
     for kind, log_id, worst in rows(spec):
+        if log_id in OTHER_SLOTS:
+            continue
         short = log_id.removeprefix("appl_")  # the table writes application_ short
         # One run lies there in several forms, whole and cut: the row is about one of them.
         of_log = [stages for path, stages in loaded if short in path and any(f"/{f}/" in path for f in FOLDERS[kind])]

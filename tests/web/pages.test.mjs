@@ -64,7 +64,7 @@ for (const [theme, width, lang, examine] of /** @type {const} */ ([
           h1: document.querySelectorAll("h1").length,
           failure: document.querySelector(".is-failure")?.textContent,
           // Advice and code of a finding may well speak of null.
-          nan: [...document.querySelectorAll(".find-body")].reduce((text, e) => text.replace(/** @type {HTMLElement} */ (e).innerText, ""), document.body.innerText).match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
+          nan: [...document.querySelectorAll(".find-body, .first-step")].reduce((text, e) => text.replace(/** @type {HTMLElement} */ (e).innerText, ""), document.body.innerText).match(/\bNaN\b|undefined|\[object|\bnull\b/)?.[0],
           shift: /** @type {any} */ (window).shift,
           // Chinese has no space after its own stops.
           gap: [...document.querySelectorAll(".verdict, .banner")].map((e) => e.textContent?.match(/.{0,8}[。：，；] .{0,8}/)?.[0]).find(Boolean),

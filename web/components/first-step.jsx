@@ -40,7 +40,7 @@ export function FirstStep({ appRef, of }) {
         </div>
       ) : null}
       {finding ? (
-        <p class="no-print">
+        <p class="first-step-why no-print">
           <a href={hrefWith({ finding: findingId(finding) })}>{t("step.why")}</a>
         </p>
       ) : null}
