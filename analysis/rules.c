@@ -93,13 +93,13 @@ const struct rule rules[] = {
     {"TASK.OOM", 3, HEALTH, "memory", SUBJECT_STAGE, "count", UP(1, 1, 2, 5), SEVERE, ""},    /* own: the first is low */
     {"EXEC.LOST", 4, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 3, 10), SEVERE, "OVERHEAD MEMORY SERVICE"},           /* own; a tenth of the executors is severe */
     {"STAGE.RETRY_CHAIN", 1, TIME, "failure", SUBJECT_STAGE, "count", UP(1, 1, 2, 4), SEVERE, "SERVICE CHECKPOINT"},              /* own */
-    {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, "SPECULATE"},               /* CP > 20 copies */
+    {"TASK.SPECULATION", 1, TIME, "slow", SUBJECT_STAGE, "share", UP(0.02, 0.05, 0.15, 0.30), SEVERE, ""},                        /* CP > 20 copies */
     {"EXEC.EXCLUDED", 1, HEALTH, "failure", SUBJECT_EXECUTOR, "count", UP(1, 1, 2, 3), SEVERE, ""},                        /* own */
 
     /* 7.6 reuse and caches */
     {"RDD.RECOMPUTE", 3, TIME, "slow", SUBJECT_RDD, "count", UP(2, 2, 3, 5), SEVERE, "PERSIST UNPERSIST CHECKPOINT"},             /* own */
     {"RDD.CACHE_PARTIAL", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(0.01, 0.10, 0.30, 0.60), SEVERE, "PERSIST_SER UNPERSIST"},/* own */
-    {"RDD.CACHE_UNUSED", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(ANY, 0.10, 0.30, 0.60), MODERATE, "UNPERSIST"},            /* own; of storage memory */
+    {"RDD.CACHE_UNUSED", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(ANY, 0.10, 0.30, 0.60), MODERATE, ""},                     /* own; of storage memory */
     {"RDD.CACHE_LEAK", 1, HEALTH, "memory", SUBJECT_RDD, "share", UP(0.1, 0.3, 0.6, NO), MODERATE, "UNPERSIST"},                  /* own */
 
     /* 7.7 SQL */

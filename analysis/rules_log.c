@@ -16,6 +16,8 @@ static void incomplete(const struct judged *judged, struct findings *findings)
     finding->measure = log->score;
     if (judged->facts->end_at_least)
         finding->cause = "running"; /* for all that the log says */
+    else if (log->caps >> CAP_COMPACTED & 1)
+        finding->cause = "compacted";
     for (int kind = 0; kind < MISSING_KIND_COUNT; kind++) {
         const struct missing *missing = &log->missing[kind];
         if (missing->count <= 0)

@@ -890,7 +890,7 @@ static void does_not_deny_its_notes(void **state)
     add_job();
     add_finding("CONF.FAR", "app", "-", 3, UNKNOWN, 2, "{\"n\":{\"v\":3,\"u\":\"count\"}}");
     add_finding("STAGE.UNEVEN", "stage", "1.0", 0.4, 900, 2, UNEVEN_ARGS);
-    assert_string_equal(verdict(LANG_EN), "Mostly waiting: 60 % of 1 m 40 s, mainly starting up (1 m 00 s). Nothing else needs a change.");
+    assert_string_equal(verdict(LANG_EN), "Mostly waiting: 60 % of 1 m 40 s, mainly starting up (1 m 00 s). Nothing needs a change.");
     exec("UPDATE finding SET measure = 2 WHERE rule_id = 'STAGE.UNEVEN'");
     assert_non_null(strstr(verdict(LANG_EN), "(1 m 00 s). Run times in stage 1.0"));
 }
