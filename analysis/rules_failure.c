@@ -169,6 +169,34 @@ static bool failed_for_good(const struct facts *facts, const struct stage_fact *
     return stage->failed && stage->job != NO_ENTITY && facts->jobs[stage->job].failed;
 }
 
+/* So many failures on one executor or machine, where there are others, are no chance (own; as many as end a job, spark.task.maxFailures). */
+#define ONE_PLACE_FROM 4
+
+/* "one_executor" or "one_machine", where all of these attempts failed there; NULL: they did not, too few failed to tell, or there was no other. *ret_executor: of the first. */
+static const char *only_place(const struct facts *facts, struct lost_slice lost, size_t failed, const struct executor_fact **ret_executor)
+{
+    const struct executor_fact *first = NULL;
+    bool one_executor = true, one_host = true, other_executor = false, other_host = false;
+    for (size_t i = 0; i < lost.count; i++) {
+        const struct attempt *attempt = &facts->attempts[lost.items[i].attempt];
+        const struct executor_fact *executor = &facts->executors[attempt->executor];
+        if (!is_failure(attempt))
+            continue;
+        first = first ? first : executor;
+        one_executor &= executor == first;
+        one_host &= str_eq(executor->host, first->host);
+    }
+    if (!first || failed < ONE_PLACE_FROM)
+        return NULL;
+    for (size_t i = 0; i < facts->executor_count; i++) {
+        bool works = facts->executors[i].slots > 0;
+        other_executor |= works && &facts->executors[i] != first;
+        other_host |= works && !str_eq(facts->executors[i].host, first->host);
+    }
+    *ret_executor = first;
+    return one_executor && other_executor ? "one_executor" : one_host && other_host && str_known(first->host) ? "one_machine" : NULL;
+}
+
 static void task_failures(const struct judged *judged, struct findings *findings, const struct rule *rule, uint32_t stage, struct lost_slice lost, const struct failures *failures)
 {
     const struct stage_fact *fact = &judged->facts->stages[stage];
@@ -191,6 +219,12 @@ static void task_failures(const struct judged *judged, struct findings *findings
     if (failures->group_count) {
         const struct group *group = &failures->groups[0];
         finding->cause = group->kind == ERROR_OTHER && group->example->kind == LOST_EXECUTOR ? "executor_gone" : error_kind_names[group->kind];
+        const struct executor_fact *executor = NULL;
+        const char *place = only_place(judged->facts, lost, failures->failed, &executor);
+        if (group->kind == ERROR_OTHER && group->example->kind != LOST_EXECUTOR && place) {
+            finding->cause = place;
+            finding_arg_text(findings, "exec", executor->id);
+        }
         if (error_is_oom(failures->groups[0].kind))
             finding_arg(findings, "ideal", SMALLER_PARTITIONS * (double)MAX(known_or(fact->num_tasks, 1), 1), "count");
         say_failures(findings, judged->facts, failures, false);

@@ -491,6 +491,28 @@ static void failures_are_listed_by_what_they_say(void **state)
     assert_near(number_of("SELECT args ->> '$.ideal.v' FROM finding WHERE rule_id = 'TASK.OOM'"), 20.0); /* twice the ten tasks */
 }
 
+/* Four failures on one of two executors are its own; in the second stage a fifth one, on the other executor, says that they are not. */
+static void who_all_failures_come_from_is_named(void **state)
+{
+    (void)state;
+    add_executor(2, "2", 2, T0, T0 + 40000);
+    app_sql("INSERT INTO text VALUES (1, 'x.BadException: bad exec')");
+    for (int64_t stage = 0; stage < 2; stage++) {
+        whole_stage(stage, 10, 1000 + 15000 * stage, 13000 + 15000 * stage);
+        for (int64_t i = 0; i < 10; i++)
+            task_of(stage, i, 1, 2000 + 15000 * stage + 1000 * i, 1000);
+        for (int64_t i = 0; i < 4 + stage; i++) {
+            struct task_cells *task = task_of(stage, i, i < 4 ? 2 : 1, 1000 + 15000 * stage + 1000 * i, 500);
+            fail_task(task, REASON_EXCEPTION);
+            task->error_text_id = 1;
+        }
+    }
+    analyse_app();
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '0.0'"), "one_executor");
+    assert_string_equal(text_of("SELECT args ->> '$.exec.v' FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '0.0'"), "2");
+    assert_string_equal(text_of("SELECT cause FROM finding WHERE rule_id = 'TASK.FAILURES' AND subject_key = '1.0'"), "other");
+}
+
 /* Two executors whose containers were killed for their size: two of them are moderate, on each. */
 static void executors_out_of_memory_are_counted(void **state)
 {
@@ -753,6 +775,7 @@ int main(void)
         TEST(few_bytes_say_something_only_where_bytes_are_counted),
         TEST(what_was_killed_did_not_fail),
         TEST(failures_are_listed_by_what_they_say),
+        TEST(who_all_failures_come_from_is_named),
         TEST(a_task_that_never_succeeded_is_one_of_the_stage),
         TEST(a_lost_executor_costs_what_ran_again),
         TEST(a_retry_has_no_more_tasks_than_are_missing),
