@@ -360,20 +360,24 @@ static void executor_lost(const struct judged *judged, struct findings *findings
     finding_change(findings, "W4", BAND_NORMAL, change);
 }
 
-/* From the first job's begin to the last one's end. Whoever goes before or after takes nothing along that the run would miss; without a job nobody does. */
-static bool went_while_jobs_ran(const struct facts *facts, const struct executor_fact *executor)
+/* From the first job's begin to the last one's end. Who goes before or after takes nothing along that the run would miss; without a job nobody does. */
+struct jobs_span {
+    int64_t from_ms, to_ms;
+};
+static struct jobs_span span_of_jobs(const struct facts *facts)
 {
-    int64_t from_ms = INT64_MAX, to_ms = INT64_MIN;
+    struct jobs_span span = {INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < facts->job_count; i++) {
-        from_ms = MIN(from_ms, facts->jobs[i].begin_ms);
-        to_ms = MAX(to_ms, facts->jobs[i].end_ms);
+        span.from_ms = MIN(span.from_ms, facts->jobs[i].begin_ms);
+        span.to_ms = MAX(span.to_ms, facts->jobs[i].end_ms);
     }
-    return executor->remove_ms >= from_ms && executor->remove_ms <= to_ms;
+    return span;
 }
 
 static enum err_code executors_lost(const struct judged *judged, struct findings *findings, struct err *err)
 {
     const struct facts *facts = judged->facts;
+    const struct jobs_span jobs = span_of_jobs(facts);
     CLEANUP(mem_freep) struct lost_executor *lost = mem_array(facts->executor_count + 1, sizeof *lost);
     CLEANUP(mem_freep) bool *implied = mem_array(facts->executor_count + 1, sizeof *implied);
     size_t count = 0, executors = 0;
@@ -396,7 +400,7 @@ static enum err_code executors_lost(const struct judged *judged, struct findings
             continue;
         executors++;
         bool was_lost = known(executor->remove_ms) && executor_was_lost(!executor->removed, executor->remove_ms, executor->remove_reason, facts_logged_end_ms(facts));
-        if (implied[i] || (was_lost && went_while_jobs_ran(facts, executor)))
+        if (implied[i] || (was_lost && executor->remove_ms >= jobs.from_ms && executor->remove_ms <= jobs.to_ms))
             lost[count++] = (struct lost_executor){.executor = i};
     }
     for (size_t i = 0; i < count && i < FINDINGS_PER_RULE; i++)
